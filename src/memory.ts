@@ -56,11 +56,8 @@ export interface FullConversation {
 export interface Compacted {
   /** 1: old results were cleared. 2: older messages were summarised. 3: they were removed without a summary. */
   tier: 1 | 2 | 3
-  /** The removed messages. */
   replaced: readonly Message[]
-  /** The messages that replace them. */
   messages: readonly Message[]
-  /** The usage of the summary. */
   usage: Usage
 }
 
@@ -76,7 +73,6 @@ export interface MemoryConfig {
   keepResults: number
   /** Writes the summaries. */
   model: Model
-  /** Whether the summaries are written by the agent's model. */
   ownModel: boolean
   /** The tokens that the summarising model can read. */
   summariserWindow: number
@@ -132,7 +128,6 @@ export function resolveMemory(
   return { compactAt, keepResults, model, ownModel, summariserWindow }
 }
 
-/** Estimates the tokens of the next request. */
 export function estimateRequest({ systemTokens, messages }: MemoryServices): number {
   return systemTokens + estimateConversation(messages)
 }

@@ -5,7 +5,6 @@ import { type Hooks, nestHooks } from "./hooks.ts"
 import type { CallBudget } from "./run-limits.ts"
 
 export interface CallPolicy {
-  /** Answers approval requests. */
   approve: ApproverOption | undefined
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]

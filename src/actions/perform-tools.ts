@@ -89,7 +89,6 @@ export async function performTools(
   return outcome
 }
 
-// Returns why the calls that have not started are skipped.
 function reasonToSkip({ directed, stopped }: ToolsOutcome, services: ToolServices): SkipReason | undefined {
   if (directed) return directed.directive.kind === "ask" ? "ask" : "finish"
   if (stopped) return "finish"
@@ -97,7 +96,6 @@ function reasonToSkip({ directed, stopped }: ToolsOutcome, services: ToolService
   return services.interrupted() ? "steering" : undefined
 }
 
-/** Emits a result for calls that are not made. */
 export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, emit: Emit): ToolEnd[] {
   return calls.map((call) => skipTool(call, reason, emit).end)
 }

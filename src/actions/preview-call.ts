@@ -13,7 +13,6 @@ export function callSubject(call: Pick<RuntimeCall, "binding" | "method" | "subj
   return call.subject ?? callName(call)
 }
 
-/** Returns a call as one short line. */
 export function previewCall(call: RuntimeCall): CallPreview {
   const args = call.args.map(previewArgument).join(", ")
   const short = args.length > 200 ? `${args.slice(0, 199)}…` : args

@@ -44,7 +44,6 @@ export interface Stop {
 
 export interface RunStart {
   prompt: readonly PromptPart[]
-  /** The messages before the prompt. */
   messages: readonly Message[]
 }
 
@@ -65,7 +64,6 @@ export interface ModelTurn {
   system: string
   messages: readonly Message[]
   tools: readonly ToolSpec[]
-  /** The usage of the run so far. */
   usage: Usage
 }
 
@@ -137,7 +135,6 @@ export async function runAfterRun(
   return changed
 }
 
-/** A request after the `beforeModel` hooks. */
 export interface PreparedRequest extends Pick<ModelTurn, "system" | "messages" | "tools"> {
   answer?: string | undefined
   stop?: Stop | undefined

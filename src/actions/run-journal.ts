@@ -15,7 +15,6 @@ export interface Journal {
   model(model: Model): Model
   /** Returns the clock and the random source of the next cell. */
   cellEnv(): CellOptions["env"]
-  /** Returns the journal of a child run. */
   child(name: string, input: unknown): Journal
 }
 

@@ -143,7 +143,6 @@ function tooManyCallsText(call: CountedCall, requested: number, left: number, wh
   return `${callName(call)} was not called: this answer asks for ${requested}, and the run may make ${more} ${what}. ${cure}`
 }
 
-/** The members of a call that limits depend on. */
 export type CountedCall = Pick<RuntimeCall, "id" | "binding" | "method" | "maxCalls">
 
 function addToCounts(call: CountedCall, budgets: readonly CallBudget[], by: 1 | -1): void {
@@ -173,7 +172,6 @@ export interface Stopwatch {
   activeMs(): number
   /** The active time left; undefined without a limit. */
   leftMs(): number | undefined
-  /** Stops the clock while `work` runs. */
   paused<T>(work: () => Promise<T>): Promise<T>
   /** Reports when the clock stops and continues, so that other clocks follow. */
   readonly pauses: PauseSignal

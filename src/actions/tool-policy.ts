@@ -7,7 +7,6 @@ import type { Tool } from "../tools/tool.ts"
 export interface ToolPolicy {
   /** Only these tools, by name, and `finish` and `read_artifact`, which an agent needs. Default: all. */
   allow?: readonly string[] | undefined
-  /** Not these tools. */
   deny?: readonly string[] | undefined
   /** Only tools for which this returns true; not called for `finish` and `read_artifact`. */
   only?: ((tool: Tool) => boolean) | undefined

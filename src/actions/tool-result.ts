@@ -12,7 +12,6 @@ import { CallRefused } from "./hooks.ts"
 import { resultText } from "./result-text.ts"
 import { CallLimitReached } from "./run-limits.ts"
 
-/** Why a tool call was skipped. */
 export type SkipReason = "finish" | "ask" | "steering" | "aborted" | "incomplete" | "stopped"
 
 const skipTexts: Record<SkipReason, string> = {
@@ -63,11 +62,9 @@ const failureCodes = [
   [CallTimeout, "timeout"],
 ] as const
 
-/** A tool call and its result. */
 export interface PerformedCall {
   call: ToolCallPart
   result: ToolResult
-  /** The text that the model sees. */
   shown: string
   /** The name under which the whole text is stored, if it is longer than `shown`. */
   kept?: string | undefined

@@ -96,7 +96,6 @@ export interface AgentOptions extends AgentOverrides {
 
 export interface AgentConfig {
   name: string
-  /** Whether the agent works by writing code. */
   usesCode: boolean
   usesTools: boolean
   tools: readonly Tool[]

@@ -108,7 +108,6 @@ export const checkSessionOptions = (options: CodeSessionOptions) =>
 export const checkOverrides = (overrides: Partial<AgentOptions>) =>
   checkOptions<Partial<AgentOptions>>("agent.with()", overrides, agentChecks)
 
-/** Throws for a tool name that the agent cannot have. */
 export function checkStopOn(stopOn: AgentOptions["stopOn"], tools: readonly Tool[]): void {
   if (stopOn === undefined || stopOn === "first-tool") return
   const known = [...tools.map(({ name }) => name), ...builtinNames]
@@ -120,7 +119,6 @@ export function checkStopOn(stopOn: AgentOptions["stopOn"], tools: readonly Tool
   throw new ConfigError(`stopOn: there is no tool "${unknown}"${hint}. There are: ${listed}.`)
 }
 
-/** Throws for an object that lacks methods of a workspace. */
 export function checkWorkspace(workspace: unknown): void {
   if (workspace === undefined) return
   if (typeof workspace !== "object" || workspace === null) {

@@ -29,7 +29,6 @@ import { readStoredHead } from "./conversation/stored-head.ts"
 import type { Conversation } from "./conversation.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
 
-/** What a session needs from its agent. */
 export interface AgentSessionDriver {
   config: AgentConfig
   openConversation(): Promise<Conversation>

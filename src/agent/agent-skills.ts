@@ -12,7 +12,6 @@ import type { SkillAccess } from "../tools/activate-skill.ts"
 import type { Conversation } from "./conversation.ts"
 
 export interface AgentSkills {
-  /** The skills that the model may activate. */
   offered: readonly Skill[]
   warnings: readonly string[]
   /** Returns the runtime and the `emit` that a run with skills uses instead of its own: cells can then activate skills
@@ -31,7 +30,6 @@ export interface SkillRunSetup {
 export interface RunSkills {
   runtime: Runtime
   emit: Emit
-  /** The same functions, for a tool. */
   access: SkillAccess
 }
 

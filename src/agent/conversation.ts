@@ -36,7 +36,6 @@ export interface Conversation {
   steered: string[]
   /** The objects that could not be restored; the next run reports them to the model once. */
   lost: readonly RuntimeLoss[]
-  /** The names that were reported to the model as lost. */
   readonly namesReportedLost: Set<string>
   /** Set if the process of the last run ended before the run did, until the next run reports it to the model. */
   interrupted?: { calls: InterruptedCall[] | undefined } | undefined

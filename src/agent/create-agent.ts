@@ -187,7 +187,6 @@ interface AgentRunSetup {
   /** Whether the options of this run change the system prompt. */
   changesPrompt: boolean
   openConversation(config: AgentConfig, run: RunContext): Promise<Conversation>
-  /** Waits until the session's earlier runs have ended. */
   waitForTurn?: WaitForTurn
   outputs: Outputs | undefined
   verify: Verify | undefined

@@ -37,7 +37,6 @@ export interface CycleServices extends AnswerServices, CodeServices, MemoryServi
   contextWindow: number
   /** Returns and removes the steers since the last cycle. */
   takeSteers(): string[]
-  /** Counts the usage of a model call. */
   spend(usage: Usage): void
   /** Returns and resets the usage of this run and its child runs since the last call. */
   takeSpent(): Usage
@@ -89,7 +88,6 @@ async function performActions(answer: ReviewedAnswer, services: CycleServices, e
   return { message, code, failure, stop, toolsOutcome }
 }
 
-// Makes or skips the tool calls of an answer.
 async function runTools(
   { message, stop, tools }: ReviewedAnswer,
   code: CodePart | undefined,

@@ -13,7 +13,6 @@ import type { Ending } from "./run/run-state.ts"
 export interface ActionsOutcome {
   message: AssistantMessage | undefined
   code: CodePart | undefined
-  /** The outcome of its tool calls; undefined if it had none. */
   toolsOutcome: ToolsOutcome | undefined
   /** An error that only the host can fix. */
   failure: unknown

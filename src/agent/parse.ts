@@ -9,7 +9,6 @@ export type ParsedPiece =
   | { type: "code"; text: string }
   | { type: "code-end" }
 
-/** The whole answer: the prose before the first code block, and that block. */
 export interface ParsedAnswer {
   text: string
   code?: { tag: string; code: string; closed: boolean } | undefined
@@ -23,7 +22,6 @@ export interface AnswerParser {
   /** The next text continues the answer so far. If the model opens the fence again, perhaps after a line of prose, that
    *  part is dropped. */
   resume(): void
-  /** The stream has ended. */
   end(): ParsedPiece[]
   /** The first block is closed. Text after it is dropped: the model wrote it without having seen the block's result. */
   readonly done: boolean

@@ -21,7 +21,6 @@ import { type StreamedAnswer, streamAnswer, uniqueCallId } from "./stream-answer
 
 /** An answer after the hooks around its request. */
 export interface ReviewedAnswer extends StreamedAnswer {
-  /** Set if a hook stops the run. */
   stop?: Stop | undefined
   /** The offered tools, if a hook changed them. */
   tools?: ReadonlyMap<string, Tool> | undefined
@@ -121,7 +120,6 @@ function withFreshIds(
   })
 }
 
-/** A model that answers with the text of a hook. */
 function fixedAnswerModel(text: string): Model {
   return {
     id: "hook",

@@ -103,7 +103,6 @@ interface AnswerDraft {
   raw: string
   /** The first half of a surrogate pair whose second half comes with the next part. */
   half: string
-  /** The id of its cell, if it has one. */
   codeId: string
   usage: Usage
   counted?: number | undefined

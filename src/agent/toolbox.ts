@@ -12,7 +12,6 @@ import { memoryWorkspace } from "../workspaces/memory.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
 import type { AgentConfig } from "./agent-config.ts"
 
-/** What the tools of one conversation share. */
 export interface ToolEnvironment {
   workspace: Workspace
   state: ToolState
@@ -35,7 +34,6 @@ export interface ToolboxSetup {
   allowed: ToolFilter
   skills: SkillAccess | undefined
   artifacts: Artifacts
-  /** A live view of the conversation. */
   messages: readonly Message[]
 }
 

@@ -24,7 +24,6 @@ export interface CompactionJob {
   readonly emit: Emit
   /** For the whole request. */
   readonly limit: number
-  /** For the messages. */
   readonly room: number
   state: MemoryState
   /** Usage that no event has reported yet. */

@@ -46,7 +46,6 @@ export async function importVerified<T>(folder: string, digests: CodeDigests, wo
 
 interface VerifiedFolder {
   digests: CodeDigests
-  /** The number of imports in progress. */
   uses: number
   hasRun?: boolean
 }

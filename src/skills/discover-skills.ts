@@ -5,7 +5,6 @@ import { basename, dirname, join, resolve } from "node:path"
 import { isWithin } from "../core/path-within.ts"
 import type { Finding } from "./skill-properties.ts"
 
-/** Reports a problem with a path. */
 export type ReportProblem = (path: string, severity: Finding["severity"], message: string) => void
 
 /** A folder with a SKILL.md, and the root that links must stay inside; both with links resolved. */

@@ -9,7 +9,6 @@ import type { Runtime } from "../runtime/runtime.ts"
 import type { Skill } from "../skills.ts"
 import { type CodeDigests, importVerified } from "./code-digests.ts"
 
-/** What a skill injected into a runtime. */
 export interface InjectedSkill {
   names: string[]
   /** An injection module for another language, if that is all the skill has. */

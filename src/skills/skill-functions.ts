@@ -3,7 +3,6 @@ import { ConfigError } from "../core/errors.ts"
 import { type Bindings, fn } from "../runtime/bindings.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 
-/** Their names in each language. */
 export const skillFunctions = {
   typescript: { activate: "activateSkill", read: "readSkillFile", wait: "await " },
   python: { activate: "activate_skill", read: "read_skill_file", wait: "" },

@@ -4,10 +4,8 @@ import type { Skill } from "../skills.ts"
 import type { SkillFile } from "./skill-files.ts"
 import { skillFunctions } from "./skill-functions.ts"
 
-/** How the model uses skills: by functions in cells, or by a tool. */
 export type SkillUse = "typescript" | "python" | "tool"
 
-/** The section of the system prompt that lists the skills. */
 export function skillsSection(skills: readonly Pick<Skill, "name" | "description">[], use: SkillUse): string {
   const list = skills.map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, " ")}`)
   return `# Skills\n\nInstructions for kinds of tasks. Before a task that one fits, ${howToActivate(use)}.\n\n${list.join("\n")}`
@@ -25,7 +23,6 @@ export interface ActivatedSkill {
   /** The declarations of the injected names, and the fence tag to show them with. */
   declarations: string
   tag: string
-  /** An injection module for another language. */
   otherLanguageFile: string | undefined
   /** Whether the skill has code but the agent has no runtime. */
   needsRuntime?: boolean | undefined

@@ -6,11 +6,9 @@ import { oneLine, taggedText } from "../../core/text/tagged-text.ts"
 export interface Interruption {
   /** Whether the model's answer in that cycle is recorded. Then the cycle runs again without a model request. */
   answered: boolean
-  /** Returns the recorded calls of that cycle. */
   calls(): InterruptedCall[]
 }
 
-/** A call that had started before the crash. */
 export interface InterruptedCall {
   call: CallPreview
   /** `recorded`: its recorded result is used. `finished`: it ended, but its result is not stored. `remade`: it was made

@@ -4,7 +4,6 @@ import { oneLine, taggedText } from "../../core/text/tagged-text.ts"
 import type { RuntimeLoss } from "../../runtime/runtime.ts"
 import { stateLostCode } from "./fold-conversation.ts"
 
-/** The text about objects that were not restored. */
 export function lostObjectsText(lost: readonly RuntimeLoss[]): string {
   const gone = lost.filter(({ asInjected }) => !asInjected)
   const lines = gone

@@ -159,7 +159,6 @@ export function applyStoredState(
   return conversation
 }
 
-/** Injects the bindings of the activated skills again. */
 async function reinjectSkills(config: AgentConfig, { runtime, activatedSkills }: Conversation): Promise<void> {
   const { skills } = config
   if (!skills || activatedSkills.size === 0) return
@@ -220,7 +219,6 @@ const changedAfterSnapshot =
 
 interface RestoredObjects {
   lost: RuntimeLoss[]
-  /** Why nothing was restored. */
   problem?: string
 }
 

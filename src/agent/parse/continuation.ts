@@ -1,7 +1,6 @@
 // Joins a cut-off answer with its continuation: models often repeat the fence, or a line of prose before it.
 import { closesFence, type Fence, mayBeFence, parseOpeningFence } from "./fence.ts"
 
-/** Where an answer was cut off. */
 export interface CutOff {
   /** The code block that was cut; undefined in prose. */
   block: Fence | undefined
@@ -13,7 +12,6 @@ export interface CutOff {
   isCodeTag(tag: string): boolean
 }
 
-/** The text that continues a cut-off answer. */
 export interface Continuation {
   text: string
   /** The model wrote the cut line again: drop its received part. */

@@ -10,7 +10,6 @@ export interface Fence {
 /** A longer line is never a fence, so that a line that arrives in pieces need not be read again and again. */
 const maxFenceChars = 1000
 
-/** Returns the fence that a line opens. */
 export function parseOpeningFence(line: string): Fence | undefined {
   if (line.length > maxFenceChars) return undefined
   const match = /^( {0,3})(`{3,}|~{3,})[ \t]*([^\s`]*)([^`]*)$/.exec(line)
@@ -19,7 +18,6 @@ export function parseOpeningFence(line: string): Fence | undefined {
   return { mark: fence.charAt(0), length: fence.length, indent: indent.length, tag }
 }
 
-/** Returns true if a line closes a fence. */
 export function closesFence(line: string, opened: Fence): boolean {
   if (line.length > maxFenceChars) return false
   const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line)?.[1] ?? ""

@@ -4,14 +4,12 @@ import { codeBlock } from "../../core/text/tagged-text.ts"
 import type { CellOptions, TypeGateMode } from "../../runtime/runtime.ts"
 import { skillsSection } from "../../skills/skill-texts.ts"
 
-/** What the sections depend on. */
 export interface PromptContext {
   instructions: string
   /** Whether the agent works by writing code, otherwise by tool calls only. */
   usesCode: boolean
   noTool: "continue" | "answer" | "wait"
   language: "typescript" | "python"
-  /** The fence tag the model is asked to use. */
   tag: string
   /** The declarations of the names in the runtime; never values. */
   declarations: string
@@ -19,7 +17,6 @@ export interface PromptContext {
   skills?: readonly { name: string; description: string }[] | undefined
   maxOutputChars: number
   cellTimeoutMs?: number | undefined
-  /** Whether a failed cell is rolled back. */
   transaction?: CellOptions["transaction"]
   /** Whether a cell is checked against the types before it runs. */
   typeGate?: TypeGateMode | undefined
@@ -27,13 +24,10 @@ export interface PromptContext {
 
 /** The sections of the system prompt. Each is a function of the context, so that text is never read as a template. */
 export interface PromptSections {
-  /** The role of the agent. */
   instructions(context: PromptContext): string
   /** How the agent works: code in, output back. */
   rules(context: PromptContext): string
-  /** The skills that it can activate. */
   skills(context: PromptContext): string
-  /** The objects that it works on. */
   objects(context: PromptContext): string
 }
 

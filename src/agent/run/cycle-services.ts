@@ -27,7 +27,6 @@ export interface RunServices {
   /** The journal of a durable or recorded run. */
   journal: Journal | undefined
   watch: Stopwatch
-  /** Fires when the run is aborted or out of time. */
   signal: AbortSignal
   steers: SteerBuffer
   wasAborted(): boolean
@@ -38,7 +37,6 @@ interface RunTools extends Toolbox {
   environment: ToolEnvironment
 }
 
-/** Opens the tools of a run in the environment of its conversation. */
 export async function openRunTools(
   { config, conversation }: LoopSetup,
   allowed: ToolFilter,
@@ -162,7 +160,6 @@ const noTools: ReadonlyMap<string, Tool> = new Map()
 
 const toolTokenCache = new WeakMap<Tool, number>()
 
-// The tokens that the tools add to every request.
 function toolTokens(tools: ReadonlyMap<string, Tool>): number {
   let sum = 0
   for (const tool of tools.values()) {

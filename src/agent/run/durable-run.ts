@@ -17,7 +17,6 @@ export interface DurableRun {
   run: string
   prompt: UserMessage
   metadata: Metadata
-  /** The options of this run. */
   options?: DurableOptions | undefined
   /** Fires when the run must stop in this process, for good or to continue elsewhere. */
   signal: AbortSignal
@@ -61,10 +60,8 @@ export interface ResumedConversation extends StoredConversation {
 export interface RunProgress {
   state: RunState
   conversation: Conversation
-  /** The steers that the model has not received. */
   undeliveredSteers: readonly string[]
   /** Whether `run-end` is among the events. */
   ended: boolean
-  /** The declared outputs of a run that has ended. */
   objects?: Record<string, unknown> | undefined
 }

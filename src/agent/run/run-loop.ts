@@ -38,14 +38,10 @@ export interface LoopSetup {
   conversation: Conversation
   prompt: UserMessage
   metadata: Metadata
-  /** The variables that the run must assign before it may end. */
   outputs?: Outputs | undefined
   verify?: Verify | undefined
-  /** New values for names in the runtime, set before the run begins. */
   values?: Record<string, unknown> | undefined
-  /** Values for the state of the tools, set before the run begins. */
   state?: Readonly<StateValues> | undefined
-  /** Set for a durable run. */
   durable?: DurableRun | undefined
 }
 

@@ -15,20 +15,15 @@ export interface RunState {
   usage: Usage
   /** Time spent working; waiting for a person does not count. */
   activeMs: number
-  /** The last text of the model. */
   output: string
   /** How often the model was reminded of missing outputs. */
   returns: number
   /** The fingerprints of declared outputs that still have their value from before the run. */
   oldOutputs?: InitialFingerprints
-  /** The number of calls. */
   calls: CallCounts
-  /** The calls that were approved with `always`. */
   approved: string[]
   memory: MemoryState
-  /** The state of the tools, by key. */
   tools: StateValues
-  /** Set when the run has ended. */
   end?: Ending
 }
 
