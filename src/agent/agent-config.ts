@@ -143,7 +143,7 @@ const defaultFenceTags: Record<Runtime["language"], readonly string[]> = {
   python: ["python", "py"],
 }
 
-export function resolveConfig(options: AgentOptions, freshPrompt = false): AgentConfig {
+export function resolveConfig(options: AgentOptions, changesPrompt = false): AgentConfig {
   const { maxOutputChars = 5000, cellTimeoutMs, fence, limits = {}, temperature, maxOutputTokens } = options
   const source = toModel(options.model)
   const model = options.images === false ? withoutImages(source) : source
@@ -198,7 +198,7 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     hooks: toHooks(options.hooks),
     metadata: options.metadata ?? {},
     request: { temperature, maxOutputTokens, providerOptions: options.providerOptions },
-    changesPrompt: freshPrompt,
+    changesPrompt,
     now: options.now ?? Date.now,
     monotonicNow: options.now ?? (() => Math.round(performance.now())),
     fenceTag: (language) => fence ?? defaultFenceTags[language][0] ?? language,

@@ -178,9 +178,9 @@ function createAgentSession(
   })
 }
 
-function startRecording({ addRecordingEntry: note, calls }: SessionWriter, number: number): Journal {
+function startRecording({ addRecordingEntry, calls }: SessionWriter, number: number): Journal {
   calls.startRun()
-  return createRecordingJournal(String(number), note, calls)
+  return createRecordingJournal(String(number), addRecordingEntry, calls)
 }
 
 const objectsNotArchivedWarning =

@@ -64,7 +64,7 @@ function createRunSkills(
   { tag, usesCode, writable }: SkillRunSetup,
   emit: Emit,
 ): RunSkills {
-  const { runtime, activatedSkills: activated } = conversation
+  const { runtime, activatedSkills } = conversation
   const { language } = runtime
   const { activate, read } = skillFunctions[language]
   const results = holdUntilResults(emit)
@@ -75,23 +75,22 @@ function createRunSkills(
     throw new Error(`There is no skill "${name}". There is ${offered.map((each) => each.name).join(", ")}.`)
   }
 
-  const isTold = (id: string | undefined) =>
+  const isInConversation = (id: string | undefined) =>
     id !== undefined && (results.waits(id) || conversation.messages.some((message) => message.id === id))
 
   const activateSkill = async (name: unknown): Promise<string> => {
     const skill = find(name)
-    const { names, otherLanguageFile: elsewhere } = usesCode
-      ? await injectSkill(skill, runtime, writable)
-      : noneInjected
+    const { names, otherLanguageFile } = usesCode ? await injectSkill(skill, runtime, writable) : noneInjected
     const declarations = names.length > 0 ? await runtime.describe(names) : ""
     const files = await skill.files()
     for (const each of names) conversation.announcedNames.add(each)
-    if (isTold(activated.get(skill.name))) return `The skill "${skill.name}" is active; its instructions are above.`
+    if (isInConversation(activatedSkills.get(skill.name)))
+      return `The skill "${skill.name}" is active; its instructions are above.`
     const needsRuntime = !usesCode && hasCode(skill)
     const use = usesCode ? language : "tool"
-    const text = activationText({ skill, files, declarations, tag, otherLanguageFile: elsewhere, needsRuntime, use })
+    const text = activationText({ skill, files, declarations, tag, otherLanguageFile, needsRuntime, use })
     const message = { ...userMessage(text, "host"), pinned: true as const }
-    activated.set(skill.name, message.id)
+    activatedSkills.set(skill.name, message.id)
     results.emitLater({ type: "skill-activated", name: skill.name, messages: [message] })
     return `The skill "${skill.name}" is active; its instructions follow${usesCode ? " the output of this cell" : ""}.`
   }

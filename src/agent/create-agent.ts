@@ -152,14 +152,13 @@ function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
   const { run: id, prompt, metadata, resumed, earlierConversation } = durable
   const { limits, outputs, values, state } = durable.options ?? {}
   const config = resolveConfig(mergeOptions(options, { limits }))
-  const observer = combineObservers(options.onEvent, config.hooks)
   return startRun({
     id,
     agent: config.name,
     depth: config.limits.depth,
     signal: durable.signal,
     firstSeq: durable.firstSeq,
-    onEvent: observer,
+    onEvent: combineObservers(options.onEvent, config.hooks),
     now: config.now,
     onBodyError: (error) => ({ ...brokenOutcome(id, error, []), suspended: true }),
     async body(control) {

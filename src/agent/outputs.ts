@@ -180,12 +180,14 @@ export async function outputsPrompt(outputs: Outputs, { language }: Runtime, tag
 /** The message for a model that answers before the outputs are assigned. */
 export function missingOutputsPrompt(problems: readonly string[]): string {
   const list = problems.map((problem) => `- ${indentFurtherLines(problem)}`).join("\n")
-  return `(You are not done: not all declared variables are assigned and valid. Mend this in a cell, then give your answer.)\n${taggedText("output", list)}`
+  const request =
+    "(You are not done: not all declared variables are assigned and valid. Mend this in a cell, then give your answer.)"
+  return `${request}\n${taggedText("output", list)}`
 }
 
 async function typescriptVariables(outputs: Outputs): Promise<string> {
-  const { declareOutputs: declareVariables } = await import("../runtime/declare/declare-outputs.ts")
-  return declareVariables(schemasOf(outputs))
+  const { declareOutputs } = await import("../runtime/declare/declare-outputs.ts")
+  return declareOutputs(schemasOf(outputs))
 }
 
 function pythonVariables(outputs: Outputs): string {

@@ -27,7 +27,7 @@ export interface FoldedConversation {
 
 /** Folds a conversation up to its last event. `run` is the current run. */
 export function foldConversation(conversation: Conversation, run: string): FoldedConversation {
-  const { messages, system, systemRun, activatedSkills: activated, events, folded } = conversation
+  const { messages, system, systemRun, activatedSkills, events, folded } = conversation
   const open = eventsOfOpenChildRuns(events, folded)
   const runs = new Set([run])
   for (const { parent } of open) if (parent !== undefined) runs.add(parent)
@@ -36,7 +36,7 @@ export function foldConversation(conversation: Conversation, run: string): Folde
     messages: [...messages],
     ...(system !== undefined && { system }),
     ...(systemRun !== undefined && { systemRun }),
-    activated: [...activated],
+    activated: [...activatedSkills],
     made: [...namesCreatedByCells(events, folded).keys()],
     used: [...objectsUsedByCells(events, folded).used],
     open,

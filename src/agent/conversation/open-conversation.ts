@@ -41,11 +41,7 @@ export async function openConversation(
 }
 
 /** Closes the tools and the runtime that a conversation has opened. */
-export async function closeConversation({
-  toolEnvironment: ground,
-  ownsRuntime,
-  runtime,
-}: Conversation): Promise<void> {
-  await (await ground)?.close()
+export async function closeConversation({ toolEnvironment, ownsRuntime, runtime }: Conversation): Promise<void> {
+  await (await toolEnvironment)?.close()
   if (ownsRuntime) await runtime.close()
 }

@@ -44,23 +44,14 @@ export interface StoredConversation {
 
 /** Returns the head to store with the events: a copy as plain data. */
 export function headOf(conversation: Conversation): ConversationHead {
-  const {
-    systemRun,
-    promptHash,
-    announcedNames: told,
-    namesReportedLost: gone,
-    approved,
-    steered,
-    memory,
-    state,
-    artifacts,
-  } = conversation
+  const { systemRun, promptHash, approved, steered, memory, state, artifacts } = conversation
+  const gone = [...conversation.namesReportedLost]
   return structuredClone({
     version: 1,
     ...(systemRun !== undefined && { systemRun }),
     ...(promptHash !== undefined && { promptHash }),
-    told: [...told],
-    ...(gone.size > 0 && { gone: [...gone] }),
+    told: [...conversation.announcedNames],
+    ...(gone.length > 0 && { gone }),
     approved,
     steered,
     memory,

@@ -72,15 +72,15 @@ export interface SteerBuffer {
 
 export function createSteerBuffer(conversation: Conversation, control: RunControl): SteerBuffer {
   const steers: string[] = []
-  const listen = () => steers.push(...conversation.steered.splice(0), ...control.takeSteered())
+  const collect = () => steers.push(...conversation.steered.splice(0), ...control.takeSteered())
   return {
-    collect: listen,
+    collect,
     peekAll() {
-      listen()
+      collect()
       return steers
     },
     takeAll() {
-      listen()
+      collect()
       return steers.splice(0)
     },
   }
@@ -89,19 +89,9 @@ export function createSteerBuffer(conversation: Conversation, control: RunContro
 export function createCycleServices(
   control: RunControl,
   { config, conversation, durable }: LoopSetup,
-  {
-    outputs,
-    tools,
-    system,
-    policy,
-    journal,
-    watch,
-    signal,
-    steers,
-    wasAborted: aborted,
-    recordFailure: failed,
-  }: RunServices,
+  services: RunServices,
 ): CycleServices {
+  const { outputs, tools, system, policy, journal, watch, signal, steers, wasAborted, recordFailure } = services
   const { runtime } = conversation
   const kept = config.usesCode || !tools ? runtime : conversation.artifacts
   const taken = namesMentionedIn(config.messages).union(conversation.mentionedNames)
@@ -151,8 +141,8 @@ export function createCycleServices(
     missingOutputs: outputs?.findProblems,
     spend: control.spend,
     takeSpent: control.takeSpent,
-    wasAborted: aborted,
-    recordFailure: failed,
+    wasAborted,
+    recordFailure,
   }
 }
 

@@ -97,6 +97,7 @@ function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
   const watch = createStopwatch(limits.timeMs, config.monotonicNow, durable?.resumed?.state.activeMs)
   const signal = mergeSignals(control.signal, watch.expired)
   const state = createFirstState(setup)
+  const budgets = [{ ...limits, counts: state.calls }]
   const toolFilter = setToolFilter(context, config.toolPolicy)
   const progress: LoopProgress = {
     control,
@@ -105,12 +106,7 @@ function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
     failure: undefined,
     outputs,
     objects: undefined,
-    policy: setCallPolicy(context, {
-      approve,
-      approvalTimeoutMs,
-      hooks,
-      budgets: [{ ...limits, counts: state.calls }],
-    }),
+    policy: setCallPolicy(context, { approve, approvalTimeoutMs, hooks, budgets }),
     toolFilter,
     journal: ensureJournal(context, setup.prompt.parts),
     watch,
