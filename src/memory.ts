@@ -18,8 +18,8 @@ import type { Runtime } from "./runtime/runtime.ts"
  *  that is not enough, older messages become a summary; without a summary they are removed. Their whole text is stored
  *  in a variable either way, so the model can still read it. */
 export interface MemoryOptions {
-  /** The tokens at which a conversation is shortened; `Infinity` waits until the provider refuses it. Default: 77 % of
-   *  the context window. */
+  /** The tokens at which a conversation is shortened; `Infinity`: when the provider refuses it. Default: 77 % of the
+   *  window. */
   compactAt?: number | undefined
   /** How many of the newest results stay whole when old ones are cleared. Default 6. */
   keepResults?: number | undefined
@@ -27,10 +27,9 @@ export interface MemoryOptions {
   model?: ModelSource | undefined
 }
 
-/** Hooks that observe and change how a conversation is shortened. The messages that a hook returns are emitted and
- *  stored like any compaction; they are not accepted if a call loses its result. A hook that throws causes a
- *  warning: after `beforeCompact`, nothing is compacted this time; after the others, the compaction continues
- *  without the hook. */
+/** Hooks that observe and change how a conversation is shortened. Messages that a hook returns are emitted and stored
+ *  like any compaction, but not accepted if a call loses its result. A hook that throws causes a warning: after
+ *  `beforeCompact` nothing is compacted this time; after the others the compaction continues. */
 export interface CompactHooks {
   /** Called before anything is removed. May return messages to start with instead of the current ones. */
   beforeCompact?(full: FullConversation): MaybeMessages | Promise<MaybeMessages>
@@ -132,8 +131,7 @@ export function estimateRequest({ systemTokens, messages }: MemoryServices): num
   return systemTokens + estimateConversation(messages)
 }
 
-/** Returns true if the conversation must be shortened before the next request. A count from the provider has priority
- *  over an estimate. */
+/** Returns true if the conversation must be shortened. A count from the provider has priority over estimates. */
 export function isFull(state: MemoryState, services: MemoryServices): boolean {
   return requestSize(state, estimateRequest(services)) > compactionLimit(state, services.memory)
 }

@@ -28,11 +28,9 @@ export interface Skill {
   readonly allowedTools: readonly string[]
   /** Whether the model may activate it. */
   readonly offered: boolean
-  /** The folder it was read from, with links resolved. Its `injection.ts`, `.js`, `.mjs` or `.py` runs at
-   *  activation. */
+  /** The folder it was read from, links resolved. Its `injection.ts`, `.js`, `.mjs` or `.py` runs at activation. */
   readonly directory?: string | undefined
-  /** SHA-256 of each code file in `directory` when the skill was loaded, by absolute path. Only these bytes run on the
-   *  host. */
+  /** SHA-256 of each code file when the skill was loaded, by absolute path. Only these bytes run on the host. */
   readonly code?: ReadonlyMap<string, string> | undefined
   /** Whether its injection module may run on the host even if cells run elsewhere. */
   readonly trusted: boolean
@@ -51,8 +49,7 @@ export type SkillSource = string | URL | SkillPath | Skill
 
 export interface SkillPath {
   path: string | URL
-  /** Lets injection modules found there run on the host and provide live objects, however cells are confined. Default
-   *  false. */
+  /** Lets injection modules from there run on the host and provide live objects to any runtime. Default false. */
   trusted?: boolean | undefined
 }
 

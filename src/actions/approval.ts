@@ -1,5 +1,4 @@
-// Asks for approval of a call and waits for the answer, from a function of the user or from readers of the run's
-// events.
+// Asks for approval of a call and waits for the answer of a user function or of readers of the run's events.
 import { rejectOnAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
@@ -124,8 +123,7 @@ interface Question {
   reason?: string
 }
 
-/** Returns the question to ask; undefined if the binding's own check says that this call needs no approval. If that
- *  check fails, ask. */
+/** Returns the question; undefined if the binding's own check says that none is needed. Asks if that check fails. */
 async function questionFor(call: RuntimeCall): Promise<Question | undefined> {
   if (typeof call.approve !== "function") return {}
   try {
@@ -192,8 +190,7 @@ async function askApprover(call: RuntimeCall, approve: Approver, timeoutMs: numb
   }
 }
 
-/** Waits at most `timeoutMs` for an answer. `ask` gets a signal that fires when the time is over, or undefined without
- *  a limit. */
+/** Waits at most `timeoutMs` for an answer. `ask` gets a signal that fires then; undefined without a limit. */
 export async function withAnswerTimeout<T>(
   timeoutMs: number | undefined,
   ask: (late: AbortSignal | undefined) => Promise<T>,

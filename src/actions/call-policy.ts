@@ -17,9 +17,8 @@ declare module "../core/run-context.ts" {
   }
 }
 
-/** Combines a run's own policy with the one it inherits, and stores the result for its child runs: the inherited
- *  approver answers if the run has none, the inherited hooks run around its own, and its calls count in both
- *  budgets. */
+/** Combines a run's policy with the inherited one and stores the result for its child runs. The inherited approver
+ *  answers if the run has none, inherited hooks run around its own, and calls count in both budgets. */
 export function setCallPolicy(run: RunContext, own: CallPolicy): CallPolicy {
   const outer = findInherited(run.parent, "callPolicy")
   const policy = outer ? nestPolicy(outer, own) : own

@@ -72,8 +72,8 @@ export function toHooks(hooks: Hooks | readonly Hooks[] | undefined): readonly H
   return list
 }
 
-/** Throws for a hook whose name is misspelt or that is not a function: it would silently never be called. Other members
- *  are allowed. */
+/** Throws for a misspelt hook, or one that is no function: it would silently never be called. Other members are
+ *  fine. */
 function checkHookNames(hooks: Hooks): void {
   for (const [name, value] of Object.entries(hooks)) {
     if (hookNames.includes(name)) {
@@ -106,8 +106,7 @@ export function nestHooks(outer: readonly Hooks[], inner: readonly Hooks[]): rea
   return [...first, ...inner, ...last]
 }
 
-/** Returns the call as the hooks want it made, or the result that a hook provides instead. Throws if a hook refuses
- *  it. */
+/** Returns the call to make, or the result that a hook provides instead. Throws if a hook refuses the call. */
 export async function runBeforeCall(
   requested: RuntimeCall,
   hooks: readonly Hooks[],

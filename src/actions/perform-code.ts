@@ -93,8 +93,7 @@ async function executeCell(part: CodePart, services: CodeServices, emit: Emit): 
   }
 }
 
-// Calls may arrive from another process without a run context. Runs that they start end with the cell, or with the
-// call.
+// Calls may arrive from another process without a run context. Runs that they start end with the cell or the call.
 function withinThisRun(gate: CallGate): CallGate {
   const within = bindToThisRun()
   return (call, next) =>
@@ -113,8 +112,7 @@ export function codeNotRun(id: string, error: ActionError, text = error.message)
   return { type: "code-end", id, ok: false, text: taggedText("error", text), durationMs: 0, changes, calls: 0, error }
 }
 
-// What the model must know beyond the printed output. Names, reasons and hints are under the control of the cell, so
-// they stay inside `<output>`.
+// What the model must know beyond the printed output. Cells control these texts, so they stay inside `<output>`.
 function executionNotes(execution: CellExecution): string[] {
   const { hints = [], lost = [] } = execution
   return [
@@ -128,8 +126,7 @@ function executionNotes(execution: CellExecution): string[] {
     .map((note) => taggedText("output", note))
 }
 
-// The runtime does not know which injected objects cells had changed, so all of them are listed, apart from the names
-// that are gone.
+// The runtime does not know which injected objects cells had changed, so all are listed, apart from lost names.
 function restartedText(lost: readonly RuntimeLoss[]): string {
   const gone = lost.filter(({ asInjected }) => !asInjected)
   const names = lost.filter(({ asInjected }) => asInjected).map(({ name }) => name)

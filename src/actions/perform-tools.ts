@@ -1,5 +1,4 @@
-// Makes the tool calls of one answer: validates the input, passes the call gate, shortens long results and emits the
-// events.
+// Makes the tool calls of one answer: validates input, passes the call gate, shortens results, emits the events.
 import { rejectOnAbort } from "../core/abort.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"

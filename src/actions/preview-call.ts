@@ -32,8 +32,7 @@ function previewArgument(value: unknown): string {
 /** The longest call text that is shown for approval. */
 export const maxCallTextChars = 256 * 1024
 
-/** Returns the whole call as text, on several lines if it is long. A text over the limit ends with the number of
- *  characters left out. */
+/** Returns the whole call as text, on several lines if it is long, cut at `maxCallTextChars`. */
 export function fullCallText(call: RuntimeCall): string {
   const { args, nameOf } = call
   const most = Math.floor(maxCallTextChars / Math.max(args.length, 1))

@@ -1,5 +1,4 @@
-// User hooks around runs, model requests and cycles: their contract, and the functions that run them and check what
-// they return.
+// User hooks around runs, model requests and cycles: their contract, how they run, and checks of what they return.
 import { rejectOnAbort } from "../core/abort.ts"
 import { isListOf, isObject, isObjectWith, isString } from "../core/checks/check-shape.ts"
 import { isAnswerParts, isMessageList, isPromptParts } from "../core/checks/message-shape.ts"
@@ -29,9 +28,8 @@ export interface RunHooks {
   /** Called with each answer before it is stored and acted on. Returns nothing to leave it as it is, other `parts`, or
    *  a reason to `stop`: then none of its actions run. */
   afterModel?(answer: ModelAnswer, context: HookContext): AfterModel | Promise<AfterModel>
-  /** Called after each cycle, when all its actions have results. Returns nothing to continue as decided, a text to
-   *  `steer` with, which also turns an answer or a question back, or a reason to `stop`. It cannot end a run as
-   *  done. */
+  /** Called after each cycle, when all its actions have results. Returns nothing to continue, a text to `steer` with,
+   *  which also rejects an answer or a question, or a reason to `stop`. It cannot end a run as done. */
   afterCycle?(cycle: CycleEnding, context: HookContext): AfterCycle | Promise<AfterCycle>
 }
 

@@ -5,9 +5,8 @@ import type { CellOptions, RuntimeCall } from "../runtime/runtime.ts"
 import type { SharedState } from "../tools/tool-state.ts"
 import type { ApprovalServices } from "./approval.ts"
 
-/** The recorded outcomes of the cycle in progress. After a crash the cycle runs again: recorded calls return their
- *  recorded outcome, and the code takes the same path. Each run has its own journal; the journal of a child run is part
- *  of its parent's. */
+/** The recorded outcomes of the current cycle. After a crash the cycle runs again, and recorded calls return their
+ *  recorded outcome. Each run has its own journal; that of a child run is part of its parent's. */
 export interface Journal {
   /** Returns the recorded outcome of a call, or makes the call and records its outcome. */
   call(call: RuntimeCall, steps: CallSteps): Promise<unknown>

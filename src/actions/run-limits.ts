@@ -64,9 +64,8 @@ export interface Reservation {
   release(id: string): void
 }
 
-/** Counts the calls of one answer at once, before any of them has an effect. If there are too many calls of one name,
- *  all of that name are refused; if there are too many in total, all are refused: half of what the model planned may be
- *  worse than nothing. */
+/** Counts the calls of one answer at once, before any has an effect. If there are too many calls of one name, or in
+ *  total, all of these are refused: half of what the model planned may be worse than nothing. */
 export function reserveCalls(calls: readonly CountedCall[], budgets: readonly CallBudget[]): Reservation {
   if (!budgets.some(({ calls: most, callsOf }) => most !== undefined || callsOf) && !calls.some(hasLimit)) {
     return reserveUnlimited(calls, budgets)

@@ -27,8 +27,7 @@ export function skippedResult(reason: SkipReason): ToolResult {
   return toolFailure(`skipped-${reason}`, skipTexts[reason])
 }
 
-/** Turns the value that a tool returned into a result: text unchanged, anything else as JSON. Throws if a result is
- *  malformed. */
+/** Turns a returned value into a result: text unchanged, other values as JSON. Throws if a result is malformed. */
 export function toToolResult(value: unknown, tool: string): ToolResult {
   if (isToolResult(value)) return checkToolResult(value, tool)
   if (typeof value === "string") return toolResult({ text: value, value })
@@ -36,8 +35,7 @@ export function toToolResult(value: unknown, tool: string): ToolResult {
   return toolResult({ text: resultText(value), value })
 }
 
-/** Turns a thrown error into a result. An abort is recognised by the error's name, or because it is the signal's
- *  reason. */
+/** Turns a thrown error into a result. An abort is recognised by its name, or as the signal's reason. */
 export function failureResult(error: unknown, signal: AbortSignal): ToolResult {
   const { name, message } = errorParts(error)
   for (const [kind, code] of failureCodes) if (error instanceof kind) return toolFailure(code, message)

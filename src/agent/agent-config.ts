@@ -26,8 +26,7 @@ export interface AgentOptions extends AgentOverrides {
   /** The name in events and for other agents. Default "agent". */
   name?: string | undefined
   description?: string | undefined
-  /** An instance is shared by all runs; a factory creates one for each run or session. Default: a new `jsRuntime`
-   *  each. */
+  /** An instance is shared; a factory creates one for each run or session. Default: a new `jsRuntime` each. */
   runtime?: RuntimeSource | undefined
   /** Functions with a JSON schema, made by `tool()`. An agent with tools and no runtime works by tool calls only. */
   tools?: readonly Tool[] | undefined
@@ -41,12 +40,10 @@ export interface AgentOptions extends AgentOverrides {
   /** False: the model gets a line of text instead of each image, and no tool to read images. Default true; an endpoint
    *  that rejects images gets none after that. */
   images?: boolean | undefined
-  /** How an agent without a runtime treats an answer without a tool call: it reminds the model to continue
-   *  (`continue`), takes it as the final answer (`answer`) or as a question to the user (`wait`). Default
-   *  `continue`. */
+  /** How an agent without a runtime treats an answer without a tool call: the model is reminded to continue
+   *  (`continue`), or it is the final answer (`answer`) or a question to the user (`wait`). Default `continue`. */
   noTool?: NoToolPolicy | undefined
-  /** Ends the run after the first successful tool call, or after one of the named tools. The tool's result is the
-   *  output. */
+  /** Ends the run after the first successful tool call, or after one of these tools. Its result is the output. */
   stopOn?: "first-tool" | readonly string[] | undefined
   /** Agents that this agent may delegate tasks to, by name, with the tools `delegate` and `delegate_status`. They use
    *  its files if they have none, and its policy, hooks, limits and signal apply to them. */
@@ -71,17 +68,14 @@ export interface AgentOptions extends AgentOverrides {
   messages?: Message[] | undefined
   /** Sections of the system prompt to replace. */
   prompt?: Partial<PromptSections> | undefined
-  /** Rolls back a cell that throws, is refused or fails its check, so that the namespace is unchanged. Default
-   *  false. */
+  /** Rolls back a cell that throws, is refused or fails its check: the namespace is unchanged. Default false. */
   transaction?: CellOptions["transaction"]
-  /** Answers approval requests: a function, or `"events"` if readers of the events answer by `run.approve(id,
-   *  decision)`. Default: the approver of the run that starts this one; without one, calls that need approval are
-   *  refused. */
+  /** Answers approval requests: a function, or `"events"` for readers who call `run.approve(id, decision)`. Default:
+   *  the approver of the run that starts this one; without any, calls that need approval are refused. */
   approver?: ApproverOption | undefined
   /** The same as `approver`, as a function. */
   approve?: Approver | undefined
-  /** How long an approval request waits; then the call is refused. Active time does not pass meanwhile. Default: no
-   *  limit. */
+  /** How long an approval request waits before the call is refused; no active time passes. Default: no limit. */
   approvalTimeoutMs?: number | undefined
   /** User code around runs, answers and calls: one object or a pipeline. An override replaces all hooks; spread the old
    *  ones to retain them. Child runs have these hooks too, around their own. */

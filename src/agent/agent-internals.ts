@@ -1,5 +1,4 @@
-// What the engine and replays need from an agent beyond its public interface: one symbol member, which only agents made
-// by createAgent have.
+// What the engine and replays need from agents made by createAgent, beyond the public interface: one symbol member.
 import type { Run } from "../core/agent.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { JournalForRun } from "./agent-session.ts"

@@ -203,8 +203,7 @@ function archiveConversation(writer: SessionWriter, shared: Conversation): void 
   }
 }
 
-// Returns no snapshot of a shared runtime, which belongs to its owner, nor of one that is gone: the archive then
-// retains the last one.
+// No snapshot of a shared runtime, which belongs to its owner, nor of one that is gone: the last one then remains.
 async function takeSnapshot({ runtime, ownsRuntime }: Conversation) {
   if (!ownsRuntime) return undefined
   try {

@@ -156,8 +156,7 @@ function interceptCalls(
 
 const passThrough: CallGate = (_call, next) => next()
 
-/** Delays events that add messages until all actions of the answer have their results: no message may come in
- *  between. */
+/** Delays events that add messages until all actions of an answer have results: no message may come in between. */
 function holdUntilResults(emit: Emit): { emit: Emit; emitLater: Emit; waits(message: string): boolean } {
   let pendingResults = 0
   const waiting: EventBody[] = []

@@ -25,8 +25,7 @@ export interface Conversation {
   system: string | undefined
   /** The run whose `run-start` event contains that prompt. */
   systemRun: string | undefined
-  /** Identifies the agent definition that the prompt was written for: a hash of the prompt over a new runtime, before
-   *  runs change its objects. */
+  /** Identifies the agent definition behind the prompt: a hash of the prompt for a new, unchanged runtime. */
   promptHash: string | undefined
   /** The names that the model knows from the prompt, from announcements or from its own cells. */
   announcedNames: Set<string>
@@ -115,6 +114,5 @@ export function createConversation(
   return shared
 }
 
-/** The conversation of a result, so that `from` continues in the same runtime. A result read from JSON has none: its
- *  messages start a new conversation. */
+/** The conversation of a result, so that `from` continues in its runtime. A result read from JSON has none. */
 export const conversationOfResult = createHiddenField<Conversation>()

@@ -32,8 +32,7 @@ import type { Verify } from "./run/verify.ts"
 
 /** The options of `run` and `send`: overrides of the agent's options, and options of one run. */
 export interface CodeRunOptions<O extends Outputs = Outputs> extends RunOptions, Partial<AgentOptions> {
-  /** Variables that the run must fill. It ends only when each is assigned and valid; `result.objects` has their
-   *  values. */
+  /** Variables that the run must assign, with valid values, before it may end. `result.objects` has them. */
   outputs?: O | undefined
   /** New values for names in the runtime, set before the run begins. */
   values?: Record<string, unknown> | undefined

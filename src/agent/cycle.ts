@@ -75,8 +75,7 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
   return end ? { ...next, end } : next
 }
 
-// Performs the actions of an answer: its cell first, then its tool calls. An action that is skipped gets a result with
-// the reason.
+// Performs the cell of an answer, then its tool calls. A skipped action gets a result with the reason.
 async function performActions(answer: ReviewedAnswer, services: CycleServices, emit: Emit): Promise<ActionsOutcome> {
   const { message, error, stop } = answer
   const code = message?.parts.find((part) => part.type === "code")

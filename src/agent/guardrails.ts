@@ -11,8 +11,7 @@ export type Guardrail = (text: string, context: HookContext) => Guarded | Promis
 // biome-ignore lint/suspicious/noConfusingVoidType: a guardrail that returns nothing is the common one.
 export type Guarded = void | undefined | { block: string } | { rewrite: string }
 
-/** Checks the prompt. A blocked prompt ends the run as `stopped` with reason `guardrail` and is not stored. A rewritten
- *  prompt retains its images. */
+/** Checks the prompt. A blocked one is not stored and ends the run as `stopped`. A rewritten one retains its images. */
 export function guardInput(guard: Guardrail): Hooks {
   return {
     async beforeRun({ prompt }, context) {

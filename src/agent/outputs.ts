@@ -48,8 +48,7 @@ export interface DeclaredOutputs {
   collectAtEnd(status: Status): Promise<Record<string, unknown>>
 }
 
-/** The fingerprint of each value from before the run; removed when the run assigns or changes it. Part of the stored
- *  run state. */
+/** The fingerprints of values from before the run, until it changes them. Part of the stored run state. */
 export interface InitialFingerprints {
   [name: string]: string
 }
@@ -157,8 +156,7 @@ async function fingerprintVariable(runtime: Runtime, name: string): Promise<stri
   }
 }
 
-/** The same in every process, because a run may continue in another one: functions count by their source, remote
- *  objects are ignored. */
+/** The same in every process: functions count by their source, remote objects are ignored. */
 function fingerprint(value: unknown): string {
   const { text } = digest(value, (opaque) => (types.isProxy(opaque) ? "" : sourceOf(opaque)), { instances: true })
   return text

@@ -19,8 +19,8 @@ export interface AnswerParser {
   push(chunk: string): ParsedPiece[]
   /** The stream was cut: a closing fence counts even if its line did not end. */
   settle(): ParsedPiece[]
-  /** The next text continues the answer so far. If the model opens the fence again, perhaps after a line of prose, that
-   *  part is dropped. */
+  /** The next text continues the answer. If the model repeats the fence, or a line of prose before it, that is
+   *  dropped. */
   resume(): void
   end(): ParsedPiece[]
   /** The first block is closed. Text after it is dropped: the model wrote it without having seen the block's result. */

@@ -1,8 +1,7 @@
 // Pairs calls with their results, so that they stay together when messages are removed.
 import type { Message } from "../core/message.ts"
 
-/** Returns the indexes at which a conversation may be cut without separating a cell or call from its result. 0 and the
- *  end are not included. */
+/** Returns the indexes, except 0 and the end, at which a cut does not separate a cell or call from its result. */
 export function cutPoints(messages: readonly Message[]): number[] {
   const answered = new Set(messages.flatMap(resultIds))
   const open = new Set<string>()

@@ -74,8 +74,7 @@ async function createMarker<T extends CodeResultPart | ToolResultPart>(
 
 const outputEnd = "</output>"
 
-// Output that was too long to show is already stored in a variable. Any other text that the model saw must be stored
-// now.
+// Output that was too long to show is already stored. Any other text that the model saw must be stored now.
 function existingKeptName({ type, ok, text, kept }: CodeResultPart | ToolResultPart): string | undefined {
   if (type === "tool-result") return kept
   // Only if the text is one block of output and nothing else.

@@ -9,8 +9,8 @@ export const keptNamePattern = /\b_(?:output(?:_p\d+)?|history|image)_\d+\b/g
 
 type KeptPrefix = "_output" | `_output_p${number}` | "_history" | "_image"
 
-/** Returns the name prefix of a long result. For parallel calls it contains the position, so that the name does not
- *  depend on which call ends first. */
+/** The name prefix of a long result. For parallel calls it has the position, so that their order of ending is
+ *  irrelevant. */
 export function outputPrefix(position: number): KeptPrefix {
   return position === 0 ? "_output" : `_output_p${position + 1}`
 }

@@ -4,8 +4,7 @@ import type { MemoryState } from "../memory.ts"
 // Leaves 29,000 of 128,000 tokens for the answer and for estimation errors.
 const fullShare = 99 / 128
 
-/** Returns when a context window counts as full: at 77 %, or earlier if answers may be longer than the rest. Never
- *  shrinks when the window grows. */
+/** Where a window counts as full: at 77 %, or earlier if answers may be longer than the rest. Grows with the window. */
 export function defaultCompactAt(window: number, maxOutputTokens = 0): number {
   return Math.max(Math.floor(window / 4), Math.min(Math.floor(window * fullShare), window - maxOutputTokens))
 }

@@ -8,12 +8,10 @@ import { fileURLToPath } from "node:url"
 import { ConfigError } from "../core/errors.ts"
 import { isWithin } from "../core/path-within.ts"
 
-/** SHA-256 of each code file of a skill's folder when the skill was loaded, by absolute path. Only these bytes run on
- *  the host. */
+/** SHA-256 of each code file when the skill was loaded, by absolute path. Only these bytes run on the host. */
 export type CodeDigests = ReadonlyMap<string, string>
 
-/** Digests the code files of a folder and its subfolders, except `node_modules`. Throws an `Error` if there are too
- *  many files. */
+/** Digests the code files of a folder and its subfolders, except `node_modules`. Throws if there are too many. */
 export async function digestCode(folder: string): Promise<CodeDigests> {
   const digests = new Map<string, string>()
   await collectDigests(folder, digests, 0)
@@ -84,8 +82,7 @@ function registerModuleHooks(): void {
   })
 }
 
-/** Returns the verified folder that contains a file; undefined for other files, and for packages inside such a
- *  folder. */
+/** The verified folder that contains a file; undefined for other files and for packages inside such a folder. */
 function verifiedFolderOf(path: string): string | undefined {
   for (const folder of verifiedFolders.keys()) {
     if (isWithin(folder, path) && !path.slice(folder.length).includes("/node_modules/")) return folder

@@ -74,8 +74,7 @@ function yamlErrorText({ message, linePos }: { message: string; linePos?: [{ lin
   return linePos ? `${reason} (line ${linePos[0].line + 1})` : reason
 }
 
-/** Quotes plain values that YAML would misread, such as `description: Use when: …`, because other readers accept
- *  them. */
+/** Quotes plain values that YAML would misread, such as `description: Use when: …`. Other readers accept them. */
 function quotePlainValues(source: string): string {
   return source.replace(/^([\w-]+):[ \t]+([^\s"'|>[{&*!#].*)$/gm, (line, key: string, value: string) =>
     /:(\s|$)|\s#|^[@`%]/.test(value) ? `${key}: ${JSON.stringify(value.trim())}` : line,

@@ -16,8 +16,7 @@ export interface Finding {
   message: string
 }
 
-/** Checks the fields of a skill and returns every problem. `folder` is the name of its folder, which must be its name;
- *  undefined for a skill made in code. */
+/** Checks the fields of a skill and returns every problem. `folder`, if any, must have the name of the skill. */
 export function checkSkillProperties(
   fields: Record<string, unknown>,
   folder: string | undefined,

@@ -22,8 +22,7 @@ export function attachConversation(result: RunResult, conversation: Conversation
   })
 }
 
-/** Restores in a new conversation what a result has besides its messages. A result read from JSON has only its
- *  `state`. */
+/** Restores what a result has besides its messages. A result read from JSON has only its `state`. */
 export async function restoreFromResult(
   conversation: Conversation,
   from: RunResult,

@@ -4,8 +4,7 @@ import type { Message } from "../../core/message.ts"
 import { createOwnEventFilter } from "../../core/trajectory.ts"
 import type { Conversation } from "../conversation.ts"
 
-/** The part of a conversation before its events, as plain JSON. Its size depends on what the model is sent, not on the
- *  number of events. */
+/** A conversation before its events, as plain JSON. Its size depends on the messages, not on the number of events. */
 export interface FoldedConversation {
   version: 1
   messages: Message[]
@@ -16,8 +15,7 @@ export interface FoldedConversation {
   activated: [skill: string, message: string][]
   /** The names that cells created and did not remove. */
   made: string[]
-  /** The injected objects that cells used, whose state only a snapshot can hold, and that were not reported as
-   *  recreated since. */
+  /** The injected objects that cells used, that need a snapshot, and that were not reported as recreated since. */
   used: string[]
   /** The events of sub-agents' runs that wait or have not ended; such a run continues from them. */
   open: AgentEvent[]

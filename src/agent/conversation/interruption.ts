@@ -11,8 +11,7 @@ export interface Interruption {
 
 export interface InterruptedCall {
   call: CallPreview
-  /** `recorded`: its recorded result is used. `finished`: it ended, but its result is not stored. `remade`: it was made
-   *  again. */
+  /** `recorded`: its recorded result is used. `finished`: its result is not stored. `remade`: it was made again. */
   outcome: "recorded" | "finished" | "remade" | "unknown"
 }
 

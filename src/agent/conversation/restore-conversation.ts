@@ -162,8 +162,7 @@ async function reinjectSkills(config: AgentConfig, { runtime, activatedSkills }:
   for (const skill of offered) if (activatedSkills.has(skill.name)) await injectSkill(skill, runtime, writable)
 }
 
-/** Restores the objects of the snapshot. Returns the names that the conversation mentions but that are missing or
- *  outdated. */
+/** Restores the snapshot's objects. Returns the names that the conversation mentions but that are lost or outdated. */
 async function restoreObjects(
   { snapshot, covered: coveredEvents }: StoredConversation,
   { runtime, ownsRuntime, events, folded, namesReportedLost }: Conversation,

@@ -18,10 +18,9 @@ export interface Continuation {
   replacesLine?: boolean
 }
 
-/** Decides how the text since the cut continues the answer; undefined if more text is needed. Models seldom continue in
- *  the middle: they open the fence again, perhaps after a line of prose. `then` says whether more text follows
- *  (`more`), the answer was cut again (`cut`) or has ended (`end`). The decision never depends on how the text was cut
- *  into chunks. */
+/** Decides how the text since the cut continues the answer; undefined if more text is needed. Models often open the
+ *  fence again, perhaps after a line of prose. `then`: more text follows (`more`), the answer was cut again (`cut`) or
+ *  has ended (`end`). The decision never depends on how the text was cut into chunks. */
 export function joinContinuation(text: string, cut: CutOff, then: "more" | "cut" | "end"): Continuation | undefined {
   if (text.length <= maxUndecidedChars) return decideContinuation(text, cut, then)
   // Only the beginning decides, so that a long text in small chunks is not read again with each chunk.
@@ -78,8 +77,7 @@ function continueCode(
   return !hasProse && !cut.inString && mayBeProse(last) ? undefined : { text }
 }
 
-/** A bare fence closes the block, unless it opens the block again. Then a later fence closes it, so fences come in
- *  pairs. */
+/** A bare fence closes the block, unless it opens it again. Then a later fence closes it: fences come in pairs. */
 function continueAfterBareFence(
   text: string,
   lines: readonly string[],

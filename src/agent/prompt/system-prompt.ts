@@ -104,8 +104,7 @@ export function newNamesText(declarations: string, tag: string): string {
   return `New in the session:\n\n${codeBlock(tag, declarations)}`
 }
 
-/** Adds the current time to the newest prompt. The time is never stored and stays the same for a whole run, so that
- *  prompt caches hit. */
+/** Adds the time to the newest prompt: never stored, and the same for a whole run, so that prompt caches hit. */
 export function withCurrentTime(messages: readonly Message[], clock: string): Message[] {
   const request = messages.slice()
   for (let index = request.length - 1; index >= 0; index--) {

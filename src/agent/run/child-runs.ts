@@ -33,9 +33,8 @@ export function foldersWritableByTools({ workspace }: AgentConfig): string[] {
   return [...new Set([workspace, ...above])].flatMap((each) => (each ? writableFolders(each) : []))
 }
 
-/** Adds the workspace of the starting run to the options of a child run that works by tools and has none. An agent
- *  without tools and runtime gets the workspace only if the starting run does not use code; then it works by tools,
- *  too. */
+/** Adds the workspace of the starting run to a child run that works by tools and has none. An agent without tools and
+ *  runtime gets it, and works by tools, only if the starting run does not use code. */
 export function withInheritedWorkspace(options: AgentOptions): AgentOptions {
   if (options.workspace !== undefined) return options
   const above = findInherited(parentForNewRun()?.parent, "files")
