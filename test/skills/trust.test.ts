@@ -37,7 +37,7 @@ const files = {
   "skills/pay/data/notes.md": "notes",
 }
 
-/** What the model is shown of the activation of "pay". */
+/** The activation text of "pay" that the model saw. */
 async function activation(options: Partial<AgentOptions>): Promise<string> {
   const model = scripted([activate, "Done."])
   const { messages } = await createAgent({ model, runtime: jsRuntime(), ...options }).run("Go")
