@@ -15,16 +15,10 @@ export type Approver = (call: RuntimeCall, signal: AbortSignal) => Decision | bo
 /** A function, or `"events"`: then readers of the events answer by `run.approve(id, decision)`. */
 export type ApproverOption = Approver | "events"
 
-/** Returns the approver of an agent. The options `approver` and `approve` both set it. */
-export function resolveApprover(options: {
-  approver?: ApproverOption | undefined
-  approve?: Approver | undefined
-}): ApproverOption | undefined {
-  const { approver, approve } = options
-  if (approver !== undefined && approve !== undefined)
-    throw new ConfigError("approver: approve is given as well, and both answer the same calls. Leave one out.")
-  const given: unknown = approver ?? approve
-  if (given === undefined || given === "events" || typeof given === "function") return approver ?? approve
+/** Checks the approver option of an agent. */
+export function checkApprover(approver: ApproverOption | undefined): ApproverOption | undefined {
+  const given: unknown = approver
+  if (given === undefined || given === "events" || typeof given === "function") return approver
   throw new ConfigError(
     `approver: ${JSON.stringify(given)} is unknown. Give a function, or "events" for run.approve().`,
   )
@@ -36,7 +30,7 @@ export type ApprovalAnswer = Decision | "unanswered"
 /** What an approval request needs: who answers, and what was already answered with `always`. */
 export interface ApprovalServices {
   /** The approver of the agent. */
-  approve?: ApproverOption | undefined
+  approver?: ApproverOption | undefined
   /** How long a request waits for an answer; then the call is refused. Default: no limit. */
   approvalTimeoutMs?: number | undefined
   /** The subjects of calls (`binding`, `binding.method`) that need no further request; each `always` adds one. */
@@ -92,7 +86,7 @@ function refusalText(decision: ApprovalAnswer | undefined, { approvalTimeoutMs }
 
 const howToApproveText =
   'Its host can give one: approver of the agent or run, a function or "events" for run.approve(); display(run), which asks in the terminal; ' +
-  "approve of an MCP server."
+  "approver of an MCP server."
 
 function withinText(timeoutMs: number | undefined): string {
   return timeoutMs === undefined ? "in time" : `within ${timeoutMs} ms`
@@ -151,7 +145,7 @@ async function requestDecision(
   shown: () => void,
 ): Promise<ApprovalAnswer | undefined> {
   const { approvalTimeoutMs } = approvals
-  const approve = typeof approvals.approve === "function" ? approvals.approve : undefined
+  const approve = typeof approvals.approver === "function" ? approvals.approver : undefined
   shown()
   const id = approve ? call.id : (approvals.questionId?.(call.id) ?? call.id)
   const watcher = approve ? undefined : approvals.watcher(id, fullCallText(call), approvalTimeoutMs)

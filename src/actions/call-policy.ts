@@ -5,7 +5,7 @@ import { type Hooks, nestHooks } from "./hooks.ts"
 import type { CallBudget } from "./run-limits.ts"
 
 export interface CallPolicy {
-  approve: ApproverOption | undefined
+  approver: ApproverOption | undefined
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   budgets: readonly CallBudget[]
@@ -23,13 +23,13 @@ export function setCallPolicy(run: RunContext, own: CallPolicy): CallPolicy {
   const outer = findInherited(run.parent, "callPolicy")
   const policy = outer ? nestPolicy(outer, own) : own
   run.inherited.callPolicy = policy
-  if (own.approve === "events") run.readersApprove = true
+  if (own.approver === "events") run.readersApprove = true
   return policy
 }
 
 function nestPolicy(outer: CallPolicy, own: CallPolicy): CallPolicy {
   return {
-    approve: own.approve ?? outer.approve,
+    approver: own.approver ?? outer.approver,
     approvalTimeoutMs: own.approvalTimeoutMs ?? outer.approvalTimeoutMs,
     hooks: nestHooks(outer.hooks, own.hooks),
     // Limits by name apply only to the runtime in which the name is bound.

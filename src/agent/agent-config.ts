@@ -1,5 +1,5 @@
 // The options of an agent, and how they become a complete configuration with every default filled in.
-import { type Approver, type ApproverOption, resolveApprover } from "../actions/approval.ts"
+import { type ApproverOption, checkApprover } from "../actions/approval.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { ToolPolicy } from "../actions/tool-policy.ts"
 import type { Agent, AgentOverrides, Limits } from "../core/agent.ts"
@@ -73,8 +73,6 @@ export interface AgentOptions extends AgentOverrides {
   /** Answers approval requests: a function, or `"events"` for readers who call `run.approve(id, decision)`. Default:
    *  the approver of the run that starts this one; without any, calls that need approval are refused. */
   approver?: ApproverOption | undefined
-  /** The same as `approver`, as a function. */
-  approve?: Approver | undefined
   /** How long an approval request waits before the call is refused; no active time passes. Default: no limit. */
   approvalTimeoutMs?: number | undefined
   /** User code around runs, answers and calls: one object or a pipeline. An override replaces all hooks; spread the old
@@ -114,7 +112,7 @@ export interface AgentConfig {
   messages: Message[]
   prompt: Partial<PromptSections>
   transaction: CellOptions["transaction"]
-  approve: ApproverOption | undefined
+  approver: ApproverOption | undefined
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   metadata: Metadata
@@ -187,7 +185,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     messages: options.messages ?? [],
     prompt: options.prompt ?? {},
     transaction: options.transaction,
-    approve: resolveApprover(options),
+    approver: checkApprover(options.approver),
     approvalTimeoutMs: options.approvalTimeoutMs,
     hooks: toHooks(options.hooks),
     metadata: options.metadata ?? {},

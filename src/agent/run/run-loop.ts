@@ -87,7 +87,7 @@ interface LoopProgress extends Pick<RunServices, "outputs" | "policy" | "journal
 function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
   const { config, conversation, durable } = setup
   const { context } = control
-  const { approve, approvalTimeoutMs, limits, hooks } = config
+  const { approver, approvalTimeoutMs, limits, hooks } = config
   const outputs = setup.outputs && declaredOutputs(setup.outputs, conversation.runtime, control.id)
   if (config.usesCode) control.setRuntime(conversation.runtime)
   control.setRecorder((event) => {
@@ -106,7 +106,7 @@ function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
     failure: undefined,
     outputs,
     objects: undefined,
-    policy: setCallPolicy(context, { approve, approvalTimeoutMs, hooks, budgets }),
+    policy: setCallPolicy(context, { approver, approvalTimeoutMs, hooks, budgets }),
     toolFilter,
     journal: ensureJournal(context, setup.prompt.parts),
     watch,
