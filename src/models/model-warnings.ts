@@ -1,4 +1,4 @@
-// Turns the retries and warnings that a model reports into events.
+// Reports retries and warnings of a model as events.
 import type { Emit } from "../core/event.ts"
 import type { ModelRequest } from "./model.ts"
 

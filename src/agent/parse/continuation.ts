@@ -97,9 +97,9 @@ function continueAfterBareFence(
   return { text: isOpen ? text.slice(text.indexOf("\n") + 1) : text }
 }
 
-function opensCode(line: string, { isCodeTag: runs }: CutOff): boolean {
+function opensCode(line: string, { isCodeTag }: CutOff): boolean {
   const tag = parseOpeningFence(line)?.tag
-  return tag !== undefined && tag !== "" && runs(tag)
+  return tag !== undefined && tag !== "" && isCodeTag(tag)
 }
 
 /** Matches lines such as "Sure, here is the rest:". */
