@@ -1,3 +1,4 @@
+// Sessions of agents made by createAgent: opening, resuming, forking, and archiving their conversation.
 import { hasJournaledParent, type Journal, setJournal } from "../actions/run-journal.ts"
 import type { Run } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
@@ -6,7 +7,6 @@ import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { WaitForTurn } from "../core/run-queue.ts"
 import { createOwnEventFilter } from "../core/trajectory.ts"
-import { createHiddenField } from "../core/values/hidden-field.ts"
 import { approvalsIgnoredMessage, refuseForeignArchive } from "../sessions/handle-trust.ts"
 import { createRecordingJournal } from "../sessions/recording-journal.ts"
 import { createSession, type SessionOf } from "../sessions/session.ts"
@@ -29,13 +29,11 @@ import { readStoredHead } from "./conversation/stored-head.ts"
 import type { Conversation } from "./conversation.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
 
-/** What a session of our own agents is made with. */
 export interface AgentSessionDriver {
   config: AgentConfig
-  /** A new conversation. */
   openConversation(): Promise<Conversation>
   closeConversation(conversation: Conversation): Promise<void>
-  /** Starts a run of the session's agent. `enter` gives the conversation once the run may have it. */
+  /** Starts a run. `enter` returns the conversation when it is the run's turn. */
   startRun(
     prompt: Prompt,
     sent: CodeRunOptions | undefined,
@@ -44,10 +42,10 @@ export interface AgentSessionDriver {
   ): Run
 }
 
-/** Opens a session, new or kept, and keeps it where there is an archive. `journal` gives what each run, by its number,
- *  asks from outside. */
+/** Opens a new or archived session, and archives it if there is an archive. `journal` returns the journal of each run
+ *  by its number; a replay provides it. */
 export async function openSession(
-  seat: AgentSessionDriver,
+  driver: AgentSessionDriver,
   options: ArchiveOptions,
   journal?: JournalForRun,
 ): Promise<SessionOf<CodeRunOptions>> {
@@ -58,10 +56,10 @@ export async function openSession(
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const { recording = true, keepPrompt } = options
     const shared = stored
-      ? await restoreStoredSession(stored, seat.config, { isNamedByHandle, keepPrompt })
-      : await seat.openConversation()
-    const keeping = archive && source !== undefined ? { archive, source, writer, recording } : undefined
-    return createAgentSession(seat, shared, id ?? newId("s"), keeping, journal)
+      ? await restoreStoredSession(stored, driver.config, { isNamedByHandle, keepPrompt })
+      : await driver.openConversation()
+    const target = archive && source !== undefined ? { archive, source, writer, recording } : undefined
+    return createAgentSession(driver, shared, id ?? newId("s"), target, journal)
   } catch (error) {
     await archive?.close()
     throw error
@@ -69,19 +67,6 @@ export async function openSession(
 }
 
 export type JournalForRun = (run: number) => Journal
-
-type ReplaySession = (journal: JournalForRun) => Promise<SessionOf<CodeRunOptions>>
-
-const replays = createHiddenField<ReplaySession>()
-
-export function canReplay(agent: object, open: ReplaySession): void {
-  replays.set(agent, open)
-}
-
-/** How a session of an agent of ours is replayed; undefined for any other. */
-export function replaySession(agent: object): ReplaySession | undefined {
-  return replays.get(agent)
-}
 
 interface ArchiveTarget {
   archive: Archive
@@ -93,7 +78,7 @@ interface ArchiveTarget {
 interface SessionLocation {
   id?: string
   source: ArchiveOptions["archive"]
-  /** Whether only the handle names the archive: then what was approved for good there does not count. */
+  /** Whether only the handle names the archive. Then `always` approvals stored there are ignored. */
   isNamedByHandle: boolean
 }
 
@@ -123,8 +108,8 @@ async function restoreStoredSession(
 ): Promise<Conversation> {
   const stored = readStoredHead(record.head, record.id)
   const head = stored && isNamedByHandle ? { ...stored, approved: [] } : stored
-  const kept = { events, head, snapshot, covered: record.snapshot?.at }
-  const shared = await restoreConversation(kept, config, { keepPrompt })
+  const storedConversation = { events, head, snapshot, covered: record.snapshot?.at }
+  const shared = await restoreConversation(storedConversation, config, { keepPrompt })
   const lastRun = events
     .filter(createOwnEventFilter())
     .findLast(({ type }) => type === "run-start" || type === "run-end")
@@ -137,32 +122,32 @@ async function restoreStoredSession(
 }
 
 function createAgentSession(
-  seat: AgentSessionDriver,
+  driver: AgentSessionDriver,
   shared: Conversation,
   id: string,
-  keeping: ArchiveTarget | undefined,
+  target: ArchiveTarget | undefined,
   journal?: JournalForRun,
 ): SessionOf<CodeRunOptions> {
   const { runtime } = shared
-  const writer = keeping && (keeping.writer ?? createSessionWriter(keeping.archive, id, seat.config.name))
+  const writer = target && (target.writer ?? createSessionWriter(target.archive, id, driver.config.name))
   const isOwn = createOwnEventFilter()
   let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
   let endedAt: number | undefined
   if (writer) archiveConversation(writer, shared)
-  if (keeping) shared.artifacts.setReader(sessionArtifactReader(keeping.archive, id))
+  if (target) shared.artifacts.setReader(sessionArtifactReader(target.archive, id))
   if (writer && !shared.ownsRuntime) shared.warnings.push(objectsNotArchivedWarning)
 
   return createSession<CodeRunOptions>({
     id,
-    archive: keeping && { folder: keeping.archive.folder, directory: keeping.archive.directory(id) },
+    archive: target && { folder: target.archive.folder, directory: target.archive.directory(id) },
     runtime,
     start: (prompt, sent, turn) =>
-      seat.startRun(prompt, sent, turn, async (run) => {
+      driver.startRun(prompt, sent, turn, async (run) => {
         await writer?.claim()
         const number = runs++
         if (journal) setJournal(run, journal(number))
-        // One that must not do anything twice has a journal that this one must not replace.
-        else if (writer && keeping?.recording && !hasJournaledParent(run))
+        // Do not replace the journal of a parent run: a durable parent must not repeat calls.
+        else if (writer && target?.recording && !hasJournaledParent(run))
           setJournal(run, startRecording(writer, number))
         return shared
       }),
@@ -172,19 +157,19 @@ function createAgentSession(
       runtime.fork &&
       (async () => {
         const copy = await copyConversation(shared)
-        if (!keeping) return createAgentSession(seat, copy, newId("s"), undefined)
-        const [forked, archive] = [newId("s"), openArchive(keeping.source)]
-        const writer = createSessionWriter(archive, forked, seat.config.name)
+        if (!target) return createAgentSession(driver, copy, newId("s"), undefined)
+        const [forked, archive] = [newId("s"), openArchive(target.source)]
+        const writer = createSessionWriter(archive, forked, driver.config.name)
         for (const event of copy.events) writer.addEvent(event)
-        for (const entry of await readRecording(keeping.archive, id)) writer.addRecordingEntry(entry)
-        for (const [name, text] of await readArtifacts(keeping.archive, id)) copy.artifacts.put(name, text)
-        const session = createAgentSession(seat, copy, forked, { ...keeping, archive, writer })
+        for (const entry of await readRecording(target.archive, id)) writer.addRecordingEntry(entry)
+        for (const [name, text] of await readArtifacts(target.archive, id)) copy.artifacts.put(name, text)
+        const session = createAgentSession(driver, copy, forked, { ...target, archive, writer })
         await copy.save?.(true, [])
         return session
       }),
     async close() {
       try {
-        await seat.closeConversation(shared)
+        await driver.closeConversation(shared)
       } finally {
         endedAt = await writer?.close()
       }
@@ -193,24 +178,24 @@ function createAgentSession(
   })
 }
 
-function startRecording({ addRecordingEntry: note, calls }: SessionWriter, number: number): Journal {
+function startRecording({ addRecordingEntry, calls }: SessionWriter, number: number): Journal {
   calls.startRun()
-  return createRecordingJournal(String(number), note, calls)
+  return createRecordingJournal(String(number), addRecordingEntry, calls)
 }
 
 const objectsNotArchivedWarning =
   "The runtime was given as an instance, so its objects are not kept with the session. Give a factory: runtime: () => jsRuntime({ … })."
 
-/** Has a conversation written down: its events as they come, the rest when a run has ended. */
+/** Writes a conversation to the archive: events as they arrive, the rest after each cycle and at the end of a run. */
 function archiveConversation(writer: SessionWriter, shared: Conversation): void {
   const { record } = shared
   shared.record = (event) => {
     record(event)
     writer.addEvent(event)
   }
-  shared.save = async (ended, unheard) => {
+  shared.save = async (ended, undeliveredSteers) => {
     const current = headOf(shared)
-    const head = { ...current, steered: [...current.steered, ...unheard] } as unknown as Json
+    const head = { ...current, steered: [...current.steered, ...undeliveredSteers] } as unknown as Json
     const artifacts = shared.artifacts.unsaved()
     if (ended) await writer.commitRunEnd({ head, artifacts, snapshot: await takeSnapshot(shared) })
     else await writer.commitCycle({ head, artifacts })
@@ -218,7 +203,7 @@ function archiveConversation(writer: SessionWriter, shared: Conversation): void 
   }
 }
 
-// A runtime that is gone keeps what was kept of it before; a shared one is its owner's to keep.
+// No snapshot of a shared runtime, which belongs to its owner, nor of one that is gone: the last one then remains.
 async function takeSnapshot({ runtime, ownsRuntime }: Conversation) {
   if (!ownsRuntime) return undefined
   try {

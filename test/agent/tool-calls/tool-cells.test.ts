@@ -55,7 +55,7 @@ for (const { name, skip, open } of runtimes) {
       const { said, result } = await outcomeOf("lookUp({ id: 21 })", "lookUp(id=21)")
       assert.match(said, /42/)
       assert.deepEqual(made, [[21, false]])
-      // How a run ends is not for a cell to say.
+      // A cell cannot end the run.
       assert.equal(result.output, "ok")
       assert.match((await outcomeOf("remember()")).said, /\d no file id/)
     })
