@@ -91,11 +91,11 @@ export function bindToThisRun(): <T>(signal: AbortSignal, work: () => T) => T {
 /** The parent of a new run, and the signals that abort the new run. If the current run has ended, its nearest
  *  ancestor that has not ended is the parent. */
 export function parentForNewRun(): { parent: RunContext; signals: AbortSignal[] } | undefined {
-  const place = runScopes.getStore()
-  let parent = place?.run
+  const scope = runScopes.getStore()
+  let parent = scope?.run
   while (parent?.ended) parent = parent.parent
   if (!parent) return undefined
-  const ofCell = parent === place?.run && place.signal ? [place.signal] : []
+  const ofCell = parent === scope?.run && scope.signal ? [scope.signal] : []
   return { parent, signals: [parent.signal, ...ofCell] }
 }
 
@@ -164,10 +164,10 @@ export function claimQuestionId(run: RunContext, call: string): string {
 export function awaitDecision(
   run: RunContext,
   id: string,
-  { text, late, abortError: aborted }: DecisionRequest,
+  { text, late, abortError }: DecisionRequest,
 ): Promise<Decision> {
   const { promise, resolve, reject } = Promise.withResolvers<Decision>()
-  const abort = () => reject(aborted())
+  const abort = () => reject(abortError())
   if (run.signal.aborted) abort()
   run.signal.addEventListener("abort", abort, { once: true })
   late?.addEventListener("abort", () => reject(late.reason), { once: true })

@@ -33,18 +33,18 @@ export interface ReportOptions {
 const titles = /\[t\d+ /
 
 function subtaskText(task: Subtask, options: ReportOptions): string {
-  const { id, name, status, reply, error, reported: told } = task
+  const { id, name, status, reply, error, reported } = task
   const title = `[${id} ${name}]`
-  if (told && options.inquiry === "all" && status !== "waiting") return `${title} ${status}, as reported.`
-  const said = reply?.output ? `\n${escapeTitles(reply.output, titles)}` : ""
+  if (reported && options.inquiry === "all" && status !== "waiting") return `${title} ${status}, as reported.`
+  const answer = reply?.output ? `\n${escapeTitles(reply.output, titles)}` : ""
   switch (status) {
     case "queued":
     case "running":
       return `${title} ${status}.`
     case "done":
-      return `${title} done.${reply?.files ? ` Files: ${oneLine(reply.files.join(", "), 5000)}.` : ""}${said}`
+      return `${title} done.${reply?.files ? ` Files: ${oneLine(reply.files.join(", "), 5000)}.` : ""}${answer}`
     case "stopped":
-      return `${title} stopped at its limit (${reply?.reason}), not done. Its last words:${said || " none."}`
+      return `${title} stopped at its limit (${reply?.reason}), not done. Its last words:${answer || " none."}`
     case "aborted":
       return `${title} was interrupted, not done${reply?.detail ? `: ${indentFurtherLines(reply.detail)}` : "."}`
     case "failed": {

@@ -33,7 +33,7 @@ export interface OutputOptions {
 }
 
 export function createCommandOutput(options: OutputOptions): CommandOutput {
-  const { file, workspace, path, maxBytes, previewBytes, onChunk: tell } = options
+  const { file, workspace, path, maxBytes, previewBytes, onChunk } = options
   const preview = createPreview(previewBytes)
   let handle: FileHandle | undefined
   let received = 0
@@ -54,14 +54,14 @@ export function createCommandOutput(options: OutputOptions): CommandOutput {
     }
   }
 
-  function dropped(): string | undefined {
+  function droppedNote(): string | undefined {
     if (broken !== undefined) return `Output beyond ${sizeText(stored)} could not be kept: ${broken}.`
     return received > stored ? `Output beyond ${sizeText(stored)} was dropped.` : undefined
   }
 
   async function* content(length: number): AsyncGenerator<Uint8Array> {
     if (length > 0) yield* createReadStream(file, { end: length - 1 })
-    const note = dropped()
+    const note = droppedNote()
     if (note !== undefined) yield Buffer.from(`\n${note}\n`)
   }
 
@@ -78,7 +78,7 @@ export function createCommandOutput(options: OutputOptions): CommandOutput {
 
   return {
     async add(chunk) {
-      tell?.(chunk)
+      onChunk?.(chunk)
       const room = chunk.subarray(0, Math.max(0, maxBytes - stored))
       if (room.length > 0) await store(room)
       received += chunk.length
@@ -87,7 +87,7 @@ export function createCommandOutput(options: OutputOptions): CommandOutput {
       if (room.length === 0 && ++flood % 4 === 0) await delay(1)
     },
     take: (ended) => preview.take(ended),
-    droppedNote: dropped,
+    droppedNote,
     publish,
     async end() {
       try {
