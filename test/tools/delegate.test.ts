@@ -376,7 +376,7 @@ describe("what sub-agents have from the run that starts them", () => {
       asked.push(binding)
       return "allow" as const
     }
-    const { model, agent } = lead([delegate(["w: go"]), finish("Done.")], { w: child }, { approve })
+    const { model, agent } = lead([delegate(["w: go"]), finish("Done.")], { w: child }, { approver: approve })
     await agent.run("go")
     assert.deepEqual(asked, ["wipe"])
     assert.equal(resultIn(model.requests[1]), "[t1 w] done.\nWiped.")
