@@ -1,4 +1,4 @@
-// pythonRuntime(): runs cells in a Jupyter kernel, which is a separate Python process. The entry module of karst/python.
+// pythonRuntime(): runs cells in a Jupyter kernel, a separate Python process. The entry module of karst/python.
 import { mustBePositive, type OptionChecks } from "../core/checks/check-options.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
 import { createNameGenerator } from "./bindings/binding-names.ts"
@@ -38,14 +38,14 @@ export { safePythonRules } from "./python/rules/safe-python-rules.ts"
 export { table } from "./python/tables/table.ts"
 
 export interface PythonRuntimeOptions extends SandboxOptions {
-  /** The interpreter. Default: `KARST_PYTHON`, the active virtual environment, then the first on PATH that has ipykernel. */
+  /** The interpreter. Default: `KARST_PYTHON`, the active virtual environment, the first on PATH with ipykernel. */
   python?: string | undefined
   /** Python code, or a file with it, that runs whenever a kernel starts. The names it defines count as injected. */
   setup?: string | { file: string } | undefined
   /** The working folder of cells. Default: a temporary folder, which is removed with the kernel. */
   cwd?: string | undefined
-  /** How cells are separated from the host: `process` is a separate process, `os` adds bubblewrap and fails where it is not
-   *  available, `auto` adds bubblewrap where it is available. Default `process`. */
+  /** How cells are separated from the host: `process` is a separate process, `os` adds bubblewrap and fails where it is
+   *  not available, `auto` adds bubblewrap where it is available. Default `process`. */
   isolation?: "process" | "os" | "auto" | undefined
   limits?: PythonLimits | undefined
   /** Environment variables of the kernel. Otherwise it gets only those that Python needs. */
@@ -54,8 +54,8 @@ export interface PythonRuntimeOptions extends SandboxOptions {
   rules?: readonly Rule[] | undefined
   /** The largest values are left out of a snapshot that would have more bytes. Default 16 MiB. */
   maxSnapshotBytes?: number | undefined
-  /** How snapshots store the state of instances that stay on the host, by a name of your choice. Default: the state is not
-   *  stored, and reported as lost. */
+  /** How snapshots store the state of instances that stay on the host, by a name of your choice. Default: the state is
+   *  not stored, and reported as lost. */
   codecs?: Codecs | undefined
   /** Called with each warning. */
   onWarning?: ((message: string) => void) | undefined
@@ -79,9 +79,9 @@ export interface PythonLimits {
   graceMs?: number | undefined
 }
 
-/** Creates a runtime that executes cells in a Jupyter kernel. Data crosses by copy. Functions and objects with methods stay
- *  on their side, and the other side gets handles. The kernel starts at first use, and again after it died: injected values
- *  are then bound again, and the execution reports the names that are lost. */
+/** Creates a runtime that executes cells in a Jupyter kernel. Data crosses by copy. Functions and objects with methods
+ *  stay on their side, and the other side gets handles. The kernel starts at first use, and again after it died:
+ *  injected values are then bound again, and the execution reports the names that are lost. */
 export function pythonRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: PythonRuntimeOptions = {},
@@ -122,7 +122,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     const parent = currentCell.getStore()
     return parent?.runtime === kernel && !parent.isOver
   }
-  /** Runs a job when no cell is running. A job that a running cell asks for runs at once, because the cell waits for it. */
+  /** Runs a job when no cell is running. A job for a running cell runs at once, because the cell waits for it. */
   const whenIdle = async <T>(use: string, job: () => Promise<T>): Promise<T> => {
     throwIfClosed(use)
     return isAskedByCell() ? job() : queue.enter(job)

@@ -45,7 +45,8 @@ export interface GateVerdict {
   /** Findings that are not certain enough to refuse the cell, one line each. The model sees them with the result of the
    *  cell, in both modes. */
   hints: string[]
-  /** Stores the types of the names that the cell declared. To be called after the cell has run, with the names that exist. */
+  /** Stores the types of the names that the cell declared. Call it after the cell has run, with the names that exist.
+   *  */
   rememberTypes(values: GateNamespace["values"]): void
 }
 
@@ -127,8 +128,8 @@ function markInferred(names: ReadonlyMap<string, HostName>, inferred: ReadonlySe
   return new Map(entries)
 }
 
-/** Returns the cell as a module, followed by the declarations of the names that it mentions. They come last, so that offsets
- *  in the cell stay valid. Names that are not mentioned are left out, so that long sessions stay fast. */
+/** Returns the cell as a module, followed by the declarations of the names that it mentions. They come last, so that
+ *  offsets in the cell stay valid. Names that are not mentioned are left out, so that long sessions stay fast. */
 function createCellModule(
   cell: ParsedCell,
   hostNames: ReadonlyMap<string, HostName>,

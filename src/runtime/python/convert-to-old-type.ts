@@ -2,8 +2,8 @@
 import { types } from "node:util"
 import { isPlain } from "../declare/inspect-value.ts"
 
-/** Python has one type where JavaScript has several. If the old value was a Map, a bigint or a Buffer, the new value becomes
- *  one too, also inside arrays, objects and Maps. */
+/** Python has one type where JavaScript has several. If the old value was a Map, a bigint or a Buffer, the new value
+ *  becomes one too, also inside arrays, objects and Maps. */
 export function convertToOldType(value: unknown, old: unknown): unknown {
   return new TypeConversion().value(value, old)
 }

@@ -61,8 +61,8 @@ function isPublicName(name: string): boolean {
   return !name.startsWith("_")
 }
 
-/** The declarations of classes by name. A base class is shown by name if it is declared itself; otherwise its members are
- *  shown with those of the class. */
+/** The declarations of classes by name. A base class is shown by name if it is declared itself; otherwise its members
+ *  are shown with those of the class. */
 class ClassTexts extends Map<string, string> {
   readonly baseName: (base: object) => string | undefined
 
@@ -117,10 +117,10 @@ function functionText(name: string, { call, options }: FunctionBinding): string 
   if (signature !== undefined) {
     return functionBlock(`def ${name}${pythonSignature(parseSignature(signature, name))}`, description)
   }
-  const bindingOf = functionSignature(call)
+  const ownSignature = functionSignature(call)
   const shown = result
-    ? pythonSignature({ ...bindingOf, returns: any, awaited: any }) + result
-    : pythonSignature(bindingOf)
+    ? pythonSignature({ ...ownSignature, returns: any, awaited: any }) + result
+    : pythonSignature(ownSignature)
   return functionBlock(`def ${name}${shown}`, description)
 }
 
@@ -156,12 +156,12 @@ function objectText(name: string, binding: VariableBinding, classes: ClassTexts)
 /** Returns the members of a written type; undefined if the type has none, like `Task[]`. */
 function declaredMembers(text: string, name: string): { name: string | undefined; members: Member[] } | undefined {
   const { tree, source } = parseVariableType(text, name)
-  const bindingOf = printType(tree)
-  const found = source?.typesMentionedIn(bindingOf, () => false).find((each) => each.name === bindingOf)
+  const typeName = printType(tree)
+  const found = source?.typesMentionedIn(typeName, () => false).find((each) => each.name === typeName)
   const declared = found && splitTypeDeclaration(found.text)
   const parts = splitType(declared?.alias ?? tree)
-  if (declared && !declared.alias) return { name: bindingOf, members: declared.members }
-  return parts.kind === "object" ? { name: declared && bindingOf, members: parts.members } : undefined
+  if (declared && !declared.alias) return { name: typeName, members: declared.members }
+  return parts.kind === "object" ? { name: declared && typeName, members: parts.members } : undefined
 }
 
 function membersText(name: string, members: readonly Member[]): string {
@@ -209,7 +209,9 @@ function memberText({ name, form, type: given, doc, readonly, static: isStatic }
     return `    ${name}: ${pythonType(type)}${notes.length > 0 ? `  # ${notes.join(": ")}` : ""}`
   }
   const isConstructor = form === "constructor"
-  const head = `    def ${isConstructor ? "__init__" : name}${pythonSignature(isConstructor ? { ...signature, returns: any } : signature, isStatic ? [] : ["self"])}`
+  const shownSignature = isConstructor ? { ...signature, returns: any } : signature
+  const parameters = pythonSignature(shownSignature, isStatic ? [] : ["self"])
+  const head = `    def ${isConstructor ? "__init__" : name}${parameters}`
   const text = doc === undefined ? `${head}: ...` : `${head}:\n${docText(doc, "        ")}`
   return isStatic ? `    @staticmethod\n${text}` : text
 }

@@ -4,8 +4,8 @@ import { ConfigError } from "../../core/errors.ts"
 import { PythonError } from "./cell-report.ts"
 import type { KernelBridge } from "./kernel/kernel-bridge.ts"
 
-/** Runs a module file in a kernel and returns the names it exports. The host reads the file, so a sandboxed kernel need not
- *  have access to it; other files that the module reads or imports must be readable for the kernel. */
+/** Runs a module file in a kernel and returns the names it exports. The host reads the file, so a sandboxed kernel need
+ *  not have access to it; other files that the module reads or imports must be readable for the kernel. */
 export async function loadPythonModule(file: string, bridge: KernelBridge): Promise<string[]> {
   const code = await readFile(file, "utf8").catch((error) => {
     throw moduleError(file, error)

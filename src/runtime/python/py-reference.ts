@@ -1,7 +1,7 @@
 // py() names an object of a Python package; kwargs() passes keyword arguments.
 import { ConfigError } from "../../core/errors.ts"
 
-/** An object of a Python package, imported and bound when the kernel starts. `T` is the type that `retrieve` returns. */
+/** An object of a Python package, imported and bound when the kernel starts. `retrieve` returns a `T`. */
 export interface PyReference<T = unknown> {
   readonly [reference]: true
   readonly [referred]?: T
@@ -9,8 +9,8 @@ export interface PyReference<T = unknown> {
   readonly attribute: string
 }
 
-/** Names a Python object, `py("sklearn.linear_model:LinearRegression")`, or a module, `py("numpy")`. Retrieving it returns
- *  data or a handle of the type parameter: `py<Model>("shop.models:model")`. */
+/** Names a Python object, `py("sklearn.linear_model:LinearRegression")`, or a module, `py("numpy")`. Retrieving it
+ *  returns data or a handle of the type parameter: `py<Model>("shop.models:model")`. */
 export function py<T = unknown>(path: string): PyReference<T> {
   const found = /^([\p{L}_][\p{L}\p{N}_.]*)(?::([\p{L}_][\p{L}\p{N}_.]*))?$/u.exec(path)
   if (!found?.[1]) throw new ConfigError(`py(${JSON.stringify(path)}): write it like "package.module:attribute".`)

@@ -71,7 +71,7 @@ function guardProblem(name: string, binding: Binding): string | undefined {
   return problem && `"${name}": ${problem}`
 }
 
-/** Returns a binding with another value. The old options stay, unless the new value is itself a binding of the same kind. */
+/** Returns a binding with another value and the old options, unless the value is itself a binding of the same kind. */
 function withNewValue(old: Binding | undefined, newValue: unknown): Binding {
   const nextBinding = bindingOf(newValue)
   if (!old || (isBinding(newValue) && nextBinding.kind === old.kind)) return nextBinding

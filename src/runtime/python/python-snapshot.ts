@@ -8,8 +8,8 @@ import { hashOf, invalidSnapshot } from "../snapshot/snapshot-bytes.ts"
 import { PythonError } from "./cell-report.ts"
 import type { KernelSupervisor } from "./kernel/kernel-supervisor.ts"
 
-/** Injected values are included if cells may have changed them. The state of host objects that have a codec is stored in
- *  front of the kernel's bytes. */
+/** Injected values are included if cells may have changed them. The state of host objects that have a codec is stored
+ *  in front of the kernel's bytes. */
 export async function takeSnapshot(
   kernel: KernelSupervisor,
   maxBytes: number,
@@ -43,7 +43,7 @@ function lostHostState({ bindings, usedObjects: used, codecs }: KernelSupervisor
     .map(lostObjectState)
 }
 
-/** Restores into a new kernel, so that no earlier state is left. Refuses damaged bytes before it ends the old kernel. */
+/** Restores into a new kernel, without earlier state. Refuses damaged bytes before it ends the old kernel. */
 export async function restoreSnapshot(
   snapshot: RuntimeSnapshot,
   kernel: KernelSupervisor,

@@ -21,9 +21,8 @@ export interface NameUse {
    *  prototype `(prototype)`. */
   path: string
   node: AnyNode
-  /** `value`: it is passed where it cannot be followed. `computed`: one of its members is used, but it is unknown which.
-   *  `alias`: it gets another name, whose uses are recorded under the same path. `test`: it is only compared or its type
-   *  is read. */
+  /** `value`: passed where it cannot be followed. `computed`: an unknown member of it is used. `alias`: it gets another
+   *  name, whose uses are recorded under the same path. `test`: only compared, or its type is read. */
   use: "call" | "value" | "computed" | "alias" | "test" | "write"
 }
 
@@ -285,8 +284,8 @@ export function collectCellFacts(cell: ParsedCell): CellFacts {
       })
   }
 
-  /** Returns true if every use of a variable is visible: it is never reassigned, and if it outlives the cell, it has the
-   *  same name as the outside value. */
+  /** Returns true if every use of a variable is visible: it is never reassigned, and if it outlives the cell, it has
+   *  the same name as the outside value. */
   function canFollowVariable(node: AnyNode, path: string): boolean {
     if (node.type !== "Identifier" || scopes.references.has(node)) return false
     if (scopes.cell.names?.get(node.name)?.node === node) return node.name === path

@@ -11,9 +11,9 @@ import {
   unwrapParent,
 } from "./value-flow.ts"
 
-/** Returns true if the `constructor` is read from an element of a collection (the parameter of an inline callback, a loop
- *  variable, `rows[i]`), and the cell never calls it, constructs with it or reads its constructor; or if it is only converted
- *  to a string or number, wherever it comes from. */
+/** Returns true if the `constructor` is read from an element of a collection (the parameter of an inline callback, a
+ *  loop variable, `rows[i]`), and the cell never calls it, constructs with it or reads its constructor; or if it is
+ *  only converted to a string or number, wherever it comes from. */
 export function isDataColumn(node: AnyNode, flow: CellFlow): boolean {
   return (
     isConvertedToText(node, flow) || (isReadFromElement(node, flow) && isUsedAsDataOnly(node, flow, true, new Set()))
@@ -79,7 +79,7 @@ function isIndex(property: AnyNode, flow: CellFlow): boolean {
   return key === undefined || /^\d+$/.test(key)
 }
 
-/** Returns true if a variable holds elements of a collection, as a loop variable or as the parameter of an inline callback. */
+/** Returns true for a loop variable or the parameter of an inline callback, which hold elements of a collection. */
 function isCallbackParameterOrLoopVariable({ node, kind }: Declaration, flow: CellFlow): boolean {
   for (let each: AnyNode | undefined = node; each; each = flow.parentOf(each)) {
     if (each.type === "ForOfStatement") return kind !== "parameter" && !mayHoldFunctions(each.right, flow)

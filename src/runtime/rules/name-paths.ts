@@ -13,8 +13,9 @@ import {
 } from "./builtin-calls.ts"
 import { constructorPath, globalPath, normalizeModuleName, promisePrefix, prototypePath } from "./path-names.ts"
 
-/** A path starts at a name that the cell does not declare. `process.exit` is also the path of `globalThis["process"].exit`, of
- *  a destructured or imported `exit`, and of a variable that holds it and is never reassigned. */
+/** A path starts at a name that the cell does not declare. `process.exit` is also the path of
+ *  `globalThis["process"].exit`, of a destructured or imported `exit`, and of a variable that holds it and is never
+ *  reassigned. */
 export interface NamePaths {
   of(node: AnyNode): string | undefined
   ofCall(node: CallExpression, callee: string | undefined): string | undefined
@@ -181,7 +182,7 @@ function limitLength(text: string): string | undefined {
   return text.length > 1_000 ? undefined : text
 }
 
-/** Finds the value of a variable that is never reassigned, once. The value of a variable that depends on itself is unknown. */
+/** Finds the value of a variable that is never reassigned, once; unknown if the variable depends on itself. */
 function resolveOnce(
   known: Map<Declaration, string | undefined>,
   declaration: Declaration,

@@ -8,7 +8,8 @@ export const prototypePath = "(prototype)"
 /** Marks the path of a promise, as `import()` returns. */
 export const promisePrefix = "await "
 
-/** Returns a module's name without `node:`, whitespace, upper-case schemes and escaped dots, so that rules can compare it. */
+/** Returns a module's name in the form that rules compare: no `node:`, whitespace, upper-case scheme or escaped dots.
+ *  */
 export function normalizeModuleName(specifier: string): string {
   const name = specifier
     .trim()

@@ -7,9 +7,9 @@ import { moduleLoaderFactories, moduleLoaders } from "./builtin-calls.ts"
 import type { CellFacts, NameUse } from "./cell-facts.ts"
 import { globalPath, normalizeModuleName } from "./path-names.ts"
 
-/** A static check of a cell's code before it runs. Code whose target cannot be determined statically is refused, but names
- *  that are computed at run time can stay unnoticed: only isolation stops attacks. An error that `check` throws blocks the
- *  cell, as a violation of the rule. */
+/** A static check of a cell's code before it runs. Code whose target cannot be determined statically is refused, but
+ *  names that are computed at run time can stay unnoticed: only isolation stops attacks. An error that `check` throws
+ *  blocks the cell, as a violation of the rule. */
 export interface Rule {
   name: string
   check(cell: RuleContext): Iterable<RuleViolation>
@@ -58,8 +58,8 @@ export interface RuleOptions {
   description?: string | undefined
 }
 
-/** Refuses modules and those below them: `fs` means `fs`, `node:fs` and `fs/promises`; `./` means every local file. With
- *  `only`, refuses every other module. Covers all forms of `import`, `require`, `createRequire` and
+/** Refuses modules and those below them: `fs` means `fs`, `node:fs` and `fs/promises`; `./` means every local file.
+ *  With `only`, refuses every other module. Covers all forms of `import`, `require`, `createRequire` and
  *  `process.getBuiltinModule`. Refuses modules whose name cannot be determined statically. Allows imports of types. */
 export function importRule(modules: RuleNames | { only: RuleNames }, options: RuleOptions = {}): Rule {
   const isAllowList = typeof modules === "object" && "only" in modules
@@ -101,9 +101,9 @@ export interface FunctionRuleOptions extends RuleOptions {
   except?: RuleNames | undefined
 }
 
-/** Refuses functions or other values by name: `eval`, `process.exit`. Every use counts, not only calls: aliases, arguments,
- *  members of `globalThis`, destructured names. Names that the cell itself declares are allowed. An object with a refused
- *  member may be used only through members that are named in the code. */
+/** Refuses functions or other values by name: `eval`, `process.exit`. Every use counts, not only calls: aliases,
+ *  arguments, members of `globalThis`, destructured names. Names that the cell itself declares are allowed. An object
+ *  with a refused member may be used only through members that are named in the code. */
 export function functionRule(names: RuleNames, options: FunctionRuleOptions = {}): Rule {
   const refused = new Set(toNames("functionRule", names))
   const excepted = new Set(options.except === undefined ? [] : toNames("functionRule", options.except))
@@ -126,8 +126,8 @@ export function functionRule(names: RuleNames, options: FunctionRuleOptions = {}
 }
 
 /** Refuses members of any object by name: read, written, destructured, computed from constant strings, or used through
- *  `Reflect.get` and similar functions. Allows tests (`"x" in y`), keys of object literals except `__proto__`, and keys that
- *  are known only at run time. A private member is written `#name`. */
+ *  `Reflect.get` and similar functions. Allows tests (`"x" in y`), keys of object literals except `__proto__`, and keys
+ *  that are known only at run time. A private member is written `#name`. */
 export function attributeRule(names: RuleNames, options: RuleOptions = {}): Rule {
   const refused = new Set(toNames("attributeRule", names))
   return {
@@ -140,8 +140,8 @@ export function attributeRule(names: RuleNames, options: RuleOptions = {}): Rule
   }
 }
 
-/** Refuses text: each match in the source, including strings and comments, is a violation. A pattern given as a string gets
- *  the flags `m` and `s`. */
+/** Refuses text: each match in the source, including strings and comments, is a violation. A pattern given as a string
+ *  gets the flags `m` and `s`. */
 export function regexRule(patterns: RegExp | string | Iterable<RegExp | string>, options: RuleOptions = {}): Rule {
   const all = typeof patterns === "string" || patterns instanceof RegExp ? [patterns] : [...patterns]
   if (all.length === 0) throw new ConfigError("regexRule() was given no pattern. Name at least one.")

@@ -50,8 +50,8 @@ const harmlessProcessMembers =
     .split(" ")
     .map((name) => `process.${name}`)
 
-/** The constructor of any function is `Function`, which evaluates strings. A cell may compare a constructor, set it, read a
- *  static member of it, and use a data column of this name. It may not call, store or pass on a constructor. */
+/** The constructor of any function is `Function`, which evaluates strings. A cell may compare a constructor, set it,
+ *  read a static member of it, and use a data column of this name. It may not call, store or pass on a constructor. */
 const constructorRule: Rule = {
   name: "constructor",
   *check(cell) {

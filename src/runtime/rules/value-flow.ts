@@ -126,7 +126,7 @@ function isReturnedAsData(fn: AnyNode, flow: CellFlow, seen: Set<AnyNode>): bool
   return call?.type === "CallExpression" && call.callee !== fn && isUsedAsDataOnly(call, flow, false, seen)
 }
 
-/** Follows a value into the names of a pattern. A top-level name outlives the cell, so it may not get the value itself. */
+/** Follows a value into the names of a pattern. A top-level name outlives the cell, so it may not get the value. */
 function isBoundAsData(pattern: Pattern | AnyNode, flow: CellFlow, isDirect: boolean, seen: Set<AnyNode>): boolean {
   switch (pattern.type) {
     case "Identifier": {

@@ -61,8 +61,8 @@ function isAssignmentTarget(member: MemberNode, parent: AnyNode | undefined): bo
   return parent?.type === "ArrayPattern" || (parent?.type === "AssignmentPattern" && parent.left === member)
 }
 
-/** Returns the keys that a call of `Object.assign` or a similar function adds to an object; undefined for unknown keys. The
- *  keys of object literals are recorded separately. */
+/** Returns the keys that a call of `Object.assign` or a similar function adds to an object; undefined for unknown keys.
+ *  The keys of object literals are recorded separately. */
 function keysDefinedBy({ callee, arguments: callArguments }: CallNode, tree: CellTree): (string | undefined)[] {
   const inner = unwrapNode(callee)
   const [target, second, ...others] = callArguments

@@ -11,13 +11,13 @@ export interface CellName {
   trust: Trust
 }
 
-/** A type is valid while the name has the value that it had when its cell ended. Interfaces and type aliases, which have no
- *  value, are valid until they are declared again. */
+/** A type is valid while the name has the value that it had when its cell ended. Interfaces and type aliases, which
+ *  have no value, are valid until they are declared again. */
 export interface CellNames {
   /** Returns the names whose types are still valid. */
   current(values: Values): Map<string, CellName>
-  /** Stores the names that a cell declared. A name that has the same value as before is ignored: the cell did not reach its
-   *  declaration, or was rolled back. */
+  /** Stores the names that a cell declared. A name that has the same value as before is ignored: the cell did not reach
+   *  its declaration, or was rolled back. */
   remember(declaredNames: ReadonlyMap<string, CellName>, values: Values, before: Values): void
 }
 

@@ -50,12 +50,11 @@ export function judgeDiagnostics(
   checked: Omit<CheckResult, "typesAt">,
   known: GateKnowledge,
 ): Judgement {
-  const { diagnostics } = checked
   const tree = createCellTree(cell)
   const mistypedNames = findMistypedNames(cell, checked, tree, known)
   const trust = createTrustAnalysis(cell, tree, { ...known, mistypedNames })
   const cellTypes = new Map(typesDeclaredIn(cell).map(({ name, kind }) => [name, kind]))
-  const found = [...diagnostics, ...findPromisesUsedAsValues(cell, tree, known)]
+  const found = [...checked.diagnostics, ...findPromisesUsedAsValues(cell, tree, known)]
   const sorted = found.sort((one, other) => one.start - other.start)
   let tested: ReturnType<typeof testedMembers> | undefined
   const verdicts = Map.groupBy(sorted.map(withSuggestion), verdictOn)
@@ -92,8 +91,7 @@ export function judgeDiagnostics(
         return "block"
       default:
         if (missingMemberCodes.has(code) && node && isIncomplete(node)) return "block"
-        if (operatorCodes.has(code) && (diagnostic.suggestsAwait || hasPromiseOperand(node)) && !isMistyped(node))
-          return "block"
+        if (operatorCodes.has(code) && isPromiseOperation(diagnostic, node) && !isMistyped(node)) return "block"
         return hintCodes.has(code) ? "hint" : "nothing"
     }
   }
@@ -106,8 +104,8 @@ export function judgeDiagnostics(
     return tree.callAround(diagnostic.start, diagnostic.end, (each) => isAboutCall(diagnostic, each))
   }
 
-  /** Refuses an argument that is a promise, that has another primitive type than the parameter, or that is an object literal
-   *  without a required member. */
+  /** Refuses an argument that is a promise, that has another primitive type than the parameter, or that is an object
+   *  literal without a required member. */
   function judgeArgument({ suggestsAwait, causes }: Diagnostic, argument: AnyNode, call: CallNode): Verdict {
     const given = checked.typeOf(argument) ?? "any"
     if (suggestsAwait || typeKind(given).kind === "promise") return "block"
@@ -117,7 +115,7 @@ export function judgeDiagnostics(
     return wanted !== undefined && isCertain(argument) && isOtherPrimitive(given, wanted) ? "block" : "hint"
   }
 
-  /** Returns true for an object literal without spread in a call of the host, so that a missing member is really missing. */
+  /** Returns true for an object literal without spread in a call of the host, which certainly lacks the member. */
   function isIncomplete(node: AnyNode): boolean {
     if (node.type !== "ObjectExpression" || node.properties.some(({ type }) => type !== "Property")) return false
     const call = callOfOption(node)
@@ -125,7 +123,8 @@ export function judgeDiagnostics(
   }
 
   /** Returns true if an operator or an iteration is applied to a promise. */
-  function hasPromiseOperand(node: AnyNode | undefined): boolean {
+  function isPromiseOperation({ suggestsAwait }: Diagnostic, node: AnyNode | undefined): boolean {
+    if (suggestsAwait) return true
     const operands = node?.type === "BinaryExpression" ? [node.left, node.right] : node ? [node] : []
     return operands.some((operand) => typeKind(checked.typeOf(operand) ?? "any").kind === "promise")
   }
@@ -162,7 +161,7 @@ export function judgeDiagnostics(
     return isMember && typeKind(ownerType(node)).kind === "promise"
   }
 
-  /** Ignores names in types, which do not exist at run time. A name that the cell tests with `typeof` becomes a hint. */
+  /** Ignores names in types, which do not exist at run time. A name tested with `typeof` becomes a hint. */
   function judgeName(name: string, node: AnyNode | undefined): Verdict {
     if (node?.type !== "Identifier" || known.names.has(name) || name in globalThis) return "nothing"
     const references = [...tree.scopes.references.values()]

@@ -7,8 +7,8 @@ import { type CellTree, memberKey, rootIdentifier, unwrapNode } from "./cell-tre
 /** Whether `object.key` exists: yes, certainly not, or unknown. */
 export type Presence = "there" | "missing" | "unknown"
 
-/** Looks for a member in the value of an expression before the cell runs. Follows only plain properties of the namespace's
- *  objects, and no proxies, so that no code of the values runs. */
+/** Looks for a member in the value of an expression before the cell runs. Follows only plain properties of the
+ *  namespace's objects, and no proxies, so that no code of the values runs. */
 export function findLiveMember(
   object: AnyNode,
   key: string,
@@ -85,7 +85,7 @@ function isNameAssigned(name: string, { scopes }: CellTree): boolean {
   return scopes.references.values().some((reference) => reference.name === name && reference.write)
 }
 
-/** Returns true if earlier code of the cell passes on the object, writes to it or, unless allowed, calls its methods. */
+/** Returns true if earlier code passes on the object, writes to it or, unless allowed, calls its methods. */
 function mayBeChangedBefore(object: AnyNode, tree: CellTree, allowsCalls: boolean): boolean {
   const root = rootIdentifier(object)
   return tree.scopes.references.values().some(({ name, node }) => {

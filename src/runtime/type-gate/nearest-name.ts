@@ -1,6 +1,6 @@
 // Finds the name that a misspelled name most likely means.
-/** Allows one missing, additional, wrong or swapped letter, two in long names. Unlike core/text/nearest-word.ts it counts a swap
- *  of neighbours as one change. */
+/** Allows one missing, additional, wrong or swapped letter, two in long names. Unlike core/text/nearest-word.ts it
+ *  counts a swap of neighbours as one change. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const allowed = name.length < 3 ? 0 : name.length < 7 ? 1 : 2
   let best: { candidate: string; distance: number } | undefined

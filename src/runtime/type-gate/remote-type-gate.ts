@@ -6,8 +6,9 @@ import type { Binding } from "../bindings.ts"
 import { type AnyNode, CellSyntaxError, type ParsedCell, parseCell, walk } from "../compiler/parse-cell.ts"
 import { analyseScope } from "../compiler/scope-analysis.ts"
 import { handlesAsAny } from "../declare/remote-type.ts"
+import { notStartedExecution } from "../js/execute-cell.ts"
 import type { ShapeQuery } from "../process/remote-shapes.ts"
-import type { CellExecution, CellNotExecuted, RuntimeName, TypeGateMode } from "../runtime.ts"
+import type { CellExecution, RuntimeName, TypeGateMode } from "../runtime.ts"
 import { createTypeGate } from "../type-gate.ts"
 import { memberKey, unwrapNode } from "./cell-tree.ts"
 
@@ -75,7 +76,7 @@ export function createRemoteTypeGate(remote: RemoteNamespace): RemoteTypeGate {
       const { error, hints } = verdict
       const withHints = (execution: CellExecution): CellExecution =>
         hints.length > 0 ? { ...execution, hints: [...hints, ...(execution.hints ?? [])] } : execution
-      if (error) return withHints(refusedExecution(error))
+      if (error) return withHints({ ...notStartedExecution(error.message), error })
       const execution = await run()
       recordChanges(execution.changes)
       // A restarted process has only the injected names.
@@ -125,9 +126,4 @@ function parseOrUndefined(code: string): ParsedCell | undefined {
     if (error instanceof CellSyntaxError) return undefined
     throw error
   }
-}
-
-function refusedExecution(error: CellNotExecuted["error"]): CellNotExecuted {
-  const changes = { created: [], reassigned: [], removed: [] }
-  return { ok: false, error, stdout: "", stderr: "", output: "", durationMs: 0, changes }
 }

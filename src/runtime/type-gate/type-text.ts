@@ -1,5 +1,5 @@
 // Classifies types by their text, as TypeScript prints them.
-/** `vague`: a type whose values may have more members than it shows, such as a union, `any`, `object` or a type parameter. */
+/** `vague`: values of the type may have more members than it shows: a union, `any`, `object`, a type parameter. */
 export type TypeKind =
   | { kind: "vague" }
   | { kind: "promise" }

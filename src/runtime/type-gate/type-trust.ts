@@ -5,9 +5,9 @@ import type { Declaration } from "../compiler/scope-analysis.ts"
 import { type CellTree, memberKey, unwrapNode } from "./cell-tree.ts"
 import type { HostName } from "./host-names.ts"
 
-/** `declared`: the author of the host wrote the type. `computed`: the type follows from the code alone; only object literals
- *  may get more members. `shape`: the type was inferred from a value, and its inner types from samples. `untrusted`: the cell
- *  only claims the type (an assertion, an annotated parameter), or nothing is known. */
+/** `declared`: the author of the host wrote the type. `computed`: the type follows from the code alone; only object
+ *  literals may get more members. `shape`: the type was inferred from a value, and its inner types from samples.
+ *  `untrusted`: the cell only claims the type (an assertion, an annotated parameter), or nothing is known. */
 export type Trust = "untrusted" | "shape" | "computed" | "declared"
 
 /** Methods that always return promises, by the name of their object. */
@@ -158,7 +158,7 @@ export function createTrustAnalysis(cell: ParsedCell, tree: CellTree, sources: T
     return loop?.type === "ForInStatement" || list?.type !== "VariableDeclaration" ? "untrusted" : "computed"
   }
 
-  /** A callback parameter, as in `tasks.map((task) => …)`, has the trust of the object whose method gets the callback. */
+  /** A callback parameter, as in `tasks.map((task) => …)`, has the trust of `tasks`. */
   function ofCallback(callback: AnyNode): Trust {
     const call = parentOf(callback)
     if (call?.type !== "CallExpression" || call.callee === callback) return "untrusted"

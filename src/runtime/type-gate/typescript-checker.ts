@@ -37,8 +37,8 @@ export interface Diagnostic {
   causes: number[]
 }
 
-/** Returns the compiler process that all runtimes of this program share. It neither keeps the program alive nor outlives
- *  it. */
+/** Returns the compiler process that all runtimes of this program share. It neither keeps the program alive nor
+ *  outlives it. */
 export function sharedTypeChecker(): Promise<TypeChecker> {
   sharedChecker ??= importCompilerApi().then(createChecker)
   // Forget a failure: the package may be installed later.

@@ -13,8 +13,8 @@ export interface Interpreter {
   userBase: string
 }
 
-/** Returns the given interpreter, or the first with ipykernel of: `KARST_PYTHON`, the active virtual environment, PATH, and
- *  /usr/bin/python3. Throws a `ConfigError` that lists what was tried and how to install it. */
+/** Returns the given interpreter, or the first with ipykernel of: `KARST_PYTHON`, the active virtual environment, PATH,
+ *  and /usr/bin/python3. Throws a `ConfigError` that lists what was tried and how to install it. */
 export async function findInterpreter(given?: string | undefined): Promise<Interpreter> {
   const candidates = given === undefined ? interpreterCandidates() : [given]
   const tried: string[] = []

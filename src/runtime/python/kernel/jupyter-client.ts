@@ -42,8 +42,8 @@ export async function loadZeroMq(): Promise<ZeroMq> {
   return Dealer && Subscriber ? { Dealer, Subscriber } : (common as ZeroMq)
 }
 
-/** Connects to the sockets of a kernel. Resolves when a reply and its idle message have arrived, so that the subscription is
- *  active and no output is lost. Calls `onFlood` if the kernel sends too much. */
+/** Connects to the sockets of a kernel. Resolves when a reply and its idle message have arrived, so that the
+ *  subscription is active and no output is lost. Calls `onFlood` if the kernel sends too much. */
 export async function connectJupyter(
   launched: KernelProcess,
   { Dealer, Subscriber }: ZeroMq,

@@ -40,7 +40,7 @@ export interface KernelBridgeEvents {
 
 export interface KernelBridge {
   ask(op: string, body?: Record<string, unknown>): Promise<unknown>
-  /** Copies a table that lives in another kernel into this one, and returns the copy. Returns any other value unchanged. */
+  /** Copies a table of another kernel into this one, and returns the copy. Returns any other value unchanged. */
   importTable(value: unknown): Promise<unknown>
   /** Announces a cell; the host then makes its calls on behalf of `caller`. */
   announceCell(
@@ -164,7 +164,7 @@ function expectNumber(value: unknown): number {
   return value
 }
 
-/** Thrown if a member that Python reads does not exist. It has the name of Python's exception, so that `hasattr` works. */
+/** Thrown if a member that Python reads does not exist. It has Python's own name, so that `hasattr` works. */
 export class AttributeError extends Error {
   override name = "AttributeError"
 }

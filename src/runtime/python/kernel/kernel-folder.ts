@@ -14,7 +14,7 @@ export async function createKernelFolder(): Promise<string> {
   return folder
 }
 
-/** Removes a folder, also if cells changed its permissions. Never rejects: a failure must not stop the next kernel's start. */
+/** Removes a folder, even if cells changed its permissions. Never rejects, so that the next kernel can start. */
 export async function removeFolder(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })

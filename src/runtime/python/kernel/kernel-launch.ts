@@ -61,7 +61,7 @@ export async function launchKernel(
     cwd,
     env: kernelEnvironment(work, interpreter, options.env),
     stdio: ["pipe", "ignore", "pipe"],
-    // A separate process group, so that Ctrl-C in the terminal does not reach it, and its children can be killed with it.
+    // A separate process group: Ctrl-C in the terminal does not reach it, and its children are killed with it.
     detached: true,
   })
   const exited = watchExit(child)
@@ -172,7 +172,7 @@ function exitCause(stderr: string): string {
   return lines.find((line) => line.startsWith("Fatal Python error")) ?? lines.at(-1) ?? ""
 }
 
-/** Calls a handler when the program exits without having closed the kernel. Returns a function that removes the handler. */
+/** Calls a handler when the program exits with an open kernel. Returns a function that removes the handler. */
 function onProgramExit(work: () => void): () => void {
   if (exitHandlers.size === 0) process.on("exit", runExitHandlers)
   exitHandlers.add(work)

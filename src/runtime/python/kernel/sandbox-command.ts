@@ -25,8 +25,8 @@ interface SandboxSetup extends SandboxOptions {
   places: readonly string[]
 }
 
-/** The sandbox has separate processes, users, network and mounts. The program can read the system's programs and libraries,
- *  its own folder and the allowed paths. It ends with its host. */
+/** The sandbox has separate processes, users, network and mounts. The program can read the system's programs and
+ *  libraries, its own folder and the allowed paths. It ends with its host. */
 export function sandboxCommand({ command, args }: Command, within: SandboxSetup): Command {
   const { network = "none", read = [], write = [], cwd, folder, places } = within
   const mounts = [

@@ -8,8 +8,8 @@ import { positionAt } from "../../compiler/text-positions.ts"
 import { findForbiddenText, type Rule, type RuleData, type RuleViolation } from "../../rules/rules.ts"
 
 export interface PythonChecker extends AsyncDisposable {
-  /** Returns the violations in source order; none if the cell may run. Never rejects: code that cannot be checked (in time)
-   *  is a violation, also IPython's own syntax (`!ls`, `%magic`, `x?`). */
+  /** Returns the violations in source order; none if the cell may run. Never rejects: code that cannot be checked (in
+   *  time) is a violation, also IPython's own syntax (`!ls`, `%magic`, `x?`). */
   check(code: string): Promise<RuleViolation[]>
   /** Ends the process. May be called twice. */
   close(): Promise<void>
@@ -23,7 +23,7 @@ export interface PythonCheckerOptions {
   timeoutMs?: number | undefined
 }
 
-/** Starts the process at the first check, and again if it died. Throws a `ConfigError` for rules that cannot check Python. */
+/** Starts the process at the first check, and again after it died. Throws a `ConfigError` for rules without data. */
 export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: PythonCheckerOptions): PythonChecker {
   const ruleData = pythonRuleData(rules)
   const patterns = ruleData.flatMap((data) => (data.kind === "regex" ? [data] : []))

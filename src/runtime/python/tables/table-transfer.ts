@@ -8,7 +8,7 @@ import { peerObjectOf } from "../../handles/peer-objects.ts"
 /** True while the host retrieves a value for another kernel: tables then stay handles instead of being converted. */
 export const passingTablesToKernel = new AsyncLocalStorage<boolean>()
 
-/** Returns true if an object is the runtime of an agent that runs Python, so that tables can pass from kernel to kernel. */
+/** Returns true for the runtime of an agent that runs Python, so that tables can go from kernel to kernel. */
 export function isPythonAgent(value: unknown): boolean {
   return typeof value === "object" && value !== null && agentRuntimeInfo(value)?.language === "python"
 }

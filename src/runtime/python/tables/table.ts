@@ -6,8 +6,8 @@ export type Columns = Record<string, ArrayLike<unknown>>
 
 type RowOf<C extends Columns> = { [K in keyof C]: C[K][number] }
 
-/** Returns an array of records, made from records or columns, that becomes a pandas DataFrame in a `pythonRuntime`. Without
- *  this mark an array of records becomes a list of dicts. A retrieved DataFrame is marked too. */
+/** Returns an array of records, made from records or columns, that becomes a pandas DataFrame in a `pythonRuntime`.
+ *  Without this mark an array of records becomes a list of dicts. A retrieved DataFrame is marked too. */
 export function table<R extends object>(records: readonly R[]): R[]
 export function table<C extends Columns>(columns: C): RowOf<C>[]
 export function table(source: readonly object[] | Columns): object[] {
@@ -23,7 +23,7 @@ export function isTable(value: unknown): value is object[] {
 /** One column as it is sent to Python. */
 export type WireColumn = { name: string } & ({ kind: string; i: number } | { kind: "values"; v: Json })
 
-/** Encodes the columns of a marked table: numbers, dates, booleans and texts as raw bytes. `encodeValues` encodes other values. */
+/** Encodes the columns of a marked table: numbers, dates, booleans and texts as bytes, others by `encodeValues`. */
 export function encodeColumns(
   records: readonly object[],
   add: (buffer: Uint8Array) => number,
