@@ -9,7 +9,7 @@ export interface PythonCell {
 }
 
 export interface RefusedCell extends PythonCell {
-  /** The rule that must find it, and where. */
+  /** The rule that must find the violation, and its line. */
   rule: string
   line: number
 }

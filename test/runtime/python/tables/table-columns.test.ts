@@ -12,7 +12,7 @@ dates = ["2024-01-01 00:00:00.123456789", None, "2024-03-31 02:30"]
 def again(value):
     return table_codec.load(table_codec.dump(value))`
 
-/** Expressions, each with the same value after it has crossed. */
+/** Expressions whose values stay the same when they are encoded and decoded. */
 const kept = {
   "numbers of every size": `pd.DataFrame({kind: np.array([1, 2, 3], dtype=kind) for kind in "int8 uint16 int64 float32 float64 bool complex128".split()})`,
   "times to the nanosecond": `pd.DataFrame({"at": pd.to_datetime(dates), "took": pd.to_timedelta([1, None, 3])})`,
