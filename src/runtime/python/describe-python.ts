@@ -118,10 +118,8 @@ function functionText(name: string, { call, options }: FunctionBinding): string 
     return functionBlock(`def ${name}${pythonSignature(parseSignature(signature, name))}`, description)
   }
   const ownSignature = functionSignature(call)
-  const shown = result
-    ? pythonSignature({ ...ownSignature, returns: any, awaited: any }) + result
-    : pythonSignature(ownSignature)
-  return functionBlock(`def ${name}${shown}`, description)
+  const shownSignature = output ? { ...ownSignature, returns: any, awaited: any } : ownSignature
+  return functionBlock(`def ${name}${pythonSignature(shownSignature)}${result}`, description)
 }
 
 function inputParameters(schema: JsonSchema, tuple: boolean): string[] {

@@ -59,16 +59,8 @@ export interface CellSetup {
   nameOf: Caller["nameOf"]
 }
 
-export function createPythonCell({
-  runtime,
-  number,
-  kernel,
-  limits,
-  options,
-  lateOutput,
-  forgetNames,
-  nameOf,
-}: CellSetup): PythonCell {
+export function createPythonCell(setup: CellSetup): PythonCell {
+  const { runtime, number, kernel, limits, options, lateOutput, forgetNames, nameOf } = setup
   const controller = new AbortController()
   const printed = { stdout: "", stderr: "", output: "" }
   let images: ImagePart[] = []

@@ -50,7 +50,7 @@ export async function connectJupyter(
   onFlood: () => void,
 ): Promise<JupyterClient> {
   const session = randomUUID()
-  const signer = createMessageCodec(launched.key, session)
+  const codec = createMessageCodec(launched.key, session)
   const requests = new Map<string, Request>()
   const options = {
     linger: 0,
@@ -90,7 +90,7 @@ export async function connectJupyter(
     received.messages++
     for (const { length } of frames) received.bytes += length
     if (received.messages > maxMessages || received.bytes > maxBytes) return onFlood()
-    const message = signer.unpack(frames)
+    const message = codec.unpack(frames)
     if (message) receive(channel, message)
   }
 
@@ -118,7 +118,7 @@ export async function connectJupyter(
   // Send one message at a time: zeromq refuses a second send while the first is pending.
   let lastSend: Promise<void> = Promise.resolve()
   const send = (type: string, content: { [key: string]: Json }) => {
-    const { id, frames } = signer.pack(type, content)
+    const { id, frames } = codec.pack(type, content)
     lastSend = lastSend.then(() => shell.send(frames)).catch(() => undefined)
     return id
   }
@@ -129,7 +129,7 @@ export async function connectJupyter(
       channels.forEach(read)
     })
 
-  const kernel: JupyterClient = {
+  const client: JupyterClient = {
     execute(code, onMessage) {
       const content = { code, silent: false, store_history: false, allow_stdin: false, stop_on_error: false }
       return request("execute_request", { ...content, user_expressions: {} }, onMessage)
@@ -143,8 +143,8 @@ export async function connectJupyter(
   const isReady = await waitUntilReady(() => request("kernel_info_request", {}, () => undefined), launched.exited)
   requests.clear()
   // The kernel has ended, which its `exited` promise reports. Close the sockets.
-  if (!isReady) kernel.close()
-  return kernel
+  if (!isReady) client.close()
+  return client
 }
 
 async function waitUntilReady(ask: () => Promise<JupyterMessage>, exited: Promise<string>): Promise<boolean> {

@@ -33,7 +33,7 @@ export interface KernelBridgeEvents {
   /** Returns a number by which the report of a cell can refer to an error of a host function. */
   registerHostError(error: unknown): number
   /** A callback failed while no cell ran, and the host did not await it. */
-  onForgottenFailure(error: unknown): void
+  onUnawaitedFailure(error: unknown): void
   /** The kernel sent a message that our code never sends, or closed the connection. */
   onProtocolViolation(reason: string): void
 }
@@ -97,7 +97,7 @@ export function createKernelBridge(
     failure: (error) => ({ ...toPythonError(error), thrown: events.registerHostError(error) }),
     onForged: (what) => events.onProtocolViolation(what),
     onEnd: (problem) => events.onProtocolViolation(problem ?? "nothing more"),
-    onUnawaitedFailure: events.onForgottenFailure,
+    onUnawaitedFailure: events.onUnawaitedFailure,
   })
 
   const ask = async (op: string, body: Record<string, unknown> = {}): Promise<unknown> => {

@@ -88,7 +88,7 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
     onReport: (report, caller) => cellOf(caller)?.receiveReport(report),
     onEnvUpdate: (reads, effects, caller) => cellOf(caller)?.takeEnvUpdate(reads, effects),
     registerHostError: (error) => cell?.registerHostError(error) ?? -1,
-    onForgottenFailure: (error) => lateOutput.add({ stream: "stderr", text: `${formatUncaught(error)}\n` }),
+    onUnawaitedFailure: (error) => lateOutput.add({ stream: "stderr", text: `${formatUncaught(error)}\n` }),
   }
   const nameOf = (value: object) => access.functions.boundBy(value)?.name ?? injectedObjectPath(value, bindings)
   const createCell = (

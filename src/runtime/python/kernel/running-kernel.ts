@@ -43,54 +43,54 @@ async function launchAndConnect(
   const folder = await createKernelFolder()
   const token = randomBytes(32).toString("hex")
   const { promise: connected, resolve: onBridge } = Promise.withResolvers<KernelBridge>()
-  let createdBridge: KernelBridge | undefined
-  let death: string | undefined
+  let openBridge: KernelBridge | undefined
+  let exitReason: string | undefined
   let launched: KernelProcess | undefined
   const kill = (reason: string) => {
-    death ??= reason
+    exitReason ??= reason
     launched?.kill()
   }
   const socket = join(folder, "host")
-  const onViolation = (reason: string) => kill(`it sent ${reason} to its host`)
+  const onProtocolViolation = (reason: string) => kill(`it sent ${reason} to its host`)
   const listener = await listenForKernel(socket, token, (link) => {
-    createdBridge = createKernelBridge(link, access, { ...events, onProtocolViolation: onViolation }, folder)
-    onBridge(createdBridge)
+    openBridge = createKernelBridge(link, access, { ...events, onProtocolViolation }, folder)
+    onBridge(openBridge)
   })
   const timer = setTimeout(kill, maxStartMs, "it took longer than a minute to start")
   try {
-    const process = await launchKernel(folder, socket, token, options)
-    launched = process
-    const exited = process.exited.then((how) => {
-      death ??= how
+    const kernelProcess = await launchKernel(folder, socket, token, options)
+    launched = kernelProcess
+    const exited = kernelProcess.exited.then((reason) => {
+      exitReason ??= reason
       listener.close()
-      createdBridge?.close(death)
-      return death
+      openBridge?.close(exitReason)
+      return exitReason
     })
-    const failedStart = exited.then((how): never => {
-      throw new AgentError(`The Python kernel did not start: ${how}.`, { code: "kernel" })
+    const failedStart = exited.then((reason): never => {
+      throw new AgentError(`The Python kernel did not start: ${reason}.`, { code: "kernel" })
     })
     // The races below handle the rejection.
     failedStart.catch(() => undefined)
     const bridge = await Promise.race([connected, failedStart])
     await Promise.race([bridge.ready, failedStart])
     const onFlood = () => kill("it sent too much over its Jupyter channels")
-    const kernel = await Promise.race([connectJupyter(process, zeroMq, onFlood), failedStart])
-    void exited.then(kernel.close)
+    const jupyter = await Promise.race([connectJupyter(kernelProcess, zeroMq, onFlood), failedStart])
+    void exited.then(jupyter.close)
     return {
-      pid: process.pid,
+      pid: kernelProcess.pid,
       folder,
-      jupyter: kernel,
+      jupyter,
       bridge,
       exited,
       get exitReason() {
-        return death
+        return exitReason
       },
-      interrupt: process.interrupt,
+      interrupt: kernelProcess.interrupt,
       kill,
       async end() {
         kill("it was closed")
-        kernel.close()
-        await keepProgramAlive(process.end())
+        jupyter.close()
+        await keepProgramAlive(kernelProcess.end())
         listener.close()
       },
     }
