@@ -23,30 +23,24 @@ export type OpenCellTypeGate = (mode: Exclude<TypeGateMode, "off">) => Promise<C
 export function createInProcessTypeGate(namespace: Namespace, ambient: ReadonlySet<string>): OpenCellTypeGate {
   const gate = createTypeGate()
   const declarationsFor = createDeclarationCache(namespace)
-  const values = () => new Map(Object.entries(namespace.scope))
+  const currentValues = () => new Map(Object.entries(namespace.scope))
   return async (mode) => {
     await gate.open()
     let verdict: GateVerdict | undefined
     return {
       check(cell) {
         const bindings = namespace.bindingsToDescribe(undefined)
-        const namespaceValues = values()
-        const guarded = findGuardedObjects(bindings, namespaceValues)
+        const values = currentValues()
+        const guarded = findGuardedObjects(bindings, values)
         // Inspect the guarded objects themselves, not their proxies.
-        const liveValues = new Map([...namespaceValues, ...guarded.map(({ name, value }) => [name, value] as const)])
+        const liveValues = new Map([...values, ...guarded.map(({ name, value }) => [name, value] as const)])
         const promiseMethods = new Map(guarded.map(({ name, methods }) => [name, methods]))
         const declarations = declarationsFor(bindings)
-        verdict = gate.check(cell, mode, {
-          declarations,
-          values: namespaceValues,
-          liveValues,
-          promiseMethods,
-          ambient,
-        })
+        verdict = gate.check(cell, mode, { declarations, values, liveValues, promiseMethods, ambient })
         return verdict.error
       },
       recordExecution(execution) {
-        verdict?.rememberTypes(values())
+        verdict?.rememberTypes(currentValues())
         const { hints = [] } = verdict ?? {}
         return hints.length > 0 ? { ...execution, hints: [...hints, ...(execution.hints ?? [])] } : execution
       },

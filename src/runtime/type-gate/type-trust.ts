@@ -57,7 +57,7 @@ export function createTrustAnalysis(cell: ParsedCell, tree: CellTree, sources: T
         return of(unwrapped.expressions.at(-1) ?? unwrapped)
       case "TSAsExpression":
       case "TSTypeAssertion":
-        return trustOfAssertion(unwrapped.typeAnnotation, of(unwrapped.expression))
+        return ofAssertion(unwrapped.typeAnnotation, of(unwrapped.expression))
       case "TSSatisfiesExpression":
         return of(unwrapped.expression)
       case "ArrayExpression":
@@ -113,16 +113,13 @@ export function createTrustAnalysis(cell: ParsedCell, tree: CellTree, sources: T
       case "using":
       case "await using":
       case "parameter":
-        return weakestTrust(
-          declaration.node ? ofPattern(declaration.node) : "untrusted",
-          ...trustOfAssignments(declaration),
-        )
+        return weakestTrust(declaration.node ? ofPattern(declaration.node) : "untrusted", ...ofAssignments(declaration))
       default:
         return "untrusted"
     }
   }
 
-  function trustOfAssignments({ references }: Declaration): Trust[] {
+  function ofAssignments({ references }: Declaration): Trust[] {
     return references.flatMap(({ write, value }) => (write ? [value ? of(value) : "computed"] : []))
   }
 
@@ -133,11 +130,11 @@ export function createTrustAnalysis(cell: ParsedCell, tree: CellTree, sources: T
     switch (parent.type) {
       case "VariableDeclarator": {
         const value = parent.init ? of(parent.init) : ofLoop(parent)
-        return "typeAnnotation" in parent.id ? trustOfAssertion(parent.id.typeAnnotation, value) : value
+        return "typeAnnotation" in parent.id ? ofAssertion(parent.id.typeAnnotation, value) : value
       }
       case "ArrowFunctionExpression":
       case "FunctionExpression":
-        return "typeAnnotation" in node ? trustOfAssertion(node.typeAnnotation, ofCallback(parent)) : ofCallback(parent)
+        return "typeAnnotation" in node ? ofAssertion(node.typeAnnotation, ofCallback(parent)) : ofCallback(parent)
       case "Property":
       case "ObjectPattern":
       case "ArrayPattern":
@@ -166,7 +163,7 @@ export function createTrustAnalysis(cell: ParsedCell, tree: CellTree, sources: T
   }
 
   /** An assertion that names only types of the host keeps the trust of a declared value. */
-  function trustOfAssertion(annotation: AnyNode | null | undefined, value: Trust): Trust {
+  function ofAssertion(annotation: AnyNode | null | undefined, value: Trust): Trust {
     if (!annotation) return value
     const text = cell.code.slice(annotation.start, annotation.end).replace(/^:/, "").trim()
     if (text === "const") return value

@@ -14,10 +14,8 @@ export interface WatchOptions {
 export type OnExceeded = (kind: "memory" | "timeout", why: string) => void
 
 /** Returns a function that stops watching. */
-export function watchResourceUse(
-  { pid, memoryMb, processes, cpuMs, everyMs = 50 }: WatchOptions,
-  onExceeded: OnExceeded,
-): () => void {
+export function watchResourceUse(options: WatchOptions, onExceeded: OnExceeded): () => void {
+  const { pid, memoryMb, processes, cpuMs, everyMs = 50 } = options
   const cpuMsBefore = cpuMs === undefined ? 0 : cpuMsOf(processTree(pid, processes))
   const timer = setInterval(() => {
     // Count at most one process too many: with a flood of processes, counting all would take too long.

@@ -31,14 +31,10 @@ export interface RunningKernel {
 export type KernelEvents = Omit<KernelBridgeEvents, "onProtocolViolation">
 
 export function startKernel(options: LaunchOptions, access: HostAccess, events: KernelEvents): Promise<RunningKernel> {
-  return keepProgramAlive(launchAndConnect(options, access, events))
+  return keepProgramAlive(launch(options, access, events))
 }
 
-async function launchAndConnect(
-  options: LaunchOptions,
-  access: HostAccess,
-  events: KernelEvents,
-): Promise<RunningKernel> {
+async function launch(options: LaunchOptions, access: HostAccess, events: KernelEvents): Promise<RunningKernel> {
   const zeroMq = await loadZeroMq()
   const folder = await createKernelFolder()
   const token = randomBytes(32).toString("hex")
