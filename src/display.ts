@@ -1,3 +1,4 @@
+// Shows a run in the terminal: the public module `karst/display`.
 import type { Run, RunResult } from "./core/agent.ts"
 import {
   checkOptions,
@@ -16,14 +17,14 @@ import { createShortView } from "./display/short-view.ts"
 import { createStatusLine } from "./display/status-line.ts"
 
 export interface DisplayOptions {
-  /** `full`: everything as it happens; `short`: a line for each cell or tool call, and the answer; `result`: the answer
-   *  alone; `off`: nothing. Default `full`. */
+  /** `full`: everything as it happens; `short`: one line per cell or tool call, and the answer; `result`: only the
+   *  answer; `off`: nothing. Default `full`. */
   mode?: DisplayMode | undefined
   /** Default: standard output. */
   stream?: NodeJS.WritableStream | undefined
-  /** Where approvals are answered, when it is a terminal. Default: standard input. */
+  /** Where approvals are answered, if it is a terminal. Default: standard input. */
   input?: (NodeJS.ReadableStream & { isTTY?: boolean | undefined }) | undefined
-  /** Default: FORCE_COLOR, NO_COLOR, else whether the stream is a terminal. Without colour everything is plain text. */
+  /** Default: FORCE_COLOR, NO_COLOR, otherwise true for a terminal. Without colour, all output is plain text. */
   color?: boolean | undefined
 }
 
@@ -36,16 +37,16 @@ const displayChecks: OptionChecks<DisplayOptions> = {
   color: mustBeBoolean,
 }
 
-/** Shows a run in the terminal until it ends, and gives its result whatever the status: a failed run is shown, not
- *  thrown. What the model and its code wrote is stripped of everything a terminal would obey. */
+/** Shows a run until it ends and returns its result, whatever the status: a failed run is shown, not thrown. Removes
+ *  terminal control sequences from everything the model and its code wrote. */
 export async function display(run: Run, options: DisplayOptions = {}): Promise<RunResult> {
   checkOptions("display()", options, displayChecks)
   const { mode = "full", stream = process.stdout, input = process.stdin } = options
-  // Nothing is shown, so nothing can be asked: the run refuses what needs approval.
+  // Without a display nobody can be asked, so the run denies calls that need approval.
   if (mode === "off") return run.settled
   allowReadersToApprove(run)
   const screen = createScreen(stream, { color: options.color ?? wantsColor(stream) })
-  // So that `answer=$(…)` holds an answer or nothing.
+  // With `answer=$(…)`, standard output must contain only the answer.
   const aside = mode === "result" && stream === process.stdout ? process.stderr : stream
   const asideScreen = aside === stream ? screen : createScreen(aside, { color: wantsColor(aside) })
   const show = { full: createFullView, short: createShortView, result: createResultView }[mode](

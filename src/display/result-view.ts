@@ -1,9 +1,9 @@
+// The `result` display mode: writes only the answer, for pipes. Problems go to the second screen.
 import type { AgentEvent } from "../core/event.ts"
 import { safeText } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 import { writeEnd } from "./short-view.ts"
 
-/** The answer alone, ready for a pipe; what went wrong goes to the other screen. */
 export function createResultView(screen: Screen, run: string, aside: Screen): (event: AgentEvent) => void {
   let startedAt: number | undefined
   return (event) => {

@@ -75,7 +75,7 @@ function declareBinding(
   }
 }
 
-/** Declares isData with `let`, because cells may assign to it, and an object with behaviour with `const`. */
+/** Declares data with `let`, because cells may assign to it, and an object with behaviour with `const`. */
 function declareVariable(name: string, binding: VariableBinding, block: DeclarationBlock, remote: boolean): string {
   const { value, description, type, guard } = binding
   const isData = !guard && (remote ? isCopied(value) : isAssignableData(value))

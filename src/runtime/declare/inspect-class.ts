@@ -124,7 +124,7 @@ function constructorOf(prototype: object): LiveClass | undefined {
   return Object.getOwnPropertyDescriptor(type, "prototype")?.value === prototype ? type : undefined
 }
 
-/** Returns the members of one class in the chain, taken from its fromSource where it has one. */
+/** Returns the members of one class in the chain, taken from its source where it has one. */
 function ownMembers(type: LiveClass, inspector: TypeInspector): Member[] {
   const prototype: unknown = Object.getOwnPropertyDescriptor(type, "prototype")?.value
   const fromSource = runningClassSource(type)?.members ?? [constructorMember(type)]
@@ -196,7 +196,7 @@ function addIfMissing(members: Map<string, Member>, member: Member): void {
   if (!members.has(key)) members.set(key, member)
 }
 
-/** Prefers the field type found in an instance to the type guessed from the fromSource. */
+/** Prefers the field type found in an instance to the type guessed from the source. */
 function refineField(members: Map<string, Member>, field: Member): void {
   const key = memberKey(field)
   const known = members.get(key)

@@ -20,7 +20,7 @@ export function declareRemoteClass(name: string, type: LiveClass, block: Declara
   return printRemoteInterface(`${name}${extended}`, members, block, " // inferred")
 }
 
-/** Declares a bound class, whose constructor is awaited: `await new Light()`. Returns undefined if it is not instances. */
+/** Declares a bound class, whose constructor is awaited: `await new Light()`. Returns undefined if it is not shown. */
 export function declareRemoteType(
   name: string,
   { type, options }: TypeBinding,

@@ -1,21 +1,22 @@
+// Reads the source of a declared function or class and removes what would run at declaration, so that it can be
+// declared again safely.
 import type { AnyNode, Class } from "acorn"
 import { unwrapExpression } from "../compiler/destructuring.ts"
 import { CellSyntaxError, type ParsedCell, parseCell } from "../compiler/parse-cell.ts"
 import { isCodeExpression } from "./code-origins.ts"
 
-/** A declaration that can be made again without running anything else. */
 export interface DeclaredCode {
-  /** The declaration, without what would run at once: initialisers of static fields and static blocks. */
+  /** The declaration without static blocks and static field initialisers, which would run at once. */
   source: string
   parsed: ParsedCell
   name: string
-  /** What the class extends. */
+  /** The name of the base class. */
   superclass: string | undefined
-  /** Static members that the declaration makes by itself. */
+  /** Static members that the declaration itself creates. */
   statics: ReadonlySet<string>
 }
 
-/** Reads the text of a declaration; a string says why it cannot be made again. */
+/** Reads a declaration; returns a string with the reason if it cannot be declared again. */
 export function readDeclaredCode(source: string): DeclaredCode | string {
   const parsed = parse(source)
   if (typeof parsed === "string") return parsed
@@ -27,10 +28,10 @@ export function readDeclaredCode(source: string): DeclaredCode | string {
   const { superClass } = value
   if (superClass && superClass.type !== "Identifier") return "its superclass is an expression"
   if (value.body.body.some(hasComputedKey)) return "the name of a member is an expression"
-  const quiet = withoutStaticInitializers(source, value)
-  const again = quiet === source ? parsed : parse(quiet)
+  const inert = withoutStaticInitializers(source, value)
+  const again = inert === source ? parsed : parse(inert)
   if (typeof again === "string") return again
-  return { source: quiet, parsed: again, name, superclass: superClass?.name, statics: inertStatics(value) }
+  return { source: inert, parsed: again, name, superclass: superClass?.name, statics: inertStatics(value) }
 }
 
 function parse(source: string): ParsedCell | string {
@@ -81,11 +82,11 @@ function withoutStaticInitializers(source: string, { body }: Class): string {
   return text + source.slice(from)
 }
 
-/** The part of a member that runs when its class is declared. */
+/** Returns the part of a member that runs when its class is declared. */
 function staticInitializer(member: AnyNode): { start: number; end: number } | undefined {
   if (member.type === "StaticBlock") return member
   if (member.type !== "PropertyDefinition" || !member.static || !member.value || isInert(member.value)) return undefined
-  // A private one must stay declared for those who use it.
+  // A private field must stay declared, because methods refer to it.
   const { start, end } = member
   return member.key.type === "PrivateIdentifier" ? { start: member.key.end, end: member.value.end } : { start, end }
 }
