@@ -1,17 +1,17 @@
+// Copies a skill's folder after checking everything in it.
 import { copyFile, lstat, mkdir, readdir, realpath, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { isWithin } from "../core/path-within.ts"
 
-/** What copying a skill's folder would do. */
 export interface CopyPlan {
   problems: string[]
-  /** Modules that will be run at activation. */
+  /** Modules that run when the skill is activated. */
   modules: string[]
-  /** Puts the whole copy in place, or nothing. */
+  /** Copies everything or nothing. */
   copy(): Promise<void>
 }
 
-/** Looks at everything in a folder before anything is copied: files, and links to files inside it, which become files. */
+/** Lists the files of a folder before anything is copied. Links to files inside it become files. */
 export async function planCopy(folder: string, target: string): Promise<CopyPlan> {
   const plan: Plan = { root: await realpath(folder), files: [], bytes: 0, problems: [] }
   await scanFolder("", plan)

@@ -20,8 +20,8 @@ const styleCodes = {
 } as const
 
 export function createPalette(color: boolean): Palette {
-  const paints = Object.entries(styleCodes).map(([look, codes]) => [
-    look,
+  const paints = Object.entries(styleCodes).map(([style, codes]) => [
+    style,
     color && codes ? paintWith(codes) : unpainted,
   ])
   return Object.fromEntries(paints) as Palette

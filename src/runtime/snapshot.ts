@@ -130,10 +130,10 @@ function writeNamespace(namespace: Namespace, { codecs, maxBytes, changes }: Wri
 /** Returns the injected objects that cells used and that the snapshot does not contain. */
 function lostUsedObjects({ bindings, used }: Namespace, draft: Draft, changes: Changes | undefined): RuntimeLoss[] {
   const reported = new Set(draft.lost.flatMap(({ name, path }) => (path === undefined ? [name] : [])))
-  const kept = new Set(namesIn(draft))
+  const stored = new Set(namesIn(draft))
   return injectedObjects(bindings)
     .filter(
-      ({ name, value }) => used.has(value) && !kept.has(name) && !changes?.isStillValid(name) && !reported.has(name),
+      ({ name, value }) => used.has(value) && !stored.has(name) && !changes?.isStillValid(name) && !reported.has(name),
     )
     .map(lostObjectState)
 }
