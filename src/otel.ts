@@ -96,7 +96,7 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
     return { span, context: api.trace.setSpan(parent, span) }
   }
 
-  const innermostSpan = () => cycle ?? run
+  const enclosing = () => cycle ?? run
 
   function openAction(id: string, what: { name: string; attributes: Attributes }, parent: Context, at: number): void {
     actions.set(id, { ...open(what, parent, at), within: parent })
@@ -159,22 +159,21 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
         endModelCall(at, event)
         const code = event.message.parts.find((part) => part.type === "code")
         if (code)
-          openAction(code.id, spanStarts.cell(code.id, content ? code.code : undefined), innermostSpan().context, at)
+          openAction(code.id, spanStarts.cell(code.id, content ? code.code : undefined), enclosing().context, at)
         return
       }
       case "code-end":
         return endAction(event.id, at, event.ok ? undefined : failureOf(event.error), resultText(event))
       case "tool-start":
-        return openAction(event.id, spanStarts.tool(event, content), innermostSpan().context, at)
+        return openAction(event.id, spanStarts.tool(event, content), enclosing().context, at)
       case "tool-end":
-        if (!actions.has(event.id))
-          innermostSpan().span.addEvent("karst.tool-skipped", { name: event.name }, new Date(at))
+        if (!actions.has(event.id)) enclosing().span.addEvent("karst.tool-skipped", { name: event.name }, new Date(at))
         return endAction(event.id, at, event.ok ? undefined : failureOf(event.error), resultText(event))
       case "call-start":
         return openAction(
           event.id,
           spanStarts.call(event, content),
-          (actions.get(event.within) ?? innermostSpan()).context,
+          (actions.get(event.within) ?? enclosing()).context,
           at,
         )
       case "call-end":
@@ -182,20 +181,20 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
       case "approval-requested":
       case "approval-resolved": {
         const details = event.type === "approval-resolved" ? { decision: event.decision } : {}
-        ;(actions.get(event.id) ?? innermostSpan()).span.addEvent(`karst.${event.type}`, details, new Date(at))
+        ;(actions.get(event.id) ?? enclosing()).span.addEvent(`karst.${event.type}`, details, new Date(at))
         return
       }
       case "memory-compacted":
-        innermostSpan().span.addEvent("karst.memory-compacted", { tier: event.tier }, new Date(at))
+        enclosing().span.addEvent("karst.memory-compacted", { tier: event.tier }, new Date(at))
         // The model request itself starts only now.
         if (modelCall) modelCall.since = at
         return
       case "skill-activated":
-        innermostSpan().span.addEvent("karst.skill-activated", { name: event.name }, new Date(at))
+        enclosing().span.addEvent("karst.skill-activated", { name: event.name }, new Date(at))
         return
       case "warning-raised":
         if (modelCall && event.code === "model-retried") modelCall.retries.push(event)
-        else innermostSpan().span.addEvent("karst.warning", { code: event.code, message: event.message }, new Date(at))
+        else enclosing().span.addEvent("karst.warning", { code: event.code, message: event.message }, new Date(at))
         return
       case "cycle-end":
         // If there was no answer, the reason is known when the run ends.
@@ -234,7 +233,7 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
       const outer = new Set([...actions.values()].map((action) => action.within))
       const leaves = [...actions.values()].filter((action) => !outer.has(action.context))
       const [only] = leaves
-      return only && leaves.length === 1 ? only.context : innermostSpan().context
+      return only && leaves.length === 1 ? only.context : enclosing().context
     },
   }
 }

@@ -1,5 +1,4 @@
-// Conformance suites for runtimes, stores, backends and workspaces, and replay checks: the public module
-// `karst/testing`.
+// The public module `karst/testing`: conformance suites for runtimes, stores, backends and workspaces, and replays.
 import { ConfigError } from "./core/errors.ts"
 import type { Runtime } from "./runtime/runtime.ts"
 import { callCases } from "./testing/runtime/runtime-calls.ts"

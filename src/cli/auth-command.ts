@@ -1,5 +1,4 @@
-// `karst auth status | docker-flags`: shows how coding CLIs are signed in, and how to pass that to a container. Prints
-// no secrets.
+// `karst auth status | docker-flags`: shows how coding CLIs are signed in, and passes that to containers. No secrets.
 import { homedir } from "node:os"
 import { safeLine } from "../display/safe-text.ts"
 import { type AuthFile, authProviders, checkAuth, type ProviderAuth } from "../providers/auth/auth.ts"

@@ -1,5 +1,4 @@
-// `karst claude ./objects.ts [prompt]`, and the same for the other coding CLIs: the CLI can use the module's objects
-// for as long as it runs.
+// `karst claude ./objects.ts [prompt]`, and the same for the other coding CLIs: the CLI can use the module's objects.
 import { text as readAll } from "node:stream/consumers"
 import { display } from "../display.ts"
 import { claude } from "../providers/claude/claude.ts"

@@ -63,8 +63,7 @@ async function serveHttp(options: ServeOptions, port: number | undefined, end: A
   await whenAborted(end)
 }
 
-/** Uses absolute paths for the program and the module, because clients start the server in their own folder and
- *  environment. */
+/** Uses absolute paths, because clients start the server in their own folder and environment. */
 function stdioLines(name: string, file: string, cellTimeout: number | undefined): string[] {
   const program = [process.execPath, ...process.execArgv, process.argv[1] ?? "karst"]
   const limit = cellTimeout === undefined ? [] : ["--cell-timeout", String(cellTimeout)]

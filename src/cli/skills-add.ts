@@ -66,8 +66,7 @@ function printFailure(message: string): number {
   return 1
 }
 
-/** Returns true if git must fetch the source. Excludes hosts that start with a hyphen, which git would pass on as
- *  options. */
+/** Returns true if git must fetch the source. Excludes hosts with a leading hyphen, which git would take as options. */
 function isRepository(source: string): boolean {
   if (/^(https|ssh|file):\/\/[^-]/i.test(source) || /^[\w.][\w.-]*@[\w.][\w.-]*:/.test(source)) return true
   if (/^[a-z+.-]+:(\/\/|:)/i.test(source)) {

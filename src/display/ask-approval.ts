@@ -15,8 +15,7 @@ export interface ApprovalPrompt {
   stream: NodeJS.WritableStream & { rows?: number | undefined }
 }
 
-/** Shows the complete call and asks for a decision. Denies the call if there is no terminal. Does nothing if the agent
- *  has its own approver. */
+/** Shows the call and asks for a decision; denies it without a terminal. Does nothing if the agent has an approver. */
 export async function askApproval(event: EventOf<"approval-requested">, prompt: ApprovalPrompt): Promise<void> {
   if (event.answerer) return
   const { run, screen, input } = prompt

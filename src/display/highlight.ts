@@ -82,8 +82,7 @@ export function createHighlighter(name: string): Highlighter {
     end.lastIndex = 0
     const text = end.exec(buffer)?.[0]
     if (text === undefined) {
-      // Complete lines can be drawn. The last line may contain part of the end mark, so up to three characters are
-      // held.
+      // Complete lines can be drawn. The last line may contain part of the end mark, so up to three characters wait.
       const shown = Math.max(buffer.lastIndexOf("\n") + 1, buffer.length < maxTokenLength ? 0 : buffer.length - 3)
       const length = last ? buffer.length : shown
       return length === 0 ? undefined : { text: buffer.slice(0, length), style: inside.style }

@@ -208,8 +208,7 @@ export interface LoadSnapshotOptions {
   endCells(): void
 }
 
-/** Takes a snapshot for another runtime in this process. That runtime has the same host objects, so loading must not
- *  change them. */
+/** Takes a snapshot for another runtime in this process, whose load must not change the shared host objects. */
 export function takeLocalCopy(context: CellContext, codecs: Codecs): RuntimeSnapshot {
   const snapshot = takeSnapshot(context, { codecs, maxBytes: Number.POSITIVE_INFINITY })
   localCopies.add(snapshot)

@@ -11,8 +11,7 @@ import { withTimeLimit } from "./time-limit.ts"
 export interface HandleSuite {
   /** The `test` function of the test runner. */
   test: DeclareTest
-  /** The function of the test runner that runs something after all tests: `after` of node:test, `afterAll` of
-   *  vitest. */
+  /** Runs something after all tests: `after` of node:test, `afterAll` of vitest. */
   after: (close: () => Promise<void>) => unknown
   /** Creates a new, empty runtime. Most cases share one; the suite closes all of them. */
   runtime: () => Runtime | Promise<Runtime>
@@ -61,8 +60,7 @@ export const handleCases: readonly HandleCaseInfo[] = Object.entries(handleGroup
   })),
 )
 
-/** Shares one runtime between cases. After a failed case, which may leave it in any state, the next case gets
- *  another. */
+/** Shares one runtime between cases, until a case fails: that may leave it in any state. */
 function shareRuntime(make: () => Runtime | Promise<Runtime>) {
   let current: Promise<Runtime> | undefined
   const close = async () => {

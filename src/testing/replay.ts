@@ -12,8 +12,7 @@ import { createReplayJournal } from "../sessions/replay-journal.ts"
 import { type Divergence, divergence, inCallOrder, type Step, stepsOf } from "./replay/replay-steps.ts"
 
 export interface ReplayCheckOptions {
-  /** Functions and tools that are called for real, as `binding` or `binding.method`, because their results are not
-   *  data. */
+  /** Functions and tools to call for real, as `binding` or `binding.method`, because their results are not data. */
   live?: readonly string[] | undefined
   /** Also compares the system prompt and the messages that Karst itself sent to the model. Default false. */
   strict?: boolean | undefined

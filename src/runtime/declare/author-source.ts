@@ -98,8 +98,7 @@ export interface VariableType {
   source?: AuthorSource | undefined
 }
 
-/** Parses a type as its author wrote it: `Task[]`, or declarations such as `interface Task { name: string }`, of which
- *  the last one is used. */
+/** Parses a type such as `Task[]`, or the last of declarations such as `interface Task { name: string }`. */
 export function parseVariableType(text: string, owner: string): VariableType {
   const isDeclaration =
     /^\s*(?:\/\*[\s\S]*?\*\/\s*)?(?:export\s+|declare\s+)*(?:interface|type|class|enum)\s+[\w$]/.test(text)

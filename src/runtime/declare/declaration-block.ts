@@ -9,8 +9,7 @@ import { isIdentifier, jsDoc, type Member, printMembers, printType, type TypeTre
 
 export interface DeclarationBlock extends TypeDeclarer {
   lines: string[]
-  /** Returns an inspector that declares each class it finds. Instances of unnamed classes are shown by their members,
-   *  or as `unnamed`. */
+  /** Returns an inspector that declares each class it finds. Unnamed classes are shown by members, or as `unnamed`. */
   inspector(unnamed?: string): ValueInspector
   /** Returns the name of a class that is bound, or that has an injected instance. Declares the class at first use. */
   referToClass(type: LiveClass): string | undefined

@@ -1,5 +1,4 @@
-// Reads the parameters of a running function from its text. Types are erased at runtime, and native or bound functions
-// show no parameters.
+// Reads the parameters of a running function from its text, which has no types. Native functions show no parameters.
 import { types } from "node:util"
 import { tokenizer } from "acorn"
 import { parseCell } from "../compiler/parse-cell.ts"

@@ -1,5 +1,4 @@
-// Declares objects with guarded methods for cells in the same process: these methods pass the call gate, so they return
-// Promises.
+// Declares objects with guarded methods, which pass the call gate and so return Promises, for cells in this process.
 import { guardEntries } from "../bindings/method-guards.ts"
 import type { MethodGuard } from "../bindings.ts"
 import type { DeclarationBlock } from "./declaration-block.ts"
@@ -7,8 +6,7 @@ import { classOf, instanceMembers } from "./inspect-class.ts"
 import { splitType } from "./type-parts.ts"
 import { any, type Member, promisedResult, propertyName, type TypeTree } from "./type-tree.ts"
 
-/** Makes the guarded methods of a type return Promises. Their parameters and results come from the type's text or the
- *  source of the class. */
+/** Makes the guarded methods return Promises of the results that the type's text or the source of the class states. */
 export function guardedType(type: TypeTree, value: unknown, guard: MethodGuard, block: DeclarationBlock): TypeTree {
   const names = guardEntries(guard).map(([name]) => propertyName(name))
   if (names.length === 0) return type

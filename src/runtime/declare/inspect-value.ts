@@ -244,8 +244,7 @@ function dictionaryOrShape(shape: ObjectType): TypeTree {
   return { kind: "generic", name: "Record", parts: [named("string"), values] }
 }
 
-/** Merges several types into one: shapes are merged, arrays joined, the rest become alternatives, or `any` if too
- *  many. */
+/** Merges types: shapes are merged, arrays joined, and the rest become alternatives, or `any` if too many. */
 function mergeTypes(types: readonly TypeTree[]): TypeTree {
   const shapes = types.filter((type) => type.kind === "object")
   const arrays = types.filter((type) => type.kind === "array")

@@ -3,15 +3,14 @@ import type { Json, JsonSchema } from "../../core/json.ts"
 import { acceptsUndefined, nonJsonTypeOf, withoutUndefined } from "./declaration-schema.ts"
 import { isIdentifier, type Member, named, propertyName, type TypeTree, union, unknown } from "./type-tree.ts"
 
-/** Declares the types that a schema declarer. */
+/** Declares the types that a schema names. */
 export interface TypeDeclarer {
   /** Declares a type once, under the suggested name or a similar free one, and returns the name. May call `type`
    *  several times, each time with another name. */
   declareType(suggestedName: string, type: (name: string) => TypeTree, doc: string | undefined): string
 }
 
-/** Returns the TypeScript type of the values a JSON Schema accepts. `suggestedName` is used if the schema itself needs
- *  a name. */
+/** Returns the type of the values a JSON Schema accepts. `suggestedName` is used if the type needs a name. */
 export function schemaType(schema: JsonSchema, declarer: TypeDeclarer, suggestedName: string): TypeTree {
   const document: SchemaDocument = {
     root: schema,
@@ -28,7 +27,7 @@ interface SchemaDocument {
   root: JsonSchema
   declarer: TypeDeclarer
   suggestedName: string
-  /** Declared type declarer by JSON pointer. */
+  /** Declared type names by JSON pointer. */
   declaredNames: Map<string, string>
   /** Whether the schema at a JSON pointer contains itself, as far as known. */
   recursive: Map<string, boolean>
@@ -110,7 +109,7 @@ function keywordType(
 
 function arrayType(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree {
   const convert = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
-  // Before draft 2020-12, tuple placeSchemas were in `items` and the rest in `additionalItems`.
+  // Before draft 2020-12, tuple elements were in `items` and the rest in `additionalItems`.
   const placeSchemas = schema.prefixItems ?? schema.items
   if (!Array.isArray(placeSchemas)) return { kind: "array", element: convert(schema.items) }
   const following = schema.prefixItems ? schema.items : schema.additionalItems
@@ -193,7 +192,7 @@ function refType(pointer: string, document: SchemaDocument, depth: number): Type
 
 function nameFor(pointer: string, target: JsonSchema, document: SchemaDocument): string | undefined {
   const place = pointer.split("/").at(-1) ?? ""
-  // Libraries give generated definitions declarer that start with an underscore.
+  // Libraries give generated definitions names that start with an underscore.
   const given = /^#\/(?:\$defs|definitions|components\/schemas)\/(?!_)/.test(pointer) ? typeName(place) : undefined
   if (given) return given
   if (!isRecursive(pointer, document)) return undefined

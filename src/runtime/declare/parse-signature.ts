@@ -16,8 +16,8 @@ import {
   unknown,
 } from "./type-tree.ts"
 
-/** Parses a signature as its author wrote it: `(name: string) => Task`, `(name: string): Task`, `function add(name:
- *  string): Task`. */
+/** Parses a signature such as `(name: string) => Task`, `(name: string): Task` or `function add(name: string):
+ *  Task`. */
 export function parseSignature(text: string, owner: string): Signature {
   const bare = text.trim().replace(/^(?:export\s+)?(?:declare\s+)?(?:async\s+)?(?:function\b\s*)?/, "")
   for (const code of [`declare let f: ${bare}`, `declare function f${bare}`, `declare function ${bare}`]) {
@@ -91,8 +91,7 @@ export function expressionType(node: AnyNode | null | undefined, code: string): 
   }
 }
 
-/** Returns the type of instances of a global class, with `any` as type arguments; undefined if the class does not
- *  exist. */
+/** Returns the type of instances of a global class, with `any` as type arguments; undefined without such a class. */
 export function globalType(name: string): TypeTree | undefined {
   const open = openGenericTypes.get(name)
   if (open) return named(open)

@@ -58,8 +58,7 @@ function inheritedConstructors(parent: unknown, block: DeclarationBlock): readon
   return found.length > 0 ? found : inheritedConstructors(Object.getPrototypeOf(parent), block)
 }
 
-/** Returns inherited static members. They must be repeated, because the constant that stands for the class cannot
- *  extend anything. */
+/** Returns inherited static members, because the constant that represents the class cannot extend anything. */
 function inheritedStatics(parent: unknown, known: readonly Member[], block: DeclarationBlock): readonly Member[] {
   if (typeof parent !== "function" || parent === Function.prototype || types.isProxy(parent) || isPlatformClass(parent))
     return []

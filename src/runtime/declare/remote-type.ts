@@ -86,8 +86,7 @@ export function handleMembers(members: readonly Member[], block: DeclarationBloc
   })
 }
 
-/** Turns `[Symbol.iterator]` into its async variant, and index signatures into `any`, because they also cover
- *  methods. */
+/** Makes `[Symbol.iterator]` async, and index signatures `any`, because they also cover methods. */
 function symbolMember(member: Member, type: TypeTree, members: readonly Member[], block: DeclarationBlock): Member[] {
   const { name } = member
   if (!name.startsWith("[Symbol.")) return [{ ...member, type: any }]

@@ -49,8 +49,8 @@ export function named(text: string): TypeTree {
   return { kind: "name", text }
 }
 
-/** Joins types into a flat union without repetitions, with `null` and `undefined` last. `any` or `unknown` absorbs the
- *  others. */
+/** Joins types into a flat union without repetitions, `null` and `undefined` last. `any` and `unknown` absorb the
+ *  rest. */
 export function union(parts: readonly TypeTree[]): TypeTree {
   const [only] = parts
   if (only && parts.every((part) => part === only)) return only

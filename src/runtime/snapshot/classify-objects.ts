@@ -1,5 +1,4 @@
-// Decides how each object goes into a snapshot: as data, as a reference to something made or found again, or not at
-// all.
+// Decides how each object goes into a snapshot: as data, as a reference to recreate or find it, or not at all.
 import { types } from "node:util"
 import { codecOf } from "../bindings/used-objects.ts"
 import type { BoundValue } from "../js/namespace.ts"
@@ -25,8 +24,8 @@ export interface Classifier {
   classify: Classify
   /** Objects that are never written as data, even if they look plain. */
   preclassified: ReadonlyMap<object, unknown>
-  /** Encodes an instance whose class has a codec. Returns its reference, the reason for a failure, or undefined without
-   *  a codec. */
+  /** Encodes an instance whose class has a codec. Returns its reference, a failure reason, or undefined without
+   *  codec. */
   encode(walk: SnapshotWalk, value: object, parent: number): number | string | undefined
   references: Reference[]
   declarations: () => CodeDeclaration[]
@@ -112,8 +111,8 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     if (plainPrototypes.has(prototype)) return asData
     const encoded = encode(walk, value, parent)
     if (encoded !== undefined) return encoded
-    const classOfValue = classOfPrototype(prototype)
-    const reference = classOfValue && origins.originOf(classOfValue) ? referTo(walk, classOfValue, parent) : undefined
+    const owner = classOfPrototype(prototype)
+    const reference = owner && origins.originOf(owner) ? referTo(walk, owner, parent) : undefined
     if (reference === undefined) {
       return `an instance of ${classNameOf(value)}, which no cell declared: a codec for the class would keep it`
     }
@@ -143,12 +142,9 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     const encoded = encode(walk, error, parent)
     if (encoded !== undefined) return encoded
     const prototype: object = Object.getPrototypeOf(error)
-    const classOfValue = classOfPrototype(prototype)
-    const base = errorNames.find((name) => Reflect.get(globalThis, name) === classOfValue)
-    const own =
-      base === undefined && classOfValue && origins.originOf(classOfValue)
-        ? referTo(walk, classOfValue, parent)
-        : undefined
+    const owner = classOfPrototype(prototype)
+    const base = errorNames.find((name) => Reflect.get(globalThis, name) === owner)
+    const own = base === undefined && owner && origins.originOf(owner) ? referTo(walk, owner, parent) : undefined
     if (base === undefined && typeof own !== "number") {
       return own ?? `an instance of ${classNameOf(error)}, which no cell declared: a codec for the class would keep it`
     }
@@ -179,13 +175,13 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     const known = knownDecision(value)
     if (known !== undefined) return known
     const origin = origins.originOf(value)
-    if (origin) return declare(walk, value, origin, parent)
+    if (origin) return declareCode(walk, value, origin, parent)
     const name = globalName(value)
     if (name) return addReference(value, { type: "global", name })
     return markLost(value, "a function that no cell declared at its top level")
   }
 
-  function declare(walk: SnapshotWalk, value: object, origin: CodeOrigin, parent: number): number | string {
+  function declareCode(walk: SnapshotWalk, value: object, origin: CodeOrigin, parent: number): number | string {
     const read = readDeclaredCode(origin.source)
     if (typeof read === "string") return markLost(value, `a function or class that cannot be declared again: ${read}`)
     const declaration: CodeDeclaration = { name: origin.name, source: read.source, known: [...origin.known] }

@@ -22,8 +22,7 @@ export type CellDeclaration =
   | { kind: "code"; name: string; source: string; known: readonly string[] }
   | { kind: "import"; name: string; specifier: string }
 
-/** The origins of one namespace. They are recorded per function object, so assigning another value to the name has no
- *  effect. */
+/** The origins of one namespace. Each belongs to a function object, so reassigning its name has no effect. */
 export interface CodeOrigins {
   /** Records what a cell declared, after it has run. */
   record(declared: readonly CellDeclaration[], scope: Scope): void
@@ -69,8 +68,7 @@ export function cellDeclarations(cell: ParsedCell, known: KnownNames): CellDecla
   return [...(names?.values() ?? [])].flatMap((declaration) => cellDeclarationOf(declaration, cell, known) ?? [])
 }
 
-/** Returns `declares` and the names that top-level statements assign: a cell that ran to its end has assigned all of
- *  them. */
+/** Returns `declares` and the names that top-level statements assign, which every completed cell has assigned. */
 export function assignedNames({ program }: ParsedCell, declares: readonly string[]): readonly string[] {
   const assigned = new Set(declares)
   const add = (target: AnyNode) => {

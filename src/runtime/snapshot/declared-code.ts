@@ -1,5 +1,4 @@
-// Reads the source of a declared function or class and removes what would run at declaration, so that it can be
-// declared again safely.
+// Reads the source of a function or class without the parts that run at declaration, so that it can be redeclared.
 import type { AnyNode, Class } from "acorn"
 import { unwrapExpression } from "../compiler/destructuring.ts"
 import { CellSyntaxError, type ParsedCell, parseCell } from "../compiler/parse-cell.ts"

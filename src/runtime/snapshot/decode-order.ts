@@ -2,8 +2,7 @@
 import type { Payload } from "./payload.ts"
 import { valuesIn } from "./undo/container-contents.ts"
 
-/** Returns reference numbers, innermost first. If instances contain each other, one of them is decoded while the place
- *  of the other is still empty. */
+/** Returns reference numbers, innermost first. In a cycle, one instance is decoded before an instance inside it. */
 export function decodeOrder({ references, places, fillings }: Payload): number[] {
   const referencesIn = new Map<object, number[]>()
   for (const [container, , number] of places) {

@@ -2,8 +2,7 @@
 import { types } from "node:util"
 import { isPlainContainer } from "../bindings/used-objects.ts"
 
-/** Replaces the contents of an injected container, so that the host's own object has them. Returns false, without any
- *  change, if that is not possible. */
+/** Gives the host's own container new contents. Returns false, without any change, if that is not possible. */
 export function fillInPlace(target: unknown, source: unknown): boolean {
   if (target === source) return true
   if (typeof target !== "object" || target === null || typeof source !== "object" || source === null) return false

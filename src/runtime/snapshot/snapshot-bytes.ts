@@ -26,8 +26,7 @@ function runWithLessStack(frames: number, job: () => void): void {
 const stackFrames = 10
 const stackFiller = new Array<number>(7_500).fill(0)
 
-/** Returns the value in a snapshot's bytes without running any of its code. Throws an `AgentError` for invalid
- *  bytes. */
+/** Returns the value in a snapshot's bytes without running its code. Throws an `AgentError` for invalid bytes. */
 export function decodeSnapshot(data: Uint8Array): unknown {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   if (!bytes.subarray(0, header.length).equals(header)) {

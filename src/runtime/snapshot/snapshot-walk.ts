@@ -50,8 +50,7 @@ export interface Slot {
   encoding: number
 }
 
-/** Returns the number of a reference, `asData` or `omitted`. `parent` is the trail position of the containing
- *  object. */
+/** Returns the number of a reference, `asData` or `omitted`. `parent` is the trail position of the container. */
 export type Classify = (walk: SnapshotWalk, value: object, kind: ObjectKind, parent: number) => number
 
 export const asData = -1

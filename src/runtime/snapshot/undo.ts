@@ -33,8 +33,7 @@ import {
 export interface UndoImage {
   /** Makes `restore` keep a value that the host gives a name after the capture. */
   updateName(name: string, value: unknown): void
-  /** Reachable state that the image does not contain and cannot restore: `#private` fields, proxies, built-ins with
-   *  hidden state. */
+  /** Reachable state that cannot be restored: `#private` fields, proxies, built-ins with hidden state. */
   readonly uncaptured: RuntimeLoss[]
   /** Restores the old contents of the same objects. Returns what could not be restored. */
   restore(): RuntimeLoss[]
@@ -43,8 +42,7 @@ export interface UndoImage {
 export interface UndoOptions {
   /** Objects that are not entered. */
   skippedObjects?: Iterable<object> | undefined
-  /** Returns the object behind a proxy, or null for a proxy without state. A proxy without an answer is reported as not
-   *  undone. */
+  /** Returns the object behind a proxy, or null if it has no state. Other proxies are reported as not undone. */
   proxyTarget?: ((proxy: object) => object | null | undefined) | undefined
   /** Called with each function the walk finds. */
   onFunction?: ((value: object) => void) | undefined

@@ -1,5 +1,4 @@
-// Cases of the handle suite: reading a field returns a copy. Changed copies are reported in the result, and writing one
-// back preserves the host's objects.
+// Cases of the handle suite: reading a field returns a copy. Changed copies are reported, and can be written back.
 import assert from "node:assert/strict"
 import { table } from "../../runtime/python/tables/table.ts"
 import { defineCase } from "./handles-case.ts"

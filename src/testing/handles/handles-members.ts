@@ -1,5 +1,4 @@
-// Cases of the handle suite: members of host objects. Every name works at every depth, and nothing beyond the object
-// can be reached.
+// Cases of the handle suite: members of host objects. Every name works at every depth, but only inside the object.
 import assert from "node:assert/strict"
 import { defineCase } from "./handles-case.ts"
 import { Meter, Money, Odd, Order, Person, Robot, ToolCall, Vault } from "./handles-member-objects.ts"

@@ -1,5 +1,4 @@
-// Cases of the handle suite: optional chains over members of host objects, and defaults for members that were not
-// awaited.
+// Cases of the handle suite: optional chains over members of host objects, and defaults for members not awaited.
 import assert from "node:assert/strict"
 import { defineCase, type HandleCase } from "./handles-case.ts"
 

@@ -1,5 +1,4 @@
-// Cases of the handle suite: shared references, depth, values that cannot be transferred, errors, and Python-only
-// types.
+// Cases of the handle suite: shared references, depth, values that cannot be sent, errors, and Python-only types.
 import assert from "node:assert/strict"
 import { table } from "../../runtime/python/tables/table.ts"
 import { defineCase } from "./handles-case.ts"

@@ -190,8 +190,7 @@ type InLanguages =
   | { typescript: string; python: string; notApplicable?: never }
   | { typescript: string; python?: never; notApplicable: { python: string } }
 
-/** Checks that a cell sees the value unchanged, and that it comes back equal by `retrieve`, as argument and as
- *  result. */
+/** Checks that a cell sees the value unchanged, and that it returns by `retrieve`, as argument and as result. */
 function exact({ title, value, back = (_, found) => found, also, ...languages }: Exact & InLanguages): HandleCase {
   const checks = {
     title,

@@ -1,5 +1,4 @@
-// Cases of the handle suite: writing a copy back to its field. The host's own containers are filled, and no hint
-// remains.
+// Cases of the handle suite: writing a copy back to its field fills the host's own containers and leaves no hint.
 import assert from "node:assert/strict"
 import { defineCase } from "./handles-case.ts"
 

@@ -18,8 +18,7 @@ export function addToTrail({ containers, parents }: ObjectTrail, value: object, 
   return containers.push(value) - 1
 }
 
-/** Returns the path of a value found in the container at position `parent`. Keys are searched only now, because most
- *  walks never need a path. */
+/** Returns the path of a value in the container at position `parent`. Keys are searched only when a path is needed. */
 export function pathOf(
   trail: ObjectTrail,
   value: object,

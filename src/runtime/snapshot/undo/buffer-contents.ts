@@ -17,8 +17,7 @@ export function captureBuffer(buffer: ArrayBuffer): CapturedContents {
   return { entries: [], restore }
 }
 
-/** Captures only the bytes a view shows, because Node allocates many small buffers in one. Captures all bytes of a
- *  resizable buffer. */
+/** Captures the bytes of a view, but not its whole buffer, which other views may share, unless it is resizable. */
 export function captureView(view: ArrayBufferView): CapturedContents {
   const buffer = bufferOf(view)
   const named = captureNamedProperties(view)
@@ -70,14 +69,8 @@ function captureNamedProperties(view: ArrayBufferView): { entries: unknown[]; re
   const restore = () => {
     const isPlain = !captured && Object.getPrototypeOf(view) === prototype && !viewHasNamedProperties(view)
     if (isPlain) return Object.isExtensible(view) === extensible
-    const noProperties = {
-      keys: [],
-      properties: [],
-      extensible,
-      skip: isElementKey(view),
-      prototype: Object(prototype),
-    }
-    return restoreProperties(view, captured ?? noProperties)
+    const empty = { keys: [], properties: [], extensible, skip: isElementKey(view), prototype: Object(prototype) }
+    return restoreProperties(view, captured ?? empty)
   }
   return { entries: captured?.properties.flatMap(({ value, get, set }) => [value, get, set]) ?? [], restore }
 }

@@ -1,5 +1,4 @@
-// Watches built-in classes such as Array: the whole program shares them, so a rollback reports changes instead of
-// undoing them.
+// Watches built-in classes such as Array. The whole program shares them, so changes are reported and not undone.
 import type { RuntimeLoss } from "../../runtime.ts"
 import { keyText } from "../heap/object-trail.ts"
 import { sameKeys } from "./own-properties.ts"
