@@ -47,12 +47,13 @@ export async function display(run: Run, options: DisplayOptions = {}): Promise<R
   allowReadersToApprove(run)
   const screen = createScreen(stream, { color: options.color ?? wantsColor(stream) })
   // With `answer=$(…)`, standard output must contain only the answer.
-  const aside = mode === "result" && stream === process.stdout ? process.stderr : stream
-  const asideScreen = aside === stream ? screen : createScreen(aside, { color: wantsColor(aside) })
+  const messageStream = mode === "result" && stream === process.stdout ? process.stderr : stream
+  const messageScreen =
+    messageStream === stream ? screen : createScreen(messageStream, { color: wantsColor(messageStream) })
   const show = { full: createFullView, short: createShortView, result: createResultView }[mode](
     screen,
     run.id,
-    asideScreen,
+    messageScreen,
   )
   const progress = createStatusLine(screen, run.id)
   try {
@@ -61,7 +62,7 @@ export async function display(run: Run, options: DisplayOptions = {}): Promise<R
       progress(event)
       if (event.type !== "approval-requested") continue
       screen.setStatus(undefined)
-      await askApproval(event, { run, screen: asideScreen, input, stream: aside })
+      await askApproval(event, { run, screen: messageScreen, input, stream: messageStream })
     }
   } finally {
     screen.close()

@@ -65,15 +65,15 @@ async function scanFile(path: string, plan: Plan): Promise<void> {
 }
 
 async function copyFiles({ files }: Plan, target: string): Promise<void> {
-  const fresh = `${target}.adding-${process.pid}`
+  const temporary = `${target}.adding-${process.pid}`
   try {
     for (const { path, from } of files) {
-      await mkdir(dirname(join(fresh, path)), { recursive: true })
-      await copyFile(from, join(fresh, path))
+      await mkdir(dirname(join(temporary, path)), { recursive: true })
+      await copyFile(from, join(temporary, path))
     }
     await rm(target, { recursive: true, force: true })
-    await rename(fresh, target)
+    await rename(temporary, target)
   } finally {
-    await rm(fresh, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
   }
 }

@@ -61,6 +61,6 @@ const defaultFolders = ["skills", ".agents/skills", ".claude/skills"]
 
 /** Returns the path relative to the current folder if it is inside. */
 export function displayPath(path: string): string {
-  const near = relative("", path)
-  return near === "" || near.startsWith("..") ? path : near
+  const relativePath = relative("", path)
+  return relativePath === "" || relativePath.startsWith("..") ? path : relativePath
 }

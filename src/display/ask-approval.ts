@@ -46,8 +46,9 @@ function createPager(lines: readonly string[], { screen, stream }: ApprovalPromp
       const page = wrapped.slice(shown, shown + size)
       shown += page.length
       screen.writeLines(...page.map((line) => `    ${line}`))
-      const left = wrapped.length - shown
-      if (left > 0) screen.writeLines(`    ${screen.paint.dim(`… ${left} more lines: answer "m" to see them`)}`)
+      const remaining = wrapped.length - shown
+      if (remaining > 0)
+        screen.writeLines(`    ${screen.paint.dim(`… ${remaining} more lines: answer "m" to see them`)}`)
     },
     get hasMore() {
       return shown < wrapped.length
@@ -58,11 +59,11 @@ function createPager(lines: readonly string[], { screen, stream }: ApprovalPromp
 function wrapLine(line: string, columns: number): string[] {
   if (columns === Infinity) return [line]
   const parts: string[] = []
-  for (let left = line; ; ) {
-    const { head, tail } = splitAtWidth(left, columns)
+  for (let remaining = line; ; ) {
+    const { head, tail } = splitAtWidth(remaining, columns)
     parts.push(head)
     if (tail === "" || head === "") return parts
-    left = tail
+    remaining = tail
   }
 }
 
@@ -131,10 +132,10 @@ const decisions = new Map<string, Decision>([
   ["always", "always"],
 ])
 
-async function resolvedElsewhere(run: Run, asked: EventOf<"approval-requested">): Promise<void> {
+async function resolvedElsewhere(run: Run, request: EventOf<"approval-requested">): Promise<void> {
   for await (const event of run) {
     // A call whose arguments changed is asked about again with the same id.
-    if (event.type === "approval-resolved" && event.id === asked.id && event.seq > asked.seq) return
+    if (event.type === "approval-resolved" && event.id === request.id && event.seq > request.seq) return
   }
 }
 

@@ -4,7 +4,7 @@ import { safeText } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 import { writeEnd } from "./short-view.ts"
 
-export function createResultView(screen: Screen, run: string, aside: Screen): (event: AgentEvent) => void {
+export function createResultView(screen: Screen, run: string, messageScreen: Screen): (event: AgentEvent) => void {
   let startedAt: number | undefined
   return (event) => {
     if (event.run !== run) return
@@ -12,6 +12,6 @@ export function createResultView(screen: Screen, run: string, aside: Screen): (e
     if (event.type !== "run-end") return
     const output = safeText(event.output).trim()
     if (output) screen.writeLines(output)
-    if (event.status !== "done") writeEnd(aside, event, startedAt)
+    if (event.status !== "done") writeEnd(messageScreen, event, startedAt)
   }
 }

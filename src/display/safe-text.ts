@@ -17,17 +17,17 @@ export function safeText(text: string): string {
 
 /** Does the same for text in pieces: the possible start of a sequence is held until the next piece. */
 export function createSafeStream(): { add(text: string): string; end(): string } {
-  let held = ""
+  let pending = ""
   return {
     add(text) {
-      const whole = held + text
-      const cut = whole.search(unfinishedSequence)
-      held = cut === -1 ? "" : whole.slice(cut)
-      return safeText(cut === -1 ? whole : whole.slice(0, cut))
+      const whole = pending + text
+      const end = whole.search(unfinishedSequence)
+      pending = end === -1 ? "" : whole.slice(end)
+      return safeText(end === -1 ? whole : whole.slice(0, end))
     },
     end() {
-      const rest = safeText(held)
-      held = ""
+      const rest = safeText(pending)
+      pending = ""
       return rest
     },
   }

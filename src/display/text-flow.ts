@@ -64,21 +64,21 @@ export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFl
     if (text === "") return
     openLine()
     const indent = textWidth(rest) + hanging
-    let left = textWidth(text)
+    let remaining = textWidth(text)
     // Do not split a piece that fits on the next line.
-    if (column + left > limit() && column > indent && indent + left <= limit()) breakLine()
+    if (column + remaining > limit() && column > indent && indent + remaining <= limit()) breakLine()
     let tail = text
-    while (column + left > limit()) {
-      const cut = splitAtWidth(tail, limit() - column)
+    while (column + remaining > limit()) {
+      const pieces = splitAtWidth(tail, limit() - column)
       // Not even one character fits on an empty line, so wrapping cannot help.
-      if (cut.head === "" && column <= indent) break
-      screen.write(paint ? paint(cut.head) : cut.head)
-      tail = cut.tail
-      left -= cut.used
+      if (pieces.head === "" && column <= indent) break
+      screen.write(paint ? paint(pieces.head) : pieces.head)
+      tail = pieces.tail
+      remaining -= pieces.used
       breakLine()
     }
     screen.write(paint ? paint(tail) : tail)
-    column += left
+    column += remaining
   }
 
   function flushWord(): void {

@@ -21,9 +21,10 @@ export async function importModule(file: string, name: string): Promise<Record<s
  *  to CommonJS has its default export among them. */
 function exportsOf(module: Record<string, unknown>): Record<string, unknown> {
   if (!("module.exports" in module)) return module
-  const { default: whole, "module.exports": _, ...named } = module
-  if (typeof whole !== "object" || whole === null || isInstance(whole)) return { ...named, default: whole }
-  return "__esModule" in whole ? { ...whole } : { ...whole, ...named }
+  const { default: defaultExport, "module.exports": _, ...named } = module
+  if (typeof defaultExport !== "object" || defaultExport === null || isInstance(defaultExport))
+    return { ...named, default: defaultExport }
+  return "__esModule" in defaultExport ? { ...defaultExport } : { ...defaultExport, ...named }
 }
 
 function isInstance(value: object): boolean {

@@ -114,10 +114,10 @@ function constructorMembers(element: MethodDefinition, code: string, doc: string
   const signature = signatureOf(value, code)
   const typeOf = new Map(signature.parameters.map((parameter) => [parameter.name, parameter.type]))
   const shared = { form: "field", implemented: false } as const
-  const made: SourceMember[] = []
+  const members: SourceMember[] = []
   if ((element.accessibility ?? "public") === "public") {
     const type: TypeTree = { kind: "function", signature }
-    made.push({
+    members.push({
       name: "constructor",
       form: "constructor",
       type,
@@ -132,15 +132,18 @@ function constructorMembers(element: MethodDefinition, code: string, doc: string
     const hidden = Reflect.get(param, "accessibility") ?? "public"
     if (!name || hidden !== "public" || isPrivateName(name)) continue
     const readonly = Reflect.get(param, "readonly") === true
-    made.push({ ...shared, name: propertyName(name), type: typeOf.get(name) ?? any, readonly })
+    members.push({ ...shared, name: propertyName(name), type: typeOf.get(name) ?? any, readonly })
   }
   for (const { name, value: assigned } of thisAssignments(value)) {
     if (isPrivateName(name)) continue
-    const given = assigned.type === "Identifier" ? typeOf.get(assigned.name) : undefined
-    const type = given && given.kind !== "name" ? given : (expressionType(assigned, code) ?? given ?? any)
-    made.push({ ...shared, name: propertyName(name), type: isUnknown(type) ? any : type })
+    const parameterType = assigned.type === "Identifier" ? typeOf.get(assigned.name) : undefined
+    const type =
+      parameterType && parameterType.kind !== "name"
+        ? parameterType
+        : (expressionType(assigned, code) ?? parameterType ?? any)
+    members.push({ ...shared, name: propertyName(name), type: isUnknown(type) ? any : type })
   }
-  return made
+  return members
 }
 
 function parameterName(param: Node): string | undefined {

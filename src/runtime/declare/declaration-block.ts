@@ -39,10 +39,10 @@ export interface TypeWriter {
 
 export function createDeclarationBlock(
   bindings: ReadonlyMap<string, Binding>,
-  among: ReadonlyMap<string, Binding>,
+  allBindings: ReadonlyMap<string, Binding>,
   writer: TypeWriter,
 ): DeclarationBlock {
-  const all = among === bindings ? bindings : new Map([...among, ...bindings])
+  const all = allBindings === bindings ? bindings : new Map([...allBindings, ...bindings])
   const reached = injectedClasses(all)
   const implied = nameImpliedClasses(all, reached.keys())
   const explicit = new Map(

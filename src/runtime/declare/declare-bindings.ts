@@ -27,23 +27,20 @@ import {
   type TypeTree,
 } from "./type-tree.ts"
 
-export { impliedClasses as impliedTypes } from "./declaration-block.ts"
-export { describeType } from "./inspect-value.ts"
-
 /** Returns one block of TypeScript declarations for the bindings, in their order. It contains types and docs, never
  *  values, and runs no code of the values. The same bindings always produce the same text. Each type comes from the
  *  first available source: the author's type text, a schema, the author's source code, or inspection of the live value
- *  (marked `// inferred`). If `bindings` is a subset, `among` is the full set: its types keep their names and are not
- *  declared again. With `remote`, objects with behaviour live in another process and each member takes an `await`.
+ *  (marked `// inferred`). If `bindings` is a subset, `allBindings` is the full set: its types keep their names and are
+ *  not declared again. With `remote`, objects with behaviour live in another process and each member takes an `await`.
  *  `agents` describes the runtimes of agents among the bindings. Throws a `ConfigError` for text that is not
  *  TypeScript. A schema without a TypeScript equivalent is shown as `unknown`. */
 export function declareBindings(
   bindings: ReadonlyMap<string, Binding>,
-  among = bindings,
+  allBindings = bindings,
   remote = false,
   agents: AgentDescriptions = noAgentDescriptions,
 ): string {
-  const block = createDeclarationBlock(bindings, among, remote ? remoteWriter : { declareClass })
+  const block = createDeclarationBlock(bindings, allBindings, remote ? remoteWriter : { declareClass })
   for (const [name, binding] of bindings) {
     const text = declareBinding(name, binding, block, remote, agents)
     if (text) block.lines.push(text)
@@ -168,10 +165,10 @@ function schemaParameters(
   const parameters = type.parts.map((part, index): Parameter => {
     return { name: nameAt(index, `arg${index + 1}`), type: part, optional: index >= type.required }
   })
-  const places = schema.prefixItems ?? schema.items
-  const docs = (Array.isArray(places) ? places : []).flatMap((place, index) => {
+  const elementSchemas = schema.prefixItems ?? schema.items
+  const docs = (Array.isArray(elementSchemas) ? elementSchemas : []).flatMap((element, index) => {
     const described =
-      typeof place === "object" && place !== null && "description" in place ? place.description : undefined
+      typeof element === "object" && element !== null && "description" in element ? element.description : undefined
     return typeof described === "string" ? [`@param ${parameters[index]?.name} ${described}`] : []
   })
   const rest = type.rest && { name: "rest", type: { kind: "array", element: type.rest } as const, rest: true }

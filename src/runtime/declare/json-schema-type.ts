@@ -110,11 +110,11 @@ function keywordType(
 function arrayType(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree {
   const convert = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
   // Before draft 2020-12, tuple elements were in `items` and the rest in `additionalItems`.
-  const placeSchemas = schema.prefixItems ?? schema.items
-  if (!Array.isArray(placeSchemas)) return { kind: "array", element: convert(schema.items) }
+  const elementSchemas = schema.prefixItems ?? schema.items
+  if (!Array.isArray(elementSchemas)) return { kind: "array", element: convert(schema.items) }
   const following = schema.prefixItems ? schema.items : schema.additionalItems
-  const required = typeof schema.minItems === "number" ? schema.minItems : placeSchemas.length
-  const parts = placeSchemas.map((place, index) => convert(index < required ? place : optionalSchema(place)))
+  const required = typeof schema.minItems === "number" ? schema.minItems : elementSchemas.length
+  const parts = elementSchemas.map((item, index) => convert(index < required ? item : optionalSchema(item)))
   return { kind: "tuple", parts, required, rest: following ? convert(following) : undefined }
 }
 
@@ -191,9 +191,9 @@ function refType(pointer: string, document: SchemaDocument, depth: number): Type
 }
 
 function nameFor(pointer: string, target: JsonSchema, document: SchemaDocument): string | undefined {
-  const place = pointer.split("/").at(-1) ?? ""
+  const lastStep = pointer.split("/").at(-1) ?? ""
   // Libraries give generated definitions names that start with an underscore.
-  const given = /^#\/(?:\$defs|definitions|components\/schemas)\/(?!_)/.test(pointer) ? typeName(place) : undefined
+  const given = /^#\/(?:\$defs|definitions|components\/schemas)\/(?!_)/.test(pointer) ? typeName(lastStep) : undefined
   if (given) return given
   if (!isRecursive(pointer, document)) return undefined
   const title = typeof target.title === "string" ? typeName(target.title) : undefined
@@ -237,13 +237,13 @@ function containsItself(pointer: string, document: SchemaDocument): boolean {
 function resolvePointer(pointer: string, root: JsonSchema): Json | undefined {
   if (pointer === "#") return root
   if (!pointer.startsWith("#/")) return undefined
-  let place: Json | undefined = root
+  let current: Json | undefined = root
   for (const step of pointer.slice(2).split("/")) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~")
-    if (typeof place !== "object" || place === null || !Object.hasOwn(place, key)) return undefined
-    place = Array.isArray(place) ? place[Number(key)] : place[key]
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, key)) return undefined
+    current = Array.isArray(current) ? current[Number(key)] : current[key]
   }
-  return place
+  return current
 }
 
 function isSchema(value: Json | undefined): value is JsonSchema {

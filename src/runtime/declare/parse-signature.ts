@@ -151,27 +151,27 @@ export function parametersOf(params: readonly (Pattern | ParameterProperty)[], c
   return parameters.filter((parameter) => parameter.name !== "this")
 }
 
-function parameterOf(param: Pattern | ParameterProperty, code: string, spare: string): Parameter {
+function parameterOf(param: Pattern | ParameterProperty, code: string, fallbackName: string): Parameter {
   switch (param.type) {
     case "TSParameterProperty":
-      return parameterOf(param.parameter, code, spare)
+      return parameterOf(param.parameter, code, fallbackName)
     case "AssignmentPattern": {
-      const inner = parameterOf(param.left, code, spare)
+      const inner = parameterOf(param.left, code, fallbackName)
       const type = inner.type === unknown ? (expressionType(param.right, code) ?? unknown) : inner.type
       return { ...inner, type, optional: true }
     }
     case "RestElement": {
       const type = annotatedType(param, code) ?? { kind: "array", element: unknown }
-      return { name: param.argument.type === "Identifier" ? param.argument.name : spare, type, rest: true }
+      return { name: param.argument.type === "Identifier" ? param.argument.name : fallbackName, type, rest: true }
     }
     case "ObjectPattern":
       return { name: "options", type: annotatedType(param, code) ?? objectPatternType(param.properties, code) }
     case "Identifier": {
-      const name = param.name === "this" || isIdentifier(param.name) ? param.name : spare
+      const name = param.name === "this" || isIdentifier(param.name) ? param.name : fallbackName
       return { name, type: annotatedType(param, code) ?? unknown, optional: param.optional }
     }
     default:
-      return { name: spare, type: ("typeAnnotation" in param && annotatedType(param, code)) || unknown }
+      return { name: fallbackName, type: ("typeAnnotation" in param && annotatedType(param, code)) || unknown }
   }
 }
 

@@ -132,7 +132,7 @@ function needsHandle(members: readonly Member[]): boolean {
 }
 
 function receivedParts(tree: TypeTree, block: DeclarationBlock): TypeTree {
-  const below = (part: TypeTree) => receivedType(part, block)
+  const receive = (part: TypeTree) => receivedType(part, block)
   switch (tree.kind) {
     case "name":
     case "text":
@@ -140,12 +140,12 @@ function receivedParts(tree: TypeTree, block: DeclarationBlock): TypeTree {
     case "generic":
       return receivedGeneric(tree.name, tree.parts, block)
     case "array":
-      return { kind: "array", element: below(tree.element) }
+      return { kind: "array", element: receive(tree.element) }
     case "tuple":
-      return { ...tree, parts: tree.parts.map(below), rest: tree.rest && below(tree.rest) }
+      return { ...tree, parts: tree.parts.map(receive), rest: tree.rest && receive(tree.rest) }
     case "union":
     case "intersection":
-      return { kind: tree.kind, parts: tree.parts.map(below) }
+      return { kind: tree.kind, parts: tree.parts.map(receive) }
     case "function":
       return { ...tree, signature: remoteSignature(tree.signature, block) }
     case "object": {
@@ -166,10 +166,10 @@ function receivedName(tree: Extract<TypeTree, { kind: "name" | "text" }>, block:
 }
 
 function receivedGeneric(name: string, parts: TypeTree[], block: DeclarationBlock): TypeTree {
-  const below = parts.map((part) => receivedType(part, block))
+  const received = parts.map((part) => receivedType(part, block))
   const iterator = block.hasName(name) ? undefined : asyncTypes[name]
-  if (iterator !== undefined) return { kind: "generic", name: iterator, parts: below.slice(0, 1) }
-  const tree: TypeTree = { kind: "generic", name, parts: below }
+  if (iterator !== undefined) return { kind: "generic", name: iterator, parts: received.slice(0, 1) }
+  const tree: TypeTree = { kind: "generic", name, parts: received }
   return isHostOnlyClass(name, block) ? handleOf({ kind: "generic", name, parts }, block) : tree
 }
 

@@ -85,9 +85,9 @@ function splitNode(node: Node, code: string): TypeTree {
       return splitTuple(childNodes(node, "elementTypes"), code) ?? typeFromNode(node, code)
     case "TSTypeReference": {
       const name = childNode(node, "typeName")
-      const given = childNode(node, "typeArguments") ?? childNode(node, "typeParameters")
-      if (!name || !given) return typeFromNode(node, code)
-      const parts = childNodes(given, "params").map((each) => withoutParentheses(each, code))
+      const typeArguments = childNode(node, "typeArguments") ?? childNode(node, "typeParameters")
+      if (!name || !typeArguments) return typeFromNode(node, code)
+      const parts = childNodes(typeArguments, "params").map((each) => withoutParentheses(each, code))
       return { kind: "generic", name: sourceText(name, code), parts }
     }
     default:

@@ -28,9 +28,9 @@ export function readDeclaredCode(source: string): DeclaredCode | string {
   if (superClass && superClass.type !== "Identifier") return "its superclass is an expression"
   if (value.body.body.some(hasComputedKey)) return "the name of a member is an expression"
   const inert = withoutStaticInitializers(source, value)
-  const again = inert === source ? parsed : parse(inert)
-  if (typeof again === "string") return again
-  return { source: inert, parsed: again, name, superclass: superClass?.name, statics: inertStatics(value) }
+  const inertCell = inert === source ? parsed : parse(inert)
+  if (typeof inertCell === "string") return inertCell
+  return { source: inert, parsed: inertCell, name, superclass: superClass?.name, statics: inertStatics(value) }
 }
 
 function parse(source: string): ParsedCell | string {
@@ -73,10 +73,10 @@ function withoutStaticInitializers(source: string, { body }: Class): string {
   let text = ""
   let from = 0
   for (const member of body.body as AnyNode[]) {
-    const cut = staticInitializer(member)
-    if (!cut) continue
-    text += source.slice(from, cut.start)
-    from = cut.end
+    const removed = staticInitializer(member)
+    if (!removed) continue
+    text += source.slice(from, removed.start)
+    from = removed.end
   }
   return text + source.slice(from)
 }

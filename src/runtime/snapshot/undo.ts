@@ -210,9 +210,9 @@ function captureArray(walk: UndoWalk, array: unknown[], parent: number, later: b
 
 function captureSpecial(walk: UndoWalk, value: object, kind: ObjectKind, parent: number, later: boolean): void {
   if (kind === "proxy") {
-    const behind = walk.options.proxyTarget?.(value)
-    if (behind === undefined) return reportUncaptured(walk, value, parent, proxyReason)
-    return behind === null ? undefined : visitOrQueue(walk, behind, addToTrail(walk.trail, value, parent), later)
+    const target = walk.options.proxyTarget?.(value)
+    if (target === undefined) return reportUncaptured(walk, value, parent, proxyReason)
+    return target === null ? undefined : visitOrQueue(walk, target, addToTrail(walk.trail, value, parent), later)
   }
   if (kind === "closed" || kind === "generator") {
     return reportUncaptured(walk, value, parent, `a ${classNameOf(value)} keeps state that nobody can copy`)

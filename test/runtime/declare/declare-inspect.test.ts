@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { runInNewContext } from "node:vm"
 import { classType, variable } from "../../../src/runtime/bindings.ts"
-import { describeType } from "../../../src/runtime/declare/declare-bindings.ts"
+import { describeType } from "../../../src/runtime/declare/inspect-value.ts"
 import { declared } from "./declare-text.ts"
 
 /** The type of a variable as it is declared, without the mark. */

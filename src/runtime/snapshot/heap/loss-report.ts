@@ -2,8 +2,8 @@
 import type { RuntimeLoss } from "../../runtime.ts"
 
 export interface LossReport {
-  /** Calls `place` only if the place is listed. */
-  add(reason: string, place: () => ObjectPath): void
+  /** Calls `findPath` only if the loss is listed. */
+  add(reason: string, findPath: () => ObjectPath): void
   list(): RuntimeLoss[]
 }
 
@@ -16,11 +16,11 @@ export interface ObjectPath {
 export function createLossReport(): LossReport {
   const groups = new Map<string, { listed: RuntimeLoss[]; more: number }>()
   return {
-    add(reason, place) {
+    add(reason, findPath) {
       const group = groups.get(reason) ?? { listed: [], more: 0 }
       groups.set(reason, group)
       if (group.listed.length >= maxPerReason) group.more++
-      else group.listed.push(lostAt(place(), reason))
+      else group.listed.push(lostAt(findPath(), reason))
     },
     list: () =>
       [...groups].flatMap(([reason, { listed, more }]) => {
