@@ -8,7 +8,7 @@ import { type EvalCase, type Scorer, suite } from "karst/evals"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
-/** Does what the prompt says, as code: the model of a diligent agent. */
+/** A model that runs its prompt as code. */
 const obedient = () =>
   scripted(
     (request) => {

@@ -6,7 +6,7 @@ import { classType, variable } from "../../../src/runtime/bindings.ts"
 import { describeType } from "../../../src/runtime/declare/inspect-value.ts"
 import { declared } from "./declare-text.ts"
 
-/** The type of a variable as it is declared, without the mark. */
+/** Returns the declared type of a variable without the mark. */
 function shown(value: unknown): string {
   return declared({ x: variable(value) })
     .replace(/^declare (?:let|const) x: /, "")

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events"
 import { test } from "node:test"
 import { createUndoImage, type UndoOptions } from "../../../src/runtime/snapshot/undo.ts"
 
-/** Does something to a value and undoes it; what could not be undone. */
+/** Changes a value and undoes the change. Returns what could not be undone. */
 function undone<T>(value: T, change: (value: T) => void, options?: UndoOptions) {
   const image = createUndoImage({ value }, options)
   change(value)
