@@ -16,19 +16,19 @@ export interface ServedModule extends Pick<ServeOptions, "runtime" | "tools"> {
   /** The absolute path of the module. */
   file: string
   /** Answers approval requests; undefined if the module has no approver. */
-  approve: Approver | undefined
+  approver: Approver | undefined
 }
 
 /** Loads what a module offers. Its runtime is the export `runtime` or the default export, or what either returns as a
  *  function. Without one, all other exports, or those of the default export, are bound in a `jsRuntime` with
- *  `safeRules()`. `tools` are served as well, and `approve` answers for both. */
+ *  `safeRules()`. `tools` are served as well, and `approver` answers for both. */
 export async function loadServedModule(path: string | undefined, usage: string): Promise<ServedModule> {
   if (path === undefined) throw new UsageError(`Name the module with your objects: ${usage}`)
   const file = resolve(path)
   if (!existsSync(file)) throw new UsageError(`There is no file ${path}. Name the module with your objects: ${usage}`)
-  const { runtime: named, default: main, tools, approve, ...objects } = await importModule(file, path)
-  if (approve !== undefined && typeof approve !== "function") {
-    throw new UsageError(`${path}: \`approve\` is no function. Export one that answers true or false, or none.`)
+  const { runtime: named, default: main, tools, approver, ...objects } = await importModule(file, path)
+  if (approver !== undefined && typeof approver !== "function") {
+    throw new UsageError(`${path}: \`approver\` is no function. Export one that answers true or false, or none.`)
   }
   const source = await callIfFunction(named ?? main, path)
   const runtime = isRuntime(source) ? source : await runtimeOf(source, named !== undefined, objects, file, path)
@@ -38,7 +38,7 @@ export async function loadServedModule(path: string | undefined, usage: string):
     runtime,
     // Serving reports a value that is not a tool by its name.
     tools: tools as ToolSources | undefined,
-    approve: approve as Approver | undefined,
+    approver: approver as Approver | undefined,
   }
 }
 
