@@ -27,11 +27,11 @@ export async function mcpCommand(args: string[]): Promise<number> {
   const cellTimeout = parsePositiveInteger("--cell-timeout", values["cell-timeout"])
   // Before the module is loaded, so that nothing it prints gets between protocol messages.
   const output = values.http ? undefined : reserveStdout()
-  const { file, approver: approve = "client", ...served } = await loadServedModule(path, usage)
+  const { file, approver = "client", ...served } = await loadServedModule(path, usage)
   const options: ServeOptions = {
     name: values.name ?? serverName(file),
     ...served,
-    approver: approve,
+    approver,
     ...(cellTimeout !== undefined && { cellTimeoutMs: cellTimeout * 1000 }),
   }
   const end = endSignal()

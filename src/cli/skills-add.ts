@@ -21,16 +21,16 @@ export async function addSkills(args: string[]): Promise<number> {
   if (source === undefined || more.length > 0) {
     throw new UsageError("Name one skill, folder or repository: karst skills add <path | git url>")
   }
-  const { to = "skills", skill: wanted, force = false } = values
+  const { to = "skills", skill: skillNames, force = false } = values
   const temporary = isRepository(source) ? await mkdtemp(join(tmpdir(), "karst-skills-")) : undefined
   try {
     const from = temporary === undefined ? source : await cloneRepository(source, temporary)
     const { skills, problems } = await loadSkills([from])
     printProblems(problems)
     // With names given, problems of other skills do not matter.
-    const broken = !wanted && problems.some(({ severity }) => severity === "error")
+    const broken = !skillNames && problems.some(({ severity }) => severity === "error")
     if (broken) return printFailure("Nothing was added. Name those to add with --skill, or mend the others.")
-    return await copyAll(pickSkills(skills, wanted), to, force)
+    return await copyAll(pickSkills(skills, skillNames), to, force)
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
   }
@@ -55,9 +55,9 @@ async function copyAll(skills: readonly Skill[], to: string, force: boolean): Pr
   return 0
 }
 
-function pickSkills(skills: readonly Skill[], wanted: readonly string[] | undefined): Skill[] {
-  const missing = wanted?.find((name) => !skills.some((skill) => skill.name === name))
-  if (missing === undefined) return skills.filter(({ name }) => wanted?.includes(name) ?? true)
+function pickSkills(skills: readonly Skill[], skillNames: readonly string[] | undefined): Skill[] {
+  const missing = skillNames?.find((name) => !skills.some((skill) => skill.name === name))
+  if (missing === undefined) return skills.filter(({ name }) => skillNames?.includes(name) ?? true)
   throw new UsageError(`--skill: there is no "${missing}". There is ${skills.map(({ name }) => name).join(", ")}.`)
 }
 

@@ -25,13 +25,13 @@ export interface TextFlowOptions {
 }
 
 export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFlow {
-  const { first, rest, paintPrefix = (text) => text, breaks, hangingIndent: hang = 0 } = options
+  const { first, rest, paintPrefix = (text) => text, breaks, hangingIndent = 0 } = options
   const limit = () => Math.min(screen.columns, options.columns ?? Number.POSITIVE_INFINITY)
   let started = false
   let open = false
   let column = 0
   let newlines = 0
-  let hanging = hang
+  let lineIndent = hangingIndent
   let space = ""
   let word: { text: string; paint: Paint | undefined }[] = []
   let wordWidth = 0
@@ -48,7 +48,7 @@ export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFl
   }
 
   function closeLine(): void {
-    hanging = hang
+    lineIndent = hangingIndent
     space = ""
     if (open) screen.write("\n")
     if (started) newlines++
@@ -56,14 +56,14 @@ export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFl
   }
 
   function breakLine(): void {
-    screen.write(`\n${paintPrefix(rest)}${" ".repeat(hanging)}`)
-    column = textWidth(rest) + hanging
+    screen.write(`\n${paintPrefix(rest)}${" ".repeat(lineIndent)}`)
+    column = textWidth(rest) + lineIndent
   }
 
   function put(text: string, paint: Paint | undefined): void {
     if (text === "") return
     openLine()
-    const indent = textWidth(rest) + hanging
+    const indent = textWidth(rest) + lineIndent
     let remaining = textWidth(text)
     // Do not split a piece that fits on the next line.
     if (column + remaining > limit() && column > indent && indent + remaining <= limit()) breakLine()
@@ -84,7 +84,7 @@ export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFl
   function flushWord(): void {
     if (word.length === 0) return
     openLine()
-    if (column + space.length + wordWidth > limit() && column > textWidth(rest) + hanging) breakLine()
+    if (column + space.length + wordWidth > limit() && column > textWidth(rest) + lineIndent) breakLine()
     else put(space, undefined)
     for (const piece of word) put(piece.text, piece.paint)
     space = ""
@@ -124,7 +124,7 @@ export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFl
       })
     },
     setHangingIndent(columns) {
-      hanging = columns
+      lineIndent = columns
     },
     end() {
       flushWord()

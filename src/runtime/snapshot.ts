@@ -154,12 +154,12 @@ function addSharedNames({ names, dropped }: Changes, sharedGroups: Set<SharingGr
 export async function loadSnapshot(
   snapshot: RuntimeSnapshot,
   context: CellContext,
-  { codecs, endCells: leave }: LoadSnapshotOptions,
+  { codecs, endCells }: LoadSnapshotOptions,
 ): Promise<RuntimeLoss[]> {
   const { namespace } = context
   const parts = readSnapshot(snapshot)
   const inPlace = !localCopies.has(snapshot)
-  leave()
+  endCells()
   namespace.reset()
   const bound = namespace.boundValues()
   const lost: RuntimeLoss[] = []
@@ -238,9 +238,9 @@ function readBytes(data: unknown, hash: string): unknown {
 
 type DraftOnly = (names: ReadonlySet<string>) => Draft
 
-function tryEncode({ payload, mayBeDeep: deep }: Draft, changes?: Changes): Uint8Array | Error {
+function tryEncode({ payload, mayBeDeep }: Draft, changes?: Changes): Uint8Array | Error {
   try {
-    return encodeSnapshot(changes ? { ...payload, dropped: changes.dropped } : payload, deep)
+    return encodeSnapshot(changes ? { ...payload, dropped: changes.dropped } : payload, mayBeDeep)
   } catch (error) {
     if (error instanceof Error) return error
     throw error

@@ -194,13 +194,13 @@ function typeDeclarationText(
 function instanceInterface(name: string, type: ClassSource, declared: ReadonlyMap<string, unknown>): string {
   const members = type.members.filter((member) => !member.static && member.form !== "constructor")
   const isKnown = type.base !== undefined && (declared.has(type.base) || globalType(type.base))
-  const heritage = isKnown ? ` extends ${type.base}${type.baseArguments}` : ""
+  const extendsClause = isKnown ? ` extends ${type.base}${type.baseArguments}` : ""
   const body = printMembers(
     members.map((member) => ({ ...member, abstract: false })),
     "  ",
     false,
   )
-  return `interface ${name}${type.generics}${heritage} {${body && `\n${body}\n`}}`
+  return `interface ${name}${type.generics}${extendsClause} {${body && `\n${body}\n`}}`
 }
 
 function enumText({ members }: EnumDeclaration, code: string): string {

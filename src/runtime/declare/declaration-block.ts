@@ -87,9 +87,9 @@ export function createDeclarationBlock(
     },
     declareMentionedTypes(source, text, handle) {
       const found = source.typesMentionedIn(text, (name) => isTaken(name) || declared.has(name))
-      for (const { name, text: own } of found) declared.set(name, own)
-      for (const { name, text: own } of found) {
-        block.lines.push(writer.declareSourceType?.(own, block, name === handle) ?? own)
+      for (const type of found) declared.set(type.name, type.text)
+      for (const type of found) {
+        block.lines.push(writer.declareSourceType?.(type.text, block, type.name === handle) ?? type.text)
       }
     },
     declareType: (suggestedName, type, doc) =>

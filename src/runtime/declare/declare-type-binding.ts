@@ -37,14 +37,14 @@ export function declareTypeBinding(name: string, { type, options }: TypeBinding,
 
 /** Declares a class from what inspection of the running class finds. */
 export function declareClass(name: string, type: LiveClass, block: DeclarationBlock, doc = true): string {
-  const { members, extendsClause: heritage } = classMembers(
+  const { members, extendsClause } = classMembers(
     type,
     block.inspector("any"),
     block.referToClass,
     block.instanceOf(type),
   )
   return printClass(
-    `declare class ${name}${heritage}`,
+    `declare class ${name}${extendsClause}`,
     limitMembers(doc ? members : members.map(withoutDoc)),
     inferredNote,
   )
@@ -62,8 +62,8 @@ function declareSourceClass(
   const parent: unknown = Object.getPrototypeOf(type)
   const bound = typeof parent === "function" ? block.referToClass(parent) : undefined
   const known = bound ?? (base !== undefined && globalType(base) ? base : undefined)
-  const heritage = known ? ` extends ${known}${baseArguments}` : ""
-  const lines = [printClass(`declare ${abstract ? "abstract " : ""}class ${name}${generics}${heritage}`, members)]
+  const extendsClause = known ? ` extends ${known}${baseArguments}` : ""
+  const lines = [printClass(`declare ${abstract ? "abstract " : ""}class ${name}${generics}${extendsClause}`, members)]
   block.declareMentionedTypes(
     source,
     `${printMembers(members.map(withoutDoc), "", true)} ${generics} ${base ?? ""}${baseArguments}`,

@@ -32,18 +32,18 @@ export function classMembers(
 ): ClassShape {
   const members = new Map<string, Member>()
   const inherited = new Set<string>()
-  let heritage = ""
+  let extendsClause = ""
   for (const current of classChain(type)) {
-    if (current !== type && !heritage) heritage = extendsClauseOf(current, baseName(current))
+    if (current !== type && !extendsClause) extendsClause = extendsClauseOf(current, baseName(current))
     if (current !== type && isPlatformClass(current)) break
     for (const member of ownMembers(current, inspector)) {
-      if (heritage) inherited.add(memberKey(member))
+      if (extendsClause) inherited.add(memberKey(member))
       else addIfMissing(members, member)
     }
   }
   const fields = instance ? instanceFields(instance, inspector, 2) : []
   for (const field of fields) if (!inherited.has(memberKey(field))) refineField(members, field)
-  return { members: sortMembers([...members.values()]), extendsClause: heritage }
+  return { members: sortMembers([...members.values()]), extendsClause }
 }
 
 /** Returns the members of an object for an anonymous type. */

@@ -227,10 +227,10 @@ function mergeShapes(shapes: readonly ObjectType[]): ObjectType {
     if (same) same.types.push(member.type)
     else found.set(member.name, { member, types: [member.type] })
   }
-  const members = [...found.values()].map(({ member: { name, form, readonly, isAccessor: live }, types }): Member => {
+  const members = [...found.values()].map(({ member: { name, form, readonly, isAccessor }, types }): Member => {
     const type = mergeTypes(types)
     const optional = types.length < shapes.length && !name.startsWith("[")
-    return { name, form: type.kind === "function" ? form : "field", type, optional, readonly, isAccessor: live }
+    return { name, form: type.kind === "function" ? form : "field", type, optional, readonly, isAccessor }
   })
   return { kind: "object", members }
 }

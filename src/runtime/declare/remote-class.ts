@@ -9,14 +9,14 @@ import { jsDoc, type Member, named, printMembers, printType, type TypeTree } fro
 
 /** Declares instances of a class as an interface, because cells cannot construct a class that is not bound. */
 export function declareRemoteClass(name: string, type: LiveClass, block: DeclarationBlock): string {
-  const { members, extendsClause: heritage } = classMembers(
+  const { members, extendsClause } = classMembers(
     type,
     block.inspector("any"),
     block.referToClass,
     block.instanceOf(type),
   )
-  const base = /^ extends (\w+)$/.exec(heritage)?.[1]
-  const extended = base !== undefined && !(base in globalThis) ? heritage : ""
+  const base = /^ extends (\w+)$/.exec(extendsClause)?.[1]
+  const extended = base !== undefined && !(base in globalThis) ? extendsClause : ""
   return printRemoteInterface(`${name}${extended}`, members, block, " // inferred")
 }
 
@@ -40,9 +40,14 @@ export function declareRemoteType(
   const parent: unknown = Object.getPrototypeOf(type)
   const bound = typeof parent === "function" ? block.referToClass(parent) : undefined
   const extended = bound ?? (base !== undefined && source?.declares(base) ? base : undefined)
-  const heritage = extended === undefined ? "" : ` extends ${extended}${baseArguments}`
+  const extendsClause = extended === undefined ? "" : ` extends ${extended}${baseArguments}`
   const comment = doc ? jsDoc(description ?? written?.doc) : ""
-  const instances = printRemoteInterface(`${name}${generics}${heritage}`, members, block, written ? "" : " // inferred")
+  const instances = printRemoteInterface(
+    `${name}${generics}${extendsClause}`,
+    members,
+    block,
+    written ? "" : " // inferred",
+  )
   const own = members.some(({ form }) => form === "constructor")
   const constructors = own ? [] : inheritedConstructors(parent, block)
   const all = [...constructors, ...members, ...inheritedStatics(parent, members, block)]

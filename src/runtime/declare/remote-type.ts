@@ -56,8 +56,8 @@ export function receivedDeclaration(text: string, block: DeclarationBlock, isHan
   }
   const shown = isHandle || needsHandle(members) ? handleMembers(members, block) : copiedMembers(members, block)
   if (printMembers(shown, "  ", false) === printMembers(members, "  ", false)) return text
-  const heritage = bases.length > 0 ? ` extends ${bases.join(", ")}` : ""
-  return `interface ${name}${generics}${heritage} {\n${printMembers(shown, "  ", false)}\n}`
+  const extendsClause = bases.length > 0 ? ` extends ${bases.join(", ")}` : ""
+  return `interface ${name}${generics}${extendsClause} {\n${printMembers(shown, "  ", false)}\n}`
 }
 
 export function handleMembers(members: readonly Member[], block: DeclarationBlock): Member[] {
@@ -125,8 +125,8 @@ function copiedMembers(members: readonly Member[], block: DeclarationBlock): Mem
 
 /** Returns true if an object with these members cannot be copied: it has a method, an accessor or a call signature. */
 function needsHandle(members: readonly Member[]): boolean {
-  return members.some(({ form, type, optional, isAccessor: live }) => {
-    if (live || form === "getter" || form === "setter") return true
+  return members.some(({ form, type, optional, isAccessor }) => {
+    if (isAccessor || form === "getter" || form === "setter") return true
     return !optional && splitType(type).kind === "function"
   })
 }

@@ -60,7 +60,7 @@ export interface ImageOptions {
   excluded: ReadonlyMap<string, string | undefined>
 }
 
-export function createBaseImage(namespace: Namespace, { codecs, excluded: left }: ImageOptions): BaseImage {
+export function createBaseImage(namespace: Namespace, { codecs, excluded }: ImageOptions): BaseImage {
   const { scope, constants } = namespace
   const bound = namespace.boundValues()
   const references = new Set([...bound.values()].map(({ value }) => value))
@@ -70,7 +70,7 @@ export function createBaseImage(namespace: Namespace, { codecs, excluded: left }
     Object.values(codecs).some((codec) => Object.prototype.isPrototypeOf.call(codec.class.prototype, value))
 
   for (const [name, value] of Object.entries(scope)) {
-    if (left.has(name) || typeof value === "symbol" || isImport(namespace, name, value)) continue
+    if (excluded.has(name) || typeof value === "symbol" || isImport(namespace, name, value)) continue
     const written = writtenAs(bound.get(name), value)
     const entry: NameImage = { value, written, isConstant: constants.has(name), group: undefined }
     image.names.set(name, entry)

@@ -46,15 +46,12 @@ export function createDraft(
 ): Draft {
   const { scope, origins, constants } = namespace
   const bound = namespace.boundValues()
-  const {
-    classify: judge,
-    preclassified: known,
-    encode,
-    references,
-    declarations,
-    statics,
-  } = createClassifier({ bound, origins, codecs })
-  const walk = createSnapshotWalk(judge, known, onObject)
+  const { classify, preclassified, encode, references, declarations, statics } = createClassifier({
+    bound,
+    origins,
+    codecs,
+  })
+  const walk = createSnapshotWalk(classify, preclassified, onObject)
   const names: Payload["names"] = []
   const contents: Payload["contents"] = []
   const losses: RuntimeLoss[] = []

@@ -58,12 +58,12 @@ export const omitted = -2
 
 export function createSnapshotWalk(
   judge: Classify,
-  known: SnapshotWalk["preclassified"],
+  preclassified: SnapshotWalk["preclassified"],
   onObject?: SnapshotWalk["onObject"],
 ): SnapshotWalk {
   return {
     classify: judge,
-    preclassified: known,
+    preclassified,
     names: new Map(),
     trail: createObjectTrail(),
     kinds: createKindCache(),
@@ -166,15 +166,11 @@ function visit(walk: SnapshotWalk, value: object, parent: number, later: boolean
 
 /** Skips table rows that contain only plain values. Does not remember them, because visiting a row twice is cheaper.
  *  Returns the position of the first element that is no such row. */
-function skipPlainRows(
-  { preclassified: known, onObject }: SnapshotWalk,
-  elements: readonly unknown[],
-  start: number,
-): number {
+function skipPlainRows({ preclassified, onObject }: SnapshotWalk, elements: readonly unknown[], start: number): number {
   for (let at = start; at < elements.length; at++) {
     const row = elements[at]
     if (typeof row !== "object" || row === null || types.isProxy(row)) return at
-    if (Object.getPrototypeOf(row) !== Object.prototype || !hasPlainValues(row) || known.has(row)) return at
+    if (Object.getPrototypeOf(row) !== Object.prototype || !hasPlainValues(row) || preclassified.has(row)) return at
     onObject?.(row)
   }
   return elements.length

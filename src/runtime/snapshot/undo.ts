@@ -264,13 +264,8 @@ function markSeen({ seen }: UndoWalk, value: object): boolean {
   return seen.add(value).size === size
 }
 
-function reportUncaptured(
-  { uncaptured: doubts, trail, names }: UndoWalk,
-  value: object,
-  parent: number,
-  reason: string,
-): void {
-  doubts.add(reason, () => pathOf(trail, value, parent, names))
+function reportUncaptured({ uncaptured, trail, names }: UndoWalk, value: object, parent: number, reason: string): void {
+  uncaptured.add(reason, () => pathOf(trail, value, parent, names))
 }
 
 function privateStateReason(prototype: object | null): string | undefined {
