@@ -15,7 +15,7 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
   const { paint } = screen
   const nested = createNestedView(screen)
   /** The displayed text of calls and tools that have not ended. */
-  const underway = new Map<string, string>()
+  const unfinished = new Map<string, string>()
   const drawnCells = new Set<string>()
   let open: { of: string; writer: StreamWriter } | undefined
   let startedAt: number | undefined
@@ -59,22 +59,22 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
 
   function startTool(event: EventOf<"tool-start">): void {
     lastTool = event.id
-    underway.set(event.id, `${paint.cyan("●")} ${toolText(event)}`)
+    unfinished.set(event.id, `${paint.cyan("●")} ${toolText(event)}`)
     screen.ensureBlankLine()
-    screen.writeLines(underway.get(event.id) ?? "")
+    screen.writeLines(unfinished.get(event.id) ?? "")
   }
 
   function endTool(event: EventOf<"tool-end">): void {
     // Parallel tools end in any order, so repeat the name if the last line shows another tool.
-    if (lastTool !== event.id) screen.writeLines(underway.get(event.id) ?? safeLine(event.name))
+    if (lastTool !== event.id) screen.writeLines(unfinished.get(event.id) ?? safeLine(event.name))
     lastTool = ""
-    underway.delete(event.id)
+    unfinished.delete(event.id)
     showResult(event)
   }
 
   function endCall(event: EventOf<"call-end">): void {
-    const text = underway.get(event.id) ?? ""
-    underway.delete(event.id)
+    const text = unfinished.get(event.id) ?? ""
+    unfinished.delete(event.id)
     if (calls++ >= maxShownCalls) return
     const took = event.ok ? paint.dim(formatDuration(event.durationMs)) : paint.red(safeLine(event.error ?? "failed"))
     screen.writeLines(`  ${event.ok ? paint.blue("→") : paint.red("→")} ${text} ${took}`)
@@ -122,7 +122,7 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
       case "tool-end":
         return endTool(event)
       case "call-start":
-        underway.set(event.id, callText(event.call))
+        unfinished.set(event.id, callText(event.call))
         return
       case "call-end":
         return endCall(event)

@@ -1,5 +1,6 @@
 // Detects which names changed since a full snapshot, by comparing their objects with an image taken at that time.
 import { types } from "node:util"
+import { codecOf } from "../bindings/used-objects.ts"
 import type { BoundValue, Namespace } from "../js/namespace.ts"
 import type { Codecs } from "./codec.ts"
 import { createKindCache, isObject, type KindCache, kindOf, platformObjects } from "./heap/object-kinds.ts"
@@ -66,8 +67,6 @@ export function createBaseImage(namespace: Namespace, { codecs, excluded }: Imag
   const references = new Set([...bound.values()].map(({ value }) => value))
   const image: BaseImage = { names: new Map(), groupOf: new Map(), groups: [] }
   const kinds = createKindCache()
-  const hasCodec = (value: object) =>
-    Object.values(codecs).some((codec) => Object.prototype.isPrototypeOf.call(codec.class.prototype, value))
 
   for (const [name, value] of Object.entries(scope)) {
     if (excluded.has(name) || typeof value === "symbol" || isImport(namespace, name, value)) continue
@@ -76,7 +75,7 @@ export function createBaseImage(namespace: Namespace, { codecs, excluded }: Imag
     image.names.set(name, entry)
     if (!written || !isObject(value)) continue
     // An injected value is written as contents only under its own name, and as a reference everywhere else.
-    const isReference = written === "contents" ? hasCodec(value) : references.has(value)
+    const isReference = written === "contents" ? codecOf(value, codecs) !== undefined : references.has(value)
     entry.group = isReference ? { names: [], objects: [], isPlain: false } : addGroup(image, value, references, kinds)
   }
   for (const [name, { group }] of image.names) group && currentGroup(group).names.push(name)

@@ -55,7 +55,7 @@ export function createDraft(
   const names: Payload["names"] = []
   const contents: Payload["contents"] = []
   const losses: RuntimeLoss[] = []
-  const failed = new Map<string, string>()
+  const codecFailures = new Map<string, string>()
   const ownNames: [string, unknown][] = []
   const injected = new Set([...bound.values()].map(({ value }) => value))
   // A proxy for a result of a guarded object is stored as the data behind it.
@@ -72,7 +72,7 @@ export function createDraft(
     else addContents(name, value)
   }
   walkPending(walk)
-  const rebound = new Map([...walk.namesWithLosses].map((name) => [name, failed.get(name)]))
+  const incompleteInjected = new Map([...walk.namesWithLosses].map((name) => [name, codecFailures.get(name)]))
   for (const [name, value] of ownNames) {
     const entry: [string, unknown] = [name, undefined]
     walk.names.set(name, value)
@@ -100,7 +100,7 @@ export function createDraft(
     payload,
     mayBeDeep: walk.containers.length > 1000,
     lost: [...losses, ...walk.losses.list()],
-    incompleteInjected: rebound,
+    incompleteInjected,
   }
 
   function addContents(name: string, value: unknown): void {
@@ -108,10 +108,10 @@ export function createDraft(
     const entry: [string, unknown] = [name, undefined]
     walk.names.set(name, value)
     // Cells see a guarded object through a proxy; the object behind it is encoded.
-    const real = unwrapObjectProxy(value)
-    const encoded = isObject(real) && !types.isProxy(real) ? encode(walk, real, -1) : undefined
+    const unproxied = unwrapObjectProxy(value)
+    const encoded = isObject(unproxied) && !types.isProxy(unproxied) ? encode(walk, unproxied, -1) : undefined
     if (typeof encoded === "string") {
-      failed.set(name, encoded)
+      codecFailures.set(name, encoded)
       reportLoss(walk, -1, encoded, { value })
       return
     }
