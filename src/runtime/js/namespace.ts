@@ -7,7 +7,8 @@ import { bindingGuardProblem } from "../bindings/method-guards.ts"
 import { createUsedObjects, injectedObjects, type UsedObjects } from "../bindings/used-objects.ts"
 import { type Binding, type Bindings, boundValue, rebind, toBinding } from "../bindings.ts"
 import type { CompiledCell, Scope } from "../compiler/compile-cell.ts"
-import { describeType, impliedTypes } from "../declare/declare-bindings.ts"
+import { impliedClasses } from "../declare/declaration-block.ts"
+import { describeType } from "../declare/inspect-value.ts"
 import { sizeOf } from "../preview.ts"
 import type { RuntimeLoss, RuntimeName } from "../runtime.ts"
 import { type CellDeclaration, type CodeOrigins, createCodeOrigins } from "../snapshot/code-origins.ts"
@@ -113,7 +114,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
   }
 
   const bindImplied = () => {
-    for (const [name, type] of impliedTypes(bindings)) {
+    for (const [name, type] of impliedClasses(bindings)) {
       if (Object.hasOwn(scope, name) || ambient.has(name)) continue
       put(name, type)
       implied.set(name, type)
