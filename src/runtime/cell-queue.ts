@@ -1,13 +1,13 @@
+// A queue of jobs that run one at a time, in the order in which they came.
 export interface CellQueue {
-  /** Does a job when all jobs before it are done. A signal that fires first makes it leave the queue and reject. */
+  /** Runs a job after all earlier ones. If the signal fires first, the job leaves the queue and the promise rejects. */
   enter<T>(job: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T>
-  /** Sends everybody who waits home. */
+  /** Rejects all waiting jobs. */
   refuse(error: Error): void
-  /** Whether a job is being done. */
+  /** Whether a job is running. */
   readonly busy: boolean
 }
 
-/** First come, first served, one at a time. */
 export function createCellQueue(): CellQueue {
   const waiting = new Set<WaitingJob>()
 
@@ -41,7 +41,7 @@ export function createCellQueue(): CellQueue {
         return await job()
       } finally {
         const [next] = waiting
-        // `busy` stays set while the turn changes hands, so that nobody slips in between.
+        // `busy` stays true between two jobs, so that no new job starts before the next waiting one.
         if (next) {
           waiting.delete(next)
           next.start()

@@ -1,3 +1,4 @@
+// `jsRuntime`: runs cells in this process. The compiler and everything else is loaded when the runtime is first used.
 import { checkOptions, mustBeObject, mustBePositive, type OptionChecks } from "../core/checks/check-options.ts"
 import { toCheckedBindings } from "./bindings/binding-names.ts"
 import type { Bindings } from "./bindings.ts"
@@ -8,25 +9,25 @@ import { areRules, isNonEmpty } from "./runtime-options.ts"
 import type { Codecs } from "./snapshot/codec.ts"
 
 export interface JsRuntimeOptions {
-  /** What cells must not do. Default: no rules. */
+  /** Static checks of cells before they run. Default: no rules. */
   rules?: readonly Rule[] | undefined
-  /** Where `import` looks for files and packages. Default: where the program was started. */
+  /** Folder from which `import` resolves files and packages. Default: the program's working directory. */
   cwd?: string | undefined
-  /** How instances of your classes go into snapshots, by a name of your choice. Default: they are lost. */
+  /** Codecs for instances of your classes in snapshots, by a name of your choice. Default: instances are lost. */
   codecs?: Codecs | undefined
-  /** The largest names are left out of a snapshot that would have more bytes. Default 16 MiB. */
+  /** Maximum size of a snapshot; the largest names are left out of a larger one. Default 16 MiB. */
   maxSnapshotBytes?: number | undefined
 }
 
-/** Runs TypeScript in this very process: cells work on the same objects as the host, with no copy and no boundary.
- *  For code you trust. A time-out or abort gives the execution its result at once and stops the cell at the next loop,
- *  function call or await; only a built-in that blocks (a regular expression, a huge sort) runs to its end. */
+/** Runs TypeScript in this process: cells work on the same objects as the host, without copies and without isolation.
+ *  For code you trust. A time-out or abort ends the execution at once and stops the cell at the next loop, function
+ *  call or await; only a blocking built-in (a regular expression, a huge sort) runs to its end. */
 export function jsRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: JsRuntimeOptions = {},
 ): TypedRuntime<B> {
   checkOptions("jsRuntime()", options, optionChecks)
-  // A wrong name is told at once, where it was written; the rest, with its compiler, is loaded when it is first used.
+  // Report a wrong name at once, with the caller on the stack.
   const given = { ...bindings }
   toCheckedBindings(given)
   let core: JsCore | undefined
@@ -62,7 +63,7 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
     close: () => use((core) => core.close()),
     [Symbol.asyncDispose]: () => runtime.close(),
   }
-  // The types of what was put in are known here and nowhere else; at run time a runtime is a runtime.
+  // The bindings' types are only known here; at run time there is one kind of runtime.
   return runtime as TypedRuntime<B>
 }
 

@@ -1,19 +1,19 @@
+// A clock that replays recorded times, and random numbers from a seed: a durable run repeats both exactly.
 import { createHash } from "node:crypto"
 
-/** A clock that can be told what it showed before. */
 export interface RecordedClock {
-  /** What was recorded, as long as there is some; then the real time, which never goes back. */
+  /** Returns the recorded times first, then the real time, which never goes back. */
   now(): number
-  /** What a clock like this one showed elsewhere. */
+  /** Adds times that another process read from a clock with the same recording. */
   note(reads: readonly number[]): void
-  /** What was read since the last call and was not recorded before. */
+  /** Returns the new times that were read since the last call. */
   takeReads(): number[]
 }
 
-// A program that asks for the time in a loop must not fill the journal.
+// Keeps a program that reads the time in a loop from filling the journal.
 const maxRecordedReads = 1_000
 
-/** What it is called when it is looked at beyond that. */
+/** The name of the effect that reads beyond this limit are reported as. */
 export const unrecordedClockEffect = "the clock, once it was looked at 1,000 times"
 
 export function createRecordedClock(recorded: readonly number[], onFull: () => void = () => {}): RecordedClock {
@@ -42,7 +42,7 @@ export function createRecordedClock(recorded: readonly number[], onFull: () => v
   }
 }
 
-/** Numbers in [0, 1) with 53 random bits each, drawn from blocks of a hash: the same for the same seed. */
+/** Numbers in [0, 1) with 53 random bits each, made from hash blocks: the same for the same seed. */
 export function createSeededRandom(seed: string): () => number {
   let block = Buffer.alloc(0)
   let at = 0

@@ -1,3 +1,4 @@
+// Checks of the options that processRuntime and pythonRuntime share.
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import {
@@ -12,13 +13,13 @@ import {
 } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 
-/** Refuses wrong options of a runtime in a process of its own, and those that would have no effect, when it is made. */
+/** Throws a `ConfigError` for wrong options, and for options that would have no effect. */
 export function checkRuntimeOptions<T extends object>(maker: string, options: T, checks: OptionChecks<T>): void {
   const problems = [...optionProblems(options, checks), ...ignoredConfinement(options)]
   if (problems.length > 0) throw new ConfigError(`${maker}(): ${problems.join("; ")}.`)
 }
 
-// What only bubblewrap can hold must not look as if it held.
+// Only bubblewrap enforces these options; refuse them where they would silently do nothing.
 function ignoredConfinement(options: {
   isolation?: unknown
   network?: unknown
@@ -33,14 +34,13 @@ function ignoredConfinement(options: {
   return [`${named}: nothing confines files and network without \`isolation: "os"\` (or "auto")`]
 }
 
-/** Codecs by name, as `codec()` makes them. */
+/** Codecs by name, made with `codec()`. */
 export function areCodecs(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return "is not an object of codecs by name"
   const wrong = Object.entries(value).find(([, each]) => typeof each?.class !== "function")
   return wrong && `has "${wrong[0]}", which is not a codec: use codec(Class, { encode, decode })`
 }
 
-/** What both runtimes take to confine a process. */
 export const confinementChecks = {
   isolation: mustBeOneOf("process", "os", "auto"),
   network: mustBeOneOf("none", "all"),
@@ -52,7 +52,7 @@ export const confinementChecks = {
   onWarning: mustBeFunction,
 } satisfies Record<string, OptionCheck>
 
-/** Limits by name, each a number; those of `fromZero` may be 0. */
+/** Limits by name: numbers above 0; those of `fromZero` may be 0. */
 export function runtimeLimitChecks(names: readonly string[], fromZero: readonly string[] = []): OptionCheck {
   return mustBeOptions(
     Object.fromEntries([

@@ -1,13 +1,14 @@
+// Merges the call options of two guards of one method.
 import type { CallOptions, UnknownPolicy } from "../bindings.ts"
 import type { ApprovalCondition } from "../runtime.ts"
 
-/** The options of a call that two guards hold. Of each option the stricter one wins. */
+/** Of each option the stricter value wins. */
 export function mergeCallOptions(one: CallOptions, other: CallOptions): CallOptions {
   return withoutUndefined({
     approve: mergeApprove(one.approve, other.approve),
     maxCalls: smallerOf(one.maxCalls, other.maxCalls),
     timeoutMs: smallerOf(one.timeoutMs, other.timeoutMs),
-    // A durable run repeats an idempotent call without asking, and one that is not journaled in any case.
+    // A durable run repeats an idempotent call without asking, and always repeats one that is not journaled.
     idempotent: one.idempotent && other.idempotent ? true : undefined,
     journal: one.journal === false && other.journal === false ? false : undefined,
     unknown: policyStrictness(one.unknown) >= policyStrictness(other.unknown) ? one.unknown : other.unknown,
@@ -22,7 +23,8 @@ function mergeApprove(one: ApproveOption, other: ApproveOption): ApproveOption {
   return typeof one === "function" ? one : (other ?? one)
 }
 
-/** Asks when one of the two asks. The second is not called when the first asks, or throws, which asks too. */
+/** Requests approval if either function does. The second is not called if the first one does or throws; a throw also
+ *  requests approval. */
 function eitherAsks(one: ApprovalCondition, other: ApprovalCondition): ApprovalCondition {
   return async (call) => (await one(call)) !== false || (await other(call)) !== false
 }
@@ -32,7 +34,7 @@ function smallerOf(one: number | undefined, other: number | undefined): number |
   return Math.min(one, other)
 }
 
-/** How careful a policy is. Without one the engine's own holds, which is never less careful than `retry`. */
+/** Ranks policies by caution. Without a policy the engine's applies, which is never less cautious than `retry`. */
 function policyStrictness(policy: UnknownPolicy | undefined): number {
   return policy === undefined ? 1 : { retry: 0, ask: 2, fail: 3 }[policy]
 }

@@ -1,3 +1,4 @@
+// Resolves the names of a cell: finds all declarations and references, then links each reference to its declaration.
 import type { AnyNode, Class, Function as FunctionNode, Identifier, ImportDeclaration, Pattern, Program } from "acorn"
 import { forEachTarget, unwrapExpression } from "./destructuring.ts"
 import { eachChild, isTypeOnly } from "./parse-cell.ts"
@@ -133,7 +134,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
     within(kind, node as AnyNode, () => {
       for (const param of node.params) declare(param, "parameter")
       const body = () => (node.body.type === "BlockStatement" ? visitAll(node.body.body) : visit(node.body))
-      // Default values do not see what the body declares.
+      // Default values do not see declarations of the body.
       if (node.params.every((param) => param.type === "Identifier")) body()
       else within("arrow", node.body, body)
     })
@@ -285,8 +286,8 @@ function membersOf(declaration: Declaration): Map<string, Declaration> {
   return declaration.members
 }
 
-/** What a scope knows without declaring it: enums and namespaces themselves and what they export; and every function
- *  but an arrow has `arguments`. */
+/** Names that a scope has without a declaration in it: an enum or namespace itself and its members; `arguments` in
+ *  every function except arrow functions. */
 function implicitDeclaration({ self, kind }: LexicalScope, name: string): Declaration | undefined {
   if (self) return self.members?.get(name) ?? (self.name === name ? self : undefined)
   if (name !== "arguments" || kind !== "function") return undefined

@@ -1,26 +1,27 @@
+// Schedules the cells of a runtime, and operations that need the namespace for themselves: one at a time. A cell that
+// is started from within a running cell does not wait, because the running cell may wait for it.
 import { ConfigError } from "../../core/errors.ts"
 import { createCellQueue } from "../cell-queue.ts"
 import type { CellExecution } from "../runtime.ts"
 import { notStartedExecution } from "./execute-cell.ts"
 import { cellStorage, type RunningCell, type SharedCellState } from "./running-cell.ts"
 
-/** Whose turn it is in a runtime: cells, and what wants the namespace for itself, one at a time. A cell under way may wait
- *  for what it started, also through a leftover, and so never keeps it waiting. */
 export interface CellScheduler {
-  /** Runs a cell in its turn, with the cell it was started from. One that is aborted before is not started. */
+  /** Runs a cell when it is next; `parent` is the cell that started it. A cell that is aborted before is not
+   *  started. */
   runCell(
     run: (parent: RunningCell | undefined) => Promise<CellExecution>,
     signal: AbortSignal | undefined,
   ): Promise<CellExecution>
-  /** Does something in its turn. */
+  /** Runs an operation when it is next. `use` names it in errors. */
   runExclusive<T>(use: string, job: () => Promise<T>): Promise<T>
-  /** Throws when a cell under way asks for what would take the names from under it. */
+  /** Throws if a running cell calls an operation that would replace its namespace. */
   refuseInsideCell(use: string): void
-  /** Sends everybody who waits home. */
+  /** Rejects everything that waits. */
   rejectWaiting(error: Error): void
 }
 
-/** `open` throws when the runtime is closed, and says for what. */
+/** `open` throws an error that names the operation if the runtime is closed. */
 export function createCellScheduler(shared: SharedCellState, open: (use: string) => unknown): CellScheduler {
   const queue = createCellQueue()
   const isWithin = () => queue.busy && cellStorage.getStore()?.belongsToRuntime(shared) === true
@@ -44,7 +45,7 @@ export function createCellScheduler(shared: SharedCellState, open: (use: string)
     async runExclusive(use, job) {
       if (isWithin()) return job()
       return queue.enter(job).catch((error: unknown) => {
-        // Sent home from the queue: told by its own name.
+        // If the runtime was closed, throw the error with this operation's name.
         open(use)
         throw error
       })

@@ -1,3 +1,4 @@
+// Runs one cell: parse, check rules and types, compile, run, and build the execution result.
 import { setImmediate } from "node:timers/promises"
 import { type Ambient, type CompiledCell, compileCell, type LoopGuard } from "../compiler/compile-cell.ts"
 import { CellSyntaxError, parseCell } from "../compiler/parse-cell.ts"
@@ -13,19 +14,18 @@ import { unwrapObjectProxy } from "./proxies/function-proxy.ts"
 import { CellStopped, cellStorage, type RunningCell } from "./running-cell.ts"
 import type { CellRefusal, Transaction } from "./transaction.ts"
 
-/** Where a cell runs. */
+/** What the cells of a runtime run in. */
 export interface CellContext {
   namespace: Namespace
   ambient: Ambient
   ambientNames: ReadonlySet<string>
   guard: LoopGuard
   rules: readonly Rule[]
-  /** Whether the compiler puts checks around conditions and equalities. */
+  /** Whether the compiler adds checks of values that may be remote. */
   checksValues?: boolean | undefined
 }
 
-/** Runs one cell from its text to its execution: parse, check the rules and the types, compile, run. Whatever happens in
- *  the cell is in the result; this rejects only for what is wrong with Karst itself. */
+/** Everything that happens in the cell is part of the result; this rejects only for errors of Karst itself. */
 export async function executeCell(
   code: string,
   filename: string,
@@ -42,7 +42,7 @@ export async function executeCell(
     if (cell.stopped) return
     if ("error" in prepared) return resolve(prepared)
     place.namespace.markMentionedObjectsUsed(prepared.mentions)
-    // Not `resolve(promise)`: that would wait for the cell even when it is stopped.
+    // Not `resolve(promise)`: that would wait for the cell even if it is stopped.
     transaction?.begin(prepared)
     cellStorage.run(cell, () => runPreparedCell(prepared, cell, place, transaction)).then(resolve)
   })
@@ -62,7 +62,7 @@ export async function executeCell(
   return { ok: true, value, preview: cleanStackText(text), ...(isPreviewCut(text) && { cut: true }), ...ran }
 }
 
-/** The execution of a cell that was stopped before its turn came. */
+/** The execution of a cell that was aborted while it waited in the queue. */
 export function notStartedExecution(message: string): CellNotExecuted {
   const changes = { created: [], reassigned: [], removed: [] }
   return { ok: false, error: { kind: "aborted", message }, stdout: "", stderr: "", output: "", durationMs: 0, changes }
@@ -119,7 +119,7 @@ async function runPreparedCell(
   try {
     const value = await compiled.run(place.namespace.scope, place.ambient, place.guard)
     if (hasOpenCalls(cell)) await waitForOpenCalls(cell)
-    // A cell that kept the event loop to its end was late all the same.
+    // A cell that blocked the event loop until its end may have missed its deadline.
     cell.throwIfStoppedOrLate()
     for (const report of cell.endReports) report()
     for (const check of cell.endChecks) check()
@@ -136,10 +136,10 @@ function hasOpenCalls({ openCalls: calls, hasFailedCall: callFailed }: RunningCe
   return calls.size > 0 || callFailed
 }
 
-/** A cell ends when every call it started has settled, also those it forgot to await. */
+/** A cell ends when every call it started has settled, also calls that it did not await. */
 async function waitForOpenCalls(cell: RunningCell): Promise<void> {
   while (cell.openCalls.size > 0) await Promise.allSettled(cell.openCalls)
-  // The failure of a forgotten call is printed a turn later; it still belongs to this cell.
+  // The failure of a call that was not awaited is printed one event-loop turn later; it still belongs to this cell.
   await setImmediate()
 }
 

@@ -1,3 +1,4 @@
+// The implementation of `jsRuntime`, also used by the child process of processRuntime to run its cells.
 import { AgentError } from "../../core/errors.ts"
 import { ambientNames } from "../bindings/binding-names.ts"
 import type { Bindings } from "../bindings.ts"
@@ -19,13 +20,13 @@ import { CellStopped, cellStorage, RunningCell, type SharedCellState } from "./r
 import type { Transaction } from "./transaction.ts"
 import { captureCellRejections } from "./unhandled-rejections.ts"
 
-/** A runtime that has everything a runtime may have. */
+/** A runtime with all optional methods. */
 export type JsCore = Required<Omit<Runtime, "warnings" | "writable">>
 
-// What only some runtimes use, loaded at the first use. To ask for a module again costs more than a small cell.
+// Modules that only some runtimes need, loaded at first use. A repeated `import()` costs more than a small cell.
 const lazyModules: { transaction?: typeof import("./transaction.ts"); snapshot?: typeof import("../snapshot.ts") } = {}
 
-/** What a runtime in a child process adds to its cells, whose objects may be remote. */
+/** Hooks of the child process, whose cells use remote objects. */
 export interface RemoteCellHooks extends RemoteValueChecks {
   wrapCallResult: NonNullable<SharedCellState["wrapCallResult"]>
   /** Called before a cell runs. */
@@ -33,7 +34,7 @@ export interface RemoteCellHooks extends RemoteValueChecks {
   onFunctionBound: NonNullable<SharedCellState["onFunctionBound"]>
 }
 
-/** The runtime behind `jsRuntime`, with everything it needs. */
+/** `loaded` has the names of each loaded module file. */
 export function createJsRuntime(
   bindings: Bindings | undefined,
   options: JsRuntimeOptions,
@@ -83,7 +84,7 @@ export function createJsRuntime(
     return openGate(typeGate)
   }
 
-  // Cells that were transactions and may still be undone.
+  // Transactions that can still be undone.
   const undoable = new Set<Transaction>()
   const expireUndo = () => {
     for (const transaction of undoable) transaction.expire()
@@ -101,7 +102,7 @@ export function createJsRuntime(
     const gate = typeGate === "off" ? undefined : await gateFor(typeGate)
     endWatch ??= captureCellRejections()
     timers.keepHostAlive(true)
-    // What the last cell left on the counter is not for this one.
+    // Do not reuse the countdown of the last cell.
     guard.left = 0
     const cell = new RunningCell(shared, parent, executeOptions)
     remote?.onCell(cell)
@@ -117,10 +118,10 @@ export function createJsRuntime(
     }
   }
 
-  // The last whole snapshot, where only changes are asked for.
+  // The last full snapshot, the base of snapshots that contain only changes.
   const wholeSnapshot: { last?: FullSnapshot | undefined } = {}
   const turns = createCellScheduler(shared, open)
-  /** Leaves behind what cells have under way in the namespace as it is. */
+  /** Ends everything that cells still have running in the current namespace. */
   const leave = () => {
     shared.epoch++
     shared.lateOutput.length = shared.lateOutputLength = 0
@@ -141,7 +142,7 @@ export function createJsRuntime(
       const known = loaded.get(file)
       if (known) return known
       const { loadModuleBindings: moduleBindings } = await import("../bindings/module-bindings.ts")
-      // What the module starts belongs to nobody's cell.
+      // The module's own code does not belong to the calling cell.
       const exported = await cellStorage.exit(() => moduleBindings(file))
       const names = loaded.get(file) ?? Object.keys(exported)
       if (!loaded.has(file)) open("load()").inject(exported)

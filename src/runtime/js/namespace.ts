@@ -1,3 +1,4 @@
+// The namespace of one runtime: its names, the bindings behind them, and which of them cells changed or used.
 import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
@@ -18,65 +19,66 @@ import { unwrapProxy } from "./proxies/function-proxy.ts"
 import type { SharedCellState } from "./running-cell.ts"
 import { addReassigned, createScopeObject, takeNameChanges } from "./scope-object.ts"
 
-/** The names of one runtime and what the host knows about them. Nothing here waits for a cell. */
+/** Names of a runtime. No method waits for a cell. */
 export interface Namespace {
-  /** The object whose properties the names are; another one after `reset`. */
+  /** The object whose properties are the names; `reset` replaces it. */
   readonly scope: Scope
   /** Names that a cell may declare again but not assign to. */
   readonly constants: ReadonlySet<string>
-  /** Where the functions and classes that cells declared came from. */
+  /** The source of functions and classes that cells declared. */
   readonly origins: CodeOrigins
   inject(bindings: Bindings): void
   update(values: Record<string, unknown>): void
   retrieve(name: string): unknown
-  /** How names are declared: all that were injected, or the given ones. */
+  /** The bindings to show in declarations: of all injected names, or of the given ones. */
   bindingsToDescribe(names: readonly string[] | undefined): ReadonlyMap<string, Binding>
   names(): RuntimeName[]
   keep(prefix: string, value: unknown): string
   reset(): void
-  /** What the host put in, and the classes of what it put in, as cells see them. */
+  /** The injected values and their implied classes, as cells see them. */
   boundValues(): Map<string, BoundValue>
-  /** What the host put in, by name. */
+  /** The injected bindings, by name. */
   readonly bindings: ReadonlyMap<string, Binding>
-  /** The objects among them that cells have used. */
+  /** The injected objects that cells have used. */
   readonly used: UsedObjects
-  /** A cell runs that mentions these names; undefined where it may reach any. It counts as using their objects. */
+  /** Called before a cell runs: marks the injected objects that it mentions as used, or all if `mentions()` is
+   *  undefined. */
   markMentionedObjectsUsed(mentions: PreparedCell["mentions"]): void
-  /** Values that cells made lead to these injected names: a cell that mentions such a value may use them. */
+  /** Cell-made values hold these injected objects: a cell that mentions any cell-made name may use them. */
   markHeldByCellValues(names: Iterable<string>): void
-  /** What the host put in, to be put into another runtime. */
+  /** The injected bindings, for another runtime. */
   injectedBindings(): Bindings
-  /** Takes names over as if cells had made them. */
+  /** Adds names as if cells had made them; those in `fixed` are constants. */
   loadCellNames(values: ReadonlyMap<string, unknown>, fixed: readonly string[]): void
-  /** What has changed in the namespace since a cell last ended, but for what the host changed. A cell that began before a
-   *  reset changed nothing of what is there now. A cell that ran to its `end` also reassigned the names to which its
-   *  top-level statements assigned an equal value. */
+  /** Records the end of a cell and returns what changed since the previous one ended, without the host's changes. A
+   *  cell that began before a reset changed nothing in the current namespace. A cell that ran to its end also
+   *  reassigned the names to which its top-level statements assigned an equal value. */
   recordChanges(cell: PreparedCell | undefined, place: Scope, ended: boolean): NameChanges
-  /** The namespace as it is now, to be brought back. What the host changes meanwhile stays. */
+  /** Takes an image of the namespace, to roll back to. Changes that the host makes later are not rolled back. */
   takeImage(take: (scope: Scope) => UndoImage): NamespaceImage
 }
 
 export interface BoundValue {
   value: unknown
-  /** Whether it is data, and no function, type or agent. */
+  /** True for data; false for a function, type or agent. */
   isVariable: boolean
 }
 
-/** A cell that can run, and what the namespace wants to know about it. */
+/** A compiled cell with the facts that the namespace records about it. */
 export interface PreparedCell extends CompiledCell {
   declared: readonly CellDeclaration[]
-  /** The names of the namespace that its top-level statements declare or assign. */
+  /** The names that its top-level statements declare or assign. */
   assigned: readonly string[]
-  /** The names of the namespace that its code speaks of; undefined when it may reach any. */
+  /** The names that its code mentions; undefined if it may reach any name. */
   mentions(): readonly string[] | undefined
 }
 
 export interface NamespaceImage {
-  /** What can be reached and is not in it. */
+  /** Reachable values that the image does not cover. */
   readonly uncaptured: RuntimeLoss[]
-  /** Brings everything back and gives what could not be. */
+  /** Rolls back and returns what could not be restored. */
   restore(): RuntimeLoss[]
-  /** Forgets it. */
+  /** Discards the image. */
   drop(): void
 }
 
@@ -85,9 +87,9 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
   const bindings = new Map<string, Binding>()
   const standIns = createBindingProxies(shared)
   const constants = new Set<string>()
-  // Classes of injected instances, bound as a courtesy: whatever else wants the name gets it.
+  // Classes of injected instances, bound for convenience; any other use of such a name takes precedence.
   const implied = new Map<string, unknown>()
-  // Every name with the value it had when a cell last ended: what differs afterwards, a cell has changed.
+  // Every name with its value when the last cell ended. A difference means that a cell changed it.
   const settled = new Map<string, unknown>()
   const origins = createCodeOrigins()
   const used = createUsedObjects(codecs)
@@ -123,7 +125,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
   const isTaken = (name: string) =>
     bindings.has(name) || (Object.hasOwn(scope, name) && !(implied.has(name) && implied.get(name) === scope[name]))
 
-  // What a name is now: what the host said of it holds as long as no cell put something else in its place.
+  // The current binding of a name. The host's options apply until a cell replaces the value.
   const current = (name: string): Binding => {
     const binding = bindings.get(name)
     const value = scope[name]
@@ -203,7 +205,6 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
       constants.clear()
       implied.clear()
       images.clear()
-      // Cells from before keep their stand-ins, which lead nowhere now.
       standIns.clear()
       for (const [name, binding] of bindings) bind(name, binding)
       bindImplied()

@@ -1,7 +1,8 @@
+// The object whose properties are the names of a namespace, and the detection of names that a cell changed.
 import type { NameChanges } from "../../core/event.ts"
 import type { Scope } from "../compiler/compile-cell.ts"
 
-/** An object that only knows what was put in: any other name is not defined. */
+/** An object that throws a `ReferenceError` for names that are not in it. */
 export function createScopeObject(): Scope {
   const nothing = new Proxy(Object.create(null), {
     get(_, key) {
@@ -13,8 +14,8 @@ export function createScopeObject(): Scope {
   return Object.create(nothing)
 }
 
-/** Brings what is known of a scope up to date and tells what has changed. One pass over the names, and nothing is copied:
- *  this runs after every cell, however many names there are. */
+/** Updates the known values of a scope and returns what has changed. Runs after every cell, so it makes one pass over
+ *  the names and copies nothing. */
 export function takeNameChanges(settled: Map<string, unknown>, scope: Scope): NameChanges {
   const changes: NameChanges = { created: [], reassigned: [], removed: [] }
   const names = Object.keys(scope)
@@ -34,7 +35,7 @@ export function takeNameChanges(settled: Map<string, unknown>, scope: Scope): Na
   return changes
 }
 
-/** Adds the names that a cell assigned and whose values are the same as before. */
+/** Adds the names to which a cell assigned an equal value. */
 export function addReassigned({ created, reassigned }: NameChanges, assigned: readonly string[], scope: Scope): void {
   for (const name of assigned) {
     if (Object.hasOwn(scope, name) && !created.includes(name) && !reassigned.includes(name)) reassigned.push(name)

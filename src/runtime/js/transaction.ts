@@ -1,3 +1,4 @@
+// Transactions: a cell that fails, or whose check fails, is rolled back.
 import { AgentError } from "../../core/errors.ts"
 import type { CellExecution, CellNotExecuted, RuntimeLoss } from "../runtime.ts"
 import { watchBuiltInClasses } from "../snapshot/undo/built-in-classes.ts"
@@ -7,22 +8,22 @@ import type { Namespace, NamespaceImage, PreparedCell } from "./namespace.ts"
 import { CellStopped, type RunningCell } from "./running-cell.ts"
 import { findUncaptured, undoImageOptions } from "./undo-reach.ts"
 
-/** What makes a cell leave nothing behind when it fails. */
+/** The transaction of one cell. */
 export interface Transaction {
-  /** Remembers everything as it is. Comes right before the cell's first line; without it there is nothing to undo. */
+  /** Takes an image of the namespace, right before the cell's first line. Without it there is nothing to undo. */
   begin(ready: PreparedCell): void
-  /** Why the cell must not stand although it ran to its end; undefined when it may. */
+  /** Calls the user's check after the cell ran to its end. Returns why the cell is rolled back; undefined if it
+   *  stands. */
   runCheck(): Promise<CellRefusal | undefined>
-  /** Puts everything back, stops what is left of the cell, and gives what could not be put back: parts of the heap, and
-   *  calls that were made. */
+  /** Rolls back and stops leftovers of the cell. Returns what could not be undone: parts of the heap, and calls. */
   rollBack(): RuntimeLoss[]
-  /** The execution of its cell, with `undo` where there is something to undo. */
+  /** The execution of the cell, with `undo` if it succeeded. */
   withUndo(execution: CellExecution): CellExecution
-  /** From now on nothing can be undone. */
+  /** Ends the time in which the cell can be undone. */
   expire(): void
 }
 
-/** Why a cell must not run, or must not stand. */
+/** Why a cell was refused or rolled back. */
 export interface CellRefusal {
   error: CellNotExecuted["error"]
   thrown?: unknown
@@ -41,10 +42,10 @@ export function createTransaction(
   cell.callCounts = called
 
   const rollBack = () => {
-    // What the cell left behind, waiting for a timer or a promise, would go on as if it had succeeded.
+    // Leftovers of the cell, such as timers, would continue as if it had succeeded.
     if (image) cell.stop(new CellStopped("aborted", "The cell was rolled back."))
     const lost = image?.restore() ?? []
-    // Named is only what the cell could have changed; what the host did in a call, nobody knows.
+    // Report only values that the cell could have changed. If it called the host, that may be any value.
     const mentioned = called.size === 0 ? mentions() : undefined
     const beyond =
       image && image.uncaptured.length > 0 ? (findUncaptured(mentioned, namespace) ?? image.uncaptured) : []

@@ -1,3 +1,4 @@
+// Validates a value against a JSON Schema, with the keywords that schema libraries write.
 import { isDeepStrictEqual } from "node:util"
 import { createContext, Script } from "node:vm"
 import type { Json, JsonSchema } from "../../core/json.ts"
@@ -8,8 +9,7 @@ export interface Mismatch {
   path: readonly PropertyKey[]
 }
 
-/** What is wrong with a value according to a JSON Schema; nothing when it fits. Covers the vocabulary that schema
- *  libraries write and people use; `format` and keywords it does not know are notes, not demands. */
+/** Lists what is wrong with a value; empty if it fits. `format` and unknown keywords are ignored. */
 export function findMismatches(schema: JsonSchema, value: unknown): Mismatch[] {
   const found: Mismatch[] = []
   try {
@@ -84,7 +84,7 @@ function stringMismatches(schema: JsonSchema, value: string): string[] {
   return wrong
 }
 
-/** A pattern of a server may take for ever with a text of a model: the engine stops it. */
+/** A pattern may come from a server and the text from a model, so the match runs with a time limit. */
 function matchesPattern(pattern: string, text: string): boolean {
   patternRunner ??= { script: new Script('new RegExp(pattern, "u").test(text)'), context: createContext({}) }
   const { script, context } = patternRunner
@@ -92,7 +92,7 @@ function matchesPattern(pattern: string, text: string): boolean {
   try {
     return script.runInContext(context, { timeout: patternTimeoutMs }) === true
   } catch (error) {
-    // The error is one of the context, and no instance of our own class.
+    // The error belongs to the other context, so `instanceof` does not work.
     if (Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return false
     throw error
   } finally {
@@ -159,7 +159,7 @@ function validateItems(place: ValidationStep, schema: JsonSchema, value: readonl
   if (schema.uniqueItems === true && hasDuplicateItems(value)) found.push({ message: "expected no item twice", path })
 }
 
-/** Equal items are written alike, but for the order of their keys: only such items are compared. */
+/** Compares only items whose JSON has the same characters; equal items may differ in key order. */
 function hasDuplicateItems(items: readonly unknown[]): boolean {
   const alike = Map.groupBy(items, (item) => duplicateKey(item))
   return alike
@@ -204,7 +204,8 @@ function mismatchesWith(place: ValidationStep, schema: Json): Mismatch[] {
   return found
 }
 
-// Of several alternatives the reader wants to hear about the one that came closest: it failed deepest, then least.
+// If no alternative fits, report the one that came closest: it failed deepest in the value, then with the fewest
+// problems.
 function closestAlternative(place: ValidationStep, alternatives: readonly Json[]): Mismatch[] {
   const tries = alternatives.map((option) => mismatchesWith(place, option))
   const depth = (problems: Mismatch[]) => Math.max(...problems.map((problem) => problem.path.length))

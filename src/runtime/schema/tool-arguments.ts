@@ -1,10 +1,12 @@
+// Validates the arguments of a tool call against the tool's schema, and repairs arguments that arrive as JSON text.
 import type { Json, JsonSchema } from "../../core/json.ts"
 import type { SchemaLike } from "../bindings.ts"
 import { type Validation, validateMaybeSync } from "../schema.ts"
 import { resolveReference } from "./json-schema-validator.ts"
 
-/** Validates the arguments of a tool. `shown` is the schema as JSON Schema. An argument that the schema excludes is named
- *  with those it accepts. A list or an object that was sent as JSON text is decoded where the schema accepts no text. */
+/** Validates tool arguments. `shown` is the schema as JSON Schema. An unknown argument is reported together with the
+ *  accepted ones. If validation fails, a list or object that was sent as JSON text is decoded where the schema accepts
+ *  no text, and the result is validated again. */
 export function validateArguments<T = unknown>(
   schema: SchemaLike,
   shown: JsonSchema,
@@ -18,7 +20,8 @@ export function validateArguments<T = unknown>(
   return first instanceof Promise ? first.then(again) : again(first)
 }
 
-/** The arguments of a call as the model wrote them. Some models send a JSON text of the object in place of the object. */
+/** Decodes arguments that the model sent as JSON text of the object, encoded up to twice, instead of the object
+ *  itself. */
 export function decodeArguments(input: Json): Json {
   let decoded: unknown = input
   for (let times = 0; times < 2 && typeof decoded === "string"; times++) decoded = tryParseJson(decoded)
@@ -34,14 +37,14 @@ function validateOnce<T>(
   return undeclared === undefined ? validateMaybeSync<T>(schema, given) : { ok: false, message: undeclared }
 }
 
-/** A schema within the schema of a tool, which its references point into. */
+/** One schema inside a tool's schema (`root`), into which its references point. */
 interface SchemaNode {
   schema: Json | undefined
   root: JsonSchema
   depth: number
 }
 
-// Recursive schemas and deep data end here: what is deeper is left to the validation.
+// Recursive schemas and deeper data are left to the validation itself.
 const maxDepth = 20
 
 function findUndeclaredArgument(place: SchemaNode, value: unknown, path: string): string | undefined {
@@ -69,7 +72,7 @@ function findUndeclaredArgument(place: SchemaNode, value: unknown, path: string)
   return undefined
 }
 
-/** The value with its texts decoded where the schema wants a list or an object; the value itself where there is none. */
+/** Decodes texts where the schema wants a list or an object; returns the same value if there is nothing to decode. */
 function decodeJsonTexts(place: SchemaNode, value: unknown): unknown {
   if (place.depth > maxDepth) return value
   if (typeof value === "string") {

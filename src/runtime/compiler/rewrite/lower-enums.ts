@@ -1,11 +1,10 @@
+// Rewrites enums and namespaces to objects that a function fills: `storage.E=(e=>{…;return e})({});`.
 import type { AnyNode, ExportNamedDeclaration } from "acorn"
 import { generatedVariable, helpersVariable } from "../name-storage.ts"
 import { isTypeOnly } from "../parse-cell.ts"
 import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "../typescript-ast.ts"
 import type { RewriteContext } from "./rewrite-context.ts"
 import { findToken, skipNode } from "./strip-types.ts"
-
-// Enums and namespaces become objects that a function fills: `home.E=(e=>{…;return e})({});`.
 
 export function lowerEnum(rewriting: RewriteContext, node: EnumDeclaration, home: string | undefined): void {
   const { out, code } = rewriting
@@ -49,7 +48,7 @@ export function lowerNamespace(rewriting: RewriteContext, node: NamespaceDeclara
   closeInitializer(rewriting, node, home, object)
 }
 
-/** Whether a namespace declares nothing that exists when the program runs. */
+/** Returns true if a namespace declares nothing that exists at run time. */
 function hasOnlyTypes({ body }: NamespaceDeclaration): boolean {
   if (!body) return true
   if (body.type === "TSModuleDeclaration") return hasOnlyTypes(body)

@@ -1,13 +1,14 @@
+// Rewrites assignments and destructuring patterns.
 import type { AnyNode, AssignmentExpression, Identifier, Pattern } from "acorn"
 import { type BindName, bindProperty, bindVariable, type RewriteContext } from "./rewrite-context.ts"
 import { skipNode, stripTyped } from "./strip-types.ts"
 
-/** What an assignment, `++` or the head of a loop writes to. */
+/** Rewrites the target of an assignment, of `++` or of a loop head. */
 export function rewriteTarget(rewriting: RewriteContext, node: AnyNode): void {
   rewritePattern(rewriting, node, bindAssignmentTarget(rewriting))
 }
 
-/** An assignment, with a check of the default values in its pattern. */
+/** Rewrites an assignment and adds a check of the default values in its pattern. */
 export function rewriteAssignment(rewriting: RewriteContext, { left, right }: AssignmentExpression): void {
   const { out, storage: homes, analysis } = rewriting
   const check = rewriting.checkDefaults([left], assignedNameReader(rewriting))
@@ -25,7 +26,7 @@ export function rewriteAssignment(rewriting: RewriteContext, { left, right }: As
   out.write(`,${check}][0]`)
 }
 
-/** A name or a destructuring pattern, each of its names written by `bind`. */
+/** Rewrites a name or a destructuring pattern; `bind` writes each name. */
 export function rewritePattern(rewriting: RewriteContext, node: AnyNode, bind: BindName): void {
   const { out, code } = rewriting
   switch (node.type) {
@@ -85,7 +86,7 @@ function rewriteDefault(
   else rewriting.emit(right)
 }
 
-/** The text that reads a name to which a pattern assigned. */
+/** Returns the code that reads a name to which a pattern assigned. */
 export function assignedNameReader({ storage: homes, analysis }: RewriteContext): (node: Identifier) => string {
   return (node) => {
     const reference = analysis.references.get(node)
@@ -102,7 +103,7 @@ function bindAssignmentTarget(rewriting: RewriteContext): BindName {
     if (!home) return bindVariable(rewriting)(node, shorthand)
     if (!homes.isConstant(reference)) return bindProperty(rewriting, home)(node, shorthand)
     out.copyTo(node.start)
-    // The engine itself complains, at the moment of the assignment and in its own words.
+    // This code makes the engine throw its own error at the moment of the assignment.
     const property = `({get _(){return ${home}.${node.name}},set _(_){const constant=0;constant=_}})._`
     out.write(shorthand ? `${node.name}:${property}` : property)
     out.skipTo(node.end)

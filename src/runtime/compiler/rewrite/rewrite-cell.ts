@@ -1,3 +1,4 @@
+// Turns a cell into JavaScript over the scope, ambient and guard objects: types removed, names resolved, guards added.
 import type { AnyNode, BlockStatement, Identifier, UnaryExpression } from "acorn"
 import type { CompileOptions } from "../compile-cell.ts"
 import { unwrapExpression } from "../destructuring.ts"
@@ -24,12 +25,11 @@ import { copyNameWithoutType, skipNode, stripTyped } from "./strip-types.ts"
 
 export interface RewrittenCell {
   output: CodeOutput
-  /** Statements that come before the output. */
+  /** Statements before the output. */
   prologue: string
   hasValue: boolean
 }
 
-/** Turns a cell into JavaScript over the scope, ambient and guard objects: types removed, names resolved, guards added. */
 export function rewriteCell(cell: ParsedCell, options: CompileOptions): RewrittenCell {
   const { code, program } = cell
   const analysis = analyseScope(cell)
@@ -189,8 +189,8 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     for (const node of nodes) emit(node)
   }
 
-  // A function that is handed on is mostly called at once: in a parenthesis, the engine compiles it along with the cell
-  // instead of looking it over first.
+  // A function argument is usually called at once: parentheses make the engine compile it with the cell instead of
+  // pre-parsing it first.
   function emitArguments(nodes: readonly AnyNode[]): void {
     for (const node of nodes) {
       const isFunction = node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression"
@@ -244,7 +244,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     copyNameWithoutType(out, code, node)
     if (!reference.call) return
     out.write(")")
-    // The engine places such a call at its parenthesis.
+    // The engine reports the position of such a call at its parenthesis.
     out.mapNextCharacterTo(node.start)
   }
 
@@ -259,7 +259,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     const reference = analysis.references.get(node)
     if (!reference || !(homes.objectOf(reference) ?? homes.selfObject(reference))) return
     out.copyTo(node.start)
-    // As a plain key this one would set the prototype.
+    // As a plain key, `__proto__` would set the prototype.
     out.write(node.name === "__proto__" ? `["__proto__"]:` : `${node.name}:`)
     name(node)
   }
@@ -267,7 +267,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   function unary({ operator, argument }: UnaryExpression): void {
     const operand = unwrapExpression(argument)
     if (operand.type !== "Identifier") return emit(argument)
-    // Asking for the type of a name that does not exist is no error.
+    // `typeof` of a missing name is no error.
     if (operator === "typeof" && homeOf(operand) === scopeVariable) peeked = operand
     if (operator === "delete") {
       const scope = analysis.references.get(operand)?.scope
@@ -286,7 +286,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     emit(value)
   }
 
-  /** Assigning to a property names nothing, but a property in an object literal names its value. */
+  /** Assigning a function to a property does not name it, but a property in an object literal names its value. */
   function withName(node: AnyNode): void {
     const name = nextName
     out.copyTo(node.start)

@@ -1,3 +1,4 @@
+// Rewrites declarations: variables, functions, classes, enums, namespaces and import aliases.
 import type { AnyNode, Identifier, VariableDeclaration } from "acorn"
 import { scopeVariable } from "../name-storage.ts"
 import type { ImportEquals } from "../typescript-ast.ts"
@@ -7,10 +8,11 @@ import { bindProperty, bindVariable, type RewriteContext } from "./rewrite-conte
 import { rewriteClass, rewriteFunction } from "./rewrite-functions.ts"
 import { findToken } from "./strip-types.ts"
 
-// A declaration can hold no expression of its own, so that the check of a `var` is the value of this one.
+// A `var` declaration cannot contain a plain expression, so its check is the value of this extra variable.
 const checkVariable = "$$checked"
 
-/** A declaration whose names are properties of `home`, or ordinary variables where there is none. */
+/** Rewrites a declaration. Its names become properties of the object `storage`, or stay variables if that is
+ *  undefined. */
 export function rewriteDeclaration(rewriting: RewriteContext, node: AnyNode, home: string | undefined): void {
   const { out } = rewriting
   switch (node.type) {
@@ -19,7 +21,7 @@ export function rewriteDeclaration(rewriting: RewriteContext, node: AnyNode, hom
       rewriting.endStatement(node)
       return writeDefaultsCheck(rewriting, node, home)
     case "FunctionDeclaration":
-      // The engine hoists it; whoever owns the home takes it from there.
+      // The engine hoists the function; the prologue copies it to the storage object.
       return rewriteFunction(rewriting, node)
     case "ClassDeclaration":
       if (!home || !node.id) return rewriteClass(rewriting, node)
@@ -39,12 +41,12 @@ export function rewriteDeclaration(rewriting: RewriteContext, node: AnyNode, hom
   }
 }
 
-/** A `var` belongs to the cell wherever in the cell it stands, unless inside a function. */
+/** A `var` belongs to the cell from any depth, except inside a function. */
 export function variableStorage({ depth }: RewriteContext, { kind }: VariableDeclaration): string | undefined {
   return kind === "var" && depth === 0 ? scopeVariable : undefined
 }
 
-/** The declarators of a declaration, without what ends the statement. */
+/** Rewrites the declarators of a declaration, without the end of the statement. */
 export function rewriteVariables(rewriting: RewriteContext, node: VariableDeclaration, home: string | undefined): void {
   if (!home) {
     for (const { id, init } of node.declarations) {
@@ -59,7 +61,7 @@ export function rewriteVariables(rewriting: RewriteContext, node: VariableDeclar
   else assignProperties(rewriting, node, home)
 }
 
-/** `let` and `const` are never the only statement of an `if`, so that another statement may follow. */
+/** `let` and `const` are never the single statement of an `if`, so another statement may follow. */
 function writeDefaultsCheck(
   rewriting: RewriteContext,
   { kind, declarations }: VariableDeclaration,
@@ -84,7 +86,7 @@ function assignProperties(rewriting: RewriteContext, node: VariableDeclaration, 
       bindProperty(rewriting, home)(id, false)
       out.write("=void 0")
     } else if (type === "Identifier") {
-      // A `var` without a value leaves the variable as it is.
+      // A `var` without a value does not change the variable.
       out.write("void 0")
       out.skipTo(end)
     } else {
@@ -99,7 +101,8 @@ function assignProperties(rewriting: RewriteContext, node: VariableDeclaration, 
   }
 }
 
-/** `using a = b` stays what it is, so that the resource is disposed of when the cell ends, and is published as well. */
+/** `using a = b` stays a declaration, so that the resource is disposed of when the cell ends; the value is copied to
+ *  the storage object. */
 function declareResources(rewriting: RewriteContext, node: VariableDeclaration, home: string): void {
   const { out } = rewriting
   node.declarations.forEach(({ id, init, start, end }, index) => {
@@ -115,7 +118,7 @@ function declareResources(rewriting: RewriteContext, node: VariableDeclaration, 
   })
 }
 
-/** `import a = B.c` */
+/** Rewrites `import a = B.c`. */
 function rewriteAlias(rewriting: RewriteContext, node: ImportEquals, home: string | undefined): void {
   const { out, code } = rewriting
   out.copyTo(node.start)

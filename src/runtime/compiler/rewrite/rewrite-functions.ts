@@ -1,3 +1,4 @@
+// Rewrites functions and classes: types removed, a guard at each function entry.
 import type { AnyNode, Class, Function as FunctionNode, MethodDefinition, PropertyDefinition, Statement } from "acorn"
 import { rewritePattern } from "./rewrite-assignments.ts"
 import { bindVariable, countdownCode, type RewriteContext } from "./rewrite-context.ts"
@@ -11,7 +12,7 @@ import {
   stripThisParameter,
 } from "./strip-types.ts"
 
-/** A function of any form: types removed, a guard at its entry. */
+/** Rewrites a function of any form. `derived`: it is the constructor of a derived class. */
 export function rewriteFunction(rewriting: RewriteContext, node: FunctionNode, derived = false): void {
   const { code, out } = rewriting
   const isArrow = node.type === "ArrowFunctionExpression"
@@ -31,7 +32,7 @@ export function rewriteFunction(rewriting: RewriteContext, node: FunctionNode, d
   rewriting.depth--
 }
 
-/** A class from its keyword to its end. */
+/** Rewrites a class from its keyword to its end. */
 export function rewriteClass(rewriting: RewriteContext, node: Class): void {
   const { code, out } = rewriting
   refuseDecorators(rewriting, node)
@@ -83,7 +84,7 @@ function rewriteArrow(rewriting: RewriteContext, node: FunctionNode): void {
   const { code, out } = rewriting
   const arrow = arrowOffset(code, node)
   if (node.returnType) {
-    // No line break may come before the arrow, so it goes where the type began.
+    // No line break may come before the arrow, so it is written where the type began.
     out.copyTo(node.returnType.start)
     out.write("=>")
     out.skipTo(arrow + 2)
@@ -96,7 +97,7 @@ function rewriteArrow(rewriting: RewriteContext, node: FunctionNode): void {
   out.write(")}")
 }
 
-/** What a function does first: it counts down, and checks the default values of its parameters. */
+/** The code at a function's start: the countdown, and the check of its parameters' default values. */
 function functionEntryCode(rewriting: RewriteContext, { body, params }: FunctionNode): string {
   const check = rewriting.checkDefaults(params)
   return countdownCode(body) + (check ? `${check};` : "")
@@ -135,7 +136,7 @@ function refuseDecorators(rewriting: RewriteContext, { decorators }: { decorator
   if (first) rewriting.fail("Decorators are not supported in a cell; call the function on the class instead", first)
 }
 
-/** Whether a function or class expression has no name of its own. */
+/** Returns true for a function or class expression without a name. */
 export function isNameless(node: AnyNode): boolean {
   if (node.type === "ArrowFunctionExpression") return true
   return (node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id

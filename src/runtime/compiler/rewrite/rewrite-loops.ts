@@ -1,3 +1,4 @@
+// Rewrites loops and catch clauses: each iteration and each handler begins with a guard.
 import type {
   AnyNode,
   CatchClause,
@@ -16,7 +17,7 @@ import { copyNameWithoutType } from "./strip-types.ts"
 
 type Loop = ForStatement | ForInStatement | ForOfStatement | WhileStatement | DoWhileStatement
 
-/** The body of a loop, as a block that begins with a guard. */
+/** Rewrites the body of a loop to a block that begins with a guard. */
 export function rewriteLoopBody(rewriting: RewriteContext, loop: Loop, first = ""): void {
   const { out } = rewriting
   const node: AnyNode = loop.body
@@ -29,13 +30,13 @@ export function rewriteLoopBody(rewriting: RewriteContext, loop: Loop, first = "
   out.write("}")
 }
 
-/** What a loop does before its first turn. */
+/** Rewrites the initialisation of a `for` loop. */
 export function rewriteLoopStart(rewriting: RewriteContext, node: AnyNode): void {
   if (node.type !== "VariableDeclaration") return rewriting.emit(node)
   rewriteVariables(rewriting, node, variableStorage(rewriting, node))
 }
 
-/** What a for-of or for-in loop sets at each turn. */
+/** Rewrites the variable of a for-of or for-in loop. */
 export function rewriteLoopTarget(rewriting: RewriteContext, node: AnyNode): void {
   const { out } = rewriting
   if (node.type !== "VariableDeclaration") return rewriteTarget(rewriting, node)
@@ -49,7 +50,7 @@ export function rewriteLoopTarget(rewriting: RewriteContext, node: AnyNode): voi
   }
 }
 
-/** A statement for the start of a loop's body that checks the default values in the head of the loop. */
+/** A statement at the start of a loop's body that checks the default values in the loop head. */
 export function loopDefaultsCheck(rewriting: RewriteContext, head: AnyNode | null | undefined): string {
   if (!head) return ""
   const isDeclaration = head.type === "VariableDeclaration"
@@ -62,7 +63,7 @@ export function loopDefaultsCheck(rewriting: RewriteContext, head: AnyNode | nul
   return check ? `${check};` : ""
 }
 
-/** A stopped cell must not go on in a handler, and what is caught there should speak of the cell's own code. */
+/** Rewrites a catch clause: a stopped cell must not continue in it, and the caught error quotes the cell's source. */
 export function rewriteHandler(rewriting: RewriteContext, { param, body }: CatchClause): void {
   const { out, code } = rewriting
   if (!param) return rewriting.emitBlock(body, stopCheckCode)

@@ -1,3 +1,5 @@
+// Rewrites the top level of a cell: declarations become properties of the scope, and a trailing expression the cell's
+// value.
 import type { AnyNode, ExportNamedDeclaration, Program } from "acorn"
 import { scopeVariable } from "../name-storage.ts"
 import { isTypeOnly } from "../parse-cell.ts"
@@ -5,12 +7,11 @@ import type { RewriteContext } from "./rewrite-context.ts"
 import { isImport, rewriteImport } from "./rewrite-imports.ts"
 import { findToken, skipNode } from "./strip-types.ts"
 
-/** The whole cell: what it declares goes to the scope, and an expression at its end is its value. Returns whether there
- *  is one. */
+/** Rewrites the whole cell. Returns true if it has a value. */
 export function rewriteProgram(rewriting: RewriteContext, { body }: Program): boolean {
   const { out, code } = rewriting
   if (code.startsWith("#!")) {
-    // A first line for the shell is no JavaScript inside a function.
+    // A `#!` line is no JavaScript inside a function.
     out.write("//")
   }
   const last = body.findLast((node) => node.type !== "EmptyStatement" && !isTypeOnly(node))
@@ -65,7 +66,7 @@ function rewriteExport(rewriting: RewriteContext, node: ExportNamedDeclaration):
   rewriteTopLevel(rewriting, node.declaration)
 }
 
-/** Whether a statement is an expression, so that it can be the value of the cell. */
+/** Returns true if a statement is an expression, so that it can be the value of the cell. */
 function isExpressionStatement(node: AnyNode): boolean {
   if (node.type === "ExpressionStatement" || node.type === "TSExportAssignment") return true
   if (node.type !== "ExportDefaultDeclaration") return false
@@ -74,7 +75,7 @@ function isExpressionStatement(node: AnyNode): boolean {
   return !isTypeOnly(declaration)
 }
 
-/** `expression` and `export default expression`, put into a parenthesis. */
+/** Wraps `expression` or `export default expression` in parentheses. */
 function wrapExpression(rewriting: RewriteContext, node: AnyNode, before: string): void {
   const { out, code } = rewriting
   out.copyTo(node.start)

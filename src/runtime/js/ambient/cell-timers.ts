@@ -1,23 +1,23 @@
+// Timers of cells: a callback belongs to the cell that set it, and stops with it.
 import { promisify } from "node:util"
 import { formatUncaught } from "../cell-errors.ts"
 import { CellStopped, cellStorage, printForCell, type RunningCell, type SharedCellState } from "../running-cell.ts"
 
 export interface CellTimers {
-  /** What cells see under the usual names. */
+  /** `setTimeout` and the like, as cells see them. */
   readonly globals: { readonly [name: string]: unknown }
-  /** Ends what a cell, or every cell, still has waiting. */
+  /** Clears the timers of a cell, or of all cells. */
   clear(cell?: RunningCell): void
-  /** Whether what is waiting keeps the host alive: it does while a cell is under way, as that cell may wait for it. */
+  /** Sets whether waiting timers keep the host alive: they do while a cell runs, as it may wait for them. */
   keepHostAlive(host: boolean): void
-  /** Wraps a callback that Node would call on its own: it does not run once its cell was stopped, and what it throws is
-   *  printed instead of ending the host. */
+  /** Wraps a callback that Node calls: it does not run after its cell was stopped, and its errors are printed instead
+   *  of ending the host. */
   wrapCallback(callback: Callback): Callback
 }
 
 type Callback = (...args: unknown[]) => unknown
 type Timer = NodeJS.Timeout | NodeJS.Immediate
 
-/** Timers whose callbacks belong to the cell that set them. */
 export function createCellTimers(shared: SharedCellState): CellTimers {
   const waiting = new Map<Timer, RunningCell | undefined>()
 
@@ -93,7 +93,7 @@ export function createCellTimers(shared: SharedCellState): CellTimers {
   }
 }
 
-/** Prints what a leftover of a cell threw where nobody could catch it. */
+/** Prints an error that a leftover of a cell threw and that no code could catch. */
 export function printUncaught(shared: SharedCellState, error: unknown): void {
   if (CellStopped.is(error)) return
   try {
@@ -103,7 +103,7 @@ export function printUncaught(shared: SharedCellState, error: unknown): void {
   }
 }
 
-// Cells may clear with any of the three, and with a number, null or nothing.
+// Cells may use any of the three clear functions, with a timer, a number, null or nothing.
 function stopTimer(timer?: Timer | null): void {
   if (typeof timer === "object" && timer !== null && !("refresh" in timer)) clearImmediate(timer)
   else clearTimeout(timer ?? undefined)

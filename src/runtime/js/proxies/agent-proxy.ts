@@ -1,11 +1,11 @@
+// The proxy of an injected agent in cells: its calls pass the gate of the calling cell.
 import { createCellAgent } from "../../bindings/cell-agent.ts"
 import type { SharedCellState } from "../running-cell.ts"
 import { callFromCell, registerObjectProxy } from "./function-proxy.ts"
 
-// What its runs do is recorded call by call, not as one call.
+// The agent's runs record their own calls.
 const options = { journal: false }
 
-/** An agent as the cells of a runtime see it: what they ask of it passes the gate of the cell that asks. */
 export function createAgentProxy(name: string, agent: object, shared: SharedCellState): object {
   const { epoch } = shared
   const shown = createCellAgent(agent, (method, call) => {

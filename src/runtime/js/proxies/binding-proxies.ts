@@ -1,3 +1,5 @@
+// What cells get for each binding: most values themselves; functions, agents and guarded objects as proxies that pass
+// the call gate.
 import { createMethodGuards } from "../../bindings/method-guards.ts"
 import type { Binding, VariableBinding } from "../../bindings.ts"
 import type { SharedCellState } from "../running-cell.ts"
@@ -5,13 +7,12 @@ import { createAgentProxy } from "./agent-proxy.ts"
 import { type BoundFunction, bindFunction } from "./function-proxy.ts"
 import { createGuardedProxies } from "./guarded-proxies.ts"
 
-/** What cells get to see of what the host has bound: most things themselves, those that pass the gate a stand-in. */
 export interface BindingProxies {
-  /** The one for a name: of a function for life, so that a new target reaches those who kept it. */
+  /** The value for a name. A function has one proxy for life, so that a new target reaches cells that stored it. */
   get(name: string, binding: Binding): unknown
-  /** A new one, for a name that a cell made: what the host puts there passes the gate all the same. */
+  /** A new value for a name that a cell declared and the host updates; it passes the gate as well. */
   create(name: string, binding: Binding): unknown
-  /** Cells from before keep theirs, which lead nowhere now. */
+  /** Drops all proxies. Earlier cells may still hold some; calls of those throw. */
   clear(): void
 }
 

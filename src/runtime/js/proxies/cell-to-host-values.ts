@@ -1,17 +1,17 @@
+// Converts values of cells to what guarded objects and functions of the host get.
 import { types } from "node:util"
 import { type AnyFunction, isClass } from "../../bindings.ts"
 import { cellStorage, type RunningCell } from "../running-cell.ts"
 import { isHostProxy, unwrapObjectProxy } from "./function-proxy.ts"
 
-/** Values of cells as guarded objects and functions of the host get them. */
 export interface CellToHostValues {
-  /** The real object for a facade or view. A function of a cell is given as one that is called with what cells may get
-   *  (facades and views) and in the name of the cell that gave it; so are the functions in a plain object. Anything
-   *  else is itself. */
+  /** Returns the real object of a proxy. A function of a cell is wrapped: the host's calls of it run in the context of
+   *  the cell that gave it, and convert arguments to what cells may get. Functions inside a plain object are wrapped as
+   *  well. Any other value is returned itself. */
   toHost(value: unknown): unknown
-  /** The cell's own function or object, where a value is what `toHost` gave for it. */
+  /** The cell's own function or object, if `toHost` returned the value for it. */
   cellOriginalOf(value: object): object | undefined
-  /** Whether a cell gave this object: then cells have it, and need no view of it. */
+  /** Whether a cell passed this object to the host: cells have it already, so it needs no proxy. */
   cameFromCell(value: object): boolean
 }
 
@@ -32,7 +32,7 @@ export function createCellToHostValues(show: (value: unknown) => unknown): CellT
       new Proxy(own, {
         apply(target, self, args: unknown[]) {
           const call = () => hostResult(Reflect.apply(target, show(self), args.map(show)))
-          // The host may call it at any time, also while a cell of another agent is under way.
+          // The host may call it at any time, also while a cell of another agent runs.
           return cell && cellStorage.getStore() !== cell ? cellStorage.run(cell, call) : call()
         },
       }),
@@ -77,7 +77,7 @@ export function createCellToHostValues(show: (value: unknown) => unknown): CellT
   return values
 }
 
-/** Whether a plain object or array has functions among its members, or deeper. Nothing of it is run. */
+/** Returns true if a plain object or array contains functions up to `depth` levels. Runs no code of the value. */
 function containsFunctions(value: object, depth: number): boolean {
   if (depth === 0 || types.isProxy(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)

@@ -1,3 +1,5 @@
+// Proxies of guarded objects: in cells, guarded methods pass the call gate. Values from which a cell could reach a
+// guarded object get a proxy too, so that no path leads around the gate.
 import { types } from "node:util"
 import type { GuardedMethod, MethodGuards } from "../../bindings/method-guards.ts"
 import { type AnyFunction, isClass } from "../../bindings.ts"
@@ -15,20 +17,18 @@ import {
 import { containsGuarded, mayReachGuarded, type ReachOptions } from "./guarded-reach.ts"
 
 export interface GuardedProxies extends GuardedValues {
-  /** An object with guarded methods as cells get it. */
+  /** The proxy of an object with guarded methods. */
   proxyOf(object: object): object
-  /** Notes that cells have this object itself under a name: then they get no view of it. */
+  /** Records that cells have this object itself under a name: then they get no proxy of it. */
   markUnwrapped(value: unknown): void
 }
 
-/** What the cells of a runtime get for the guarded objects in it, and for what these give.
+/** A proxy of a guarded object sends calls of guarded methods through the gate, so these return Promises. Everything
+ *  else behaves like the object: methods run on the object and not on the proxy (so `#private` works), fields are read
+ *  and written through, `instanceof` holds. Calls that the object makes on itself pass no gate.
  *
- *  A facade is a Proxy of a guarded object: its guarded methods pass the gate, and so give Promises. Everything else is
- *  that of the object: methods run on the object and not on the facade, which is why `#private` works, fields are read
- *  and written through, `instanceof` holds. What it calls of itself passes no gate.
- *
- *  Values that may lead back to a guarded object are shown by views, Proxies of the same kind without guarded methods:
- *  fields, results, what Promises, iterators and callbacks bring. Plain data is itself. */
+ *  Values that may lead to a guarded object are shown as views: proxies of the same kind without guarded methods. This
+ *  covers fields, results, and the values of Promises, iterators and callbacks. Plain data needs no view. */
 export function createGuardedProxies(guards: MethodGuards, shared: SharedCellState): GuardedProxies {
   const { epoch } = shared
   const bare = new WeakSet<object>()
@@ -48,7 +48,7 @@ export function createGuardedProxies(guards: MethodGuards, shared: SharedCellSta
     return mayReachGuarded(value, options) ? viewOf(value) : value
   }
 
-  // For `catch` and for Promises: an error may hold the object too.
+  // For `catch` and Promises: an error may also hold a guarded object.
   const rethrow = (error: unknown): never => {
     throw show(error, results)
   }
@@ -85,7 +85,7 @@ export function createGuardedProxies(guards: MethodGuards, shared: SharedCellSta
     return stand
   }
 
-  /** A guarded function that is not where its guard has it: renamed, or in another object. */
+  /** A guarded function found elsewhere than at its guarded place: renamed, or in another object. */
   const gatedFunction = (fn: object, found: GuardedMethod): AnyFunction => {
     const known = gatedFunctions.get(fn)
     if (known) return known
@@ -195,9 +195,9 @@ export function createGuardedProxies(guards: MethodGuards, shared: SharedCellSta
   }
 }
 
-/** What a Proxy of an object is made over: the object itself, so that it is printed as it is, unless one of its
- *  properties is fixed. The language lets no Proxy show another value for such a one; then it is an object of the same
- *  class with the same members. */
+/** The target of a Proxy for an object: the object itself, so that it prints as usual, unless one of its properties is
+ *  neither writable nor configurable. A Proxy may not show another value for such a property; then the target is an
+ *  object of the same class with the same members. */
 function proxyTarget(value: object): object {
   if (types.isProxy(value) || types.isMap(value) || types.isSet(value) || typeof value === "function") return value
   if (Array.isArray(value) && Object.isExtensible(value)) return value
@@ -214,12 +214,12 @@ function isFixedProperty({ configurable, writable, value }: PropertyDescriptor):
   return !configurable && writable === false && isObject(value)
 }
 
-// One with a life of its own is shown by a view.
+// A Promise with properties of its own, or of a subclass, gets a view.
 function isPlainPromise(value: object): value is Promise<unknown> {
   return types.isPromise(value) && Object.getPrototypeOf(value) === Promise.prototype && Object.keys(value).length === 0
 }
 
-/** What every function and object has. These run nothing of their object but what the cell could run itself. */
+/** Members that every function and object has. They run no code of the object that the cell could not run itself. */
 const platformFunctions = new Set<unknown>(
   [Function.prototype, Object.prototype].flatMap((prototype) =>
     Object.values(Object.getOwnPropertyDescriptors(prototype)).map(({ value }): unknown => value),

@@ -1,18 +1,19 @@
+// Decides whether code could reach a guarded object from a value. Runs no code of the value.
 import { types } from "node:util"
 
-/** How much of a value is looked at. */
+/** How far a value is searched. */
 export interface ReachOptions {
-  /** Beyond so many members the answer is yes. */
+  /** A value with more members counts as reaching a guarded object. */
   maxMembers: number
-  /** Whether an empty array, object, Map or Set counts as yes, because it may be filled later. */
+  /** Whether an empty container counts too, because it may be filled later. */
   countsEmpty: boolean
-  /** Whether it is a guarded object, or what stands for one in cells. */
+  /** Whether a value is a guarded object, or its proxy. */
   isGuarded(value: object): boolean
 }
 
-/** Whether code that has a value may get from it to a guarded object. Arrays, plain objects, Maps, Sets and errors are
- *  looked into; anything with code in it (an instance of a class, a function, a getter, a Promise, a Proxy) may lead
- *  anywhere. Nothing of the value is run. */
+/** Returns true if code may get from a value to a guarded object. Arrays, plain objects, Maps, Sets and errors are
+ *  searched; anything with code (an instance of a class, a function, a getter, a Promise, a Proxy) may lead
+ *  anywhere. */
 export function mayReachGuarded(
   value: object,
   { maxMembers: most, countsEmpty: emptyLeads, isGuarded }: ReachOptions,
@@ -40,7 +41,7 @@ export function mayReachGuarded(
   return false
 }
 
-/** The same for data that a function gave which is not guarded itself: only a guarded object among the data counts. */
+/** The same for results of functions that are not guarded: only a guarded object inside the data counts. */
 export function containsGuarded(value: object, most: number, isGuarded: (value: object) => boolean): boolean {
   const seen = new Set<object>([value])
   const open = [value]
@@ -59,7 +60,7 @@ export function containsGuarded(value: object, most: number, isGuarded: (value: 
   return false
 }
 
-/** Whether it is a plain object of a few primitive values: the usual row, which is asked about most often. */
+/** Returns true for a plain object of a few primitive values: the usual row, and the most frequent case. */
 function isFlatRow(value: object): boolean {
   if (types.isProxy(value) || Object.getPrototypeOf(value) !== Object.prototype) return false
   const keys = Reflect.ownKeys(value)
@@ -73,10 +74,10 @@ function isFlatRow(value: object): boolean {
   return true
 }
 
-/** Whether it is an array of such rows and of primitive values. */
+/** Returns true for an array of such rows and primitive values. */
 function isFlatTable(value: object, most: number, isGuarded: ReachOptions["isGuarded"]): boolean {
   if (!Array.isArray(value) || types.isProxy(value) || Object.getPrototypeOf(value) !== Array.prototype) return false
-  // Each row counts as a few values.
+  // Each row counts as four members.
   if (value.length === 0 || value.length * 4 > most || Reflect.ownKeys(value).length !== value.length + 1) return false
   for (let at = 0; at < value.length; at++) {
     const property = Object.getOwnPropertyDescriptor(value, at)
@@ -88,7 +89,7 @@ function isFlatTable(value: object, most: number, isGuarded: ReachOptions["isGua
   return true
 }
 
-/** An array, a plain object, a Map, a Set or an error: a value that is data as far as its class tells. */
+/** Returns true for an array, a plain object, a Map, a Set or an error: data, as far as its class tells. */
 function isContainer(value: object): boolean {
   if (typeof value === "function" || types.isProxy(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -98,7 +99,8 @@ function isContainer(value: object): boolean {
 
 const containerPrototypes = new Set<unknown>([Object.prototype, Array.prototype, Map.prototype, Set.prototype])
 
-// Their data are no objects of the program. Each is checked against the class that the platform has under that name.
+// Platform classes without references to objects of the program. Instances are checked against the platform's class of
+// that name.
 const platformDataClasses = new Set([
   ...["URL", "URLSearchParams", "Headers", "Request", "Response", "FormData", "Blob", "File", "AbortSignal"],
   ...["AbortController", "TextEncoder", "TextDecoder"],
@@ -116,7 +118,7 @@ function isPlatformData(value: object): boolean {
   return Reflect.get(globalThis, maker.name) === maker
 }
 
-/** The values in a container; undefined where there are more than so many, or where a getter hides one. */
+/** The members of a container; undefined if there are more than `most`, or if a getter hides one. */
 function membersOf(value: object, most: number, skipsGetters = false): unknown[] | undefined {
   const members: unknown[] = []
   const isArray = Array.isArray(value)
@@ -136,7 +138,7 @@ function membersOf(value: object, most: number, skipsGetters = false): unknown[]
     const property = Object.getOwnPropertyDescriptor(value, key)
     if (!property) continue
     if ("value" in property) members.push(property.value)
-    // The stack of an error is such a one in some engines, and its own affair.
+    // The stack of an error is an accessor in some engines, and harmless.
     else if (!skipsGetters && !(key === "stack" && types.isNativeError(value))) return undefined
   }
   return members
