@@ -11,31 +11,31 @@ export interface CellQueue {
 export function createCellQueue(): CellQueue {
   const waiting = new Set<WaitingJob>()
 
-  const turn = (signal: AbortSignal | undefined) =>
+  const waitForTurn = (signal: AbortSignal | undefined) =>
     new Promise<void>((resolve, reject) => {
-      const leave = () => {
-        waiting.delete(mine)
+      const abandon = () => {
+        waiting.delete(waitingJob)
         reject(signal?.reason)
       }
-      const mine: WaitingJob = {
+      const waitingJob: WaitingJob = {
         start() {
-          signal?.removeEventListener("abort", leave)
+          signal?.removeEventListener("abort", abandon)
           resolve()
         },
         reject(error) {
-          signal?.removeEventListener("abort", leave)
+          signal?.removeEventListener("abort", abandon)
           reject(error)
         },
       }
-      waiting.add(mine)
-      if (signal?.aborted) leave()
-      else signal?.addEventListener("abort", leave, { once: true })
+      waiting.add(waitingJob)
+      if (signal?.aborted) abandon()
+      else signal?.addEventListener("abort", abandon, { once: true })
     })
 
   const queue = {
     busy: false,
     async enter<T>(job: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T> {
-      if (queue.busy) await turn(signal)
+      if (queue.busy) await waitForTurn(signal)
       queue.busy = true
       try {
         return await job()
@@ -49,7 +49,7 @@ export function createCellQueue(): CellQueue {
       }
     },
     refuse(error: Error) {
-      for (const turn of waiting) turn.reject(error)
+      for (const job of waiting) job.reject(error)
       waiting.clear()
     },
   }

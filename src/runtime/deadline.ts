@@ -11,38 +11,38 @@ export interface Deadline {
 export const monotonicNow: () => number = performance.now.bind(performance)
 
 export function startDeadline(ms: number, pauses: PauseSignal | undefined, expire: () => void): Deadline {
-  let left = ms
+  let remainingMs = ms
   let timer: NodeJS.Timeout | undefined
 
-  const go = () => {
-    deadline.at = monotonicNow() + left
+  const startTimer = () => {
+    deadline.at = monotonicNow() + remainingMs
     // Node fires a timer at once if its delay is longer than this.
-    timer = setTimeout(expire, Math.min(left, 2 ** 31 - 1))
+    timer = setTimeout(expire, Math.min(remainingMs, 2 ** 31 - 1))
   }
-  const stand = () => {
+  const pauseTimer = () => {
     clearTimeout(timer)
-    left = Math.max(1, deadline.at - monotonicNow())
+    remainingMs = Math.max(1, deadline.at - monotonicNow())
     // While paused, the deadline moves ahead as long as the event loop runs. Code that blocks the event loop also
     // blocks this timer, so the deadline still stops such code.
-    const moveOn = () => {
+    const postpone = () => {
       deadline.at = monotonicNow() + Math.max(ms, minPausedMs)
     }
-    moveOn()
-    timer = setInterval(moveOn, minPausedMs / 10).unref()
+    postpone()
+    timer = setInterval(postpone, minPausedMs / 10).unref()
   }
 
   const deadline = {
     at: Number.POSITIVE_INFINITY,
     clear() {
-      ignore?.()
+      stopListening?.()
       clearTimeout(timer)
     },
   }
-  go()
-  const ignore = pauses?.((paused) => {
+  startTimer()
+  const stopListening = pauses?.((paused) => {
     clearTimeout(timer)
-    if (paused) stand()
-    else go()
+    if (paused) pauseTimer()
+    else startTimer()
   })
   return deadline
 }

@@ -24,26 +24,32 @@ export function createHostObjectState(codecs: Codecs): HostObjectState {
     boundObjects(bindings).filter(([, value]) => codecOf(value, codecs) !== undefined)
 
   // Uses the encoding of a jsRuntime: a temporary one that holds only these objects and runs no cell.
-  const withCore = async <T>(objects: readonly [string, object][], work: (core: JsCore) => Promise<T>): Promise<T> => {
+  const withTemporaryRuntime = async <T>(
+    objects: readonly [string, object][],
+    work: (core: JsCore) => Promise<T>,
+  ): Promise<T> => {
     const { createJsRuntime } = await import("./js/js-core.ts")
     await using core = createJsRuntime(Object.fromEntries(objects), { codecs })
     return await work(core)
   }
 
-  const changedIn = async (core: JsCore, objects: readonly [string, object][]): Promise<Record<string, object>> => {
-    const changed: Record<string, object> = {}
+  const replacedObjects = async (
+    core: JsCore,
+    objects: readonly [string, object][],
+  ): Promise<Record<string, object>> => {
+    const replaced: Record<string, object> = {}
     for (const [name, value] of objects) {
-      const now = await core.retrieve(name)
-      if (typeof now === "object" && now !== null && now !== value) changed[name] = now
+      const current = await core.retrieve(name)
+      if (typeof current === "object" && current !== null && current !== value) replaced[name] = current
     }
-    return changed
+    return replaced
   }
 
   return {
     async encode(bindings, maxBytes) {
       const objects = objectsWithCodec(bindings)
       if (objects.length === 0) return { data: undefined, lost: [] }
-      return await withCore(objects, (core) => core.snapshot({ maxBytes }))
+      return await withTemporaryRuntime(objects, (core) => core.snapshot({ maxBytes }))
     },
     async restore(data, bindings) {
       const { contents, names, declarations } = checkPayload(decodeSnapshot(data))
@@ -52,17 +58,17 @@ export function createHostObjectState(codecs: Codecs): HostObjectState {
       const stored = new Set(contents.map(([name]) => name))
       const objects = boundObjects(bindings).filter(([name]) => stored.has(name))
       const snapshot = { version: 1, language: "typescript", data, hash: hashOf(data), lost: [] } as const
-      return await withCore(objects, async (core) => {
+      return await withTemporaryRuntime(objects, async (core) => {
         const lost = await core.restore({ ...snapshot, lost: [] })
-        return { lost, values: await changedIn(core, objects) }
+        return { lost, values: await replacedObjects(core, objects) }
       })
     },
     async copy(bindings) {
       const objects = objectsWithCodec(bindings)
       if (objects.length === 0) return {}
-      return await withCore(objects, async (core) => {
+      return await withTemporaryRuntime(objects, async (core) => {
         await using fork = (await core.fork()) as JsCore
-        return await changedIn(fork, objects)
+        return await replacedObjects(fork, objects)
       })
     },
   }

@@ -5,7 +5,7 @@ import type { Bindings } from "./bindings.ts"
 import type { JsCore } from "./js/js-core.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { Runtime, TypedRuntime } from "./runtime.ts"
-import { areRules, isNonEmpty } from "./runtime-options.ts"
+import { mustBeNonEmptyText, mustBeRules } from "./runtime-options.ts"
 import type { Codecs } from "./snapshot/codec.ts"
 
 export interface JsRuntimeOptions {
@@ -28,18 +28,18 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
 ): TypedRuntime<B> {
   checkOptions("jsRuntime()", options, optionChecks)
   // Report a wrong name at once, with the caller on the stack.
-  const given = { ...bindings }
-  toCheckedBindings(given)
+  const checkedBindings = { ...bindings }
+  toCheckedBindings(checkedBindings)
   let core: JsCore | undefined
   let loading: Promise<JsCore> | undefined
 
   async function load(): Promise<JsCore> {
     const { createJsRuntime } = await import("./js/js-core.ts")
-    core = createJsRuntime(given, options)
+    core = createJsRuntime(checkedBindings, options)
     return core
   }
 
-  function use<T>(job: (core: JsCore) => Promise<T>): Promise<T> {
+  function withCore<T>(job: (core: JsCore) => Promise<T>): Promise<T> {
     if (core) return job(core)
     loading ??= load()
     return loading.then(job)
@@ -48,19 +48,19 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
   const runtime: Runtime = {
     language: "typescript",
     isolation: "none",
-    inject: (more) => use((core) => core.inject(more)),
-    load: (file) => use((core) => core.load(file)),
-    update: (values) => use((core) => core.update(values)),
-    retrieve: (name, schema) => use((core) => core.retrieve(name, schema)),
-    execute: (code, executeOptions) => use((core) => core.execute(code, executeOptions)),
-    describe: (names) => use((core) => core.describe(names)),
-    names: () => use((core) => core.names()),
-    keep: (prefix, value) => use((core) => core.keep(prefix, value)),
-    snapshot: (limit) => use((core) => core.snapshot(limit)),
-    restore: (snapshot) => use((core) => core.restore(snapshot)),
-    fork: () => use((core) => core.fork()),
-    reset: () => use((core) => core.reset()),
-    close: () => use((core) => core.close()),
+    inject: (more) => withCore((core) => core.inject(more)),
+    load: (file) => withCore((core) => core.load(file)),
+    update: (values) => withCore((core) => core.update(values)),
+    retrieve: (name, schema) => withCore((core) => core.retrieve(name, schema)),
+    execute: (code, executeOptions) => withCore((core) => core.execute(code, executeOptions)),
+    describe: (names) => withCore((core) => core.describe(names)),
+    names: () => withCore((core) => core.names()),
+    keep: (prefix, value) => withCore((core) => core.keep(prefix, value)),
+    snapshot: (limit) => withCore((core) => core.snapshot(limit)),
+    restore: (snapshot) => withCore((core) => core.restore(snapshot)),
+    fork: () => withCore((core) => core.fork()),
+    reset: () => withCore((core) => core.reset()),
+    close: () => withCore((core) => core.close()),
     [Symbol.asyncDispose]: () => runtime.close(),
   }
   // The bindings' types are only known here; at run time there is one kind of runtime.
@@ -68,8 +68,8 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
 }
 
 const optionChecks: OptionChecks<JsRuntimeOptions> = {
-  rules: areRules,
-  cwd: isNonEmpty,
+  rules: mustBeRules,
+  cwd: mustBeNonEmptyText,
   codecs: mustBeObject,
   maxSnapshotBytes: mustBePositive,
 }

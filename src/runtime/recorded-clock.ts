@@ -20,22 +20,22 @@ export function createRecordedClock(recorded: readonly number[], onFull: () => v
   const reads: number[] = []
   let count = 0
   let last = 0
-  const note = (read: number) => {
-    if (count <= maxRecordedReads) reads.push(read)
+  const addRead = (times: number) => {
+    if (count <= maxRecordedReads) reads.push(times)
     else onFull()
   }
   return {
     now() {
-      const before = recorded[count++]
-      last = before ?? Math.max(last, Date.now())
-      if (before === undefined) note(last)
+      const recordedTime = recorded[count++]
+      last = recordedTime ?? Math.max(last, Date.now())
+      if (recordedTime === undefined) addRead(last)
       return last
     },
-    note(read) {
+    note(times) {
       count = Math.max(count, recorded.length)
-      for (const each of read) {
+      for (const time of times) {
         count++
-        note(each)
+        addRead(time)
       }
     },
     takeReads: () => reads.splice(0),

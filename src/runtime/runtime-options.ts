@@ -35,7 +35,7 @@ function ignoredConfinement(options: {
 }
 
 /** Codecs by name, made with `codec()`. */
-export function areCodecs(value: unknown): string | undefined {
+export function mustBeCodecs(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return "is not an object of codecs by name"
   const wrong = Object.entries(value).find(([, each]) => typeof each?.class !== "function")
   return wrong && `has "${wrong[0]}", which is not a codec: use codec(Class, { encode, decode })`
@@ -44,11 +44,11 @@ export function areCodecs(value: unknown): string | undefined {
 export const confinementChecks = {
   isolation: mustBeOneOf("process", "os", "auto"),
   network: mustBeOneOf("none", "all"),
-  read: arePaths,
-  write: arePaths,
-  cwd: isNonEmpty,
-  env: isEnvironment,
-  rules: areRules,
+  read: mustBePaths,
+  write: mustBePaths,
+  cwd: mustBeNonEmptyText,
+  env: mustBeEnvironment,
+  rules: mustBeRules,
   onWarning: mustBeFunction,
 } satisfies Record<string, OptionCheck>
 
@@ -62,22 +62,22 @@ export function runtimeLimitChecks(names: readonly string[], fromZero: readonly 
   )
 }
 
-export function areRules(value: unknown): string | undefined {
+export function mustBeRules(value: unknown): string | undefined {
   return Array.isArray(value) ? undefined : "is not an array of rules"
 }
 
-export function isNonEmpty(value: unknown): string | undefined {
+export function mustBeNonEmptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? undefined : "is not a text"
 }
 
-function arePaths(value: unknown): string | undefined {
+function mustBePaths(value: unknown): string | undefined {
   const paths: unknown[] | undefined = Array.isArray(value) ? value : undefined
-  if (!paths?.every((path): path is string => isNonEmpty(path) === undefined)) return "is not an array of paths"
+  if (!paths?.every((path): path is string => mustBeNonEmptyText(path) === undefined)) return "is not an array of paths"
   const missing = paths.find((path) => !existsSync(path))
   return missing === undefined ? undefined : `names "${resolve(missing)}", which is not there: make it first`
 }
 
-function isEnvironment(value: unknown): string | undefined {
+function mustBeEnvironment(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return "is not an object of variables"
   const wrong = Object.entries(value).find(([, text]) => typeof text !== "string" && text !== undefined)
   return wrong && `has a variable ${wrong[0]} that is not a text`

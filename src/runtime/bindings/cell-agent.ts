@@ -51,21 +51,21 @@ export type GateMember = (path: string, call: AnyFunction) => AnyFunction
 export function createCellAgent(agent: object, gated: GateMember = (_path, call) => call): CellAgent {
   // `isAgent` has checked the members.
   const { name, description, runtime, run } = agent as Agent
-  const start = (task: CellTask) => waitForReply(run.call(agent, checkPrompt(task.prompt), runOptions(task)))
-  const members: CellAgent = {
+  const runTask = (task: CellTask) => waitForReply(run.call(agent, checkPrompt(task.prompt), runOptions(task)))
+  const cellAgent: CellAgent = {
     name,
     ...(description !== undefined && { description }),
     run: gated("run", (prompt: Prompt, options: CellRunOptions = {}) =>
-      start({ ...checkOptionNames("run", options, optionNames), prompt }),
+      runTask({ ...checkOptionNames("run", options, optionNames), prompt }),
     ) as CellAgent["run"],
     runAll: gated("runAll", async (tasks: readonly (Prompt | CellTask)[], options: object = {}) => {
       const { concurrency = 4 } = checkOptionNames<{ concurrency?: number }>("runAll", options, ["concurrency"])
-      return mapConcurrently(parseTasks(tasks, concurrency, runtime !== undefined), concurrency, start)
+      return mapConcurrently(parseTasks(tasks, concurrency, runtime !== undefined), concurrency, runTask)
     }) as CellAgent["runAll"],
     ...(runtime && { runtime: createLiveObjects(name, runtime, gated) }),
   }
-  cellAgents.add(members)
-  return Object.freeze(members)
+  cellAgents.add(cellAgent)
+  return Object.freeze(cellAgent)
 }
 
 const cellAgents = new WeakSet<object>()

@@ -30,13 +30,13 @@ export function currentCall(): RuntimeCall | undefined {
   return callStorage.getStore()
 }
 
-export function callThroughGate(asked: CallRequest, gate: CallGate | undefined): Promise<unknown> {
-  const { id = newId("call"), binding, method, subject, args, options = {}, signal, accept } = asked
+export function callThroughGate(request: CallRequest, gate: CallGate | undefined): Promise<unknown> {
+  const { id = newId("call"), binding, method, subject, args, options = {}, signal, accept } = request
   const { approve = false, maxCalls, timeoutMs, idempotent, unknown, journal } = options
   const call: RuntimeCall = { id, binding, args, approve, signal }
   if (method !== undefined) call.method = method
   if (subject !== undefined) call.subject = subject
-  if (asked.nameOf) call.nameOf = asked.nameOf
+  if (request.nameOf) call.nameOf = request.nameOf
   if (maxCalls !== undefined) call.maxCalls = maxCalls
   if (timeoutMs !== undefined) call.timeoutMs = timeoutMs
   if (accept) call.accept = accept
@@ -47,9 +47,9 @@ export function callThroughGate(asked: CallRequest, gate: CallGate | undefined):
   const next: Parameters<CallGate>[1] = async (change) => {
     if (called) throw new Error(`The gate called ${callName(call)} twice; next() is for one call.`)
     called = true
-    const isChanged = change?.signal || change?.idempotencyKey !== undefined || (change?.args ?? args) !== args
-    const made = isChanged ? { ...call, ...change } : call
-    return await callStorage.run(made, asked.make, made.args)
+    const isReplaced = change?.signal || change?.idempotencyKey !== undefined || (change?.args ?? args) !== args
+    const finalCall = isReplaced ? { ...call, ...change } : call
+    return await callStorage.run(finalCall, request.make, finalCall.args)
   }
   return gate ? gate(call, next) : next()
 }

@@ -10,14 +10,21 @@ const maxVisited = 10_000
 export function injectedObjectPath(value: object, bindings: ReadonlyMap<string, Binding>): string | undefined {
   for (const [name, binding] of bindings) if (boundValue(binding) === value) return name
   const seen = new Set<unknown>()
-  const open: [path: string, value: unknown][] = []
-  for (const [name, binding] of bindings) if (binding.kind === "variable") open.push([name, binding.value])
+  const queue: [path: string, value: unknown][] = []
+  for (const [name, binding] of bindings) if (binding.kind === "variable") queue.push([name, binding.value])
   // The list grows while it is read (breadth first), so the shortest path is found first.
-  for (const [path, at] of open) {
-    if (at === value) return path
-    if (typeof at !== "object" || at === null || types.isProxy(at) || seen.has(at) || ArrayBuffer.isView(at)) continue
-    seen.add(at)
-    for (const member of membersOf(path, at)) if (open.length < maxVisited) open.push(member)
+  for (const [path, current] of queue) {
+    if (current === value) return path
+    if (
+      typeof current !== "object" ||
+      current === null ||
+      types.isProxy(current) ||
+      seen.has(current) ||
+      ArrayBuffer.isView(current)
+    )
+      continue
+    seen.add(current)
+    for (const member of membersOf(path, current)) if (queue.length < maxVisited) queue.push(member)
   }
   return undefined
 }

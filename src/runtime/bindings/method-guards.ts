@@ -54,9 +54,9 @@ export function createMethodGuards(): MethodGuards {
   const objectsOfName = new Map<string, number>()
   let version = 0
 
-  const nameFor = (object: object, name: string) => {
-    const known = names.get(object)
-    if (known) return known
+  const nameOfObject = (object: object, name: string) => {
+    const registered = names.get(object)
+    if (registered) return registered
     const count = (objectsOfName.get(name) ?? 0) + 1
     objectsOfName.set(name, count)
     const made = { name, id: count === 1 ? name : `${name}#${count}` }
@@ -64,20 +64,20 @@ export function createMethodGuards(): MethodGuards {
     return made
   }
 
-  const learn = (fn: unknown, guarded: GuardedMethod) => {
+  const rememberFunction = (fn: unknown, guarded: GuardedMethod) => {
     if (typeof fn !== "function") return
-    const known = functions.get(fn) ?? new Set<GuardedMethod>()
-    functions.set(fn, known.add(guarded))
+    const registered = functions.get(fn) ?? new Set<GuardedMethod>()
+    functions.set(fn, registered.add(guarded))
   }
 
-  const ofFunction = (owner: unknown, fn: unknown): GuardedMethod | undefined => {
-    const known = isObject(fn) ? functions.get(fn) : undefined
+  const guardOfFunction = (owner: unknown, fn: unknown): GuardedMethod | undefined => {
+    const registered = isObject(fn) ? functions.get(fn) : undefined
     if (
-      !known ||
-      (isObject(owner) && !types.isProxy(owner) && !methods.has(owner) && inheritsSharedMethod(owner, fn, known))
+      !registered ||
+      (isObject(owner) && !types.isProxy(owner) && !methods.has(owner) && inheritsSharedMethod(owner, fn, registered))
     )
       return undefined
-    const all = [...known]
+    const all = [...registered]
     return all.find(({ object }) => object === owner) ?? mergeGuardedMethods(all)
   }
 
@@ -86,21 +86,23 @@ export function createMethodGuards(): MethodGuards {
       if (binding.kind !== "variable" || !binding.guard || !isObject(binding.value)) return
       const object = binding.value
       version++
-      const ofObject = methods.get(object) ?? new Map<string, GuardedMethod>()
-      methods.set(object, ofObject)
-      const { name: first, id } = nameFor(object, name)
+      const objectGuards = methods.get(object) ?? new Map<string, GuardedMethod>()
+      methods.set(object, objectGuards)
+      const { name: first, id } = nameOfObject(object, name)
       for (const [method, options] of guardEntries(binding.guard)) {
-        const known = ofObject.get(method)
-        const guarded = known ?? { binding: first, method, options, object, subject: `${id}.${method}` }
-        if (known) known.options = mergeCallOptions(known.options, options)
-        ofObject.set(method, guarded)
-        if (!types.isProxy(object)) learn(findMember(object, method)?.value, guarded)
+        const registered = objectGuards.get(method)
+        const guarded = registered ?? { binding: first, method, options, object, subject: `${id}.${method}` }
+        if (registered) registered.options = mergeCallOptions(registered.options, options)
+        objectGuards.set(method, guarded)
+        if (!types.isProxy(object)) rememberFunction(findMember(object, method)?.value, guarded)
       }
     },
     find(owner, key, fn) {
-      const ofOwner = typeof key === "string" && isObject(owner) ? methods.get(owner)?.get(key) : undefined
-      if (ofOwner) learn(fn, ofOwner)
-      return ofOwner ?? ofFunction(owner, fn) ?? (callAndApply.has(fn) ? ofFunction(undefined, owner) : undefined)
+      const ownGuard = typeof key === "string" && isObject(owner) ? methods.get(owner)?.get(key) : undefined
+      if (ownGuard) rememberFunction(fn, ownGuard)
+      return (
+        ownGuard ?? guardOfFunction(owner, fn) ?? (callAndApply.has(fn) ? guardOfFunction(undefined, owner) : undefined)
+      )
     },
     methodsOf: (object) => methods.get(object),
     get version() {

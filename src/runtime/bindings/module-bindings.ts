@@ -39,9 +39,9 @@ function namedExports(exported: Record<string, unknown>): Bindings {
 }
 
 async function defaultExportBindings(exported: unknown): Promise<Bindings> {
-  const made: unknown = typeof exported === "function" && !isClass(exported) ? await exported() : exported
-  if (made === undefined) return {}
-  if (typeof made === "object" && made !== null && !Array.isArray(made)) return { ...made }
+  const members: unknown = typeof exported === "function" && !isClass(exported) ? await exported() : exported
+  if (members === undefined) return {}
+  if (typeof members === "object" && members !== null && !Array.isArray(members)) return { ...members }
   throw new Error("its default export must be an object of bindings, or a function that gives one")
 }
 

@@ -15,15 +15,16 @@ export interface UsedObjects {
 
 export function createUsedObjects(codecs: Codecs = {}): UsedObjects {
   const lastUse = new WeakMap<object, number>()
-  let count = 0
+  let period = 0
   return {
-    markUsed: (value) => void lastUse.set(value, count),
+    markUsed: (value) => void lastUse.set(value, period),
     has: (value) => lastUse.has(value),
     takeNames(bindings) {
-      const now = count++
+      const currentPeriod = period++
       return injectedObjects(bindings)
         .filter(
-          ({ value }) => lastUse.get(value) === now && !isPlainContainer(value) && codecOf(value, codecs) === undefined,
+          ({ value }) =>
+            lastUse.get(value) === currentPeriod && !isPlainContainer(value) && codecOf(value, codecs) === undefined,
         )
         .map(({ name }) => name)
     },
@@ -52,7 +53,7 @@ export function dropSameObjects(
   bindings: ReadonlyMap<string, Binding>,
   used: UsedObjects,
 ): RuntimeLoss[] {
-  const found = lost.flatMap((each): RuntimeLoss[] => {
+  const remaining = lost.flatMap((each): RuntimeLoss[] => {
     const { name, object } = each
     if (object === undefined) return [each]
     const binding = bindings.get(name)
@@ -62,7 +63,7 @@ export function dropSameObjects(
     used.markUsed(value)
     return []
   })
-  return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
+  return [...new Map(remaining.map((each) => [JSON.stringify(each), each])).values()]
 }
 
 export const notInjectedReason = "it was injected, and is not in this runtime"

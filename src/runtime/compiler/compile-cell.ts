@@ -70,7 +70,7 @@ export interface CompileOptions {
   /** Names that resolve to `ambient`. */
   ambient: ReadonlySet<string>
   /** Whether values that may be remote pass the checks of the loop guard, such as `guard.value`. */
-  checksValues?: boolean | undefined
+  checkRemoteValues?: boolean | undefined
 }
 
 /** Compiles a cell for the current realm. Throws a `CellSyntaxError` for code that a cell cannot contain.

@@ -3,6 +3,7 @@
 import { fileURLToPath } from "node:url"
 import { types } from "node:util"
 import type { ActionError } from "../../core/event.ts"
+import type { Position } from "../compiler/text-positions.ts"
 import { inspectShort } from "../preview.ts"
 
 /** Describes a thrown value: message, position in this cell, and the relevant frames. */
@@ -82,11 +83,6 @@ export function cellFilename(runtime: number, cell: number): string {
   return `${cellFilePrefix}${runtime}/cell-${cell}.ts`
 }
 
-interface Position {
-  line: number
-  column: number
-}
-
 const locators = new Map<string, (at: Position) => Position>()
 // The newest cells, as a ring buffer.
 const recentCells: string[] = []
@@ -116,10 +112,10 @@ function errorLines(error: unknown, depth: number): string[] {
   const parts: unknown[] = Array.isArray(errors) ? shownParts.map((key) => readSafely(errors, key)) : []
   parts.push(readSafely(error, "cause"))
   // Limited, because causes may form a cycle.
-  const below = depth < 4 ? parts.flatMap((part) => (part === undefined ? [] : errorLines(part, depth + 1))) : []
+  const nested = depth < 4 ? parts.flatMap((part) => (part === undefined ? [] : errorLines(part, depth + 1))) : []
   return [
     `${nameOf(error)}: ${textOf(readSafely(error, "message"))}`,
-    ...below.map((line, at) => (at === 0 ? `  because of ${line}` : `  ${line}`)),
+    ...nested.map((line, at) => (at === 0 ? `  because of ${line}` : `  ${line}`)),
   ]
 }
 
@@ -136,10 +132,10 @@ function usefulFrames(frames: string[]): string[] {
 
 /** The frames of an error, followed by those of the cell that made the failed call. */
 function stackOf(thrown: unknown): string[] {
-  const own = framesOf(thrown)
-  const asked = (isError(thrown) && callerFrames.get(thrown)) || []
-  const [, cell] = cellFrame.exec(asked[0] ?? "") ?? []
-  return cell !== undefined && own.some((frame) => frame.includes(cell)) ? own : [...own, ...asked]
+  const ownFrames = framesOf(thrown)
+  const callers = (isError(thrown) && callerFrames.get(thrown)) || []
+  const [, cell] = cellFrame.exec(callers[0] ?? "") ?? []
+  return cell !== undefined && ownFrames.some((frame) => frame.includes(cell)) ? ownFrames : [...ownFrames, ...callers]
 }
 
 function framesOf(thrown: unknown): string[] {

@@ -14,22 +14,25 @@ export interface CellScheduler {
     signal: AbortSignal | undefined,
   ): Promise<CellExecution>
   /** Runs an operation when it is next. `use` names it in errors. */
-  runExclusive<T>(use: string, job: () => Promise<T>): Promise<T>
+  runExclusive<T>(operation: string, job: () => Promise<T>): Promise<T>
   /** Throws if a running cell calls an operation that would replace its namespace. */
-  refuseInsideCell(use: string): void
+  refuseInsideCell(operation: string): void
   /** Rejects everything that waits. */
   rejectWaiting(error: Error): void
 }
 
 /** `open` throws an error that names the operation if the runtime is closed. */
-export function createCellScheduler(shared: SharedCellState, open: (use: string) => unknown): CellScheduler {
+export function createCellScheduler(
+  shared: SharedCellState,
+  requireOpen: (operation: string) => unknown,
+): CellScheduler {
   const queue = createCellQueue()
-  const isWithin = () => queue.busy && cellStorage.getStore()?.belongsToRuntime(shared) === true
+  const isInsideCell = () => queue.busy && cellStorage.getStore()?.belongsToRuntime(shared) === true
   return {
     async runCell(run, signal) {
-      open("execute()")
+      requireOpen("execute()")
       const parent = cellStorage.getStore()
-      if (isWithin()) return run(parent)
+      if (isInsideCell()) return run(parent)
       let started = false
       const start = () => {
         started = true
@@ -42,17 +45,19 @@ export function createCellScheduler(shared: SharedCellState, open: (use: string)
         return notStartedExecution("The cell was aborted before its turn came.")
       }
     },
-    async runExclusive(use, job) {
-      if (isWithin()) return job()
+    async runExclusive(operation, job) {
+      if (isInsideCell()) return job()
       return queue.enter(job).catch((error: unknown) => {
         // If the runtime was closed, throw the error with this operation's name.
-        open(use)
+        requireOpen(operation)
         throw error
       })
     },
-    refuseInsideCell(use) {
-      if (!isWithin()) return
-      throw new ConfigError(`${use} would take the names from under the cell that calls it. Call it when it has ended.`)
+    refuseInsideCell(operation) {
+      if (!isInsideCell()) return
+      throw new ConfigError(
+        `${operation} would take the names from under the cell that calls it. Call it when it has ended.`,
+      )
     },
     rejectWaiting: (error) => queue.refuse(error),
   }

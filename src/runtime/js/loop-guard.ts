@@ -25,21 +25,21 @@ export interface RemoteValueChecks {
 /** Stops the cells of one runtime that are out of time or aborted. A check costs more than a countdown, so code checks
  *  at intervals: often if iterations are slow, seldom if they are fast. */
 export function createLoopGuard(checks?: RemoteValueChecks): CellLoopGuard {
-  let zombies = 0
+  let stoppedCells = 0
   let stride = minStride
-  let askedAt = 0
+  let checkedAt = 0
   let skips = 0
   // A stopped cell may wait for ever. Once it is garbage-collected, no code of it can run any more.
   const collected = new FinalizationRegistry<undefined>(() => {
-    zombies--
+    stoppedCells--
   })
-  const chosen = new WeakSet<object>()
+  const chosenDefaults = new WeakSet<object>()
   const guard: CellLoopGuard = {
     left: minStride,
     tick() {
       const cell = cellStorage.getStore()
       cell?.throwIfStopped()
-      const watching = zombies > 0
+      const watching = stoppedCells > 0
       // Code that blocks the event loop can only be stopped by its deadline; without one, check seldom.
       if (!cell?.hasDeadline || (watching && skips-- > 0)) {
         guard.left = watching ? 0 : untimedStride
@@ -47,8 +47,8 @@ export function createLoopGuard(checks?: RemoteValueChecks): CellLoopGuard {
       }
       const time = monotonicNow()
       cell.throwIfPastDeadline(time)
-      stride = time - askedAt < maxIntervalMs ? Math.min(stride * 2, maxStride) : minStride
-      askedAt = time
+      stride = time - checkedAt < maxIntervalMs ? Math.min(stride * 2, maxStride) : minStride
+      checkedAt = time
       skips = stride
       guard.left = watching ? 0 : stride
     },
@@ -66,16 +66,17 @@ export function createLoopGuard(checks?: RemoteValueChecks): CellLoopGuard {
       return value
     },
     defaults(...values) {
-      for (const value of values) if (typeof value === "function" && !chosen.has(value)) checks?.checkDefault(value)
+      for (const value of values)
+        if (typeof value === "function" && !chosenDefaults.has(value)) checks?.checkDefault(value)
     },
     chosen(value) {
-      if (typeof value === "function") chosen.add(value)
+      if (typeof value === "function") chosenDefaults.add(value)
       return value
     },
     optional: (value) => (typeof value === "function" && checks ? checks.optional(value) : value),
     optionalMethods: (value) => (Object(value) === value && checks ? checks.optionalMethods(value) : value),
     watchStoppedCell(cell) {
-      zombies++
+      stoppedCells++
       guard.left = 0
       collected.register(cell, undefined)
     },

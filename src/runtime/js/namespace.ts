@@ -48,14 +48,14 @@ export interface Namespace {
   markHeldByCellValues(names: Iterable<string>): void
   /** The injected bindings, for another runtime. */
   injectedBindings(): Bindings
-  /** Adds names as if cells had made them; those in `fixed` are constants. */
-  loadCellNames(values: ReadonlyMap<string, unknown>, fixed: readonly string[]): void
+  /** Adds names as if cells had made them; those in `constantNames` are constants. */
+  loadCellNames(values: ReadonlyMap<string, unknown>, constantNames: readonly string[]): void
   /** Records the end of a cell and returns what changed since the previous one ended, without the host's changes. A
    *  cell that began before a reset changed nothing in the current namespace. A cell that ran to its end also
    *  reassigned the names to which its top-level statements assigned an equal value. */
-  recordChanges(cell: PreparedCell | undefined, place: Scope, ended: boolean): NameChanges
+  recordChanges(cell: PreparedCell | undefined, cellScope: Scope, ended: boolean): NameChanges
   /** Takes an image of the namespace, to roll back to. Changes that the host makes later are not rolled back. */
-  takeImage(take: (scope: Scope) => UndoImage): NamespaceImage
+  takeImage(createImage: (scope: Scope) => UndoImage): NamespaceImage
 }
 
 export interface BoundValue {
@@ -85,39 +85,39 @@ export interface NamespaceImage {
 export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCellState, codecs: Codecs = {}): Namespace {
   let scope = createScopeObject()
   const bindings = new Map<string, Binding>()
-  const standIns = createBindingProxies(shared)
+  const proxies = createBindingProxies(shared)
   const constants = new Set<string>()
   // Classes of injected instances, bound for convenience; any other use of such a name takes precedence.
   const implied = new Map<string, unknown>()
   // Every name with its value when the last cell ended. A difference means that a cell changed it.
-  const settled = new Map<string, unknown>()
+  const lastValues = new Map<string, unknown>()
   const origins = createCodeOrigins()
   const used = createUsedObjects(codecs)
-  const held = new Set<string>()
+  const heldByCells = new Set<string>()
   const images = new Set<{ names: UndoImage; constants: Set<string> }>()
   shared.pathOf = (value) => injectedObjectPath(unwrapProxy(value) as object, bindings)
-  const maker = createNameGenerator((name) => Object.hasOwn(scope, name))
+  const nameGenerator = createNameGenerator((name) => Object.hasOwn(scope, name))
 
-  const put = (name: string, value: unknown) => {
+  const setName = (name: string, value: unknown) => {
     scope[name] = value
-    settled.set(name, value)
-    maker.markUsed(name)
+    lastValues.set(name, value)
+    nameGenerator.markUsed(name)
     for (const { names } of images) names.updateName(name, value)
   }
 
   const bind = (name: string, binding: Binding) => {
     bindings.set(name, binding)
-    put(name, standIns.get(name, binding))
-    for (const fixed of [constants, ...[...images].map((image) => image.constants)]) {
-      if (binding.kind === "variable") fixed.delete(name)
-      else fixed.add(name)
+    setName(name, proxies.get(name, binding))
+    for (const names of [constants, ...[...images].map((image) => image.constants)]) {
+      if (binding.kind === "variable") names.delete(name)
+      else names.add(name)
     }
   }
 
   const bindImplied = () => {
     for (const [name, type] of impliedTypes(bindings)) {
       if (Object.hasOwn(scope, name) || ambient.has(name)) continue
-      put(name, type)
+      setName(name, type)
       implied.set(name, type)
     }
   }
@@ -126,10 +126,10 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
     bindings.has(name) || (Object.hasOwn(scope, name) && !(implied.has(name) && implied.get(name) === scope[name]))
 
   // The current binding of a name. The host's options apply until a cell replaces the value.
-  const current = (name: string): Binding => {
+  const currentBinding = (name: string): Binding => {
     const binding = bindings.get(name)
     const value = scope[name]
-    if (binding && Object.is(standIns.get(name, binding), value)) return binding
+    if (binding && Object.is(proxies.get(name, binding), value)) return binding
     if (binding?.kind !== "variable") return toBinding(unwrapProxy(value))
     return { ...binding, value: unwrapProxy(value), guard: undefined }
   }
@@ -137,14 +137,14 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
   const unknownName = (name: string) =>
     new ConfigError(`There is no "${name}" in the runtime. There is ${listNames(Object.keys(scope))}.`)
 
-  const updateProblem = (name: string, given: unknown): string | undefined => {
+  const updateProblem = (name: string, value: unknown): string | undefined => {
     if (!Object.hasOwn(scope, name)) return `there is no "${name}"; there is ${listNames(Object.keys(scope))}`
-    const next = toBinding(given)
+    const next = toBinding(value)
     if (isThenable(boundValue(next))) return `"${name}" would be a promise: await it first`
     const old = bindings.get(name)
-    const unguarded = old && bindingGuardProblem(rebind(old, given))
-    if (unguarded !== undefined) return `"${name}": ${unguarded}`
-    const { kind } = old ?? current(name)
+    const guardProblem = old && bindingGuardProblem(rebind(old, value))
+    if (guardProblem !== undefined) return `"${name}": ${guardProblem}`
+    const { kind } = old ?? currentBinding(name)
     if (next.kind === kind || (kind === "variable" && next.kind === "agent")) return undefined
     if (kind === "variable" && typeof scope[name] === "function") return undefined
     return `"${name}" is a ${kind} and cannot become a ${next.kind}`
@@ -154,18 +154,18 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
     scope,
     constants,
     origins,
-    inject(given) {
-      const entries = toCheckedBindings(given, isTaken)
+    inject(added) {
+      const entries = toCheckedBindings(added, isTaken)
       for (const [name, binding] of entries) bind(name, binding)
       bindImplied()
     },
     update(values) {
-      const problems = Object.entries(values).flatMap(([name, given]) => updateProblem(name, given) ?? [])
+      const problems = Object.entries(values).flatMap(([name, value]) => updateProblem(name, value) ?? [])
       if (problems.length > 0) throw new ConfigError(`Nothing was updated: ${problems.join("; ")}.`)
-      for (const [name, given] of Object.entries(values)) {
+      for (const [name, value] of Object.entries(values)) {
         const old = bindings.get(name)
-        if (old) bind(name, rebind(old, given))
-        else put(name, standIns.create(name, toBinding(given)))
+        if (old) bind(name, rebind(old, value))
+        else setName(name, proxies.create(name, toBinding(value)))
       }
       bindImplied()
     },
@@ -182,12 +182,12 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
     bindingsToDescribe(names) {
       const missing = names?.find((name) => !Object.hasOwn(scope, name))
       if (missing !== undefined) throw unknownName(missing)
-      const there = names ?? [...bindings.keys()].filter((name) => Object.hasOwn(scope, name))
-      return new Map(there.map((name) => [name, current(name)]))
+      const described = names ?? [...bindings.keys()].filter((name) => Object.hasOwn(scope, name))
+      return new Map(described.map((name) => [name, currentBinding(name)]))
     },
     names: () =>
       Object.keys(scope).map((name): RuntimeName => {
-        const binding = current(name)
+        const binding = currentBinding(name)
         const value = boundValue(binding)
         const type = binding.kind === "agent" ? "Agent" : describeType(value)
         const size = sizeOf(value)
@@ -195,17 +195,17 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
         return { name, kind: binding.kind, type, injected, ...(size !== undefined && { size }) }
       }),
     keep(prefix, value) {
-      const name = maker.createName(prefix)
-      put(name, value)
+      const name = nameGenerator.createName(prefix)
+      setName(name, value)
       return name
     },
     reset() {
       scope = namespace.scope = createScopeObject()
-      settled.clear()
+      lastValues.clear()
       constants.clear()
       implied.clear()
       images.clear()
-      standIns.clear()
+      proxies.clear()
       for (const [name, binding] of bindings) bind(name, binding)
       bindImplied()
     },
@@ -213,47 +213,47 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
       const bound = new Map<string, BoundValue>()
       for (const [name, value] of implied) bound.set(name, { value, isVariable: false })
       for (const [name, binding] of bindings) {
-        bound.set(name, { value: standIns.get(name, binding), isVariable: binding.kind === "variable" })
+        bound.set(name, { value: proxies.get(name, binding), isVariable: binding.kind === "variable" })
       }
       return bound
     },
     bindings,
     used,
     markMentionedObjectsUsed(mentions) {
-      const unused = injectedObjects(bindings)
-      if (unused.length === 0) return
+      const objects = injectedObjects(bindings)
+      if (objects.length === 0) return
       const mentioned = mentions()
-      const leadsOn = mentioned?.some((name) => !bindings.has(name)) ?? true
-      for (const { name, value } of unused) {
-        if (!mentioned || mentioned.includes(name) || (leadsOn && held.has(name))) used.markUsed(value)
+      const mentionsCellNames = mentioned?.some((name) => !bindings.has(name)) ?? true
+      for (const { name, value } of objects) {
+        if (!mentioned || mentioned.includes(name) || (mentionsCellNames && heldByCells.has(name))) used.markUsed(value)
       }
     },
     markHeldByCellValues(names) {
-      for (const name of names) if (bindings.has(name)) held.add(name)
+      for (const name of names) if (bindings.has(name)) heldByCells.add(name)
     },
     injectedBindings: () => Object.fromEntries(bindings),
-    loadCellNames(values, fixed) {
+    loadCellNames(values, constantNames) {
       for (const [name, value] of values) {
-        put(name, value)
+        setName(name, value)
         constants.delete(name)
       }
-      for (const name of fixed) if (Object.hasOwn(scope, name)) constants.add(name)
+      for (const name of constantNames) if (Object.hasOwn(scope, name)) constants.add(name)
     },
-    recordChanges(cell, place, ended) {
+    recordChanges(cell, cellScope, ended) {
       for (const name of cell?.declares ?? []) constants.delete(name)
-      for (const name of cell?.constants ?? []) if (Object.hasOwn(place, name)) constants.add(name)
-      if (place !== scope) return { created: [], reassigned: [], removed: [] }
+      for (const name of cell?.constants ?? []) if (Object.hasOwn(cellScope, name)) constants.add(name)
+      if (cellScope !== scope) return { created: [], reassigned: [], removed: [] }
       origins.record(cell?.declared ?? [], scope)
-      const changes = takeNameChanges(settled, scope)
-      for (const name of changes.created) maker.markUsed(name)
+      const changes = takeNameChanges(lastValues, scope)
+      for (const name of changes.created) nameGenerator.markUsed(name)
       if (cell && ended) addReassigned(changes, cell.assigned, scope)
       for (const name of changes.removed) constants.delete(name)
       const names = used.takeNames(bindings)
       return names.length > 0 ? { ...changes, used: names } : changes
     },
-    takeImage(take) {
-      const place = scope
-      const image = { names: take(scope), constants: new Set(constants) }
+    takeImage(createImage) {
+      const imageScope = scope
+      const image = { names: createImage(scope), constants: new Set(constants) }
       images.add(image)
       const drop = () => void images.delete(image)
       return {
@@ -262,10 +262,10 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
         restore() {
           drop()
           const lost = image.names.restore()
-          if (place !== scope) return lost
+          if (imageScope !== scope) return lost
           constants.clear()
           for (const name of image.constants) constants.add(name)
-          takeNameChanges(settled, scope)
+          takeNameChanges(lastValues, scope)
           return lost
         },
       }

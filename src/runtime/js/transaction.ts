@@ -11,7 +11,7 @@ import { findUncaptured, undoImageOptions } from "./undo-reach.ts"
 /** The transaction of one cell. */
 export interface Transaction {
   /** Takes an image of the namespace, right before the cell's first line. Without it there is nothing to undo. */
-  begin(ready: PreparedCell): void
+  begin(prepared: PreparedCell): void
   /** Calls the user's check after the cell ran to its end. Returns why the cell is rolled back; undefined if it
    *  stands. */
   runCheck(): Promise<CellRefusal | undefined>
@@ -36,27 +36,32 @@ export function createTransaction(
 ): Transaction {
   let image: NamespaceImage | undefined
   let mentions: PreparedCell["mentions"] = () => []
-  let added: () => RuntimeLoss[] = () => []
-  let ending: string | undefined
-  const called = new Map<string, number>()
-  cell.callCounts = called
+  let lostInBuiltIns: () => RuntimeLoss[] = () => []
+  let tooLateReason: string | undefined
+  const callCounts = new Map<string, number>()
+  cell.callCounts = callCounts
 
   const rollBack = () => {
     // Leftovers of the cell, such as timers, would continue as if it had succeeded.
     if (image) cell.stop(new CellStopped("aborted", "The cell was rolled back."))
     const lost = image?.restore() ?? []
     // Report only values that the cell could have changed. If it called the host, that may be any value.
-    const mentioned = called.size === 0 ? mentions() : undefined
-    const beyond =
+    const mentioned = callCounts.size === 0 ? mentions() : undefined
+    const uncaptured =
       image && image.uncaptured.length > 0 ? (findUncaptured(mentioned, namespace) ?? image.uncaptured) : []
     image = undefined
-    return [...beyond, ...lost, ...added(), ...[...called].map(([name, count]) => callNotUndone(name, count))]
+    return [
+      ...uncaptured,
+      ...lost,
+      ...lostInBuiltIns(),
+      ...[...callCounts].map(([name, count]) => callNotUndone(name, count)),
+    ]
   }
 
   return {
-    begin(ready) {
-      mentions = ready.mentions
-      added = watchBuiltInClasses()
+    begin(prepared) {
+      mentions = prepared.mentions
+      lostInBuiltIns = watchBuiltInClasses()
       image = namespace.takeImage((scope) => createUndoImage(scope, undoImageOptions(namespace)))
     },
     async runCheck() {
@@ -72,14 +77,16 @@ export function createTransaction(
     withUndo(execution) {
       if (!execution.ok) return execution
       const undo = async () => {
-        if (ending !== undefined) throw new AgentError(`undo() came too late: ${ending}.`, { code: "too-late" })
-        ending = "the cell was undone already"
+        if (tooLateReason !== undefined)
+          throw new AgentError(`undo() came too late: ${tooLateReason}.`, { code: "too-late" })
+        tooLateReason = "the cell was undone already"
         return rollBack()
       }
       return { ...execution, undo }
     },
     expire() {
-      ending ??= "another cell has begun, or the runtime was reset or closed. Undo a cell before you run the next"
+      tooLateReason ??=
+        "another cell has begun, or the runtime was reset or closed. Undo a cell before you run the next"
       image?.drop()
       image = undefined
     },

@@ -31,7 +31,7 @@ export function findUncaptured(
     const part = Object.fromEntries(
       [...names].filter((name) => Object.hasOwn(scope, name)).map((name) => [name, scope[name]]),
     )
-    const { uncaptured: beyond } = createUndoImage(part, {
+    const { uncaptured } = createUndoImage(part, {
       ...undoImageOptions(namespace),
       onFunction: (value) => functions.add(value),
     })
@@ -40,18 +40,18 @@ export function findUncaptured(
       const origin = typeof value === "function" ? origins.originOf(value) : undefined
       if (!origin) continue
       for (const name of origin.known) names.add(name)
-      for (const own of [value, ...methodsOf(value)]) functions.delete(own)
+      for (const covered of [value, ...methodsOf(value)]) functions.delete(covered)
     }
     if (functions.size > 0) return undefined
-    if (names.size === size) return beyond
+    if (names.size === size) return uncaptured
   }
 }
 
 /** The functions that a class declaration creates. */
 function methodsOf(value: unknown): unknown[] {
-  const { prototype, ...own } = Object.getOwnPropertyDescriptors(value) as Record<string, PropertyDescriptor>
+  const { prototype, ...covered } = Object.getOwnPropertyDescriptors(value) as Record<string, PropertyDescriptor>
   const inherited = Object.getOwnPropertyDescriptors(Object(prototype?.value)) as Record<string, PropertyDescriptor>
-  return [...Object.values(own), ...Object.values(inherited)]
-    .flatMap(({ value: held, get, set }) => [held, get, set])
-    .filter((held) => typeof held === "function")
+  return [...Object.values(covered), ...Object.values(inherited)]
+    .flatMap(({ value: member, get, set }) => [member, get, set])
+    .filter((member) => typeof member === "function")
 }

@@ -1,5 +1,5 @@
-// Keeps rejections that cells leave unhandled away from the host: it neither ends nor hears of them; the error is
-// printed for the cell instead.
+// Keeps unhandled rejections of cells away from the host: they do not end it and do not reach its listeners. The error
+// is printed for the cell instead.
 import { printUncaught } from "./ambient/cell-timers.ts"
 import { CellStopped, cellStorage } from "./running-cell.ts"
 
@@ -33,8 +33,8 @@ function installCellDomain(): void {
   let value: unknown = property?.value
   Object.defineProperty(process, "domain", {
     get: () => (cellStorage.getStore() ? cellDomain : value),
-    set(given: unknown) {
-      value = given
+    set(newValue: unknown) {
+      value = newValue
     },
     enumerable: property?.enumerable ?? true,
     configurable: true,

@@ -133,17 +133,17 @@ function sizeMismatches(
 
 function validateCombinators(place: ValidationStep, schema: JsonSchema): void {
   const { found, path } = place
-  const fits = (option: Json) => mismatchesWith(place, option).length === 0
+  const isValid = (option: Json) => mismatchesWith(place, option).length === 0
   for (const option of schemaList(schema.allOf)) validateNode({ ...place, schema: option })
-  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(fits)) found.push(...closestAlternative(place, schema.anyOf))
+  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(isValid)) found.push(...closestAlternative(place, schema.anyOf))
   if (Array.isArray(schema.oneOf)) {
-    const count = schema.oneOf.filter(fits).length
+    const count = schema.oneOf.filter(isValid).length
     if (count === 0) found.push(...closestAlternative(place, schema.oneOf))
     if (count > 1) found.push({ message: "matches more than one of the alternatives", path })
   }
-  if (schema.not !== undefined && fits(schema.not)) found.push({ message: "is of an excluded form", path })
+  if (schema.not !== undefined && isValid(schema.not)) found.push({ message: "is of an excluded form", path })
   if (schema.if === undefined) return
-  const branch = fits(schema.if) ? schema.then : schema.else
+  const branch = isValid(schema.if) ? schema.then : schema.else
   if (branch !== undefined) validateNode({ ...place, schema: branch })
 }
 
@@ -164,7 +164,9 @@ function hasDuplicateItems(items: readonly unknown[]): boolean {
   const alike = Map.groupBy(items, (item) => duplicateKey(item))
   return alike
     .values()
-    .some((group) => group.some((item, at) => group.slice(0, at).some((other) => isDeepStrictEqual(other, item))))
+    .some((group) =>
+      group.some((item, current) => group.slice(0, current).some((other) => isDeepStrictEqual(other, item))),
+    )
 }
 
 function duplicateKey(item: unknown): string {
@@ -207,23 +209,23 @@ function mismatchesWith(place: ValidationStep, schema: Json): Mismatch[] {
 // If no alternative fits, report the one that came closest: it failed deepest in the value, then with the fewest
 // problems.
 function closestAlternative(place: ValidationStep, alternatives: readonly Json[]): Mismatch[] {
-  const tries = alternatives.map((option) => mismatchesWith(place, option))
+  const attempts = alternatives.map((option) => mismatchesWith(place, option))
   const depth = (problems: Mismatch[]) => Math.max(...problems.map((problem) => problem.path.length))
-  const best = tries.sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? []
-  if (tries.length === 1 || best.some((problem) => problem.path.length > place.path.length)) return best
-  const messages = tries.flatMap((problems) => problems.map((problem) => problem.message))
+  const best = attempts.sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? []
+  if (attempts.length === 1 || best.some((problem) => problem.path.length > place.path.length)) return best
+  const messages = attempts.flatMap((problems) => problems.map((problem) => problem.message))
   return [{ message: [...new Set(messages)].join(", or "), path: place.path }]
 }
 
 /** The schema that a `$ref` within `root` points to. */
 export function resolveReference(reference: string, root: JsonSchema): Json {
   if (!reference.startsWith("#")) return true
-  let at: Json | undefined = root
+  let current: Json | undefined = root
   for (const step of reference.slice(1).split("/").slice(1)) {
     const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~")
-    at = isSchemaObject(at) ? at[name] : Array.isArray(at) ? at[Number(name)] : undefined
+    current = isSchemaObject(current) ? current[name] : Array.isArray(current) ? current[Number(name)] : undefined
   }
-  return at ?? true
+  return current ?? true
 }
 
 function schemaList(list: Json | undefined): readonly Json[] {

@@ -10,12 +10,12 @@ import { resolveReference } from "./json-schema-validator.ts"
 export function validateArguments<T = unknown>(
   schema: SchemaLike,
   shown: JsonSchema,
-  given: unknown,
+  args: unknown,
 ): Validation<T> | Promise<Validation<T>> {
-  const first = validateOnce<T>(schema, shown, given)
+  const first = validateOnce<T>(schema, shown, args)
   if (!(first instanceof Promise) && first.ok) return first
-  const decoded = decodeJsonTexts({ schema: shown, root: shown, depth: 0 }, given)
-  if (decoded === given) return first
+  const decoded = decodeJsonTexts({ schema: shown, root: shown, depth: 0 }, args)
+  if (decoded === args) return first
   const again = (validation: Validation<T>) => (validation.ok ? validation : validateOnce<T>(schema, shown, decoded))
   return first instanceof Promise ? first.then(again) : again(first)
 }
@@ -24,17 +24,13 @@ export function validateArguments<T = unknown>(
  *  itself. */
 export function decodeArguments(input: Json): Json {
   let decoded: unknown = input
-  for (let times = 0; times < 2 && typeof decoded === "string"; times++) decoded = tryParseJson(decoded)
+  for (let attempt = 0; attempt < 2 && typeof decoded === "string"; attempt++) decoded = tryParseJson(decoded)
   return isObject(decoded) ? decoded : input
 }
 
-function validateOnce<T>(
-  schema: SchemaLike,
-  shown: JsonSchema,
-  given: unknown,
-): Validation<T> | Promise<Validation<T>> {
-  const undeclared = findUndeclaredArgument({ schema: shown, root: shown, depth: 0 }, given, "")
-  return undeclared === undefined ? validateMaybeSync<T>(schema, given) : { ok: false, message: undeclared }
+function validateOnce<T>(schema: SchemaLike, shown: JsonSchema, args: unknown): Validation<T> | Promise<Validation<T>> {
+  const undeclared = findUndeclaredArgument({ schema: shown, root: shown, depth: 0 }, args, "")
+  return undeclared === undefined ? validateMaybeSync<T>(schema, args) : { ok: false, message: undeclared }
 }
 
 /** One schema inside a tool's schema (`root`), into which its references point. */
@@ -50,10 +46,10 @@ const maxDepth = 20
 function findUndeclaredArgument(place: SchemaNode, value: unknown, path: string): string | undefined {
   const schema = resolveSchema(place)
   if (!schema || place.depth > maxDepth) return undefined
-  const within = (inner: Json | undefined): SchemaNode => ({ ...place, schema: inner, depth: place.depth + 1 })
+  const childOf = (inner: Json | undefined): SchemaNode => ({ ...place, schema: inner, depth: place.depth + 1 })
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      const found = findUndeclaredArgument(within(schema.items), item, `${path}[${index}]`)
+      const found = findUndeclaredArgument(childOf(schema.items), item, `${path}[${index}]`)
       if (found !== undefined) return found
     }
     return undefined
@@ -61,12 +57,12 @@ function findUndeclaredArgument(place: SchemaNode, value: unknown, path: string)
   const { properties, additionalProperties, patternProperties } = schema
   if (!isObject(value) || !isObject(properties)) return undefined
   for (const [name, member] of Object.entries(value)) {
-    const here = path === "" ? name : `${path}.${name}`
+    const memberPath = path === "" ? name : `${path}.${name}`
     if (Object.hasOwn(properties, name)) {
-      const found = findUndeclaredArgument(within(properties[name]), member, here)
+      const found = findUndeclaredArgument(childOf(properties[name]), member, memberPath)
       if (found !== undefined) return found
     } else if (additionalProperties === false && patternProperties === undefined && member !== undefined) {
-      return `unknown argument ${JSON.stringify(here)}. Accepted: ${Object.keys(properties).join(", ") || "none"}.`
+      return `unknown argument ${JSON.stringify(memberPath)}. Accepted: ${Object.keys(properties).join(", ") || "none"}.`
     }
   }
   return undefined
@@ -82,15 +78,15 @@ function decodeJsonTexts(place: SchemaNode, value: unknown): unknown {
   }
   const schema = resolveSchema(place)
   if (!schema) return value
-  const within = (inner: Json | undefined): SchemaNode => ({ ...place, schema: inner, depth: place.depth + 1 })
+  const childOf = (inner: Json | undefined): SchemaNode => ({ ...place, schema: inner, depth: place.depth + 1 })
   if (Array.isArray(value)) {
-    const items = value.map((item) => decodeJsonTexts(within(schema.items), item))
+    const items = value.map((item) => decodeJsonTexts(childOf(schema.items), item))
     return items.some((item, index) => item !== value[index]) ? items : value
   }
   const { properties } = schema
   if (!isObject(value) || !isObject(properties)) return value
   const changed = Object.entries(value).flatMap(([name, member]) => {
-    const decoded = Object.hasOwn(properties, name) ? decodeJsonTexts(within(properties[name]), member) : member
+    const decoded = Object.hasOwn(properties, name) ? decodeJsonTexts(childOf(properties[name]), member) : member
     return decoded === member ? [] : [[name, decoded] as const]
   })
   return changed.length > 0 ? { ...value, ...Object.fromEntries(changed) } : value
@@ -111,7 +107,7 @@ function acceptsType(place: SchemaNode, type: "string" | "array" | "object"): bo
 
 function resolveSchema({ schema, root }: SchemaNode): JsonSchema | undefined {
   let found = schema
-  for (let times = 0; times < maxDepth && isObject(found) && typeof found.$ref === "string"; times++) {
+  for (let attempt = 0; attempt < maxDepth && isObject(found) && typeof found.$ref === "string"; attempt++) {
     found = resolveReference(found.$ref, root)
   }
   return isObject(found) ? found : undefined

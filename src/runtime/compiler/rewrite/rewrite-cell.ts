@@ -39,8 +39,8 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   let nextName = ""
   let peeked: AnyNode | undefined
   let deleted: AnyNode | undefined
-  const checksValues = options.checksValues === true
-  const checks = createRemoteCheckPlan(checksValues)
+  const checkRemoteValues = options.checkRemoteValues === true
+  const checks = createRemoteCheckPlan(checkRemoteValues)
 
   const rewriting: RewriteContext = {
     code,
@@ -59,7 +59,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     endStatement: terminate,
     emitNamed: named,
     noteChecks: checks.note,
-    checkDefaults: (patterns, read) => (checksValues ? defaultsCheckCode(patterns, read) : undefined),
+    checkDefaults: (patterns, read) => (checkRemoteValues ? defaultsCheckCode(patterns, read) : undefined),
     fail(message, node) {
       throw new CellSyntaxError(message, positionAt(code, node.start))
     },

@@ -9,11 +9,11 @@ import { cellStorage, printForCell, type SharedCellState } from "../running-cell
 /** A console that prints for the running cell, also from a closure of another cell. Groups end with the cell that
  *  opened them. */
 export function createCellConsole(shared: SharedCellState): Console {
-  const sink = (stream: CellOutput["stream"]) => ({
+  const createSink = (stream: CellOutput["stream"]) => ({
     write: (text: string) => printForCell(shared, stream, indentLines(cleanStackText(text))),
   })
   // The console only calls `write`.
-  const [stdout, stderr] = [sink("stdout"), sink("stderr")] as unknown as [Writable, Writable]
+  const [stdout, stderr] = [createSink("stdout"), createSink("stderr")] as unknown as [Writable, Writable]
   const console = new Console({ stdout, stderr, ignoreErrors: false })
   const group = (...label: unknown[]) => {
     if (label.length > 0) console.log(...label)
@@ -47,14 +47,14 @@ export function createCellStream(shared: SharedCellState, stream: CellOutput["st
       }
     },
   })
-  const stay = () => writable
+  const ignoreDestroy = () => writable
   return Object.assign(writable, {
     isTTY: false,
     end(chunk?: unknown) {
       if (typeof chunk === "string" || chunk instanceof Uint8Array) writable.write(chunk)
       return writable
     },
-    destroy: stay,
+    destroy: ignoreDestroy,
   })
 }
 

@@ -44,32 +44,32 @@ export interface AmbientOptions {
  *  closure of an earlier cell. */
 export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): Ambient {
   // Created at first use, and again after a reset, because a cell may have changed them.
-  const own = <T>(make: () => T) => lazy(make, () => shared.epoch)
-  const consoleOf = own((): Console => createCellConsole(shared))
-  const processOf = own(() => createCellProcess(shared, timers))
-  const performanceOf = own(createCellPerformance)
-  const cryptoOf = own(createCellCrypto)
-  const importFrom = lazy(() => createImportFunction(cwd))
-  const ownModules = new Map<string, () => object>([
-    ["console", consoleOf],
-    ["process", processOf],
+  const renewed = <T>(create: () => T) => lazy(create, () => shared.epoch)
+  const cellConsole = renewed((): Console => createCellConsole(shared))
+  const cellProcess = renewed(() => createCellProcess(shared, timers))
+  const cellPerformance = renewed(createCellPerformance)
+  const cellCrypto = renewed(createCellCrypto)
+  const importFromCwd = lazy(() => createImportFunction(cwd))
+  const cellModules = new Map<string, () => object>([
+    ["console", cellConsole],
+    ["process", cellProcess],
     ["timers", () => ({ ...nodeTimers, ...timers.globals })],
   ])
   const ambient: Ambient = {
     get console() {
-      return consoleOf()
+      return cellConsole()
     },
     get process() {
-      return processOf()
+      return cellProcess()
     },
     get Date() {
       return cellDate()
     },
     get performance() {
-      return performanceOf()
+      return cellPerformance()
     },
     get crypto() {
-      return cryptoOf()
+      return cellCrypto()
     },
     Math: createCellMath(),
     ...timers.globals,
@@ -86,12 +86,12 @@ export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): A
       const name = String(specifier)
       if (cell?.env.import) return cell.env.import(name, options)
       const plainName = name.replace(/^node:/, "")
-      const ownModule = ownModules.get(plainName)
-      if (ownModule) return withDefaultExport(ownModule())
+      const cellModule = cellModules.get(plainName)
+      if (cellModule) return withDefaultExport(cellModule())
       if (outsideWorldModules.has(plainName)) cell?.env.onEffect?.(`node:${plainName}`)
       const calledAt = new Error()
       try {
-        return await importFrom()(name, options)
+        return await importFromCwd()(name, options)
       } catch (error) {
         throw recordCallingCell(error, calledAt)
       }
@@ -115,18 +115,18 @@ export function resetAmbient(ambient: Ambient): void {
 
 /** `globalThis` of a cell: reads the namespace, then ambient names, then the real one; writes only to the namespace. */
 function createCellGlobal(scope: () => Scope, ambient: Ambient): object {
-  const holder = (key: PropertyKey) =>
+  const ownerOf = (key: PropertyKey) =>
     [scope(), ambient].find((candidate) => Object.hasOwn(candidate, key)) ?? globalThis
   return new Proxy(Object.create(null), {
-    get: (_, key) => Reflect.get(key === "import" ? globalThis : holder(key), key),
-    has: (_, key) => key in holder(key),
+    get: (_, key) => Reflect.get(key === "import" ? globalThis : ownerOf(key), key),
+    has: (_, key) => key in ownerOf(key),
     set: (_, key, value) => Reflect.set(scope(), key, value),
     deleteProperty: (_, key) => Reflect.deleteProperty(scope(), key),
     // The namespace has values only, no getters or setters.
     defineProperty: (_, key, { value, get, set }) => !get && !set && Reflect.set(scope(), key, value),
     ownKeys: () => Reflect.ownKeys(scope()),
     getOwnPropertyDescriptor(_, key) {
-      const descriptor = Reflect.getOwnPropertyDescriptor(holder(key), key)
+      const descriptor = Reflect.getOwnPropertyDescriptor(ownerOf(key), key)
       // A proxy must report a property that its target lacks as configurable.
       return descriptor && { ...descriptor, configurable: true }
     },
@@ -152,10 +152,10 @@ function withDefaultExport(value: object): object {
   })
 }
 
-function lazy<T>(make: () => T, version = () => 0): () => T {
-  let made: { value: T; version: number } | undefined
+function lazy<T>(create: () => T, version = () => 0): () => T {
+  let cached: { value: T; version: number } | undefined
   return () => {
-    if (made?.version !== version()) made = { value: make(), version: version() }
-    return made.value
+    if (cached?.version !== version()) cached = { value: create(), version: version() }
+    return cached.value
   }
 }

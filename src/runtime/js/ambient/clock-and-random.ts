@@ -42,12 +42,12 @@ export function createCellCrypto(): typeof crypto {
 
 const recordedDate: DateConstructor = new Proxy(Date, {
   construct(target, args: ConstructorParameters<typeof Date> | [], newTarget: unknown) {
-    const made: object = Reflect.construct(
+    const date: object = Reflect.construct(
       target,
       args.length === 0 ? [now()] : args,
       newTarget === recordedDate || typeof newTarget !== "function" ? target : newTarget,
     )
-    return made
+    return date
   },
   apply: (target) => new target(now()).toString(),
   get: (target, key) => (key === "now" ? now : Reflect.get(target, key)),
@@ -59,21 +59,21 @@ function now(): number {
 }
 
 function random(): number {
-  const dice = cellStorage.getStore()?.env.random
-  return dice ? dice() : Math.random()
+  const source = cellStorage.getStore()?.env.random
+  return source ? source() : Math.random()
 }
 
 /** A platform object with some members replaced. Writes stay on the overlay. Platform methods get the platform object
  *  as `this`, because they require it. */
 function overlayMembers<T extends object>(platform: T, members: Partial<Record<keyof T, unknown>>): T {
-  const written: T = Object.create(Object.getPrototypeOf(platform), Object.getOwnPropertyDescriptors(members))
-  return new Proxy(written, {
+  const overlay: T = Object.create(Object.getPrototypeOf(platform), Object.getOwnPropertyDescriptors(members))
+  return new Proxy(overlay, {
     get(_, key) {
-      if (Object.hasOwn(written, key)) return Reflect.get(written, key)
+      if (Object.hasOwn(overlay, key)) return Reflect.get(overlay, key)
       const member: unknown = Reflect.get(platform, key, platform)
       return typeof member === "function" && key !== "constructor" ? member.bind(platform) : member
     },
     set: (_, key, value) =>
-      Reflect.defineProperty(written, key, { value, writable: true, enumerable: true, configurable: true }),
+      Reflect.defineProperty(overlay, key, { value, writable: true, enumerable: true, configurable: true }),
   })
 }

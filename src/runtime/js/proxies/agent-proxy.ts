@@ -8,13 +8,13 @@ const options = { journal: false }
 
 export function createAgentProxy(name: string, agent: object, shared: SharedCellState): object {
   const { epoch } = shared
-  const shown = createCellAgent(agent, (method, call) => {
+  const view = createCellAgent(agent, (method, call) => {
     const member = (...args: unknown[]) => {
       if (shared.epoch !== epoch) throw new Error(`${name}.${method} was not called: its runtime was reset or closed.`)
-      return callFromCell({ binding: name, method, options, make: (made) => call(...made) }, args, shared)
+      return callFromCell({ binding: name, method, options, make: (finalArgs) => call(...finalArgs) }, args, shared)
     }
     return Object.defineProperty(member, "name", { value: method.slice(method.lastIndexOf(".") + 1) })
   })
-  registerObjectProxy(shown, agent, shared)
-  return shown
+  registerObjectProxy(view, agent, shared)
+  return view
 }

@@ -18,36 +18,36 @@ export interface BindingProxies {
 
 export function createBindingProxies(shared: SharedCellState): BindingProxies {
   const functions = new Map<string, BoundFunction>()
-  const agents = new Map<string, { agent: unknown; stand: unknown }>()
-  let { guards, facades } = createGuardState(shared)
+  const agents = new Map<string, { agent: unknown; proxy: unknown }>()
+  let { guards, guardedProxies } = createGuardState(shared)
 
-  const make = (name: string, binding: Binding): unknown => {
+  const create = (name: string, binding: Binding): unknown => {
     switch (binding.kind) {
       case "function":
         return bindFunction(name, binding, shared).cellFunction
       case "agent":
         return createAgentProxy(name, binding.agent, shared)
       case "variable":
-        return guarded(name, binding)
+        return bindVariable(name, binding)
       case "type":
         return binding.type
     }
   }
 
-  const guarded = (name: string, binding: VariableBinding): unknown => {
+  const bindVariable = (name: string, binding: VariableBinding): unknown => {
     const { value, guard } = binding
     const isObject = (typeof value === "object" && value !== null) || typeof value === "function"
     if (!guard || !isObject) {
-      facades.markUnwrapped(value)
+      guardedProxies.markUnwrapped(value)
       return value
     }
     guards.add(name, binding)
-    shared.guardedValues = facades
-    return facades.proxyOf(value)
+    shared.guardedValues = guardedProxies
+    return guardedProxies.proxyOf(value)
   }
 
   return {
-    create: make,
+    create,
     get(name, binding) {
       if (binding.kind === "function") {
         const bound = functions.get(name) ?? bindFunction(name, binding, shared)
@@ -56,23 +56,23 @@ export function createBindingProxies(shared: SharedCellState): BindingProxies {
         shared.onFunctionBound?.(binding.call, bound.cellFunction)
         return bound.cellFunction
       }
-      if (binding.kind !== "agent") return make(name, binding)
+      if (binding.kind !== "agent") return create(name, binding)
       const known = agents.get(name)
-      if (known?.agent === binding.agent) return known.stand
-      const stand = make(name, binding)
-      agents.set(name, { agent: binding.agent, stand })
-      return stand
+      if (known?.agent === binding.agent) return known.proxy
+      const proxy = create(name, binding)
+      agents.set(name, { agent: binding.agent, proxy })
+      return proxy
     },
     clear() {
       functions.clear()
       agents.clear()
       shared.guardedValues = undefined
-      ;({ guards, facades } = createGuardState(shared))
+      ;({ guards, guardedProxies } = createGuardState(shared))
     },
   }
 }
 
 function createGuardState(shared: SharedCellState) {
   const guards = createMethodGuards()
-  return { guards, facades: createGuardedProxies(guards, shared) }
+  return { guards, guardedProxies: createGuardedProxies(guards, shared) }
 }

@@ -15,36 +15,36 @@ export interface CellToHostValues {
   cameFromCell(value: object): boolean
 }
 
-export function createCellToHostValues(show: (value: unknown) => unknown): CellToHostValues {
-  const given = new WeakSet<object>()
-  const forHost = new WeakMap<object, object>()
-  const origins = new WeakMap<object, object>()
+export function createCellToHostValues(toCell: (value: unknown) => unknown): CellToHostValues {
+  const passedToHost = new WeakSet<object>()
+  const hostVersions = new WeakMap<object, object>()
+  const cellOriginals = new WeakMap<object, object>()
 
-  const remember = <T extends object>(own: object, made: T): T => {
-    forHost.set(own, made)
-    origins.set(made, own)
+  const register = <T extends object>(own: object, made: T): T => {
+    hostVersions.set(own, made)
+    cellOriginals.set(made, own)
     return made
   }
 
-  const callback = (own: AnyFunction, cell: RunningCell | undefined): object =>
-    remember(
+  const wrapFunction = (own: AnyFunction, cell: RunningCell | undefined): object =>
+    register(
       own,
       new Proxy(own, {
         apply(target, self, args: unknown[]) {
-          const call = () => hostResult(Reflect.apply(target, show(self), args.map(show)))
+          const call = () => resultToHost(Reflect.apply(target, toCell(self), args.map(toCell)))
           // The host may call it at any time, also while a cell of another agent runs.
           return cell && cellStorage.getStore() !== cell ? cellStorage.run(cell, call) : call()
         },
       }),
     )
 
-  const hostResult = (value: unknown): unknown =>
+  const resultToHost = (value: unknown): unknown =>
     types.isPromise(value) && Object.getPrototypeOf(value) === Promise.prototype
       ? value.then(values.toHost)
       : values.toHost(value)
 
-  const holder = (own: object): object =>
-    remember(
+  const wrapContainer = (own: object): object =>
+    register(
       own,
       new Proxy(own, {
         get(target, key) {
@@ -60,19 +60,19 @@ export function createCellToHostValues(show: (value: unknown) => unknown): CellT
       if ((typeof value !== "object" || value === null) && typeof value !== "function") return value
       const real = unwrapObjectProxy(value)
       if (real !== value) return real
-      const known = forHost.get(value)
+      const known = hostVersions.get(value)
       if (known) return known
       if (typeof value === "function") {
-        return isHostProxy(value) || origins.has(value) || isClass(value)
+        return isHostProxy(value) || cellOriginals.has(value) || isClass(value)
           ? value
-          : callback(value as AnyFunction, cellStorage.getStore())
+          : wrapFunction(value as AnyFunction, cellStorage.getStore())
       }
-      if (containsFunctions(value, 3)) return holder(value)
-      given.add(value)
+      if (containsFunctions(value, 3)) return wrapContainer(value)
+      passedToHost.add(value)
       return value
     },
-    cellOriginalOf: (value) => origins.get(value),
-    cameFromCell: (value) => given.has(value),
+    cellOriginalOf: (value) => cellOriginals.get(value),
+    cameFromCell: (value) => passedToHost.has(value),
   }
   return values
 }

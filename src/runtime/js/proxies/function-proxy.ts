@@ -16,7 +16,7 @@ export interface BoundFunction {
 
 const originals = new WeakMap<object, () => object>()
 const realObjects = new WeakMap<object, object>()
-const objectProxies = new WeakMap<object, WeakMap<SharedCellState, { stand: object; epoch: number }>>()
+const objectProxies = new WeakMap<object, WeakMap<SharedCellState, { proxy: object; epoch: number }>>()
 
 /** Makes every call of a function pass the gate of the calling cell, however the cell got the function. */
 export function bindFunction(name: string, target: FunctionBinding, shared: SharedCellState): BoundFunction {
@@ -44,8 +44,8 @@ export function createNamedNoop(name: string): AnyFunction {
 }
 
 /** Registers the host object or function that a proxy stands for in cells. */
-export function registerOriginal(stand: object, original: () => object): void {
-  originals.set(stand, original)
+export function registerOriginal(proxy: object, original: () => object): void {
+  originals.set(proxy, original)
 }
 
 /** The host object or function that a value stands for, or the value itself. */
@@ -54,11 +54,11 @@ export function unwrapProxy(value: unknown): unknown {
 }
 
 /** Registers the proxy that stands for an object in the cells of a runtime. */
-export function registerObjectProxy(stand: object, real: object, shared: SharedCellState): void {
-  registerOriginal(stand, () => real)
-  realObjects.set(stand, real)
-  const known = objectProxies.get(real) ?? new WeakMap<SharedCellState, { stand: object; epoch: number }>()
-  objectProxies.set(real, known.set(shared, { stand, epoch: shared.epoch }))
+export function registerObjectProxy(proxy: object, real: object, shared: SharedCellState): void {
+  registerOriginal(proxy, () => real)
+  realObjects.set(proxy, real)
+  const proxies = objectProxies.get(real) ?? new WeakMap<SharedCellState, { proxy: object; epoch: number }>()
+  objectProxies.set(real, proxies.set(shared, { proxy, epoch: shared.epoch }))
 }
 
 /** The object that a value stands for, as host functions get it. Function proxies are not unwrapped, so that the host's
@@ -74,8 +74,8 @@ export function isHostProxy(value: object): boolean {
 
 /** The proxy of an object in the cells of a runtime; nearly every object has none and is returned itself. */
 export function proxyFor(value: unknown, shared: SharedCellState): unknown {
-  const known = isObject(value) ? objectProxies.get(value)?.get(shared) : undefined
-  return known?.epoch === shared.epoch ? known.stand : value
+  const entry = isObject(value) ? objectProxies.get(value)?.get(shared) : undefined
+  return entry?.epoch === shared.epoch ? entry.proxy : value
 }
 
 export interface CellCall {
@@ -88,15 +88,15 @@ export interface CellCall {
 }
 
 /** Makes a call for the running cell, through its gate. */
-export function callFromCell(call: CellCall, given: readonly unknown[], shared: SharedCellState): Promise<unknown> {
+export function callFromCell(call: CellCall, args: readonly unknown[], shared: SharedCellState): Promise<unknown> {
   const cell = cellStorage.getStore()
   cell?.throwIfStoppedOrLate()
-  const made = makeGatedCall(call, given, cell, shared)
-  if (!cell) return made
-  const settle = () => cell.openCalls.delete(made)
-  cell.openCalls.add(made)
-  made.then(settle, settle)
-  const result = settleInCell(made, cell)
+  const outcome = makeGatedCall(call, args, cell, shared)
+  if (!cell) return outcome
+  const settle = () => cell.openCalls.delete(outcome)
+  cell.openCalls.add(outcome)
+  outcome.then(settle, settle)
+  const result = settleInCell(outcome, cell)
   return shared.wrapCallResult
     ? shared.wrapCallResult(result, call.method ? `${call.binding}.${call.method}` : call.binding)
     : result
@@ -104,9 +104,9 @@ export function callFromCell(call: CellCall, given: readonly unknown[], shared: 
 
 /** Returns a second promise to the cell. The first one is always handled, so only this one shows whether the cell
  *  forgot to await it. It also settles in the cell's context, and stacks show which cell waits for it. */
-async function settleInCell(made: Promise<unknown>, cell: RunningCell): Promise<unknown> {
+async function settleInCell(outcome: Promise<unknown>, cell: RunningCell): Promise<unknown> {
   try {
-    const value = await made
+    const value = await outcome
     cell.throwIfStoppedOrLate()
     return value
   } catch (error) {
@@ -124,21 +124,22 @@ function callBinding(
   // A sync call checks the deadline when it returns, which is just before the next call.
   if (binding.options.sync) return callSync(name, binding, args, shared)
   const { input } = binding.options
-  const accept = input === undefined ? undefined : (given: readonly unknown[]) => validArguments(name, binding, given)
+  const accept =
+    input === undefined ? undefined : (rawArgs: readonly unknown[]) => validArguments(name, binding, rawArgs)
   const make = (made: readonly unknown[]) => Reflect.apply(binding.call, undefined, made)
   return callFromCell({ binding: name, options: binding.options, accept, make }, args, shared)
 }
 
 async function makeGatedCall(
   { binding, method, options, subject, accept, make }: CellCall,
-  given: readonly unknown[],
+  rawArgs: readonly unknown[],
   cell: RunningCell | undefined,
   shared: SharedCellState,
 ): Promise<unknown> {
-  const real = given.map(unwrapObjectProxy)
-  const checked = accept ? accept(real) : real
-  const args = checked instanceof Promise ? await checked : checked
-  const asked = {
+  const unwrapped = rawArgs.map(unwrapObjectProxy)
+  const accepted = accept ? accept(unwrapped) : unwrapped
+  const args = accepted instanceof Promise ? await accepted : accepted
+  const request = {
     binding,
     method,
     subject,
@@ -161,13 +162,18 @@ async function makeGatedCall(
     )
   }
   // Without a cell, the host called a closure that it got from a cell, such as a listener.
-  return toCell(await callThroughGate(asked, cell ? cell.gate : shared.gate), shared)
+  return toCell(await callThroughGate(request, cell ? cell.gate : shared.gate), shared)
 }
 
-function callSync(name: string, binding: FunctionBinding, given: readonly unknown[], shared: SharedCellState): unknown {
+function callSync(
+  name: string,
+  binding: FunctionBinding,
+  rawArgs: readonly unknown[],
+  shared: SharedCellState,
+): unknown {
   const cell = cellStorage.getStore()
   cell?.throwIfStopped()
-  const args = validArguments(name, binding, given.map(shared.guardedValues?.toHost ?? unwrapObjectProxy))
+  const args = validArguments(name, binding, rawArgs.map(shared.guardedValues?.toHost ?? unwrapObjectProxy))
   if (args instanceof Promise) {
     throw new TypeError(`${name} is bound as sync, but its input schema validates asynchronously.`)
   }
@@ -184,15 +190,15 @@ function toCell(value: unknown, shared: SharedCellState): unknown {
 function validArguments(
   name: string,
   { options: { input } }: FunctionBinding,
-  given: readonly unknown[],
+  args: readonly unknown[],
 ): readonly unknown[] | Promise<readonly unknown[]> {
-  if (input === undefined) return given
-  const tuple = isTuple(input)
+  if (input === undefined) return args
+  const describesAll = isTuple(input)
   const accept = (validation: Validation): readonly unknown[] => {
     if (!validation.ok) throw new TypeError(`Invalid input of ${name}: ${validation.message}`)
-    return tuple && Array.isArray(validation.value) ? validation.value : [validation.value, ...given.slice(1)]
+    return describesAll && Array.isArray(validation.value) ? validation.value : [validation.value, ...args.slice(1)]
   }
-  const validation = validateMaybeSync(input, tuple ? given : given[0])
+  const validation = validateMaybeSync(input, describesAll ? args : args[0])
   return validation instanceof Promise ? validation.then(accept) : accept(validation)
 }
 

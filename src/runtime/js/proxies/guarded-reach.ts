@@ -14,47 +14,44 @@ export interface ReachOptions {
 /** Returns true if code may get from a value to a guarded object. Arrays, plain objects, Maps, Sets and errors are
  *  searched; anything with code (an instance of a class, a function, a getter, a Promise, a Proxy) may lead
  *  anywhere. */
-export function mayReachGuarded(
-  value: object,
-  { maxMembers: most, countsEmpty: emptyLeads, isGuarded }: ReachOptions,
-): boolean {
-  if (isFlatRow(value) || isFlatTable(value, most, isGuarded)) return isGuarded(value)
+export function mayReachGuarded(value: object, { maxMembers, countsEmpty, isGuarded }: ReachOptions): boolean {
+  if (isFlatRow(value) || isFlatTable(value, maxMembers, isGuarded)) return isGuarded(value)
   const seen = new Set<object>([value])
-  const open = [value]
-  let left = most
-  for (let at = open.pop(); at; at = open.pop()) {
-    if (isGuarded(at)) return true
-    if (!isContainer(at)) {
-      if (isPlatformData(at)) continue
+  const queue = [value]
+  let remaining = maxMembers
+  for (let current = queue.pop(); current; current = queue.pop()) {
+    if (isGuarded(current)) return true
+    if (!isContainer(current)) {
+      if (isPlatformData(current)) continue
       return true
     }
-    const members = membersOf(at, left)
-    if (!members || (emptyLeads && members.length === 0)) return true
-    left -= members.length
+    const members = membersOf(current, remaining)
+    if (!members || (countsEmpty && members.length === 0)) return true
+    remaining -= members.length
     for (const member of members) {
       if (typeof member === "function") return true
       if (typeof member !== "object" || member === null || seen.has(member)) continue
       seen.add(member)
-      open.push(member)
+      queue.push(member)
     }
   }
   return false
 }
 
 /** The same for results of functions that are not guarded: only a guarded object inside the data counts. */
-export function containsGuarded(value: object, most: number, isGuarded: (value: object) => boolean): boolean {
+export function containsGuarded(value: object, maxMembers: number, isGuarded: (value: object) => boolean): boolean {
   const seen = new Set<object>([value])
-  const open = [value]
-  let left = most
-  for (let at = open.pop(); at; at = open.pop()) {
-    if (isGuarded(at)) return true
-    if (!isContainer(at)) continue
-    const members = membersOf(at, left, true) ?? []
-    left -= members.length
+  const queue = [value]
+  let remaining = maxMembers
+  for (let current = queue.pop(); current; current = queue.pop()) {
+    if (isGuarded(current)) return true
+    if (!isContainer(current)) continue
+    const members = membersOf(current, remaining, true) ?? []
+    remaining -= members.length
     for (const member of members) {
       if (typeof member !== "object" || member === null || seen.has(member)) continue
       seen.add(member)
-      open.push(member)
+      queue.push(member)
     }
   }
   return false
@@ -75,12 +72,13 @@ function isFlatRow(value: object): boolean {
 }
 
 /** Returns true for an array of such rows and primitive values. */
-function isFlatTable(value: object, most: number, isGuarded: ReachOptions["isGuarded"]): boolean {
+function isFlatTable(value: object, maxMembers: number, isGuarded: ReachOptions["isGuarded"]): boolean {
   if (!Array.isArray(value) || types.isProxy(value) || Object.getPrototypeOf(value) !== Array.prototype) return false
   // Each row counts as four members.
-  if (value.length === 0 || value.length * 4 > most || Reflect.ownKeys(value).length !== value.length + 1) return false
-  for (let at = 0; at < value.length; at++) {
-    const property = Object.getOwnPropertyDescriptor(value, at)
+  if (value.length === 0 || value.length * 4 > maxMembers || Reflect.ownKeys(value).length !== value.length + 1)
+    return false
+  for (let current = 0; current < value.length; current++) {
+    const property = Object.getOwnPropertyDescriptor(value, current)
     if (!property || property.get || property.set) return false
     const member: unknown = property.value
     if (typeof member === "function") return false
@@ -119,20 +117,20 @@ function isPlatformData(value: object): boolean {
 }
 
 /** The members of a container; undefined if there are more than `most`, or if a getter hides one. */
-function membersOf(value: object, most: number, skipsGetters = false): unknown[] | undefined {
+function membersOf(value: object, maxMembers: number, skipsGetters = false): unknown[] | undefined {
   const members: unknown[] = []
   const isArray = Array.isArray(value)
   if (!isArray && types.isMap(value)) {
-    if (value.size * 2 > most) return undefined
+    if (value.size * 2 > maxMembers) return undefined
     for (const [key, member] of mapEntries.call(value)) members.push(key, member)
   }
   if (!isArray && types.isSet(value)) {
-    if (value.size > most) return undefined
+    if (value.size > maxMembers) return undefined
     members.push(...setValues.call(value))
   }
-  if (isArray && value.length > most) return undefined
+  if (isArray && value.length > maxMembers) return undefined
   const keys = Reflect.ownKeys(value)
-  if (keys.length > most) return undefined
+  if (keys.length > maxMembers) return undefined
   for (const key of keys) {
     if (isArray && key === "length") continue
     const property = Object.getOwnPropertyDescriptor(value, key)
