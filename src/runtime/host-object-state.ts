@@ -9,6 +9,7 @@ import { checkPayload } from "./snapshot/payload.ts"
 import { decodeSnapshot, hashOf, invalidSnapshot } from "./snapshot/snapshot-bytes.ts"
 
 type BindingMap = ReadonlyMap<string, Binding>
+type NamedObjects = readonly [name: string, object][]
 
 export interface HostObjectState {
   /** Encodes the objects' state; `data` is undefined if no object has a codec. */
@@ -24,19 +25,13 @@ export function createHostObjectState(codecs: Codecs): HostObjectState {
     boundObjects(bindings).filter(([, value]) => codecOf(value, codecs) !== undefined)
 
   // Uses the encoding of a jsRuntime: a temporary one that holds only these objects and runs no cell.
-  const withTemporaryRuntime = async <T>(
-    objects: readonly [string, object][],
-    work: (core: JsCore) => Promise<T>,
-  ): Promise<T> => {
+  const withTemporaryRuntime = async <T>(objects: NamedObjects, work: (core: JsCore) => Promise<T>): Promise<T> => {
     const { createJsRuntime } = await import("./js/js-core.ts")
     await using core = createJsRuntime(Object.fromEntries(objects), { codecs })
     return await work(core)
   }
 
-  const replacedObjects = async (
-    core: JsCore,
-    objects: readonly [string, object][],
-  ): Promise<Record<string, object>> => {
+  const replacedObjects = async (core: JsCore, objects: NamedObjects): Promise<Record<string, object>> => {
     const replaced: Record<string, object> = {}
     for (const [name, value] of objects) {
       const current = await core.retrieve(name)
@@ -74,7 +69,7 @@ export function createHostObjectState(codecs: Codecs): HostObjectState {
   }
 }
 
-function boundObjects(bindings: BindingMap): [string, object][] {
+function boundObjects(bindings: BindingMap): NamedObjects {
   return [...bindings].flatMap(([name, binding]): [string, object][] => {
     const value = binding.kind === "variable" ? binding.value : undefined
     return typeof value === "object" && value !== null ? [[name, value]] : []

@@ -20,8 +20,8 @@ export function createRecordedClock(recorded: readonly number[], onFull: () => v
   const reads: number[] = []
   let count = 0
   let last = 0
-  const addRead = (times: number) => {
-    if (count <= maxRecordedReads) reads.push(times)
+  const addRead = (time: number) => {
+    if (count <= maxRecordedReads) reads.push(time)
     else onFull()
   }
   return {

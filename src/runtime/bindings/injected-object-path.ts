@@ -13,18 +13,12 @@ export function injectedObjectPath(value: object, bindings: ReadonlyMap<string, 
   const queue: [path: string, value: unknown][] = []
   for (const [name, binding] of bindings) if (binding.kind === "variable") queue.push([name, binding.value])
   // The list grows while it is read (breadth first), so the shortest path is found first.
-  for (const [path, current] of queue) {
-    if (current === value) return path
-    if (
-      typeof current !== "object" ||
-      current === null ||
-      types.isProxy(current) ||
-      seen.has(current) ||
-      ArrayBuffer.isView(current)
-    )
+  for (const [path, node] of queue) {
+    if (node === value) return path
+    if (typeof node !== "object" || node === null || types.isProxy(node) || seen.has(node) || ArrayBuffer.isView(node))
       continue
-    seen.add(current)
-    for (const member of membersOf(path, current)) if (queue.length < maxVisited) queue.push(member)
+    seen.add(node)
+    for (const member of membersOf(path, node)) if (queue.length < maxVisited) queue.push(member)
   }
   return undefined
 }

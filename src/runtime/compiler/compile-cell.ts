@@ -84,15 +84,15 @@ export function compileCell(cell: ParsedCell, options: CompileOptions): Compiled
   refuseReservedNames(cell)
   const { code } = cell
   const { output, prologue, hasValue } = rewriteOrRefuse(cell, options)
-  const start = functionStart + prologue
-  const text = `${start}${output.text()}\n})`
+  const textStart = functionStart + prologue
+  const text = `${textStart}${output.text()}\n})`
   const locate = (position: Position) => {
-    return positionAt(code, output.sourceOffset(offsetAt(text, position) - start.length))
+    return positionAt(code, output.sourceOffset(offsetAt(text, position) - textStart.length))
   }
-  const main = loadCellFunction(text, options.filename, locate)
+  const cellFunction = loadCellFunction(text, options.filename, locate)
   const declarations = [...(analyseScope(cell).cell.names?.values() ?? [])]
   return {
-    run: (scope, ambient, guard) => main(scope, ambient, guard, cellHelpers).catch(rethrow),
+    run: (scope, ambient, guard) => cellFunction(scope, ambient, guard, cellHelpers).catch(rethrow),
     hasValue,
     declares: declarations.map(({ name }) => name),
     constants: declarations.filter(({ kind }) => isConstantKind(kind)).map(({ name }) => name),

@@ -5,7 +5,7 @@ import type { DeclarationKind, Reference, ScopeAnalysis } from "./scope-analysis
 
 export interface NameStorage {
   /** The code of the object that has the name as a property; undefined if the name is a plain variable. */
-  objectOf(reference: Reference): string | undefined
+  holderOf(reference: Reference): string | undefined
   /** The code for the name of an enum or namespace inside its own body. */
   selfObject(reference: Reference): string | undefined
   /** Whether the name cannot be assigned to. */
@@ -33,19 +33,21 @@ export function isConstantKind(kind: DeclarationKind): boolean {
 export function createNameStorage({ cell, references }: ScopeAnalysis, options: CompileOptions): NameStorage {
   const { known, ambient, constants } = options
   // Globals and ambient names that this cell assigns to become names of its namespace; the originals stay unchanged.
-  const taken = new Set<string>()
+  const assignedGlobals = new Set<string>()
   for (const { name, write, declaration } of references.values()) {
-    if (write && !declaration && !known.has(name) && (ambient.has(name) || name in globalThis)) taken.add(name)
+    if (write && !declaration && !known.has(name) && (ambient.has(name) || name in globalThis))
+      assignedGlobals.add(name)
   }
 
-  const surroundings = (name: string): string | undefined => {
+  const outsideObject = (name: string): string | undefined => {
     if (ambient.has(name)) return ambientVariable
     return name in globalThis ? undefined : scopeVariable
   }
 
   return {
-    objectOf({ name, declaration, scope }) {
-      if (!declaration || !scope) return known.has(name) || taken.has(name) ? scopeVariable : surroundings(name)
+    holderOf({ name, declaration, scope }) {
+      if (!declaration || !scope)
+        return known.has(name) || assignedGlobals.has(name) ? scopeVariable : outsideObject(name)
       if (scope === cell) return scopeVariable
       return scope.self?.members?.get(name) === declaration ? generatedVariable(scope.node) : undefined
     },
@@ -57,8 +59,8 @@ export function createNameStorage({ cell, references }: ScopeAnalysis, options: 
     },
     prologue() {
       let text = ""
-      for (const name of taken) {
-        const from = surroundings(name)
+      for (const name of assignedGlobals) {
+        const from = outsideObject(name)
         text += `${scopeVariable}.${name}=${from ? `${from}.` : ""}${name};`
       }
       for (const { name, kind } of cell.names?.values() ?? []) {

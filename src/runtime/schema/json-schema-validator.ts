@@ -29,20 +29,20 @@ interface ValidationStep {
   found: Mismatch[]
 }
 
-function validateNode(place: ValidationStep): void {
-  const { schema, value, found, path } = place
+function validateNode(step: ValidationStep): void {
+  const { schema, value, found, path } = step
   if (schema === false) found.push({ message: "must not be there", path })
   if (!isSchemaObject(schema)) return
-  if (typeof schema.$ref === "string") validateNode({ ...place, schema: resolveReference(schema.$ref, place.root) })
+  if (typeof schema.$ref === "string") validateNode({ ...step, schema: resolveReference(schema.$ref, step.root) })
   const wrong = typeMismatch(schema, value)
   if (wrong) {
     found.push({ message: wrong, path })
     return
   }
   for (const message of valueMismatches(schema, value)) found.push({ message, path })
-  validateCombinators(place, schema)
-  if (Array.isArray(value)) validateItems(place, schema, value)
-  else if (isObject(value)) validateProperties(place, schema, value)
+  validateCombinators(step, schema)
+  if (Array.isArray(value)) validateItems(step, schema, value)
+  else if (isObject(value)) validateProperties(step, schema, value)
 }
 
 function typeMismatch({ type }: JsonSchema, value: unknown): string | undefined {
@@ -131,29 +131,29 @@ function sizeMismatches(
   return wrong
 }
 
-function validateCombinators(place: ValidationStep, schema: JsonSchema): void {
-  const { found, path } = place
-  const isValid = (option: Json) => mismatchesWith(place, option).length === 0
-  for (const option of schemaList(schema.allOf)) validateNode({ ...place, schema: option })
-  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(isValid)) found.push(...closestAlternative(place, schema.anyOf))
+function validateCombinators(step: ValidationStep, schema: JsonSchema): void {
+  const { found, path } = step
+  const isValid = (option: Json) => mismatchesWith(step, option).length === 0
+  for (const option of schemaList(schema.allOf)) validateNode({ ...step, schema: option })
+  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(isValid)) found.push(...closestAlternative(step, schema.anyOf))
   if (Array.isArray(schema.oneOf)) {
     const count = schema.oneOf.filter(isValid).length
-    if (count === 0) found.push(...closestAlternative(place, schema.oneOf))
+    if (count === 0) found.push(...closestAlternative(step, schema.oneOf))
     if (count > 1) found.push({ message: "matches more than one of the alternatives", path })
   }
   if (schema.not !== undefined && isValid(schema.not)) found.push({ message: "is of an excluded form", path })
   if (schema.if === undefined) return
   const branch = isValid(schema.if) ? schema.then : schema.else
-  if (branch !== undefined) validateNode({ ...place, schema: branch })
+  if (branch !== undefined) validateNode({ ...step, schema: branch })
 }
 
-function validateItems(place: ValidationStep, schema: JsonSchema, value: readonly unknown[]): void {
-  const { found, path } = place
+function validateItems(step: ValidationStep, schema: JsonSchema, value: readonly unknown[]): void {
+  const { found, path } = step
   const first = schemaList(schema.prefixItems ?? (Array.isArray(schema.items) ? schema.items : undefined))
   const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items
   for (const [index, item] of value.entries()) {
     const itemSchema = index < first.length ? first[index] : rest
-    if (itemSchema !== undefined) validateNode({ ...place, schema: itemSchema, value: item, path: [...path, index] })
+    if (itemSchema !== undefined) validateNode({ ...step, schema: itemSchema, value: item, path: [...path, index] })
   }
   for (const message of sizeMismatches(schema, "Items", value.length, "items")) found.push({ message, path })
   if (schema.uniqueItems === true && hasDuplicateItems(value)) found.push({ message: "expected no item twice", path })
@@ -164,9 +164,7 @@ function hasDuplicateItems(items: readonly unknown[]): boolean {
   const alike = Map.groupBy(items, (item) => duplicateKey(item))
   return alike
     .values()
-    .some((group) =>
-      group.some((item, current) => group.slice(0, current).some((other) => isDeepStrictEqual(other, item))),
-    )
+    .some((group) => group.some((item, index) => group.slice(0, index).some((other) => isDeepStrictEqual(other, item))))
 }
 
 function duplicateKey(item: unknown): string {
@@ -175,8 +173,8 @@ function duplicateKey(item: unknown): string {
   return [...text].sort().join("")
 }
 
-function validateProperties(place: ValidationStep, schema: JsonSchema, value: { [key: string]: unknown }): void {
-  const { found, path } = place
+function validateProperties(step: ValidationStep, schema: JsonSchema, value: { [key: string]: unknown }): void {
+  const { found, path } = step
   const properties = isSchemaObject(schema.properties) ? schema.properties : {}
   const patterns = isSchemaObject(schema.patternProperties) ? Object.entries(schema.patternProperties) : []
   for (const name of schemaList(schema.required)) {
@@ -184,7 +182,7 @@ function validateProperties(place: ValidationStep, schema: JsonSchema, value: { 
   }
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
-    const here = { ...place, value: member, path: [...path, name] }
+    const here = { ...step, value: member, path: [...path, name] }
     const own = Object.hasOwn(properties, name) ? properties[name] : undefined
     const matching = patterns.filter(([pattern]) => matchesPattern(pattern, name))
     if (own !== undefined) validateNode({ ...here, schema: own })
@@ -200,21 +198,21 @@ function validateProperties(place: ValidationStep, schema: JsonSchema, value: { 
   for (const message of sizeMismatches(schema, "Properties", size, "properties")) found.push({ message, path })
 }
 
-function mismatchesWith(place: ValidationStep, schema: Json): Mismatch[] {
+function mismatchesWith(step: ValidationStep, schema: Json): Mismatch[] {
   const found: Mismatch[] = []
-  validateNode({ ...place, schema, found })
+  validateNode({ ...step, schema, found })
   return found
 }
 
 // If no alternative fits, report the one that came closest: it failed deepest in the value, then with the fewest
 // problems.
-function closestAlternative(place: ValidationStep, alternatives: readonly Json[]): Mismatch[] {
-  const attempts = alternatives.map((option) => mismatchesWith(place, option))
+function closestAlternative(step: ValidationStep, alternatives: readonly Json[]): Mismatch[] {
+  const attempts = alternatives.map((option) => mismatchesWith(step, option))
   const depth = (problems: Mismatch[]) => Math.max(...problems.map((problem) => problem.path.length))
   const best = attempts.sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? []
-  if (attempts.length === 1 || best.some((problem) => problem.path.length > place.path.length)) return best
+  if (attempts.length === 1 || best.some((problem) => problem.path.length > step.path.length)) return best
   const messages = attempts.flatMap((problems) => problems.map((problem) => problem.message))
-  return [{ message: [...new Set(messages)].join(", or "), path: place.path }]
+  return [{ message: [...new Set(messages)].join(", or "), path: step.path }]
 }
 
 /** The schema that a `$ref` within `root` points to. */

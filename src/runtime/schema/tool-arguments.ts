@@ -43,10 +43,10 @@ interface SchemaNode {
 // Recursive schemas and deeper data are left to the validation itself.
 const maxDepth = 20
 
-function findUndeclaredArgument(place: SchemaNode, value: unknown, path: string): string | undefined {
-  const schema = resolveSchema(place)
-  if (!schema || place.depth > maxDepth) return undefined
-  const childOf = (inner: Json | undefined): SchemaNode => ({ ...place, schema: inner, depth: place.depth + 1 })
+function findUndeclaredArgument(node: SchemaNode, value: unknown, path: string): string | undefined {
+  const schema = resolveSchema(node)
+  if (!schema || node.depth > maxDepth) return undefined
+  const childOf = (inner: Json | undefined): SchemaNode => ({ ...node, schema: inner, depth: node.depth + 1 })
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
       const found = findUndeclaredArgument(childOf(schema.items), item, `${path}[${index}]`)
@@ -69,16 +69,16 @@ function findUndeclaredArgument(place: SchemaNode, value: unknown, path: string)
 }
 
 /** Decodes texts where the schema wants a list or an object; returns the same value if there is nothing to decode. */
-function decodeJsonTexts(place: SchemaNode, value: unknown): unknown {
-  if (place.depth > maxDepth) return value
+function decodeJsonTexts(node: SchemaNode, value: unknown): unknown {
+  if (node.depth > maxDepth) return value
   if (typeof value === "string") {
-    const decoded = acceptsType(place, "string") ? undefined : tryParseJson(value)
-    if (!acceptsType(place, Array.isArray(decoded) ? "array" : "object")) return value
-    return typeof decoded === "object" && decoded !== null ? decodeJsonTexts(place, decoded) : value
+    const decoded = acceptsType(node, "string") ? undefined : tryParseJson(value)
+    if (!acceptsType(node, Array.isArray(decoded) ? "array" : "object")) return value
+    return typeof decoded === "object" && decoded !== null ? decodeJsonTexts(node, decoded) : value
   }
-  const schema = resolveSchema(place)
+  const schema = resolveSchema(node)
   if (!schema) return value
-  const childOf = (inner: Json | undefined): SchemaNode => ({ ...place, schema: inner, depth: place.depth + 1 })
+  const childOf = (inner: Json | undefined): SchemaNode => ({ ...node, schema: inner, depth: node.depth + 1 })
   if (Array.isArray(value)) {
     const items = value.map((item) => decodeJsonTexts(childOf(schema.items), item))
     return items.some((item, index) => item !== value[index]) ? items : value
@@ -93,14 +93,14 @@ function decodeJsonTexts(place: SchemaNode, value: unknown): unknown {
 }
 
 // A schema that says nothing about the type accepts every type.
-function acceptsType(place: SchemaNode, type: "string" | "array" | "object"): boolean {
-  const schema = resolveSchema(place)
-  if (!schema || place.depth > maxDepth) return true
+function acceptsType(node: SchemaNode, type: "string" | "array" | "object"): boolean {
+  const schema = resolveSchema(node)
+  if (!schema || node.depth > maxDepth) return true
   const { type: types, anyOf, oneOf, enum: options, const: constant } = schema
   if (types !== undefined) return [types].flat().includes(type)
   const alternatives = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined
   if (alternatives)
-    return alternatives.some((each) => acceptsType({ ...place, schema: each, depth: place.depth + 1 }, type))
+    return alternatives.some((each) => acceptsType({ ...node, schema: each, depth: node.depth + 1 }, type))
   if (Array.isArray(options)) return options.some((option) => typeof option === "string") === (type === "string")
   return constant === undefined || (typeof constant === "string") === (type === "string")
 }

@@ -20,31 +20,32 @@ export function createCodeOutput(code: string): CodeOutput {
   // Joined at the end, because the engine would have to flatten an incrementally built string before compiling it.
   const pieces: string[] = []
   let length = 0
-  let cursor = 0
+  let sourceCursor = 0
   // Pairs of offsets (text, source) where a copied stretch begins.
   const stretches: number[] = []
-  let anchored = -1
+  let mappedOffset = -1
 
-  const write = (added: string) => {
-    pieces.push(added)
-    length += added.length
+  const write = (text: string) => {
+    pieces.push(text)
+    length += text.length
   }
 
   return {
     copyTo(offset) {
-      if (offset <= cursor) return
-      if (anchored !== -1) stretches.push(length, anchored, length + 1, cursor + 1)
-      else stretches.push(length, cursor)
-      anchored = -1
-      write(code.slice(cursor, offset))
-      cursor = offset
+      if (offset <= sourceCursor) return
+      if (mappedOffset !== -1) stretches.push(length, mappedOffset, length + 1, sourceCursor + 1)
+      else stretches.push(length, sourceCursor)
+      mappedOffset = -1
+      write(code.slice(sourceCursor, offset))
+      sourceCursor = offset
     },
     write,
     skipTo(offset) {
-      for (; cursor < offset; cursor++) if (isLineBreak(code.charCodeAt(cursor))) write(code.charAt(cursor))
+      for (; sourceCursor < offset; sourceCursor++)
+        if (isLineBreak(code.charCodeAt(sourceCursor))) write(code.charAt(sourceCursor))
     },
     mapNextCharacterTo(offset) {
-      anchored = offset
+      mappedOffset = offset
     },
     text: () => pieces.join(""),
     sourceOffset(offset) {

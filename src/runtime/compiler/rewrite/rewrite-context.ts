@@ -18,9 +18,9 @@ export interface RewriteContext {
   hoisted: string
   emit(node: AnyNode): void
   emitStatements(nodes: readonly AnyNode[]): void
-  /** Rewrites a declaration. Its names become properties of the object `storage`, or stay variables if that is
+  /** Rewrites a declaration. Its names become properties of the object `holder`, or stay variables if that is
    *  undefined. */
-  declare(node: AnyNode, home: string | undefined): void
+  declare(node: AnyNode, holder: string | undefined): void
   /** Rewrites a block and inserts a statement at its start. */
   emitBlock(node: BlockStatement, first: string): void
   /** Copies to the end of a statement and adds a semicolon if it has none, so that it does not run into the next
@@ -38,8 +38,8 @@ export interface RewriteContext {
 
 /** The countdown in each loop iteration and at each function entry. Code outside the cell may take any time, so a step
  *  that calls some counts for many. */
-export function countdownCode(step: AnyNode): string {
-  return mayCallOutside(step)
+export function countdownCode(node: AnyNode): string {
+  return mayCallOutside(node)
     ? `if((${guardVariable}.left-=${callWeight})<0)${guardVariable}.tick();`
     : `if(--${guardVariable}.left<0)${guardVariable}.tick();`
 }
@@ -59,10 +59,10 @@ export function bindVariable({ out, code }: RewriteContext): BindName {
   }
 }
 
-export function bindProperty({ out, code }: RewriteContext, home: string): BindName {
+export function bindProperty({ out, code }: RewriteContext, holder: string): BindName {
   return (node, shorthand) => {
     out.copyTo(node.start)
-    out.write(shorthand ? `${node.name}:${home}.` : `${home}.`)
+    out.write(shorthand ? `${node.name}:${holder}.` : `${holder}.`)
     copyNameWithoutType(out, code, node)
     return true
   }

@@ -11,16 +11,12 @@ export function isImport(node: AnyNode): node is ImportDeclaration | ImportEqual
 
 /** Writes code that loads the module and assigns its names to the scope: in place if only imports came before,
  *  otherwise before the cell's first statement. */
-export function rewriteImport(
-  rewriting: RewriteContext,
-  node: ImportDeclaration | ImportEquals,
-  inPlace: boolean,
-): void {
-  const { out } = rewriting
+export function rewriteImport(context: RewriteContext, node: ImportDeclaration | ImportEquals, inPlace: boolean): void {
+  const { out } = context
   const text = node.type === "ImportDeclaration" ? importCode(node) : requireCode(node)
   out.copyTo(node.start)
   if (inPlace) out.write(text)
-  else rewriting.hoisted += text
+  else context.hoisted += text
   out.skipTo(node.end)
 }
 

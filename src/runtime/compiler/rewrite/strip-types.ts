@@ -7,8 +7,8 @@ import type { CodeOutput } from "./code-output.ts"
 
 /** Copies an identifier without the `?`, `!` or type after it. */
 export function copyNameWithoutType(out: CodeOutput, code: string, node: Identifier): void {
-  const typed = node.typeAnnotation !== undefined || node.optional === true
-  out.copyTo(typed ? nameEnd(code, node) : node.end)
+  const hasType = node.typeAnnotation !== undefined || node.optional === true
+  out.copyTo(hasType ? nameEnd(code, node) : node.end)
   out.skipTo(node.end)
 }
 
