@@ -1,5 +1,7 @@
 // Names of bindings: which are allowed, which are reserved, and how fresh ones are made.
+
 import { ConfigError } from "../../core/errors.ts"
+import { isObject } from "../../core/values/is-object.ts"
 import { type Binding, type Bindings, boundValue, toBinding } from "../bindings.ts"
 import { reservedPrefixes } from "../compiler/name-storage.ts"
 
@@ -26,8 +28,7 @@ export function toCheckedBindings(given: Bindings, isTaken = (_name: string): bo
 }
 
 export function isThenable(value: unknown): boolean {
-  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false
-  return typeof Reflect.get(value, "then") === "function"
+  return isObject(value) && typeof Reflect.get(value, "then") === "function"
 }
 
 /** Explains why a name cannot be bound; undefined if it can. */

@@ -1,4 +1,5 @@
 // The guarded methods of a runtime's objects: which calls need the call gate, and the checks of `guard` options.
+
 import { types } from "node:util"
 import {
   mustBeBoolean,
@@ -10,6 +11,7 @@ import {
   type OptionChecks,
   optionProblems,
 } from "../../core/checks/check-options.ts"
+import { isObject } from "../../core/values/is-object.ts"
 import type { Binding, CallOptions, MethodGuard } from "../bindings.ts"
 import { mergeCallOptions } from "./merge-call-options.ts"
 
@@ -213,10 +215,6 @@ function guardedMemberProblem(value: object, method: string): string | undefined
 
 function isClassText(value: object): boolean {
   return /^class\b/.test(Function.prototype.toString.call(value))
-}
-
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function"
 }
 
 const basePrototypes = new Set<object>([Object.prototype, Function.prototype])

@@ -236,12 +236,9 @@ export function resolveNames(program: Program): ScopeAnalysis {
     return declaration
   }
 
-  function addReference(
-    node: Identifier,
-    { read = false, write = false, call = false, value }: NameUse,
-    path = emptyPath,
-  ): void {
+  function addReference(node: Identifier, use: NameUse, path = emptyPath): void {
     const { name } = node
+    const { read = false, write = false, call = false, value } = use
     references.set(node, { name, node, declaration: undefined, scope: undefined, read, write, call, value, path })
     referenceScopes.push(scope)
   }

@@ -12,8 +12,7 @@ import { findUncaptured, undoImageOptions } from "./undo-reach.ts"
 export interface Transaction {
   /** Takes an image of the namespace, right before the cell's first line. Without it there is nothing to undo. */
   begin(prepared: PreparedCell): void
-  /** Calls the user's check after the cell ran to its end. Returns why the cell is rolled back; undefined if it
-   *  stands. */
+  /** Calls the user's check after the cell ran to its end. Returns why the cell must be rolled back, if it must. */
   runCheck(): Promise<CellRefusal | undefined>
   /** Rolls back and stops leftovers of the cell. Returns what could not be undone: parts of the heap, and calls. */
   rollBack(): RuntimeLoss[]

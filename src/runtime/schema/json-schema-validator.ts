@@ -1,7 +1,9 @@
 // Validates a value against a JSON Schema, with the keywords that schema libraries write.
+
 import { isDeepStrictEqual } from "node:util"
 import { createContext, Script } from "node:vm"
 import type { Json, JsonSchema } from "../../core/json.ts"
+import { isRecord } from "../../core/values/is-object.ts"
 import { isStackOverflow } from "../../core/values/nesting-depth.ts"
 
 export interface Mismatch {
@@ -32,7 +34,7 @@ interface ValidationStep {
 function validateNode(step: ValidationStep): void {
   const { schema, value, found, path } = step
   if (schema === false) found.push({ message: "must not be there", path })
-  if (!isSchemaObject(schema)) return
+  if (!isRecord(schema)) return
   if (typeof schema.$ref === "string") validateNode({ ...step, schema: resolveReference(schema.$ref, step.root) })
   const wrong = typeMismatch(schema, value)
   if (wrong) {
@@ -42,7 +44,7 @@ function validateNode(step: ValidationStep): void {
   for (const message of valueMismatches(schema, value)) found.push({ message, path })
   validateCombinators(step, schema)
   if (Array.isArray(value)) validateItems(step, schema, value)
-  else if (isObject(value)) validateProperties(step, schema, value)
+  else if (isRecord(value)) validateProperties(step, schema, value)
 }
 
 function typeMismatch({ type }: JsonSchema, value: unknown): string | undefined {
@@ -59,7 +61,7 @@ function isOfType(type: string, value: unknown): boolean {
     case "number":
       return typeof value === "number" && Number.isFinite(value)
     case "object":
-      return isObject(value)
+      return isRecord(value)
     default:
       return typeName(value) === type
   }
@@ -175,8 +177,8 @@ function duplicateKey(item: unknown): string {
 
 function validateProperties(step: ValidationStep, schema: JsonSchema, value: { [key: string]: unknown }): void {
   const { found, path } = step
-  const properties = isSchemaObject(schema.properties) ? schema.properties : {}
-  const patterns = isSchemaObject(schema.patternProperties) ? Object.entries(schema.patternProperties) : []
+  const properties = isRecord(schema.properties) ? schema.properties : {}
+  const patterns = isRecord(schema.patternProperties) ? Object.entries(schema.patternProperties) : []
   for (const name of schemaList(schema.required)) {
     if (value[String(name)] === undefined) found.push({ message: "is missing", path: [...path, String(name)] })
   }
@@ -190,7 +192,7 @@ function validateProperties(step: ValidationStep, schema: JsonSchema, value: { [
     if (schema.propertyNames !== undefined) validateNode({ ...here, schema: schema.propertyNames, value: name })
     const unknown = own === undefined && matching.length === 0
     if (unknown && schema.additionalProperties === false) found.push({ message: "is not expected", path: here.path })
-    else if (unknown && isSchemaObject(schema.additionalProperties)) {
+    else if (unknown && isRecord(schema.additionalProperties)) {
       validateNode({ ...here, schema: schema.additionalProperties })
     }
   }
@@ -221,21 +223,13 @@ export function resolveReference(reference: string, root: JsonSchema): Json {
   let current: Json | undefined = root
   for (const step of reference.slice(1).split("/").slice(1)) {
     const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~")
-    current = isSchemaObject(current) ? current[name] : Array.isArray(current) ? current[Number(name)] : undefined
+    current = isRecord(current) ? current[name] : Array.isArray(current) ? current[Number(name)] : undefined
   }
   return current ?? true
 }
 
 function schemaList(list: Json | undefined): readonly Json[] {
   return Array.isArray(list) ? list : []
-}
-
-function isSchemaObject(schema: Json | undefined): schema is JsonSchema {
-  return typeof schema === "object" && schema !== null && !Array.isArray(schema)
-}
-
-function isObject(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 function isMultiple(value: number, of: number): boolean {

@@ -1,5 +1,7 @@
 // Validates the arguments of a tool call against the tool's schema, and repairs arguments that arrive as JSON text.
+
 import type { Json, JsonSchema } from "../../core/json.ts"
+import { isRecord } from "../../core/values/is-object.ts"
 import type { SchemaLike } from "../bindings.ts"
 import { type Validation, validateMaybeSync } from "../schema.ts"
 import { resolveReference } from "./json-schema-validator.ts"
@@ -23,9 +25,9 @@ export function validateArguments<T = unknown>(
 /** Decodes arguments that the model sent as JSON text of the object, encoded up to twice, instead of the object
  *  itself. */
 export function decodeArguments(input: Json): Json {
-  let decoded: unknown = input
+  let decoded: Json | undefined = input
   for (let attempt = 0; attempt < 2 && typeof decoded === "string"; attempt++) decoded = tryParseJson(decoded)
-  return isObject(decoded) ? decoded : input
+  return isRecord(decoded) ? decoded : input
 }
 
 function validateOnce<T>(schema: SchemaLike, shown: JsonSchema, args: unknown): Validation<T> | Promise<Validation<T>> {
@@ -55,7 +57,7 @@ function findUndeclaredArgument(node: SchemaNode, value: unknown, path: string):
     return undefined
   }
   const { properties, additionalProperties, patternProperties } = schema
-  if (!isObject(value) || !isObject(properties)) return undefined
+  if (!isRecord(value) || !isRecord(properties)) return undefined
   for (const [name, member] of Object.entries(value)) {
     const memberPath = path === "" ? name : `${path}.${name}`
     if (Object.hasOwn(properties, name)) {
@@ -84,7 +86,7 @@ function decodeJsonTexts(node: SchemaNode, value: unknown): unknown {
     return items.some((item, index) => item !== value[index]) ? items : value
   }
   const { properties } = schema
-  if (!isObject(value) || !isObject(properties)) return value
+  if (!isRecord(value) || !isRecord(properties)) return value
   const changed = Object.entries(value).flatMap(([name, member]) => {
     const decoded = Object.hasOwn(properties, name) ? decodeJsonTexts(childOf(properties[name]), member) : member
     return decoded === member ? [] : [[name, decoded] as const]
@@ -107,20 +109,16 @@ function acceptsType(node: SchemaNode, type: "string" | "array" | "object"): boo
 
 function resolveSchema({ schema, root }: SchemaNode): JsonSchema | undefined {
   let found = schema
-  for (let attempt = 0; attempt < maxDepth && isObject(found) && typeof found.$ref === "string"; attempt++) {
+  for (let attempt = 0; attempt < maxDepth && isRecord(found) && typeof found.$ref === "string"; attempt++) {
     found = resolveReference(found.$ref, root)
   }
-  return isObject(found) ? found : undefined
+  return isRecord(found) ? found : undefined
 }
 
-function tryParseJson(text: string): unknown {
+function tryParseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text)
   } catch {
     return undefined
   }
-}
-
-function isObject<T>(value: T): value is T & { [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

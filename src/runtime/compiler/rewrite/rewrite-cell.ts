@@ -1,8 +1,8 @@
 // Turns a cell into JavaScript over the scope, ambient and guard objects: types removed, names resolved, guards added.
-import type { AnyNode, BlockStatement, Identifier, UnaryExpression } from "acorn"
+import type { AnyNode, BlockStatement } from "acorn"
 import type { CompileOptions } from "../compile-cell.ts"
 import { unwrapExpression } from "../destructuring.ts"
-import { ambientVariable, createNameStorage, guardVariable, helpersVariable, scopeVariable } from "../name-storage.ts"
+import { ambientVariable, createNameStorage, guardVariable } from "../name-storage.ts"
 import { CellSyntaxError, eachChild, isTypeOnly, type ParsedCell } from "../parse-cell.ts"
 import { analyseScope } from "../scope-analysis.ts"
 import { positionAt } from "../text-positions.ts"
@@ -20,8 +20,9 @@ import {
   rewriteLoopStart,
   rewriteLoopTarget,
 } from "./rewrite-loops.ts"
+import { createNameRewriter } from "./rewrite-names.ts"
 import { rewriteProgram } from "./rewrite-program.ts"
-import { copyNameWithoutType, skipNode, stripTyped } from "./strip-types.ts"
+import { skipNode, stripTyped } from "./strip-types.ts"
 
 export interface RewrittenCell {
   output: CodeOutput
@@ -37,8 +38,6 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   const out = createCodeOutput(code)
   let anonymousNode: AnyNode | undefined
   let anonymousName = ""
-  let typeofOperand: AnyNode | undefined
-  let deleteOperand: AnyNode | undefined
   const checkRemoteValues = options.checkRemoteValues === true
   const checks = createRemoteCheckPlan(checkRemoteValues)
 
@@ -64,6 +63,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
       throw new CellSyntaxError(message, positionAt(code, node.start))
     },
   }
+  const names = createNameRewriter(context)
   const hasValue = rewriteProgram(context, program)
   return { output: out, prologue: storage.prologue() + context.hoisted, hasValue }
 
@@ -80,7 +80,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   function emitNode(node: AnyNode): void {
     switch (node.type) {
       case "Identifier":
-        return emitName(node)
+        return names.emitName(node)
       case "Literal":
       case "ThisExpression":
         return
@@ -99,7 +99,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
       case "TemplateLiteral":
         return emitAll(node.expressions)
       case "Property":
-        if (node.shorthand && node.value.type === "Identifier") return emitShorthand(node.value)
+        if (node.shorthand && node.value.type === "Identifier") return names.emitShorthand(node.value)
         if (node.computed) emit(node.key)
         return emit(node.value)
       case "AssignmentExpression":
@@ -107,7 +107,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
       case "UpdateExpression":
         return rewriteTarget(context, node.argument)
       case "UnaryExpression":
-        return emitUnary(node)
+        return names.emitUnary(node)
       case "AwaitExpression":
         out.copyTo(node.start)
         out.write(`${guardVariable}.resume(`)
@@ -222,59 +222,6 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   function endStatement(node: AnyNode): void {
     out.copyTo(node.end)
     if (code[node.end - 1] !== ";") out.write(";")
-  }
-
-  function holderOf(node: Identifier): string | undefined {
-    const reference = analysis.references.get(node)
-    return reference && storage.holderOf(reference)
-  }
-
-  function emitName(node: Identifier): void {
-    const reference = analysis.references.get(node)
-    if (!reference) return copyNameWithoutType(out, code, node)
-    const holder = node === deleteOperand ? scopeVariable : storage.holderOf(reference)
-    if (!holder) return emitPlainName(node, storage.selfObject(reference))
-    out.copyTo(node.start)
-    if (node === typeofOperand) {
-      out.write(`${helpersVariable}.peek(${scopeVariable},"${node.name}")`)
-      return out.skipTo(node.end)
-    }
-    // A plain call of a property would pass the object as `this`.
-    out.write(reference.call ? `(0,${holder}.` : `${holder}.`)
-    copyNameWithoutType(out, code, node)
-    if (!reference.call) return
-    out.write(")")
-    // The engine reports the position of such a call at its parenthesis.
-    out.mapNextCharacterTo(node.start)
-  }
-
-  function emitPlainName(node: Identifier, replacement: string | undefined): void {
-    if (!replacement) return copyNameWithoutType(out, code, node)
-    out.copyTo(node.start)
-    out.write(replacement)
-    out.skipTo(node.end)
-  }
-
-  function emitShorthand(node: Identifier): void {
-    const reference = analysis.references.get(node)
-    if (!reference || !(storage.holderOf(reference) ?? storage.selfObject(reference))) return
-    out.copyTo(node.start)
-    // As a plain key, `__proto__` would set the prototype.
-    out.write(node.name === "__proto__" ? `["__proto__"]:` : `${node.name}:`)
-    emitName(node)
-  }
-
-  function emitUnary({ operator, argument }: UnaryExpression): void {
-    const operand = unwrapExpression(argument)
-    if (operand.type !== "Identifier") return emit(argument)
-    // `typeof` of a missing name is no error.
-    if (operator === "typeof" && holderOf(operand) === scopeVariable) typeofOperand = operand
-    if (operator === "delete") {
-      const scope = analysis.references.get(operand)?.scope
-      if (scope && scope !== analysis.cell) context.fail("A local variable cannot be deleted", operand)
-      deleteOperand = operand
-    }
-    emit(argument)
   }
 
   function emitNamed(name: string, value: AnyNode): void {

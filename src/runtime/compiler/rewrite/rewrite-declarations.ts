@@ -71,7 +71,7 @@ function writeDefaultsCheck(
   if (check) context.out.write(`${check};`)
 }
 
-/** `let a = 1, { b } = c` becomes `home.a = 1, void({ b: home.b } = c)`. */
+/** `let a = 1, { b } = c` becomes `holder.a = 1, void({ b: holder.b } = c)`. */
 function assignProperties(context: RewriteContext, node: VariableDeclaration, holder: string): void {
   const { out } = context
   out.copyTo(node.start)

@@ -1,5 +1,6 @@
 // What cells get for each binding: most values themselves; functions, agents and guarded objects as proxies that pass
 // the call gate.
+import { isObject } from "../../../core/values/is-object.ts"
 import { createMethodGuards } from "../../bindings/method-guards.ts"
 import type { Binding, VariableBinding } from "../../bindings.ts"
 import type { SharedCellState } from "../running-cell.ts"
@@ -36,8 +37,7 @@ export function createBindingProxies(shared: SharedCellState): BindingProxies {
 
   const bindVariable = (name: string, binding: VariableBinding): unknown => {
     const { value, guard } = binding
-    const isObject = (typeof value === "object" && value !== null) || typeof value === "function"
-    if (!guard || !isObject) {
+    if (!guard || !isObject(value)) {
       guardedProxies.markUnwrapped(value)
       return value
     }

@@ -1,5 +1,7 @@
 // Converts values of cells to what guarded objects and functions of the host get.
+
 import { types } from "node:util"
+import { isObject } from "../../../core/values/is-object.ts"
 import { type AnyFunction, isClass } from "../../bindings.ts"
 import { cellStorage, type RunningCell } from "../running-cell.ts"
 import { isHostProxy, unwrapObjectProxy } from "./function-proxy.ts"
@@ -57,7 +59,7 @@ export function createCellToHostValues(toCell: (value: unknown) => unknown): Cel
 
   const values: CellToHostValues = {
     toHost(value) {
-      if ((typeof value !== "object" || value === null) && typeof value !== "function") return value
+      if (!isObject(value)) return value
       const real = unwrapObjectProxy(value)
       if (real !== value) return real
       const known = hostVersions.get(value)

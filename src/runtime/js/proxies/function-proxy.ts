@@ -1,5 +1,6 @@
 // Functions of the host in cells: each call passes the gate of the calling cell. Also the registry of proxies: which
 // host object or function a value in a cell stands for.
+import { isObject } from "../../../core/values/is-object.ts"
 import { callThroughGate } from "../../bindings/gated-call.ts"
 import type { AnyFunction, CallOptions, FunctionBinding } from "../../bindings.ts"
 import type { RuntimeCall } from "../../runtime.ts"
@@ -200,8 +201,4 @@ function validArguments(
   }
   const validation = validateMaybeSync(input, describesAll ? args : args[0])
   return validation instanceof Promise ? validation.then(accept) : accept(validation)
-}
-
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function"
 }

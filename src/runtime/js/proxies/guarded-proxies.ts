@@ -1,6 +1,8 @@
 // Proxies of guarded objects: in cells, guarded methods pass the call gate. Values from which a cell could reach a
 // guarded object get a proxy too, so that no path leads around the gate.
+
 import { types } from "node:util"
+import { isObject } from "../../../core/values/is-object.ts"
 import type { GuardedMethod, MethodGuards } from "../../bindings/method-guards.ts"
 import { type AnyFunction, isClass } from "../../bindings.ts"
 import type { GuardedValues, SharedCellState } from "../running-cell.ts"
@@ -227,7 +229,3 @@ const platformFunctions = new Set<unknown>(
   ),
 )
 platformFunctions.add(Function.prototype[Symbol.hasInstance])
-
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function"
-}
