@@ -1,4 +1,6 @@
 // A queue of jobs that run one at a time, in the order in which they came.
+import { onAbort } from "../core/abort.ts"
+
 export interface CellQueue {
   /** Runs a job after all earlier ones. If the signal fires first, the job leaves the queue and the promise rejects. */
   enter<T>(job: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T>
@@ -11,26 +13,18 @@ export interface CellQueue {
 export function createCellQueue(): CellQueue {
   const waiting = new Set<WaitingJob>()
 
-  const waitForTurn = (signal: AbortSignal | undefined) =>
-    new Promise<void>((resolve, reject) => {
-      const abandon = () => {
+  const waitForTurn = (signal: AbortSignal | undefined) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waitingJob: WaitingJob = { start: resolve, reject }
+    waiting.add(waitingJob)
+    const stopListening =
+      signal &&
+      onAbort(signal, () => {
         waiting.delete(waitingJob)
-        reject(signal?.reason)
-      }
-      const waitingJob: WaitingJob = {
-        start() {
-          signal?.removeEventListener("abort", abandon)
-          resolve()
-        },
-        reject(error) {
-          signal?.removeEventListener("abort", abandon)
-          reject(error)
-        },
-      }
-      waiting.add(waitingJob)
-      if (signal?.aborted) abandon()
-      else signal?.addEventListener("abort", abandon, { once: true })
-    })
+        reject(signal.reason)
+      })
+    return promise.finally(stopListening)
+  }
 
   const queue = {
     busy: false,

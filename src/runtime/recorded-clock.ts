@@ -10,8 +10,8 @@ export interface RecordedClock {
   takeReads(): number[]
 }
 
-// Keeps a program that reads the time in a loop from filling the journal.
-const maxRecordedReads = 1_000
+/** Keeps a program that reads the time in a loop from filling the journal. */
+export const maxRecordedReads = 1_000
 
 /** The name of the effect that reads beyond this limit are reported as. */
 export const unrecordedClockEffect = "the clock, once it was looked at 1,000 times"

@@ -2,6 +2,7 @@
 // random number: it is sent before the cell, and the child reports what it used.
 import { UnsupportedError } from "../core/errors.ts"
 import type { CellEnv } from "./js/ambient/cell-env.ts"
+import { maxRecordedReads } from "./recorded-clock.ts"
 
 /** The sent part of a cell's environment. */
 export interface RemoteEnv {
@@ -43,10 +44,9 @@ export function toRemoteEnv({ clock, random, onEffect }: Partial<CellEnv> = {}):
 
 /** Passes on what the child reports about a cell's environment, with limits, because the child is not trusted. */
 export function applyEnvUpdate(env: Partial<CellEnv>, reads: readonly number[], effects: readonly string[]): void {
-  if (reads.length > 0) env.clock?.note(reads.slice(0, maxClockReads))
+  if (reads.length > 0) env.clock?.note(reads.slice(0, maxRecordedReads))
   for (const effect of effects.slice(0, maxEffects)) env.onEffect?.(effect.slice(0, maxEffectLength))
 }
 
-const maxClockReads = 1_000
 const maxEffects = 10
 const maxEffectLength = 100

@@ -36,25 +36,21 @@ export function createTransaction(
   let image: NamespaceImage | undefined
   let mentions: PreparedCell["mentions"] = () => []
   let lostInBuiltIns: () => RuntimeLoss[] = () => []
-  let tooLateReason: string | undefined
-  const callCounts = new Map<string, number>()
-  cell.callCounts = callCounts
+  let tooLate: string | undefined
+  const calls = new Map<string, number>()
+  cell.callCounts = calls
 
   const rollBack = () => {
     // Leftovers of the cell, such as timers, would continue as if it had succeeded.
     if (image) cell.stop(new CellStopped("aborted", "The cell was rolled back."))
     const lost = image?.restore() ?? []
     // Report only values that the cell could have changed. If it called the host, that may be any value.
-    const mentioned = callCounts.size === 0 ? mentions() : undefined
+    const mentioned = calls.size === 0 ? mentions() : undefined
     const uncaptured =
       image && image.uncaptured.length > 0 ? (findUncaptured(mentioned, namespace) ?? image.uncaptured) : []
     image = undefined
-    return [
-      ...uncaptured,
-      ...lost,
-      ...lostInBuiltIns(),
-      ...[...callCounts].map(([name, count]) => callNotUndone(name, count)),
-    ]
+    const notUndone = [...calls].map(([name, count]) => callNotUndone(name, count))
+    return [...uncaptured, ...lost, ...lostInBuiltIns(), ...notUndone]
   }
 
   return {
@@ -76,16 +72,14 @@ export function createTransaction(
     withUndo(execution) {
       if (!execution.ok) return execution
       const undo = async () => {
-        if (tooLateReason !== undefined)
-          throw new AgentError(`undo() came too late: ${tooLateReason}.`, { code: "too-late" })
-        tooLateReason = "the cell was undone already"
+        if (tooLate !== undefined) throw new AgentError(`undo() came too late: ${tooLate}.`, { code: "too-late" })
+        tooLate = "the cell was undone already"
         return rollBack()
       }
       return { ...execution, undo }
     },
     expire() {
-      tooLateReason ??=
-        "another cell has begun, or the runtime was reset or closed. Undo a cell before you run the next"
+      tooLate ??= "another cell has begun, or the runtime was reset or closed. Undo a cell before you run the next"
       image?.drop()
       image = undefined
     },

@@ -185,7 +185,7 @@ export function createGuardedProxies(guards: MethodGuards, shared: SharedCellSta
   const resultToCell = (value: unknown): unknown => {
     const proxy = proxyFor(value, shared)
     if (proxy !== value || !isObject(value)) return proxy
-    return containsGuarded(value, results.maxMembers, isGuarded) ? viewOf(value) : value
+    return containsGuarded(value, results) ? viewOf(value) : value
   }
 
   return {

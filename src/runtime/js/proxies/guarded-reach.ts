@@ -16,39 +16,31 @@ export interface ReachOptions {
  *  anywhere. */
 export function mayReachGuarded(value: object, { maxMembers, countsEmpty, isGuarded }: ReachOptions): boolean {
   if (isFlatRow(value) || isFlatTable(value, maxMembers, isGuarded)) return isGuarded(value)
+  return searchGuarded(value, { maxMembers, countsEmpty, isGuarded }, true)
+}
+
+/** The same for results of functions that are not guarded: only a guarded object inside the data counts. */
+export function containsGuarded(value: object, options: ReachOptions): boolean {
+  return searchGuarded(value, options, false)
+}
+
+/** Searches a value for a guarded object. `countsCode`: members with code, and members beyond the limit, count too. */
+function searchGuarded(value: object, options: ReachOptions, countsCode: boolean): boolean {
+  const { maxMembers, countsEmpty, isGuarded } = options
   const seen = new Set<object>([value])
   const queue = [value]
   let remaining = maxMembers
   for (let current = queue.pop(); current; current = queue.pop()) {
     if (isGuarded(current)) return true
     if (!isContainer(current)) {
-      if (isPlatformData(current)) continue
-      return true
+      if (countsCode && !isPlatformData(current)) return true
+      continue
     }
-    const members = membersOf(current, remaining)
-    if (!members || (countsEmpty && members.length === 0)) return true
-    remaining -= members.length
-    for (const member of members) {
-      if (typeof member === "function") return true
-      if (typeof member !== "object" || member === null || seen.has(member)) continue
-      seen.add(member)
-      queue.push(member)
-    }
-  }
-  return false
-}
-
-/** The same for results of functions that are not guarded: only a guarded object inside the data counts. */
-export function containsGuarded(value: object, maxMembers: number, isGuarded: (value: object) => boolean): boolean {
-  const seen = new Set<object>([value])
-  const queue = [value]
-  let remaining = maxMembers
-  for (let current = queue.pop(); current; current = queue.pop()) {
-    if (isGuarded(current)) return true
-    if (!isContainer(current)) continue
-    const members = membersOf(current, remaining, true) ?? []
-    remaining -= members.length
-    for (const member of members) {
+    const members = membersOf(current, remaining, !countsCode)
+    if (countsCode && (!members || (countsEmpty && members.length === 0))) return true
+    remaining -= members?.length ?? 0
+    for (const member of members ?? []) {
+      if (countsCode && typeof member === "function") return true
       if (typeof member !== "object" || member === null || seen.has(member)) continue
       seen.add(member)
       queue.push(member)
@@ -116,8 +108,8 @@ function isPlatformData(value: object): boolean {
   return Reflect.get(globalThis, maker.name) === maker
 }
 
-/** The members of a container; undefined if there are more than `most`, or if a getter hides one. */
-function membersOf(value: object, maxMembers: number, skipsGetters = false): unknown[] | undefined {
+/** The members of a container; undefined if there are more than `maxMembers`, or if a getter hides one. */
+function membersOf(value: object, maxMembers: number, skipsGetters: boolean): unknown[] | undefined {
   const members: unknown[] = []
   const isArray = Array.isArray(value)
   if (!isArray && types.isMap(value)) {
