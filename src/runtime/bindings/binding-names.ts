@@ -1,5 +1,4 @@
-// Names of bindings: which are allowed, which are reserved, and how fresh ones are made.
-
+// Names of bindings: which are allowed, which are reserved, and how new ones are generated.
 import { ConfigError } from "../../core/errors.ts"
 import { isObject } from "../../core/values/is-object.ts"
 import { type Binding, type Bindings, boundValue, toBinding } from "../bindings.ts"

@@ -1,5 +1,4 @@
 // The guarded methods of a runtime's objects: which calls need the call gate, and the checks of `guard` options.
-
 import { types } from "node:util"
 import {
   mustBeBoolean,

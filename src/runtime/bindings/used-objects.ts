@@ -21,11 +21,9 @@ export function createUsedObjects(codecs: Codecs = {}): UsedObjects {
     has: (value) => lastUse.has(value),
     takeNames(bindings) {
       const currentPeriod = period++
+      const isLost = (value: object) => !isPlainContainer(value) && codecOf(value, codecs) === undefined
       return injectedObjects(bindings)
-        .filter(
-          ({ value }) =>
-            lastUse.get(value) === currentPeriod && !isPlainContainer(value) && codecOf(value, codecs) === undefined,
-        )
+        .filter(({ value }) => lastUse.get(value) === currentPeriod && isLost(value))
         .map(({ name }) => name)
     },
   }

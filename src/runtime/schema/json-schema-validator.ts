@@ -1,5 +1,4 @@
 // Validates a value against a JSON Schema, with the keywords that schema libraries write.
-
 import { isDeepStrictEqual } from "node:util"
 import { createContext, Script } from "node:vm"
 import type { Json, JsonSchema } from "../../core/json.ts"

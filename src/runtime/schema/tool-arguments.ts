@@ -1,5 +1,4 @@
 // Validates the arguments of a tool call against the tool's schema, and repairs arguments that arrive as JSON text.
-
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { isRecord } from "../../core/values/is-object.ts"
 import type { SchemaLike } from "../bindings.ts"

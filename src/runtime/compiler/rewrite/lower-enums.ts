@@ -14,7 +14,7 @@ export function lowerEnum(context: RewriteContext, node: EnumDeclaration, holder
   let previous: string | undefined
   for (const member of node.members) {
     out.skipTo(member.start)
-    const key = JSON.stringify(memberName(member))
+    const key = JSON.stringify(declaredName(member))
     out.write(`${helpersVariable}.member(${object},${key},`)
     if (member.initializer) {
       out.skipTo(findToken(code, "=", member.id.end) + 1)
@@ -104,13 +104,9 @@ function exportedFunctionCode(node: AnyNode, object: string): string {
   return `${object}.${name}=${name};`
 }
 
-function memberName({ id }: EnumMember): string {
-  return id.type === "Identifier" ? id.name : String(id.value)
-}
-
 type EnumOrNamespace = EnumDeclaration | NamespaceDeclaration
 
-function declaredName({ id }: EnumOrNamespace): string {
+function declaredName({ id }: EnumOrNamespace | EnumMember): string {
   return id.type === "Identifier" ? id.name : String(id.value)
 }
 

@@ -36,8 +36,8 @@ export interface RewriteContext {
   fail(message: string, node: { start: number }): never
 }
 
-/** The countdown in each loop iteration and at each function entry. Code outside the cell may take any time, so a step
- *  that calls some counts for many. */
+/** The countdown in each loop iteration and at each function entry. Code outside the cell may take any time, so an
+ *  iteration or function that may call such code counts for many. */
 export function countdownCode(node: AnyNode): string {
   return mayCallOutside(node)
     ? `if((${guardVariable}.left-=${callWeight})<0)${guardVariable}.tick();`

@@ -1,5 +1,4 @@
 // Converts values of cells to what guarded objects and functions of the host get.
-
 import { types } from "node:util"
 import { isObject } from "../../../core/values/is-object.ts"
 import { type AnyFunction, isClass } from "../../bindings.ts"
