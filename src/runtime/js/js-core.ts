@@ -102,8 +102,7 @@ export function createJsRuntime(
     const gate = typeGate === "off" ? undefined : await openTypeGate(typeGate)
     stopCapturing ??= captureCellRejections()
     timers.keepHostAlive(true)
-    // Do not reuse the countdown of the last cell.
-    guard.left = 0
+    guard.restart()
     const cell = new RunningCell(shared, parent, executeOptions)
     remote?.onCell(cell)
     expireUndo()

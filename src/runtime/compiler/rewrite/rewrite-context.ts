@@ -44,7 +44,7 @@ export function countdownCode(node: AnyNode): string {
     : `if(--${guardVariable}.left<0)${guardVariable}.tick();`
 }
 
-const callWeight = 32
+const callWeight = 128
 
 /** The first statement of `catch` and `finally` blocks: a stopped cell must not continue there. */
 export const stopCheckCode = `${guardVariable}.tick();`
@@ -68,14 +68,20 @@ export function bindProperty({ out, code }: RewriteContext, holder: string): Bin
   }
 }
 
-/** Returns true if a node may run code outside of it. Functions inside it have their own countdown. */
+/** Returns true if a node may run code outside of it, or copy or convert values of any size. Functions inside it have
+ *  their own countdown. */
 function mayCallOutside(node: AnyNode): boolean {
   switch (node.type) {
     case "CallExpression":
     case "NewExpression":
     case "TaggedTemplateExpression":
     case "ForOfStatement":
+    case "ForInStatement":
     case "YieldExpression":
+    case "SpreadElement":
+    case "RestElement":
+    case "ArrayPattern":
+    case "TemplateLiteral":
       return true
     case "FunctionExpression":
     case "FunctionDeclaration":
