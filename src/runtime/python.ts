@@ -23,11 +23,11 @@ import { refuseUnsupportedEnv } from "./remote-env.ts"
 import type { Rule } from "./rules/rules.ts"
 import { type Runtime, type RuntimeName, snapshotBytes, type TypedRuntime } from "./runtime.ts"
 import {
-  areCodecs,
   checkRuntimeOptions,
   confinementChecks,
-  isNonEmpty,
   runtimeLimitChecks as limitChecks,
+  mustBeCodecs,
+  mustBeNonEmptyText,
 } from "./runtime-options.ts"
 import { validateRetrieved } from "./schema.ts"
 import type { Codecs } from "./snapshot/codec.ts"
@@ -236,14 +236,14 @@ type TypeReference<T> = { readonly kind: "type"; readonly type: PyReference<T> }
 
 const optionChecks: OptionChecks<PythonRuntimeOptions> = {
   ...confinementChecks,
-  python: isNonEmpty,
+  python: mustBeNonEmptyText,
   setup: (value) => {
     const code = typeof value === "object" && value !== null && "file" in value ? value.file : value
     return typeof code === "string" ? undefined : "is neither Python code nor { file }"
   },
   limits: limitChecks(["memoryMb", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
   maxSnapshotBytes: mustBePositive,
-  codecs: areCodecs,
+  codecs: mustBeCodecs,
 }
 
 async function retrieveValue(name: string, session: KernelSupervisor): Promise<unknown> {

@@ -10,7 +10,7 @@ import { pythonRuntime } from "../../src/runtime/python.ts"
 import { requires } from "../system.ts"
 import { cellValue } from "./cell-results.ts"
 
-// What docs/security.md says is not confined: if one of these fails, the page is wrong, and good news is missing there.
+// Lists what docs/security.md calls not confined. If a test fails, more is confined than the page says: update it.
 
 const onLinux = process.platform === "linux" ? undefined : "by design: only Linux has /proc"
 

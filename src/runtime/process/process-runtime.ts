@@ -11,10 +11,10 @@ import type { ProcessRuntime, ProcessRuntimeOptions } from "../process.ts"
 import { refuseUnsupportedEnv, toRemoteEnv } from "../remote-env.ts"
 import { type CellExecution, type CellOptions, type Runtime, snapshotBytes } from "../runtime.ts"
 import {
-  areCodecs,
   checkRuntimeOptions,
   confinementChecks,
   runtimeLimitChecks as limitChecks,
+  mustBeCodecs,
 } from "../runtime-options.ts"
 import { validateRetrieved } from "../schema.ts"
 import type { RemoteTypeGate } from "../type-gate/remote-type-gate.ts"
@@ -219,7 +219,7 @@ const optionChecks: OptionChecks<ProcessRuntimeOptions> = {
   ...confinementChecks,
   limits: limitChecks(processLimitNames),
   maxSnapshotBytes: mustBePositive,
-  codecs: areCodecs,
+  codecs: mustBeCodecs,
 }
 
 function undoAndRethrow(takeBack: () => void): (error: unknown) => never {
