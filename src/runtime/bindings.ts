@@ -1,5 +1,5 @@
 // Bindings: the host values, functions, types and agents that are injected into a runtime by name, and the wrappers
-// `variable`, `fn` and `type` that describe them.
+// `variable`, `fn` and `classType` that describe them.
 import {
   anything,
   checkOptions,
