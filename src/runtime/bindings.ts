@@ -1,5 +1,5 @@
 // Bindings: the host values, functions, types and agents that are injected into a runtime by name, and the wrappers
-// `variable`, `fn` and `type` that describe them.
+// `variable`, `fn` and `classType` that describe them.
 import {
   anything,
   checkOptions,
@@ -14,7 +14,7 @@ import { callOptionChecks, guardProblem } from "./bindings/method-guards.ts"
 import type { ApprovalCondition, StandardSchema } from "./runtime.ts"
 
 /** Host values to inject into a runtime, by name. A bare function is a function, a class a type, an agent an agent,
- *  anything else a variable. Wrap a value with `fn`, `type` or `variable` to set options. */
+ *  anything else a variable. Wrap a value with `fn`, `classType` or `variable` to set options. */
 export type Bindings = Record<string, unknown>
 
 export type Binding = VariableBinding | FunctionBinding | TypeBinding | AgentBinding
@@ -194,7 +194,7 @@ export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}
 }
 
 export function classType<C extends object>(cls: C, options: ClassTypeOptions = {}): TypeBinding<C> {
-  checkOptions("type()", options, typeOptionChecks)
+  checkOptions("classType()", options, typeOptionChecks)
   return { [bindingMark]: true, kind: "type", type: cls, options }
 }
 
