@@ -1,3 +1,4 @@
+// Runs Node in a bubblewrap sandbox, and tests whether the sandbox works on this machine.
 import { existsSync, readFileSync, realpathSync } from "node:fs"
 import { delimiter, dirname, isAbsolute, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -9,7 +10,7 @@ export interface BubblewrapOptions {
   node: readonly string[]
   entry: string
   cwd: string
-  /** The size of a temporary working directory in memory, mounted instead of the folder of that path. */
+  /** The size of a working directory in memory, which is mounted at `cwd`. Undefined: the real folder is used. */
   scratchMb: number | undefined
   read: readonly string[]
   write: readonly string[]
@@ -18,8 +19,8 @@ export interface BubblewrapOptions {
   cache: string | undefined
 }
 
-/** The command that runs a program in bubblewrap: of the file system only Node, its libraries, Karst and what is on the
- *  lists; no processes but its own, no privileges, and no network unless it is given. */
+/** Returns the command. The sandbox sees Node, its libraries, Karst and the listed files. It sees no other processes,
+ *  has no privileges, and no network unless `network` is `all`. */
 export function bubblewrapCommand({
   node,
   entry,
@@ -32,8 +33,8 @@ export function bubblewrapCommand({
   cache,
 }: BubblewrapOptions): string[] {
   const karst = karstMounts()
-  const given = [...(cache === undefined ? [] : [cache]), ...read.map(realPathOf)]
-  const readable = [...karst.map(([, to]) => to), ...given]
+  const readOnly = [...(cache === undefined ? [] : [cache]), ...read.map(realPathOf)]
+  const readable = [...karst.map(([, to]) => to), ...readOnly]
   const shared = [...(scratchMb === undefined ? [cwd] : []), ...write.map(realPathOf)]
   const writable = [cwd, ...write.map(realPathOf)]
   const [binary = process.execPath, ...flags] = node
@@ -42,11 +43,11 @@ export function bubblewrapCommand({
     ...confinementArguments(network),
     ...[...nodeMounts(binary), ...karst].flatMap(([from, to]) => ["--ro-bind", from, to]),
     ...(network === "all" ? resolverFiles.flatMap((path) => ["--ro-bind-try", path, path]) : []),
-    ...given.flatMap((path) => ["--ro-bind", path, path]),
+    ...readOnly.flatMap((path) => ["--ro-bind", path, path]),
     ...(scratchMb === undefined ? [] : tmpfsArguments(cwd, scratchMb)),
     ...shared.flatMap((path) => ["--bind", path, path]),
     // The root of the sandbox is in memory too, so it is read-only. /proc is read-only because a root user could change
-    // settings of the machine's kernel through it.
+    // kernel settings through it.
     ...["/proc", "/dev", "/"].flatMap((path) => ["--remount-ro", path]),
     ...["--chdir", cwd],
     "--clearenv",
@@ -54,18 +55,19 @@ export function bubblewrapCommand({
     "--",
     binary,
     ...flags,
-    // A second layer: Node's permissions refuse child processes, threads and native code, and check the same lists.
+    // A second layer: Node's permissions refuse child processes, threads and native code, and check the same lists of
+    // files.
     "--permission",
     ...[...readable, ...writable, "/proc"].map((path) => `--allow-fs-read=${path}`),
-    // Node reads a cache only where it believes it may write; it is mounted read-only all the same.
+    // Node reads a cache only if it may write there. The mount is read-only nevertheless.
     ...[...writable, ...(cache === undefined ? [] : [cache])].map((path) => `--allow-fs-write=${path}`),
-    // Named as a module: with these flags Node cannot see that it is one, and would try it as a script first.
+    // Imported, because with these flags Node would first try to run the entry as a script.
     ...["--import", pathToFileURL(entry).href, "--eval", "0"],
   ]
 }
 
-/** The isolation that a runtime gets. Where the sandbox is not available, `os` throws, and `auto` warns and goes on
- *  without it. */
+/** Returns the isolation of a runtime. If the sandbox is not available, `os` throws, and `auto` warns and uses
+ *  `process`. */
 export function resolveIsolation(
   maker: string,
   wanted: "process" | "os" | "auto" = "process",
@@ -83,8 +85,8 @@ export function resolveIsolation(
   return "process"
 }
 
-/** Why the sandbox does not work on this machine, and the cure; undefined when it works. Tried once for each
- *  program. */
+/** Returns why the sandbox does not work on this machine and the cure, or undefined if it works. Each program is tried
+ *  once. */
 export function sandboxProblem(program = findBubblewrap()): string | undefined {
   if (!probed.has(program)) probed.set(program, probeSandbox(program))
   return probed.get(program)
@@ -104,7 +106,7 @@ function probeSandbox(program: string): string | undefined {
   return `bubblewrap does not work here (${stderr?.trim() || error?.message}): allow user namespaces, or run as root`
 }
 
-/** Finds bubblewrap's full path, because a child may be given another PATH. */
+/** Returns the full path of bubblewrap, because the child may have another PATH. */
 export function findBubblewrap(): string {
   const { PATH = "" } = process.env
   const folders = ["/usr/bin", "/bin", "/usr/local/bin", ...PATH.split(delimiter).filter(isAbsolute)]
@@ -119,12 +121,12 @@ function confinementArguments(network: BubblewrapOptions["network"]): string[] {
   ]
 }
 
-/** A temporary folder is memory, and memory has a limit. */
+/** A temporary folder is in memory, so its size is limited. */
 function tmpfsArguments(path: string, megabytes: number): string[] {
   return ["--size", String(megabytes * 1024 * 1024), "--tmpfs", path]
 }
 
-/** Node itself and the libraries it is running with here, each also under the short name it is looked up by. */
+/** Returns Node and the libraries that this process has loaded. Each library is also mounted under its short name. */
 function nodeMounts(binary: string): [from: string, to: string][] {
   const maps = readFileSync("/proc/self/maps", "latin1").split("\n")
   const mapped = new Set(maps.flatMap((line) => /\s(\/\S+\.so[\w.]*)$/.exec(line)?.[1] ?? []))
@@ -140,7 +142,7 @@ function nodeMounts(binary: string): [from: string, to: string][] {
   ]
 }
 
-/** Karst's own modules, and the two packages that its compiler needs, where it looks for them. */
+/** Returns Karst's own modules and the two packages that its compiler needs. */
 function karstMounts(): [from: string, to: string][] {
   const source = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "")
   const root = dirname(source)

@@ -1,14 +1,14 @@
+// The working folder of a runtime's cells: a given one, or a temporary one that is removed at the end.
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { ConfigError } from "../../core/errors.ts"
 
-/** Where the cells of a runtime work. */
 export interface WorkingFolder {
-  /** Its path, without links. A temporary one is made when it is first asked for. */
+  /** Returns the path without symbolic links. Creates a temporary folder on the first call. */
   path(): string
   readonly isTemporary: boolean
-  /** Removes it where it is a temporary one. */
+  /** Removes a temporary folder. */
   remove(): void
 }
 
@@ -39,7 +39,7 @@ export function createWorkingFolder(given: string | undefined): WorkingFolder {
   }
 }
 
-/** Functions that remove the folders of runtimes that were not closed. */
+/** Removes the folders of runtimes that were not closed. */
 const foldersToRemove = new Set<() => void>()
 let watchesExit = false
 
