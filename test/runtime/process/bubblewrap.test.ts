@@ -102,7 +102,7 @@ describe("OS isolation", { skip: requires("bwrap") }, () => {
     const cwd = realpathSync(mkdtempSync(join(tmpdir(), "karst-proc-")))
     const nowhere = { scratchMb: 1, read: [], write: [], network: "none", env: {}, cache: undefined } as const
     const command = bubblewrapCommand({ node: [process.execPath], entry: "", cwd, ...nowhere })
-    // Opened and not written: should it be possible after all, this machine stays as it is.
+    // Open the files without writing, so that the machine is unchanged if the sandbox fails.
     const code = `
       const fs = require("node:fs")
       const attempts = ["/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/proc/self/oom_score_adj", "/dev/made"]
@@ -151,7 +151,7 @@ describe("OS isolation", { skip: requires("bwrap") }, () => {
 })
 
 test("os fails closed where it cannot be had, and auto goes on with a warning", { skip: requires("bwrap") }, () => {
-  // A machine whose bubblewrap always fails: this one, seen through bubblewrap.
+  // Simulates a machine whose bubblewrap always fails, by running under bubblewrap with another `bwrap` mounted.
   const source = new URL("../../../src/runtime/process.ts", import.meta.url).href
   const code = `
     import { processRuntime } from ${JSON.stringify(source)}
