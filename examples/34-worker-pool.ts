@@ -3,7 +3,10 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createAgent, createEngine, fn, jsRuntime, messageText, scripted, sqliteStore, workerBackend } from "karst"
+import { createAgent, fn, jsRuntime, messageText } from "karst"
+import { createEngine, workerBackend } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { sqliteStore } from "karst/stores"
 
 // The folder is told to the workers, which are children of this process.
 process.env.KARST_EXAMPLE ??= mkdtempSync(join(tmpdir(), "karst-"))
@@ -21,7 +24,7 @@ function countPrimes(from: number, to: number) {
 // Stands in for a model: one cell, then what it gave.
 const model =
   process.env.MODEL ??
-  scripted(({ messages }) => {
+  scriptedModel(({ messages }) => {
     const [, from, to] = /from (\d+) to (\d+)/.exec(messages.map(messageText).join("\n")) ?? []
     const result = messages.find(({ role }) => role === "result")
     return result

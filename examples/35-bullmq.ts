@@ -5,12 +5,15 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { bullmqBackend, createAgent, createEngine, fn, jsRuntime, messageText, redisStore, scripted } from "karst"
+import { createAgent, fn, jsRuntime, messageText } from "karst"
+import { bullmqBackend, createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { redisStore } from "karst/stores"
 
 // Stands in for a model: one cell, then what it gave.
 const model =
   process.env.MODEL ??
-  scripted(({ messages }) => {
+  scriptedModel(({ messages }) => {
     const result = messages.find(({ role }) => role === "result")
     return result ? `${/baked.*\d/.exec(messageText(result))}` : "```ts\nawait bake()\n```\n"
   })

@@ -72,7 +72,7 @@ describe("Claude Code", { skip: requires("claude") }, () => {
     const agent = claude({
       ...place.options,
       permissions: "ask",
-      approve({ binding, args }) {
+      approver({ binding, args }) {
         asked.push([binding, args])
         return JSON.stringify(args).includes("good")
       },
