@@ -1,5 +1,5 @@
 // A host with a small heap, whose cell tries to exhaust it. Prints whether the host is alive, the cell's result, and
-// the host's peak memory. node --max-old-space-size=300 small-host.ts <name of the attack>
+// the host's peak memory. Run it as: node --max-old-space-size=300 small-host.ts <name of the attack>
 import { processRuntime } from "../../../src/runtime/process.ts"
 import { rawChannel } from "../process/raw-channel.ts"
 
