@@ -1,14 +1,15 @@
+// Builds the bubblewrap command that runs a program in a sandbox.
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { processTree } from "../../../core/child/process-usage.ts"
 import { findBubblewrap } from "../../process/bubblewrap.ts"
 
 export interface SandboxOptions {
-  /** With `os`: whether it has a network. Default `none`. */
+  /** With `os`: network access. Default `none`. */
   network?: "none" | "all" | undefined
-  /** With `os`: what it may read besides Python and the system's programs and libraries. Default: nothing. */
+  /** With `os`: paths that are readable besides Python and the system's programs and libraries. Default: none. */
   read?: readonly string[] | undefined
-  /** With `os`: what it may write besides its working directory. Default: nothing. */
+  /** With `os`: paths that are writable besides the working folder. Default: none. */
   write?: readonly string[] | undefined
 }
 
@@ -20,28 +21,28 @@ interface Command {
 interface SandboxSetup extends SandboxOptions {
   cwd: string
   folder: string
-  /** What the program itself needs to read. */
+  /** Paths that the program itself must read. */
   places: readonly string[]
 }
 
-/** A command that runs another under bubblewrap: its own processes, users, network and view of the files. It sees the
- *  system's programs and libraries read-only, its own folder, and what was allowed; it dies with its host. */
+/** The sandbox has separate processes, users, network and mounts. The program can read the system's programs and libraries,
+ *  its own folder and the allowed paths. It ends with its host. */
 export function sandboxCommand({ command, args }: Command, within: SandboxSetup): Command {
   const { network = "none", read = [], write = [], cwd, folder, places } = within
-  const bound = [
+  const mounts = [
     ...systemPaths.flatMap(readOnlyArgs),
     ...["--proc", "/proc", "--dev", "/dev", "--bind", join(folder, "tmp"), "/tmp"],
-    // On disk and not in memory that nobody counts.
+    // On disk, because memory in /dev/shm would not count towards the limit.
     ...["--bind", join(folder, "shm"), "/dev/shm"],
     ...places.flatMap(readOnlyArgs),
     ...read.map((path) => resolve(path)).flatMap((path) => ["--ro-bind", path, path]),
     ...[...write.map((path) => resolve(path)), cwd, folder].flatMap((path) => ["--bind", path, path]),
-    // Where the host is root, the settings of its own kernel could be written through /proc.
+    // If the host runs as root, the sandbox could otherwise write kernel settings through /proc.
     ...["/proc", "/dev", "/"].flatMap((path) => ["--remount-ro", path]),
   ]
-  const apart = [
+  const namespaces = [
     "--unshare-all",
-    // By itself the former only tries this one.
+    // --unshare-all only tries to separate users; this makes it mandatory.
     "--unshare-user",
     ...(network === "all" ? ["--share-net"] : []),
     "--die-with-parent",
@@ -50,13 +51,13 @@ export function sandboxCommand({ command, args }: Command, within: SandboxSetup)
     "karst",
   ]
   const limits = ["--cap-drop", "ALL", "--chdir", cwd]
-  return { command: findBubblewrap(), args: [...apart, ...bound, ...limits, "--", command, ...args] }
+  return { command: findBubblewrap(), args: [...namespaces, ...mounts, ...limits, "--", command, ...args] }
 }
 
-/** The program that runs in a sandbox: the first process below bubblewrap's own. */
+/** Returns the process id of the sandboxed program: the first process below bubblewrap. */
 export function findSandboxedProgram(pid: number): number {
   const isBubblewrap = (process: number) => readFileSync(`/proc/${process}/comm`, "utf8").trim() === "bwrap"
-  // Bubblewrap is there twice, once outside and once as the first process inside.
+  // Bubblewrap runs twice: outside the sandbox, and as the first process inside.
   return processTree(pid, 3).find((process) => !isBubblewrap(process)) ?? pid
 }
 
@@ -81,7 +82,7 @@ const systemPaths = [
 
 function readOnlyArgs(path: string): string[] {
   if (!existsSync(path)) return []
-  // On most systems /bin and /lib lead into /usr; a link says so inside as well.
+  // On most systems /bin and /lib are links into /usr: create the same link in the sandbox.
   if (lstatSync(path).isSymbolicLink() && path.lastIndexOf("/") === 0) return ["--symlink", readlinkSync(path), path]
   if (path.startsWith("/usr/")) return []
   const real = realpathSync(path)
