@@ -36,7 +36,6 @@ const counter = createAgent({
   model,
   runtime: () => jsRuntime({ countPrimes: fn(countPrimes, { signature: "(from: number, to: number) => object" }) }),
 })
-
 const store = sqliteStore(join(process.env.KARST_EXAMPLE, "karst.db"))
 export const engine = createEngine({
   agents: { counter },
@@ -46,10 +45,8 @@ export const engine = createEngine({
 
 if (import.meta.main) {
   await engine.work({ concurrency: 1 })
-  const starts = [1, 2, 3, 4].map((million) => million * 1_000_000)
-  const ids = await Promise.all(
-    starts.map((from) => engine.submit("counter", `Count the primes from ${from} to ${from + 100_000}`)),
-  )
+  const submit = (from: number) => engine.submit("counter", `Count the primes from ${from} to ${from + 100_000}`)
+  const ids = await Promise.all([1, 2, 3, 4].map((million) => submit(million * 1_000_000)))
   const results = await Promise.all(ids.map(({ id }) => engine.result(id)))
   for (const { output } of results) console.log(output)
   const processes = new Set(results.map(({ output }) => /process: (\d+)/.exec(output)?.[1]))

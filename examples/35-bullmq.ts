@@ -19,14 +19,12 @@ const model =
   })
 const bake = () => new Promise((baked) => setTimeout(baked, 50, `baked in process ${process.pid}`))
 const baker = createAgent({ model, runtime: () => jsRuntime({ bake: fn(bake) }) })
-
-const [told] = process.argv.slice(2)
-await using redis = told ? undefined : await startRedis()
-const url = told ?? redis?.url ?? ""
+const [, , address] = process.argv
+await using redis = address ? undefined : await startRedis()
+const url = address ?? redis?.url ?? ""
 await using store = redisStore(url)
 await using engine = createEngine({ agents: { baker }, store, backend: bullmqBackend({ url }) })
-
-if (told) {
+if (address) {
   await engine.work({ concurrency: 1 })
   process.send?.("ready")
   await once(process, "disconnect")
