@@ -1,39 +1,16 @@
 // Measures the memory and processor time of a process and its descendants, from /proc.
-import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from "node:fs"
-
-/** Returns a process and its descendants, at most `most`, each before its children. In a sandbox with its own process
- *  ids these are all its processes: an orphan becomes a child of the first process. Elsewhere orphans are not found. */
-export function processTree(pid: number, most: number): number[] {
-  const found: number[] = []
-  const next = [pid]
-  while (next.length > 0 && found.length < most) {
-    const each = next.pop() ?? 0
-    found.push(each)
-    next.push(...childrenOf(each).reverse())
-  }
-  return found
-}
-
-function childrenOf(pid: number): number[] {
-  try {
-    const threads = readdirSync(`/proc/${pid}/task`)
-    const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1"))
-    return lists.join(" ").split(" ").filter(Boolean).map(Number)
-  } catch {
-    // The process has ended, or this is not Linux.
-    return []
-  }
-}
+import { readdirSync, readlinkSync, statfsSync, statSync } from "node:fs"
+import { readProcFile } from "./process-tree.ts"
 
 /** Returns an upper bound of the memory that processes use: private and shared pages, files in memory that they hold
  *  open (memfd), and file systems in memory that only they see. Code and libraries do not count. */
-export function memoryBytesOf(tree: readonly number[]): number {
+function memoryBytesOf(tree: readonly number[]): number {
   const pages = tree.reduce((sum, pid) => sum + residentBytes(pid), 0)
   return pages + sumBytes(memoryFilesOf(tree)) + privateFileSystemBytes(tree)
 }
 
 /** Counts each shared page once, which takes longer. */
-export function exactMemoryBytesOf(tree: readonly number[]): number {
+function exactMemoryBytesOf(tree: readonly number[]): number {
   const files = memoryFilesOf(tree)
   const pages = tree.reduce((sum, pid) => sum + proportionalBytes(pid, files), 0)
   return pages + sumBytes(files) + privateFileSystemBytes(tree)
@@ -48,6 +25,20 @@ export function cpuMsOf(tree: readonly number[]): number {
   }, 0)
 }
 
+/** Returns what a process tree uses too much of: memory, with its exact size, or processor time. */
+export function findExcess(
+  tree: readonly number[],
+  limits: { memoryMb: number; cpuMs?: number | undefined; cpuMsAtStart: number },
+): { kind: "memory"; usedMb: number } | { kind: "cpu" } | undefined {
+  const { memoryMb, cpuMs = Number.POSITIVE_INFINITY, cpuMsAtStart } = limits
+  // The exact size takes longer to measure, so it is measured only if the estimate is too large.
+  const usedMb = memoryBytesOf(tree) > memoryMb * megabyte ? exactMemoryBytesOf(tree) / megabyte : 0
+  if (usedMb > memoryMb) return { kind: "memory", usedMb }
+  if (Number.isFinite(cpuMs) && cpuMsOf(tree) - cpuMsAtStart > cpuMs) return { kind: "cpu" }
+  return undefined
+}
+
+const megabyte = 1024 * 1024
 // Linux counts processor time in hundredths of a second on all platforms of Node.
 const tickMs = 10
 
@@ -173,15 +164,6 @@ function readLink(path: string): string {
   try {
     return readlinkSync(path)
   } catch {
-    return ""
-  }
-}
-
-function readProcFile(file: string): string {
-  try {
-    return readFileSync(file, "latin1")
-  } catch {
-    // The process has ended or belongs to another user.
     return ""
   }
 }

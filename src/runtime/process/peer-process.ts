@@ -1,6 +1,7 @@
 // One child process from its start to its end: its frame link, its resource limits and why it ended.
 import type { Socket } from "node:net"
 import { constants } from "node:os"
+import { killGroup, onProgramExit } from "../../core/child/child-end.ts"
 import { createSocketLink, maxHostUnreadBytes } from "../handles/socket-frames.ts"
 import type { FrameLink } from "../handles/wire.ts"
 import { type ChildLaunchOptions, launchChild } from "./process-launch.ts"
@@ -45,20 +46,16 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
     if (ending) return
     ending = given
     watchdog?.stop()
-    runningKills.delete(kill)
+    cancelKillAtExit()
     events.onEnding(given)
   }
 
   const kill = () => {
     // Keep this process alive until the child has ended.
     child.ref()
-    try {
-      // Kill the whole group, so that processes that the child started end too.
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
-    } catch {
-      child.kill("SIGKILL")
-    }
+    killGroup(child)
   }
+  const cancelKillAtExit = onProgramExit(kill)
 
   // The cast is safe: `launchChild` opens the fourth descriptor as a socket.
   const limits = {
@@ -106,7 +103,6 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
       resolve()
     })
   })
-  killAtExit(kill)
 
   return {
     link: {
@@ -144,19 +140,6 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
 
 // One level of a value may be three levels of JSON: a Map is an array of arrays in a tagged object.
 const maxJsonDepth = 4_000
-
-/** Functions that end the running children. */
-const runningKills = new Set<() => void>()
-let watchesExit = false
-
-function killAtExit(kill: () => void): void {
-  runningKills.add(kill)
-  if (watchesExit) return
-  watchesExit = true
-  process.on("exit", () => {
-    for (const end of runningKills) end()
-  })
-}
 
 const maxStderr = 8_000
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { spawn } from "../../core/child/child-process.ts"
-import { bubblewrapCommand } from "./bubblewrap.ts"
+import { nodeSandboxCommand } from "./node-sandbox.ts"
 import type { ResolvedLimits } from "./process-limits.ts"
 import type { WorkingFolder } from "./working-folder.ts"
 
@@ -45,7 +45,7 @@ export function launchChild({
   const own = { HOME: cwd, TMPDIR: cwd, ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }), ...env }
   const command =
     isolation === "os"
-      ? bubblewrapCommand({ node, entry: childEntry, cwd, scratchMb, read, write, network, env: own, cache })
+      ? nodeSandboxCommand({ node, entry: childEntry, cwd, scratchMb, read, write, network, env: own, cache })
       : [...parentDeathSignal(), ...node, childEntry]
   const [program = process.execPath, ...args] =
     process.platform === "win32" ? command : withSystemLimits(bounds, command)

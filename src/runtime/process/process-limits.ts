@@ -1,5 +1,6 @@
 // The limits of a process runtime and the watcher that measures memory and processor time.
-import { cpuMsOf, exactMemoryBytesOf, memoryBytesOf, processTree } from "../../core/child/process-usage.ts"
+import { processTree } from "../../core/child/process-tree.ts"
+import { cpuMsOf, findExcess } from "../../core/child/process-usage.ts"
 
 export interface ProcessLimits {
   /** JavaScript heap of the child. Default 512. */
@@ -73,19 +74,15 @@ export function watchUsage(
   bounds: ResolvedLimits,
   onExceeded: (kind: "memory" | "timeout", why: string) => void,
 ): UsageWatcher {
-  let cpuAtStart = 0
+  let cpuMsAtStart = 0
   let isBusy = true
   let everyMs = 0
   let timer: NodeJS.Timeout | undefined
 
   const measure = () => {
-    const tree = processTree(pid, maxProcesses)
-    const most = bounds.memoryMb * 1024 * 1024
-    if (memoryBytesOf(tree) > most && exactMemoryBytesOf(tree) > most) {
-      onExceeded("memory", `it used more than ${bounds.memoryMb} MB of memory`)
-    } else if (cpuMsOf(tree) - cpuAtStart > bounds.cpuMs) {
-      onExceeded("timeout", `it used more than ${bounds.cpuMs} ms of processor time`)
-    }
+    const excess = findExcess(processTree(pid, maxProcesses), { ...bounds, cpuMsAtStart })
+    if (excess?.kind === "memory") onExceeded("memory", `it used more than ${bounds.memoryMb} MB of memory`)
+    if (excess?.kind === "cpu") onExceeded("timeout", `it used more than ${bounds.cpuMs} ms of processor time`)
     if (!isBusy) measureEvery(idleMs)
   }
   const measureEvery = (ms: number) => {
@@ -98,7 +95,7 @@ export function watchUsage(
 
   return {
     startCell() {
-      if (Number.isFinite(bounds.cpuMs)) cpuAtStart = cpuMsOf(processTree(pid, maxProcesses))
+      if (Number.isFinite(bounds.cpuMs)) cpuMsAtStart = cpuMsOf(processTree(pid, maxProcesses))
     },
     setBusy(busy) {
       isBusy = busy

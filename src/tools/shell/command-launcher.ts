@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs"
 import { mkdir, realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
+import { sandboxProblem } from "../../core/child/bubblewrap.ts"
 import { spawn } from "../../core/child/child-process.ts"
+import { systemSandboxCommand } from "../../core/child/system-sandbox.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../../core/errors.ts"
-import { sandboxProblem } from "../../runtime/process/bubblewrap.ts"
-import { sandboxCommand } from "../../runtime/python/kernel/sandbox-command.ts"
 import { cleanFolder, invalidPathError } from "../../workspaces/workspace-path.ts"
 import { type CommandStreams, type ConnectedChild, systemPath } from "./command-streams.ts"
 
@@ -37,7 +37,7 @@ export interface CommandLauncher {
 
 export interface LaunchRequest {
   command: string
-  /** The workspace's folder, and the working directory isSandboxed it. */
+  /** The workspace's folder, and the working directory inside it. */
   root: string
   cwd: string
   /** An environment entry that identifies the command's processes. */
@@ -67,18 +67,18 @@ export function createCommandLauncher({
     network: isSandboxed ? network : "all",
     ...(problem !== undefined && { warning: `Commands run without a sandbox: ${problem}.` }),
     launch({ command, root, cwd, marker, streams, sandboxFolder: box }) {
-      // In the sandbox the working directory is entered from isSandboxed, because its path could be replaced by a link
+      // In the sandbox the working directory is entered from inside, because its path could be replaced by a link
       // in the meantime.
       const enterFolder = ["-c", 'cd -- "./$1" && exec "$0" -c "$2"', shell, cwd, command]
-      const places = ["/etc/passwd", "/etc/group", "/etc/hosts", "/etc/ca-certificates", shell]
-      const sandboxOptions = { network, read, cwd: root, folder: box, places }
-      const args = isSandboxed
-        ? sandboxCommand({ command: shell, args: enterFolder }, sandboxOptions).args
-        : ["-c", command]
+      const programPaths = ["/etc/passwd", "/etc/group", "/etc/hosts", "/etc/ca-certificates", shell]
+      const sandboxOptions = { network, read, cwd: root, folder: box, programPaths }
+      const [program = shell, ...args] = isSandboxed
+        ? systemSandboxCommand([shell, ...enterFolder], sandboxOptions)
+        : [shell, "-c", command]
       const home = isSandboxed ? { HOME: "/tmp", TMPDIR: "/tmp" } : {}
       const variables = { ...allowedEnvironment(), ...home, ...env, ...markerVariable(marker) }
       return streams.connect((stdin, stdout) =>
-        spawn(isSandboxed ? findBubblewrap() : shell, args, {
+        spawn(program, args, {
           cwd: isSandboxed ? root : join(root, cwd),
           env: variables,
           // A separate process group and session, so that everything it starts can be ended with it.
@@ -91,7 +91,7 @@ export function createCommandLauncher({
 }
 
 /** Returns the real paths of the workspace's folder, which is created if missing, and of the working directory
- *  isSandboxed it. */
+ *  inside it. */
 export async function prepareCommandFolder(root: string, cwd: string): Promise<{ root: string; cwd: string }> {
   const folder = cleanFolder(cwd)
   await mkdir(root, { recursive: true })
@@ -118,8 +118,4 @@ function markerVariable(marker: string): Record<string, string> {
 function findShell(): string {
   const folders = systemPath.split(":")
   return folders.map((folder) => `${folder}/bash`).find((path) => existsSync(path)) ?? "/bin/sh"
-}
-
-function findBubblewrap(): string {
-  return ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].find((path) => existsSync(path)) ?? "bwrap"
 }
