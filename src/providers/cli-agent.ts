@@ -35,8 +35,8 @@ export interface CliAgent extends Agent {
   run(prompt: Prompt, options?: CliRunOptions): Run
   session(options?: CliSessionOptions): Promise<CliSession>
   with(overrides: Partial<CliOptions>): CliAgent
-  /** Starts the CLI in the terminal of this process, for a person to work with, and resolves when it has exited. The agent's
-   *  tools and runtime are served to it. The terminal is always restored. */
+  /** Starts the CLI in the terminal of this process, for a person to work with, and resolves when it has exited. The
+   *  agent's tools and runtime are served to it. The terminal is always restored. */
   interactive(prompt?: string, options?: InteractiveOptions): Promise<InteractiveResult>
   /** Reports whether it is installed, in which version, and signed in; with `live`, whether it answers. */
   checkHealth(options?: HealthOptions): Promise<ProviderHealth>

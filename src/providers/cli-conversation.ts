@@ -23,14 +23,16 @@ export interface CliConversation {
   readonly warnedOnce: Set<string>
   /** Warnings for the next run to raise. */
   readonly warnings: string[]
-  /** Steering messages that came too late, or for a CLI that cannot take them during a turn; sent with the next prompt. */
+  /** Steering messages that came too late, or for a CLI that cannot take them during a turn; sent with the next prompt.
+   *  */
   readonly pendingSteering: string[]
   /** The system instructions last recorded in a `run-start` event. */
   system: string | undefined
   record(event: AgentEvent): void
   /** Stores new events; at the end of a run also metadata and snapshot. Undefined if nothing is archived. */
   save?: ((ended: boolean) => Promise<void>) | undefined
-  /** Starts the MCP server of tools and runtime if needed, routes its calls to `host`, and returns all servers of the turn. */
+  /** Starts the MCP server of tools and runtime if needed, routes its calls to `host`, and returns all servers of the
+   *  turn. */
   serveTurn(config: CliConfig, host: (call: McpCall) => McpHost): Promise<CliServer[]>
   /** Stops the MCP server and any process of the CLI; the next run starts them again. The runtime stays. */
   closeBetweenRuns(): Promise<void>

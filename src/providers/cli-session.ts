@@ -42,8 +42,8 @@ export interface CliSessionDriver {
   ): Run
 }
 
-/** Opens a session with a CLI, new or one to go on with, and keeps it where there is an archive. What the options do not
- *  say is as it was in the session that goes on. */
+/** Opens a session with a CLI, new or one to go on with, and keeps it where there is an archive. What the options do
+ *  not say is as it was in the session that goes on. */
 export async function openCliSession(seat: CliSessionDriver, opening: ArchiveOptions): Promise<CliSession> {
   const { provider } = seat
   const parts = opening.resume === undefined ? undefined : parseSessionHandle(opening.resume)

@@ -45,7 +45,8 @@ const codingAgentChecks: OptionChecks<CodingAgentOptions> = {
   handoffChars: mustBeAtLeast(2000),
 }
 
-/** Creates an agent for one coding CLI, or a fallback for several. A model name applies to the first CLI only, a tier to all. */
+/** Creates an agent for one coding CLI, or a fallback for several. A model name applies to the first CLI only, a tier
+ *  to all. */
 export function codingAgent(given: CodingAgentOptions = {}): CliAgent {
   checkOptions("codingAgent()", given, codingAgentChecks)
   const { provider, failover, handoffChars, ...options } = given

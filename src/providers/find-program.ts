@@ -7,7 +7,8 @@ import type { Provider } from "./provider.ts"
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** The path of a CLI's program: the given one, else the first in PATH or in its install folders; undefined if not installed. */
+/** The path of a CLI's program: the given one, else the first in PATH or in its install folders; undefined if not
+ *  installed. */
 export function findProgram(
   { binary, installFolders: places = [] }: Pick<Provider, "binary" | "installFolders">,
   { program, env = process.env }: { program?: string | undefined; env?: Variables | undefined } = {},

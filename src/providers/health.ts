@@ -77,8 +77,8 @@ export async function checkProviderHealth(
   return live ? { ...found, live: await liveHealth(provider, options, probe) } : found
 }
 
-/** Finds the usage limit of a CLI's account by a live turn; undefined if there is none. Rejects if the CLI fails for another
- *  reason, so that a broken CLI does not look unlimited. */
+/** Finds the usage limit of a CLI's account by a live turn; undefined if there is none. Rejects if the CLI fails for
+ *  another reason, so that a broken CLI does not look unlimited. */
 export async function probeUsageLimit(
   provider: Provider,
   options: CliOptions,

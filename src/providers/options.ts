@@ -26,7 +26,8 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   /** The agent's name in events and for other agents. Default: the name of the CLI. */
   name?: string | undefined
   description?: string | undefined
-  /** A model by the CLI's name for it, or a tier; "": the CLI's default. Default: `KARST_MODEL`, else the CLI's default. */
+  /** A model by the CLI's name for it, or a tier; "": the CLI's default. Default: `KARST_MODEL`, else the CLI's
+   *  default. */
   model?: Tier | (string & {}) | undefined
   /** The reasoning effort, by the CLI's name for it: "low", "high". Default: `KARST_EFFORT`, else the CLI's default. */
   reasoning?: string | undefined
@@ -46,17 +47,19 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   runtime?: RuntimeSource | undefined
   /** Environment variables of the CLI, added to those of this process; undefined removes one. */
   env?: Readonly<Record<string, string | undefined>> | undefined
-  /** Default: the groups in `allow` are granted, the others refused. `ask`: reading is granted, the other allowed groups need an
-   *  approval. `bypass`: the CLI checks nothing. */
+  /** Default: the groups in `allow` are granted, the others refused. `ask`: reading is granted, the other allowed
+   *  groups need an approval. `bypass`: the CLI checks nothing. */
   permissions?: "ask" | "bypass" | undefined
-  /** Answers approvals (of calls to your tools and, with "ask", to the CLI's own): a function, or `"events"` if a reader of the
-   *  events calls `run.approve(id, decision)`. Default: the approver of the run that starts this one, else refusal. */
+  /** Answers approvals (of calls to your tools and, with "ask", to the CLI's own): a function, or `"events"` if a
+   *  reader of the events calls `run.approve(id, decision)`. Default: the approver of the run that starts this one,
+   *  else refusal. */
   approver?: ApproverOption | undefined
   /** Same as `approver`, as a function. */
   approve?: Approver | undefined
   /** After this time an unanswered approval is refused. Default: no limit. */
   approvalTimeoutMs?: number | undefined
-  /** Your code around the calls of your tools and of functions in your runtime: one object, or several applied in order. */
+  /** Your code around the calls of your tools and of functions in your runtime: one object, or several applied in
+   *  order. */
   hooks?: CallHooks | readonly CallHooks[] | undefined
   /** The program, if it is not in PATH. */
   program?: string | undefined
@@ -66,8 +69,8 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   idleTimeoutMs?: number | undefined
   /** How often a turn is resent that failed for a temporary reason before it called anything. Default 2. */
   retries?: number | undefined
-  /** Whether a run waits when the account's usage limit ended a turn and the CLI says when the limit resets; the run then
-   *  continues. Default: `KARST_AUTOWAIT`, else true. */
+  /** Whether a run waits when the account's usage limit ended a turn and the CLI says when the limit resets; the run
+   *  then continues. Default: `KARST_AUTOWAIT`, else true. */
   autoWait?: boolean | AutoWaitOptions | undefined
   /** Gets one line for each important event. */
   logger?: Logger | undefined

@@ -18,8 +18,8 @@ export function groupsReachableByShell({
   return (["read", "write", "web"] as const).filter((group) => !allow.has(group))
 }
 
-/** Returns true if the CLI may run commands. If not, hooks, plugins and settings of the repository that run commands are
- *  turned off. */
+/** Returns true if the CLI may run commands. If not, hooks, plugins and settings of the repository that run commands
+ *  are turned off. */
 export function mayRunCommands({ allow, permissions }: Pick<TurnSettings, "allow" | "permissions">): boolean {
   return allow.has("exec") || permissions === "bypass"
 }
@@ -27,7 +27,8 @@ export function mayRunCommands({ allow, permissions }: Pick<TurnSettings, "allow
 /** A model by its purpose; each CLI maps it to a model. */
 export type Tier = "strongest" | "fast"
 
-/** A coding CLI. It has no state; options, runs, events, sessions, archives, tools and approvals belong to the agent. */
+/** A coding CLI. It has no state; options, runs, events, sessions, archives, tools and approvals belong to the agent.
+ *  */
 export interface Provider {
   /** One lower-case word, as in `KARST_PROVIDER`. */
   readonly name: string
@@ -48,7 +49,8 @@ export interface Provider {
   model(tier: Tier, env: Readonly<Record<string, string | undefined>>): string | undefined
   /** The groups that are not allowed but that the CLI could use anyway; the run warns about each. */
   unenforcedGroups(settings: Pick<TurnSettings, "allow" | "permissions">): readonly ToolGroup[]
-  /** Opens a conversation: a new one, the one of `key`, or, with `fork`, a copy of the one of `key`. Starts no process. */
+  /** Opens a conversation: a new one, the one of `key`, or, with `fork`, a copy of the one of `key`. Starts no process.
+   *  */
   open(opening: { key?: string | undefined; fork?: boolean | undefined }): ProviderSession
   /** The command that starts it for a person in a terminal; undefined if it has no terminal interface. */
   terminalCommand?: ((launch: TerminalLaunch) => Promise<TerminalCommand>) | undefined
@@ -75,9 +77,9 @@ export interface Capabilities {
 export interface ProviderSession {
   /** The CLI's id of the conversation, by which any process can resume it; undefined until the CLI reports it. */
   readonly key: string | undefined
-  /** Sends one prompt and follows the CLI to the end of its turn. A failure of the CLI or of its model service is returned as
-   *  `failure`. Rejects with the signal's reason when it fires. However the turn ends, none of its processes is left running,
-   *  unless the provider keeps one between turns. */
+  /** Sends one prompt and follows the CLI to the end of its turn. A failure of the CLI or of its model service is
+   *  returned as `failure`. Rejects with the signal's reason when it fires. However the turn ends, none of its
+   *  processes is left running, unless the provider keeps one between turns. */
   turn(turn: TurnRequest, services: TurnServices): Promise<TurnResult>
   /** Ends a process kept between turns; the next turn starts it again. May be called twice. */
   close(): Promise<void>
@@ -101,8 +103,8 @@ export interface TurnSettings {
   /** Replaces the CLI's own system prompt. */
   readonly systemPrompt: string | undefined
   readonly allow: ReadonlySet<ToolGroup>
-  /** `allow`: the groups in `allow` and all tools of `servers` are granted, everything else is refused. `ask`: reading is
-   *  granted, the other groups in `allow` need an approval. `bypass`: nothing is checked. */
+  /** `allow`: the groups in `allow` and all tools of `servers` are granted, everything else is refused. `ask`: reading
+   *  is granted, the other groups in `allow` need an approval. `bypass`: nothing is checked. */
   readonly permissions: "allow" | "ask" | "bypass"
   /** The MCP servers it gets from us, and the names of servers of its own configuration that it may use. */
   readonly servers: readonly CliServer[]
@@ -130,13 +132,14 @@ export interface TurnServices {
   report(step: Step): void
   /** Answers a permission request of the CLI if `permissions` is "ask". Rejects only when the signal fires. */
   approve(request: { id: string; name: string; input: Json }): Promise<"allow" | "always" | "deny">
-  /** Returns and clears the messages sent to the running model since the last call. A provider that can steer calls it after
-   *  each line of output. */
+  /** Returns and clears the messages sent to the running model since the last call. A provider that can steer calls it
+   *  after each line of output. */
   takeSteering(): string[]
 }
 
-/** Something that happens in a turn, in a form common to all CLIs. Call ids are unique in a conversation. `within` is the id
- *  of the call whose sub-agent reports the step. `answer` identifies the model call the step belongs to, if known. */
+/** Something that happens in a turn, in a form common to all CLIs. Call ids are unique in a conversation. `within` is
+ *  the id of the call whose sub-agent reports the step. `answer` identifies the model call the step belongs to, if
+ *  known. */
 export type Step =
   | { type: "key"; key: string }
   /** The model in use. */
@@ -186,8 +189,8 @@ export interface TerminalCommand {
   env?: Readonly<Record<string, string>> | undefined
   /** The key of its conversation, if known in advance. */
   key?: string | undefined
-  /** Matches the resume command the CLI prints when it exits, with the key as first group. That key takes precedence, because
-   *  the person may have started another conversation. */
+  /** Matches the resume command the CLI prints when it exits, with the key as first group. That key takes precedence,
+   *  because the person may have started another conversation. */
   resumeHint?: RegExp | undefined
   /** Releases what was opened for the command. */
   close?: (() => Promise<void>) | undefined

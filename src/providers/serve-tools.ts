@@ -19,7 +19,8 @@ export const karstServerName = "karst"
 // A tool may be an agent that works for long. The run's limits still apply.
 const toolTimeoutMs = 3_600_000
 
-/** Starts the server, if there are tools or a runtime. `withoutRun`: the rules for calls while `setCallHost` was not called. */
+/** Starts the server, if there are tools or a runtime. `withoutRun`: the rules for calls while `setCallHost` was not
+ *  called. */
 export async function serveTools(
   config: CliConfig,
   runtime: Runtime | undefined,

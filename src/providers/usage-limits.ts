@@ -38,14 +38,16 @@ export function resolveAutoWait(autoWait: boolean | AutoWaitOptions): AutoWait |
   throw new ConfigError(`autoWait.maxMs: ${String(maxMs)} is not a number of at least 0.`)
 }
 
-/** The limit that a failure reports, if it says when the limit resets. Only the CLI's own error is read, never model output. */
+/** The limit that a failure reports, if it says when the limit resets. Only the CLI's own error is read, never model
+ *  output. */
 export function usageLimitOf({ code, provider = "", retryAt, message }: ProviderError): UsageLimit | undefined {
   if (code !== "rate-limited" || retryAt === undefined) return undefined
   return { provider, until: retryAt, reason: message }
 }
 
-/** Sends a prompt. When a usage limit ends the turn, waits until the limit resets and sends again, as often as needed. Emits
- *  `limit-waiting` when a wait starts and regularly during it. Waiting does not count towards the run's time limit. */
+/** Sends a prompt. When a usage limit ends the turn, waits until the limit resets and sends again, as often as needed.
+ *  Emits `limit-waiting` when a wait starts and regularly during it. Waiting does not count towards the run's time
+ *  limit. */
 export async function sendWaitingForLimits(
   send: (again: boolean) => Promise<TurnResult>,
   { emit, pauseClocks: paused, signal }: Pick<RunControl, "emit" | "pauseClocks" | "signal">,

@@ -12,8 +12,8 @@ import { type AcpListener, type AcpProcess, startAcpProcess } from "./acp-proces
 export interface AcpCli {
   readonly provider: string
   readonly title: string
-  /** Returns the command. It may write files into the folder, which is private and removed after the process has ended. `key`:
-   *  the conversation that will be resumed. */
+  /** Returns the command. It may write files into the folder, which is private and removed after the process has ended.
+   *  `key`: the conversation that will be resumed. */
   launch(settings: TurnSettings, paths: { folder: string; key: string | undefined }): Promise<AcpCommand>
   /** True if the tokens it reports are those of its last answer only. */
   readonly reportsLastAnswerOnly?: boolean | undefined

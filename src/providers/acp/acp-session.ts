@@ -1,5 +1,5 @@
-// A conversation with a program that speaks ACP. Its process stays alive between turns; it is restarted if it has ended or if
-// the settings change.
+// A conversation with a program that speaks ACP. Its process stays alive between turns; it is restarted if it has ended
+// or if the settings change.
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
 import { rejectOnAbort } from "../../core/abort.ts"
 import { ProviderError, UnsupportedError } from "../../core/errors.ts"

@@ -1,13 +1,13 @@
-// Tracks the background tasks of one turn of Claude Code: commands and agents that continue after their call has its result.
-// When one ends, the CLI asks its model again and prints another `result`.
+// Tracks the background tasks of one turn of Claude Code: commands and agents that continue after their call has its
+// result. When one ends, the CLI asks its model again and prints another `result`.
 import type { Step } from "../provider.ts"
 import { type JsonObject, listAt, textAt } from "../read-json.ts"
 
 export interface ClaudeBackgroundTasks {
   /** Reads a `system` line; returns undefined if it is not about a task. */
   read(line: JsonObject): Step[] | undefined
-  /** Called when a call has its result. If the call has a running task, marks it as detached and returns true: the result then
-   *  only says that the task was started. */
+  /** Called when a call has its result. If the call has a running task, marks it as detached and returns true: the
+   *  result then only says that the task was started. */
   detachTaskOf(call: string): boolean
   /** Called when the model is asked: the request reports the tasks that have ended. */
   markReported(): void

@@ -178,7 +178,7 @@ export function createClaudeParser({
     }
     if (!failed && cliMessage && !hasModelOutput && cliMessage.text !== "")
       steps.push({ type: "text", text: cliMessage.text })
-    const done: TurnResult = { usage, ...(output !== undefined && { output: output }) }
+    const done: TurnResult = { usage, ...(output !== undefined && { output }) }
     const running = tasks.running()
     if (!failed && (running.length > 0 || tasks.hasUnreported)) {
       usedBefore = own

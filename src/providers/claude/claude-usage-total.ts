@@ -7,8 +7,8 @@ import type { Usage } from "../../core/usage.ts"
 import { type JsonObject, numberAt, objectAt, textAt } from "../read-json.ts"
 import { findInLines, readNewestLines } from "../turn/newest-lines.ts"
 
-/** The usage and cost of a conversation so far, of all models and sub-agents. Since about 2.1.3xx Claude Code continues to count
- *  from the total of the conversation it resumes; earlier versions count from 0 in each process. */
+/** The usage and cost of a conversation so far, of all models and sub-agents. Since about 2.1.3xx Claude Code continues
+ *  to count from the total of the conversation it resumes; earlier versions count from 0 in each process. */
 export interface ClaudeUsageTotal {
   costUsd: number
   input: number

@@ -26,8 +26,8 @@ import { permissionFlags, terminalPermissionFlags } from "./claude-tools.ts"
 import { readStoredTotal, zeroTotal } from "./claude-usage-total.ts"
 
 export interface ClaudeOptions extends CliOptions {
-  /** How long a turn waits, after its answer, for commands and agents that Claude Code runs in the background. Then they are
-   *  ended, with the warning `background-ended`. Cannot be changed by run or session. Default 5 minutes. */
+  /** How long a turn waits, after its answer, for commands and agents that Claude Code runs in the background. Then
+   *  they are ended, with the warning `background-ended`. Cannot be changed by run or session. Default 5 minutes. */
   backgroundMs?: number | undefined
 }
 

@@ -7,8 +7,8 @@ import { requireKnownServers } from "../options.ts"
 import type { CliServer, TurnSettings } from "../provider.ts"
 import type { Toml } from "./toml.ts"
 
-/** Enables the given servers and the allowed ones of the user, and disables the others. Secrets are passed by environment and
- *  private files, because other users can list process arguments. */
+/** Enables the given servers and the allowed ones of the user, and disables the others. Secrets are passed by
+ *  environment and private files, because other users can list process arguments. */
 export async function codexMcpServers(
   { servers, userServers, env: cliEnv }: Pick<TurnSettings, "servers" | "userServers" | "env">,
   folder: string,

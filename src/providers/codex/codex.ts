@@ -24,8 +24,8 @@ import { type Toml, tomlValue } from "./toml.ts"
 export interface CodexOptions extends CliOptions {
   /** Codex settings that override its config file, such as `{ "features.web_search": true }`. Fixed for the agent. */
   config?: Readonly<Record<string, Toml>> | undefined
-  /** US dollars per million tokens of its model, needed for `limits.costUsd` because Codex reports no cost. Default: the price
-   *  list's entry for `model`, if there is one. Fixed for the agent. */
+  /** US dollars per million tokens of its model, needed for `limits.costUsd` because Codex reports no cost. Default:
+   *  the price list's entry for `model`, if there is one. Fixed for the agent. */
   price?: Price | undefined
 }
 
@@ -63,7 +63,8 @@ function providerWith(extra: Config, price?: Price): Provider {
     unenforcedGroups: ({ allow, permissions }) => (permissions === "bypass" ? [] : groupsOutsideSandbox(allow)),
     open(opening) {
       let before: ThreadUsage | undefined
-      /** True if Codex has certainly stored the thread; it does not store one that was stopped right after its start. */
+      /** True if Codex has certainly stored the thread; it does not store one that was stopped right after its start.
+       *  */
       let isStored = opening.key !== undefined
       const session = createJsonLinesSession(
         {
@@ -153,8 +154,8 @@ async function commonCommand(settings: TurnSettings, extra: Config, folder: stri
   return { args: [...args, ...configFlags(config)], env: servers.env }
 }
 
-// Set by config, because `exec resume` has no --sandbox flag. The sandbox keeps commands from the network and from writing
-// outside of the folder; without restrictions there is no sandbox.
+// Set by config, because `exec resume` has no --sandbox flag. The sandbox keeps commands from the network and from
+// writing outside of the folder; without restrictions there is no sandbox.
 function sandboxConfig({ allow, permissions }: TurnSettings): Config {
   const parallel = { "features.multi_agent": allow.has("parallel") }
   // In a terminal Codex asks about what the sandbox refuses. It cannot ask about web searches, so they are disabled.

@@ -8,8 +8,8 @@ import type { CliOptions } from "../options.ts"
 import type { Candidate } from "./fallback-candidates.ts"
 import type { FallbackConversation } from "./fallback-conversation.ts"
 
-/** The sessions with candidates, none of which is archived by itself. All stay open until the end: one may work on what another has
- *  made. */
+/** The sessions with candidates, none of which is archived by itself. All stay open until the end: one may work on what
+ *  another has made. */
 export interface CandidateSessions {
   get(candidate: Candidate | undefined): Session | undefined
   /** The one that was opened first. */

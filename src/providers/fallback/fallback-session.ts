@@ -31,7 +31,8 @@ export interface FallbackSessionSetup
   signal: AbortSignal | undefined
 }
 
-/** Opens a session with the first of several agents that can have it, or goes on with one, which is with whom it was. */
+/** Opens a session with the first of several agents that can have it, or goes on with one, which is with whom it was.
+ *  */
 export async function openFallbackSession(seats: FallbackSessionSetup, opening: ArchiveOptions): Promise<CliSession> {
   const parts = opening.resume === undefined ? undefined : parseSessionHandle(opening.resume)
   const source = opening.archive ?? parts?.folder

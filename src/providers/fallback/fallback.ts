@@ -27,17 +27,17 @@ import { openFallbackSession } from "./fallback-session.ts"
 
 export interface FallbackOptions
   extends Pick<CliOptions, "name" | "description" | "autoWait" | "logger" | "onEvent" | "trajectoryPath"> {
-  /** Whether a conversation goes on with the next agent, told what happened so far, when the one it is with reaches its limit or
-   *  fails. Default false: it stays with the first that answered. */
+  /** Whether a conversation goes on with the next agent, told what happened so far, when the one it is with reaches its
+   *  limit or fails. Default false: it stays with the first that answered. */
   failover?: boolean | undefined
   /** How many characters what the next one is told may have. Default 8,000. */
   handoffChars?: number | undefined
 }
 
-/** Several agents as one: the first that is installed does the work, and where it fails on its first prompt, or its limit is
- *  reached, the next one does, which `provider-changed` tells. What the caller got wrong is never tried elsewhere. A limit is
- *  waited for only where nobody is left. Where all fail, the error is the last one, with all of them in its details. `limits` hold for
- *  each that tries. */
+/** Several agents as one: the first that is installed does the work, and where it fails on its first prompt, or its
+ *  limit is reached, the next one does, which `provider-changed` tells. What the caller got wrong is never tried
+ *  elsewhere. A limit is waited for only where nobody is left. Where all fail, the error is the last one, with all of
+ *  them in its details. `limits` hold for each that tries. */
 export function fallback(...given: [Agent, ...Agent[]] | [Agent, ...Agent[], FallbackOptions]): CliAgent {
   const all: readonly (Agent | FallbackOptions)[] = given
   const agents = all.filter(isAgentArgument)

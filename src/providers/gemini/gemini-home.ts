@@ -1,5 +1,5 @@
-// A temporary home folder for one turn of Gemini CLI: links to the user's files, with our own settings. Gemini CLI reads settings
-// only from files, and the user's settings must not be changed.
+// A temporary home folder for one turn of Gemini CLI: links to the user's files, with our own settings. Gemini CLI
+// reads settings only from files, and the user's settings must not be changed.
 import { lstat, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -29,7 +29,8 @@ export async function createGeminiHome(
   }
   try {
     await makePrivateFolder(linked)
-    // The folder of conversations must exist before it is linked, so that new conversations are stored in the user's home.
+    // The folder of conversations must exist before it is linked, so that new conversations are stored in the user's
+    // home.
     await makePrivateFolder(join(userFolder, "tmp"))
     for (const name of await readdir(userFolder)) {
       if (name !== settingsFile) await symlink(join(userFolder, name), join(linked, name))
@@ -43,8 +44,8 @@ export async function createGeminiHome(
   return { env: { GEMINI_CLI_HOME: folder }, close }
 }
 
-/** Renames the stored conversation. Over ACP a loaded conversation starts a new file named by the minute; in the same minute
- *  that would overwrite the old one. */
+/** Renames the stored conversation. Over ACP a loaded conversation starts a new file named by the minute; in the same
+ *  minute that would overwrite the old one. */
 export async function renameSessionRecord(env: Readonly<Record<string, string>>, key: string): Promise<void> {
   const projects = join(userGeminiFolder(env), "tmp")
   const ending = `-${key.slice(0, 8)}.jsonl`

@@ -147,8 +147,8 @@ async function writeVariables(settings: TurnSettings, folder: string): Promise<R
   return { ...prompt, ...(await writeSystemSettings(settings, folder)) }
 }
 
-/** Disables hooks and commands of the repository if commands are not allowed. Only system settings override those of the
- *  repository. */
+/** Disables hooks and commands of the repository if commands are not allowed. Only system settings override those of
+ *  the repository. */
 async function writeSystemSettings(settings: TurnSettings, folder: string): Promise<Record<string, string>> {
   if (mayRunCommands(settings)) return {}
   const variable = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"

@@ -1,4 +1,5 @@
-// Parses the JSON lines that opencode writes during one turn. A turn has no last line: it is over when the process exits.
+// Parses the JSON lines that opencode writes during one turn. A turn has no last line: it is over when the process
+// exits.
 import { addUsage, cliReportedUsage, noUsage, type Usage } from "../../core/usage.ts"
 import type { Step, TurnSettings } from "../provider.ts"
 import { exitFailure, providerFailure } from "../provider-failure.ts"

@@ -1,4 +1,5 @@
-// Runs a coding CLI as a child process: passes its output on line by line, applies time-outs, and ends everything it started.
+// Runs a coding CLI as a child process: passes its output on line by line, applies time-outs, and ends everything it
+// started.
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
@@ -31,8 +32,8 @@ export interface CliProcessOptions {
   filterLogLine?: ((text: string) => boolean) | undefined
 }
 
-/** A program in its own process group. However it ends, and even if this program is killed, its group is ended too; on Linux
- *  also processes that left the group. */
+/** A program in its own process group. However it ends, and even if this program is killed, its group is ended too; on
+ *  Linux also processes that left the group. */
 export interface CliProcess {
   /** Writes to its standard input; does nothing if the input is closed. */
   write(text: string): void

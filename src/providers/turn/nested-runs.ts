@@ -8,9 +8,10 @@ import type { OpenCall } from "./run-narrator.ts"
 /** How long the events of a nested run wait for the CLI to report the call that started it. */
 const maxWaitMs = 1000
 
-/** The run context for one call of the CLI. A run started in it names the call in the metadata of its `run-start` event. The
- *  call may reach us before the CLI reports it, because they use different channels. Until the call id is known, events are
- *  held back, but never longer than `maxWaitMs`, nor after the nested run needs an answer or has ended. */
+/** The run context for one call of the CLI. A run started in it names the call in the metadata of its `run-start`
+ *  event. The call may reach us before the CLI reports it, because they use different channels. Until the call id is
+ *  known, events are held back, but never longer than `maxWaitMs`, nor after the nested run needs an answer or has
+ *  ended. */
 export function createCallContext(run: RunContext, findCallId: () => string | undefined): RunContext {
   const context: RunContext = Object.create(run)
   let callId: string | undefined
@@ -56,8 +57,8 @@ function cannotWait(event: AgentEvent, parent: string): boolean {
   return event.type === "approval-requested" || event.type === "question-asked"
 }
 
-/** Finds the CLI's id of a call that reached us: the one sent with it, else that of the oldest open call with the same name
- *  and input that was not found before. */
+/** Finds the CLI's id of a call that reached us: the one sent with it, else that of the oldest open call with the same
+ *  name and input that was not found before. */
 export function createCallFinder(calls: ReadonlyMap<string, OpenCall>): (call: McpCall) => string | undefined {
   const taken = new Set<string>()
   return ({ tool, input, meta }) => {

@@ -23,7 +23,8 @@ export async function writeImageFiles(title: string, { parts }: UserMessage, fol
   )
 }
 
-/** Writes a file that only the user can read, for texts too long or too secret for arguments, which every user can list. */
+/** Writes a file that only the user can read, for texts too long or too secret for arguments, which every user can
+ *  list. */
 export async function writePrivateFile(folder: string, name: string, text: string): Promise<string> {
   const path = join(folder, name)
   await writeFile(path, text, { mode: 0o600 })

@@ -1,4 +1,5 @@
-// Sends the prompt of a run to the CLI within the run's limits: resends after temporary failures, continues after usage limits.
+// Sends the prompt of a run to the CLI within the run's limits: resends after temporary failures, continues after usage
+// limits.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { readersAsApprover, requireApproval } from "../../actions/approval.ts"
 import { setCallPolicy } from "../../actions/call-policy.ts"
@@ -17,7 +18,8 @@ import { createCallContext, createCallFinder } from "./nested-runs.ts"
 import { createStepRecorder, type StepRecorder } from "./steps-to-events.ts"
 
 export interface PromptSender {
-  /** Sends the prompt, and resends it after temporary failures. `again`: a usage limit has reset, and the CLI shall continue. */
+  /** Sends the prompt, and resends it after temporary failures. `again`: a usage limit has reset, and the CLI shall
+   *  continue. */
   send(again: boolean): Promise<TurnResult>
   /** The usage so far, as far as known. */
   used(): Usage

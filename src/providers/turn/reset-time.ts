@@ -1,7 +1,8 @@
 // Parses the time at which a usage limit resets from the error message of a CLI.
-/** Recognises "resets 3pm (Europe/Berlin)", "resets Nov 18, 3pm (UTC)", "try again at 1:42 AM", "try again in 2 hours 5 minutes",
- *  `"resets_at":1793000000` and "retry-after: 30". Returns milliseconds since the epoch, or undefined if there is no time. A time
- *  of day is the next one, counted from an hour before `now`. Times without a zone are local. */
+/** Recognises "resets 3pm (Europe/Berlin)", "resets Nov 18, 3pm (UTC)", "try again at 1:42 AM", "try again in 2 hours 5
+ *  minutes", `"resets_at":1793000000` and "retry-after: 30". Returns milliseconds since the epoch, or undefined if
+ *  there is no time. A time of day is the next one, counted from an hour before `now`. Times without a zone are local.
+ *  */
 export function parseResetTime(message: string, now = Date.now()): number | undefined {
   return parseTimestamp(message) ?? parseDelay(message, now) ?? parseClockTime(message, now)
 }
@@ -55,8 +56,8 @@ function parseClockTime(message: string, now: number): number | undefined {
   return time(today.year) < now - 180 * (units.d ?? 0) ? time(today.year + 1) : time(today.year)
 }
 
-/** The timestamp at which clocks of a zone show a time; `shown` is that time as if it were UTC. A time skipped by a clock
- *  change is moved later by the same amount. */
+/** The timestamp at which clocks of a zone show a time; `shown` is that time as if it were UTC. A time skipped by a
+ *  clock change is moved later by the same amount. */
 function timestampOf(shown: number, zone: string | undefined): number {
   const first = shown - offsetAt(shown, zone)
   const second = shown - offsetAt(first, zone)

@@ -105,8 +105,8 @@ function createNarrator(
   let hasResult = false
   let output = ""
 
-  // A new model answer, and so a new cycle, starts with another id or, without ids, after a result. Returns false if the
-  // cycle must not start.
+  // A new model answer, and so a new cycle, starts with another id or, without ids, after a result. Returns false if
+  // the cycle must not start.
   function continueOrStartCycle(id: string | undefined): boolean {
     const isSameAnswer = isOpen && (id === undefined ? !hasResult : id === answer)
     answer = id

@@ -9,8 +9,8 @@ import {
   type RunNarrator,
 } from "./run-narrator.ts"
 
-/** Emits the events of a run from steps. Sub-agents of the CLI become runs with `parent`, and with the `call` that started
- *  them in their metadata. */
+/** Emits the events of a run from steps. Sub-agents of the CLI become runs with `parent`, and with the `call` that
+ *  started them in their metadata. */
 export interface StepRecorder {
   record(step: Step): void
   /** Emits what is pending. Called when the turn is over. */
@@ -31,7 +31,8 @@ export interface StepRecorderOptions {
   control: Pick<RunControl, "id" | "emit" | "forward">
   source: string
   now(): number
-  /** Called before each model answer with the number of answers before it. If it returns false, later steps are ignored. */
+  /** Called before each model answer with the number of answers before it. If it returns false, later steps are
+   *  ignored. */
   mayStartCycle?(count: number): boolean
 }
 
