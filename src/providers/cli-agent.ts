@@ -122,7 +122,7 @@ function createSessionDriver(
   return {
     provider,
     options,
-    start(prompt, sent = {}, place) {
+    start(prompt, sent = {}, { options: sessionOptions, turn, conversation }) {
       const { signal: own, from, ...changes } = sent
       const wrong = fixed.find((key) => changes[key] !== undefined)
       if (wrong !== undefined || from) {
@@ -130,16 +130,15 @@ function createSessionDriver(
           `session.send: ${wrong ?? "from"} cannot change within a session. Give it to agent.session().`,
         )
       }
-      const config = resolveOptions(provider, mergeOptions(place.options, changes))
-      const signals = [signal, own].filter((each) => each !== undefined)
-      const either = signals.length > 1 ? AbortSignal.any(signals) : signals[0]
-      const { turn, conversation } = place
-      return startCliRun(
-        { provider, config, prompt: userMessage(prompt), waitForTurn: turn, openConversation: conversation },
-        either,
-      )
+      const config = resolveOptions(provider, mergeOptions(sessionOptions, changes))
+      const setup = { provider, config, prompt: userMessage(prompt), waitForTurn: turn, openConversation: conversation }
+      return startCliRun(setup, combineSignals(signal, own))
     },
   }
+}
+
+export function combineSignals(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
+  return a && b ? AbortSignal.any([a, b]) : (a ?? b)
 }
 
 function startCliRun(setup: CliRunSetup, signal: AbortSignal | undefined, dispose?: () => Promise<void>): Run {

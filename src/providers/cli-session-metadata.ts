@@ -1,7 +1,6 @@
 // The metadata stored with a session of a coding CLI, and checks of session keys and handles.
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
-import type { CliConversation } from "./cli-conversation.ts"
 import type { CliOptions } from "./options.ts"
 import type { Provider } from "./provider.ts"
 import { objectAt, textAt, textsAt, valueAt } from "./read-json.ts"
@@ -17,17 +16,19 @@ export interface CliSessionMetadata {
   options: Pick<CliOptions, "model" | "reasoning" | "instructions" | "systemPrompt">
 }
 
-export function sessionMetadata({ name }: Provider, options: CliOptions, { session, approved }: CliConversation): Json {
-  const { cwd, model, reasoning, instructions, systemPrompt } = options
-  const given = Object.entries({ model, reasoning, instructions, systemPrompt }).filter(
-    ([, value]) => value !== undefined,
-  )
+export function sessionMetadata({ provider, key, cwd, approved, options }: CliSessionMetadata): Json {
+  const { model, reasoning, instructions, systemPrompt } = options
   return {
     version: 1,
-    provider: name,
+    provider,
     approved: [...approved],
-    options: Object.fromEntries(given) as { [key: string]: string },
-    ...(session.key !== undefined && { key: session.key }),
+    options: {
+      ...(model !== undefined && { model }),
+      ...(reasoning !== undefined && { reasoning }),
+      ...(instructions !== undefined && { instructions }),
+      ...(systemPrompt !== undefined && { systemPrompt }),
+    },
+    ...(key !== undefined && { key }),
     ...(cwd !== undefined && { cwd }),
   }
 }
