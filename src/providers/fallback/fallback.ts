@@ -1,3 +1,4 @@
+// Combines several agents into one: when one fails or reaches its usage limit, the next takes over.
 import type { Agent, Run, RunResult } from "../../core/agent.ts"
 import { getAgentSpec } from "../../core/agent-spec.ts"
 import {
@@ -27,17 +28,17 @@ import { openFallbackSession } from "./fallback-session.ts"
 
 export interface FallbackOptions
   extends Pick<CliOptions, "name" | "description" | "autoWait" | "logger" | "onEvent" | "trajectoryPath"> {
-  /** Whether a conversation goes on with the next agent, told what happened so far, when the one it is with reaches its
-   *  limit or fails. Default false: it stays with the first that answered. */
+  /** Whether a conversation moves on to the next agent, with a summary of what happened so far, when its agent reaches its
+   *  usage limit or fails. Default false: it stays with the first agent that answered. */
   failover?: boolean | undefined
-  /** How many characters what the next one is told may have. Default 8,000. */
+  /** The maximal length of that summary in characters. Default 8,000. */
   handoffChars?: number | undefined
 }
 
-/** Several agents as one: the first that is installed does the work, and where it fails on its first prompt, or its
- *  limit is reached, the next one does, which `provider-changed` tells. What the caller got wrong is never tried
- *  elsewhere. A limit is waited for only where nobody is left. Where all fail, the error is the last one, with all of
- *  them in its details. `limits` hold for each that tries. */
+/** Combines several agents. The first installed agent works. If it fails on its first prompt or reaches its usage limit, the
+ *  next one does, and the run emits `provider-changed`. Mistakes of the caller are not retried with another agent. The run
+ *  waits for a limit only if no agent is left. If all fail, the error is the last one, with all of them in its details.
+ *  `limits` apply to each agent separately. */
 export function fallback(...given: [Agent, ...Agent[]] | [Agent, ...Agent[], FallbackOptions]): CliAgent {
   const all: readonly (Agent | FallbackOptions)[] = given
   const agents = all.filter(isAgentArgument)
@@ -51,7 +52,7 @@ export function fallback(...given: [Agent, ...Agent[]] | [Agent, ...Agent[], Fal
   return fallbackAgent(agents, first, others[0] ?? {})
 }
 
-// Which run of which candidate a result came from, so that `from` goes on with it.
+// The candidate and its own result behind each result, so that `from` can continue it.
 const originOfResult = createHiddenField<{ candidate: number; result: RunResult }>()
 
 function fallbackAgent(agents: readonly Agent[], first: Agent, options: FallbackOptions): CliAgent {
@@ -64,7 +65,7 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
 
   function cliOf(what: string): CliAgent {
     const found = currentAgent()
-    // Who has what is behind a CLI is one.
+    // The cast holds: only a CLI agent has internals.
     if (cliAgentInternals.get(found)) return found as CliAgent
     throw new UnsupportedError(`${what}: "${found.name}" is no coding CLI.`)
   }
@@ -152,7 +153,7 @@ const cannotKeepPrompt =
 
 const fallbackOptionKeys = ["name", "description", "autoWait", "logger", "onEvent", "trajectoryPath"] as const
 
-/** What of some changes is for the fallback itself, and what is for its agents. */
+/** Separates option changes for the fallback itself from those for its agents. */
 function splitOptions(options: FallbackOptions, { ...changes }: Partial<CliOptions>) {
   const own: FallbackOptions = { ...options }
   for (const key of fallbackOptionKeys) {
