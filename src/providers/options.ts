@@ -1,5 +1,5 @@
 // The options of coding-CLI agents: their documentation, checks and defaults.
-import { type Approver, type ApproverOption, resolveApprover } from "../actions/approval.ts"
+import { type ApproverOption, checkApprover } from "../actions/approval.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
 import { checkOptions } from "../core/checks/check-options.ts"
@@ -54,8 +54,6 @@ export interface CliOptions extends AgentOverrides, CellOptions {
    *  reader of the events calls `run.approve(id, decision)`. Default: the approver of the run that starts this one,
    *  else refusal. */
   approver?: ApproverOption | undefined
-  /** Same as `approver`, as a function. */
-  approve?: Approver | undefined
   /** After this time an unanswered approval is refused. Default: no limit. */
   approvalTimeoutMs?: number | undefined
   /** Your code around the calls of your tools and of functions in your runtime: one object, or several applied in
@@ -87,7 +85,7 @@ export interface CliConfig {
   tools: ToolSources | undefined
   mcpServers: Readonly<Record<string, McpServer>>
   runtime: RuntimeSource | undefined
-  approve: ApproverOption | undefined
+  approver: ApproverOption | undefined
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   cells: CellOptions
@@ -126,7 +124,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
     tools: options.tools,
     mcpServers,
     runtime,
-    approve: resolveApprover(options),
+    approver: checkApprover(options.approver),
     approvalTimeoutMs: options.approvalTimeoutMs,
     hooks: requireCallHooks(options.hooks),
     cells: { cellTimeoutMs, typeGate: options.typeGate, transaction: options.transaction },

@@ -106,9 +106,9 @@ async function launchInTerminal(launching: InteractiveLaunch): Promise<{ end: Pt
   if (runtime && typeof source === "function") opened.defer(() => runtime.close())
   // Without an approver function the CLI asks the person: there is no run whose event readers could answer.
   const { approvalTimeoutMs, hooks, limits, logger } = config
-  const approve = typeof config.approve === "function" ? config.approve : "client"
+  const approve = typeof config.approver === "function" ? config.approver : "client"
   const served = await serveTools(config, runtime, {
-    approve,
+    approver: approve,
     approvalTimeoutMs,
     hooks,
     limits,

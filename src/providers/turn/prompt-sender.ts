@@ -40,7 +40,7 @@ export function createPromptSender(
   const limited = new AbortController()
   const signal = AbortSignal.any([control.signal, watch.expired, limited.signal])
   const policy = setCallPolicy(control.context, {
-    approve: config.approve,
+    approver: config.approver,
     approvalTimeoutMs: config.approvalTimeoutMs,
     hooks: config.hooks,
     budgets: [{ ...limits, counts: noCalls() }],
@@ -126,7 +126,7 @@ export function createPromptSender(
 
   // The CLI only learns that the call is refused, so the host gets the reason as a warning.
   function warnWithoutApprover(error: unknown): void {
-    if (isWarned || policy.approve !== undefined || control.readersApprove()) return
+    if (isWarned || policy.approver !== undefined || control.readersApprove()) return
     isWarned = true
     control.emit({ type: "warning-raised", code: "no-approver", message: errorData(error).message })
   }
