@@ -19,7 +19,7 @@ import { gemini, geminiProvider } from "./gemini/gemini.ts"
 import { opencode, opencodeProvider } from "./opencode/opencode.ts"
 import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
-import type { Provider } from "./provider.ts"
+import { isTier, type Provider } from "./provider.ts"
 
 export interface CodingAgentOptions extends CliOptions, Pick<FallbackOptions, "failover" | "handoffChars"> {
   /** One name: only that CLI. A list: a fallback in its order. "auto": the CLIs in `KARST_PROVIDER`, else all that are
@@ -60,8 +60,8 @@ export function codingAgent(given: CodingAgentOptions = {}): CliAgent {
     )
   }
   const { name = "coding-agent", description, autoWait, logger, onEvent, trajectoryPath, ...shared } = options
-  const isTier = shared.model === undefined || shared.model === "strongest" || shared.model === "fast"
-  const rest = others.map(({ make }) => make(isTier ? shared : { ...shared, model: "" }))
+  const fitsAll = shared.model === undefined || isTier(shared.model)
+  const rest = others.map(({ make }) => make(fitsAll ? shared : { ...shared, model: "" }))
   const fallbackOptions = { name, description, autoWait, logger, onEvent, trajectoryPath, failover, handoffChars }
   return fallback(first.make(shared), ...rest, fallbackOptions)
 }
@@ -80,7 +80,8 @@ function providerNames(provider: CodingAgentOptions["provider"] = "auto"): reado
   return installed.length > 0 ? installed : knownProviders.slice(0, 1).map(({ name }) => name)
 }
 
-function requireCli(name: string): (typeof clis)[number] {
+/** Returns the coding CLI of a name; throws if there is none. */
+export function requireCli(name: string): (typeof clis)[number] {
   const found = clis.find(({ provider }) => provider.name === name)
   if (found) return found
   throw new ConfigError(`Unknown coding CLI "${name}". There are: ${allNames()}.`)

@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ConfigError, type ErrorData, errorData, ProviderError } from "../core/errors.ts"
+import { type ErrorData, errorData, ProviderError } from "../core/errors.ts"
 import { authProviders, checkAuth, type ProviderAuth } from "./auth/auth.ts"
 import { cliAgent } from "./cli-agent.ts"
-import { knownProviders } from "./coding-agent.ts"
+import { knownProviders, requireCli } from "./coding-agent.ts"
 import { findProgram } from "./find-program.ts"
 import { type CliOptions, resolveOptions } from "./options.ts"
 import type { Provider } from "./provider.ts"
@@ -52,12 +52,7 @@ export async function checkHealth({
   ProviderHealth[]
 > {
   const names = new Set(providers ?? knownProviders.map(({ name }) => name))
-  const chosen = [...names].map((name) => {
-    const known = knownProviders.find((provider) => provider.name === name)
-    if (known) return known
-    const all = knownProviders.map((provider) => provider.name).join(", ")
-    throw new ConfigError(`Unknown coding CLI "${name}". There are: ${all}.`)
-  })
+  const chosen = [...names].map((name) => requireCli(name).provider)
   const { env, ...rest } = options
   return await Promise.all(chosen.map((provider) => checkProviderHealth(provider, { env }, rest)))
 }

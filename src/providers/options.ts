@@ -12,7 +12,7 @@ import type { RuntimeSource } from "../runtime/runtime.ts"
 import { environmentDefaults } from "./environment-defaults.ts"
 import type { Logger } from "./logger.ts"
 import { cliChecks } from "./option-checks.ts"
-import { type Provider, type Tier, type ToolGroup, type TurnSettings, toolGroups } from "./provider.ts"
+import { isTier, type Provider, type Tier, type ToolGroup, type TurnSettings, toolGroups } from "./provider.ts"
 import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./usage-limits.ts"
 
 /** The hooks that apply to a coding CLI: only those around calls. */
@@ -112,7 +112,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   }
   const env = childEnvironment(options.env)
   const model = options.model ?? defaults.model
-  const modelName = model === "strongest" || model === "fast" ? provider.model(model, env) : model || undefined
+  const modelName = isTier(model) ? provider.model(model, env) : model || undefined
   checkLimits(provider, limits, modelName)
   checkCapability(provider, "systemPrompt", options.systemPrompt !== undefined)
   checkCapability(provider, "userServers", (options.userServers ?? []).length > 0)

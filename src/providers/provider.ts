@@ -27,6 +27,10 @@ export function mayRunCommands({ allow, permissions }: Pick<TurnSettings, "allow
 /** A model by its purpose; each CLI maps it to a model. */
 export type Tier = "strongest" | "fast"
 
+export function isTier(model: string | undefined): model is Tier {
+  return model === "strongest" || model === "fast"
+}
+
 /** A coding CLI. It has no state; options, runs, events, sessions, archives, tools and approvals belong to the agent.
  *  */
 export interface Provider {

@@ -7,13 +7,13 @@ export type JsonObject = { [key: string]: Json }
 /** The value at a path of keys; undefined if any part is missing. */
 export function valueAt(value: Json | undefined, ...path: string[]): Json | undefined {
   let found = value
-  for (const key of path) found = isObject(found) ? found[key] : undefined
+  for (const key of path) found = isJsonObject(found) ? found[key] : undefined
   return found
 }
 
 export function objectAt(value: Json | undefined, ...path: string[]): JsonObject {
   const found = valueAt(value, ...path)
-  return isObject(found) ? found : {}
+  return isJsonObject(found) ? found : {}
 }
 
 export function textAt(value: Json | undefined, ...path: string[]): string | undefined {
@@ -51,6 +51,6 @@ function imageOf(part: Json): ImagePart | undefined {
   return data === undefined || mediaType === undefined ? undefined : { type: "image", mediaType, data }
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
-// Connects an open session to its archive: finds, records, snapshots and forks it. Used by sessions of all kinds of agents.
+// Connects an open session to its archive: finds, records, snapshots and forks it. Used by sessions of all kinds of
+// agents.
 import { errorData } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
@@ -125,7 +126,8 @@ export async function snapshotOwnRuntime({ runtime, ownsRuntime }: OwnedRuntime)
   }
 }
 
-/** Restores a snapshot into a runtime of the conversation. Returns a warning for each object that could not be restored. */
+/** Restores a snapshot into a runtime of the conversation. Returns a warning for each object that could not be
+ *  restored. */
 export async function restoreOwnRuntime(
   { runtime, ownsRuntime }: OwnedRuntime,
   snapshot: RuntimeSnapshot | undefined,

@@ -1,5 +1,5 @@
-// The sessions of a fallback's candidates. They are not archived themselves, and all stay open until the end, because one candidate
-// may use the runtime of another.
+// The sessions of a fallback's candidates. They are not archived themselves, and all stay open until the end, because
+// one candidate may use the runtime of another.
 import type { Session } from "../../core/agent.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { CliOptions } from "../options.ts"

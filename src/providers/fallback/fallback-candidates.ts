@@ -5,6 +5,7 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import { cliAgentInternals } from "../cli-agent-internals.ts"
 import { environmentDefaults } from "../environment-defaults.ts"
 import type { CliOptions } from "../options.ts"
+import { isTier } from "../provider.ts"
 import { type AutoWaitOptions, resolveAutoWait, type UsageLimit } from "../usage-limits.ts"
 
 /** One of the agents of a fallback. */
@@ -108,7 +109,7 @@ function withoutOtherModel({ model, ...given }: Partial<CliOptions>, own: CliOpt
 }
 
 function isModelName(model: string | undefined): boolean {
-  return model !== undefined && !["strongest", "fast", ""].includes(model)
+  return model !== undefined && model !== "" && !isTier(model)
 }
 
 function isRuntime(value: unknown): value is Runtime {

@@ -20,8 +20,8 @@ export function handoffText({ from, reason, messages, files, maxChars = 8000 }: 
   // Leaves 900 characters for the fixed text.
   const room = maxChars - 900
   const parts = [
-    `You take over the work of another agent (${from}), which cannot go on: ${truncate(oneLine(reason), 300)} This is from its record. What it did is done: look at how things ` +
-      "stand before you do any of it again.",
+    `You take over the work of another agent (${from}), which cannot go on: ${truncate(oneLine(reason), 300)} ` +
+      "This is from its record. What it did is done: look at how things stand before you do any of it again.",
     section("Asked so far, the newest last", messages.flatMap(userPromptsIn), room * 0.35),
     section("Done so far, the newest last", describeCalls(messages), room * 0.3),
     section("Files made or changed", [...files], room * 0.1),

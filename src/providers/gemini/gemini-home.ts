@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { ConfigError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { makePrivateFolder, privateFileMode } from "../../core/private-files.ts"
-import type { JsonObject } from "../read-json.ts"
+import { isJsonObject, type JsonObject } from "../read-json.ts"
 
 export interface GeminiHome {
   readonly env: { readonly GEMINI_CLI_HOME: string }
@@ -98,9 +98,5 @@ function merge(base: JsonObject, over: JsonObject): JsonObject {
 }
 
 function mergeValue(base: Json | undefined, over: Json): Json {
-  return isObject(base) && isObject(over) ? merge(base, over) : over
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
+  return isJsonObject(base) && isJsonObject(over) ? merge(base, over) : over
 }

@@ -1,6 +1,4 @@
 // opencode as an agent: its provider, and the commands and configuration that start it.
-import { writeFile } from "node:fs/promises"
-import { join } from "node:path"
 import { checkOptions, mustBeObject, mustBeOneOf, type OptionChecks } from "../../core/checks/check-options.ts"
 import type { Json } from "../../core/json.ts"
 import { createAcpSession } from "../acp/acp-session.ts"
@@ -20,7 +18,7 @@ import {
   toolGroups,
 } from "../provider.ts"
 import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "../turn/json-lines-session.ts"
-import { promptText, writeImageFiles } from "../turn/prompt-files.ts"
+import { promptText, writeImageFiles, writePrivateFile } from "../turn/prompt-files.ts"
 import { createOpencodeParser } from "./opencode-parser.ts"
 
 export interface OpencodeOptions extends CliOptions {
@@ -145,7 +143,7 @@ async function createEnvironment(
     autoupdate: false,
     share: "disabled",
     ...extra,
-    ...(instructions && { instructions: [await writeInstructions(folder, instructions)] }),
+    ...(instructions && { instructions: [await writePrivateFile(folder, "instructions.md", instructions)] }),
     // `build` is opencode's default agent.
     ...(systemPrompt && { agent: { build: { prompt: systemPrompt } } }),
     ...(settings.servers.length > 0 && serversConfig(settings.servers)),
@@ -161,12 +159,6 @@ async function createEnvironment(
 }
 
 type Config = { readonly [key: string]: Json }
-
-async function writeInstructions(folder: string, text: string): Promise<string> {
-  const path = join(folder, "instructions.md")
-  await writeFile(path, text, { mode: 0o600 })
-  return path
-}
 
 const toolsOfGroup: Record<ToolGroup, readonly string[]> = {
   read: ["read", "glob", "grep", "list", "lsp", "codesearch"],

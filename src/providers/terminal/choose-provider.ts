@@ -3,7 +3,7 @@ import { ProviderError } from "../../core/errors.ts"
 import { knownProviders } from "../coding-agent.ts"
 import { findProgram } from "../find-program.ts"
 import type { CliOptions } from "../options.ts"
-import type { Provider } from "../provider.ts"
+import { isTier, type Provider } from "../provider.ts"
 import { chooseFromMenu } from "./menu.ts"
 import type { UserTerminal } from "./user-terminal.ts"
 
@@ -38,8 +38,7 @@ export async function chooseProvider(
 
 // A program and a model name belong to one CLI; a tier applies to all.
 function optionsForOther({ program: _, model, ...options }: CliOptions): CliOptions {
-  const isTier = model === undefined || model === "strongest" || model === "fast"
-  return { ...options, model: isTier ? model : "" }
+  return { ...options, model: model === undefined || isTier(model) ? model : "" }
 }
 
 function programOf({ provider, options: { program, env } }: ChosenProvider): string | undefined {

@@ -6,6 +6,7 @@ import type { Json } from "../../core/json.ts"
 import { abortError } from "../../core/run.ts"
 import type { ProviderSession, Step, TurnRequest, TurnResult, TurnServices } from "../provider.ts"
 import { exitFailure } from "../provider-failure.ts"
+import { isJsonObject, type JsonObject } from "../read-json.ts"
 import { createBackgroundWait } from "./background-wait.ts"
 import { type CliProcess, type CliProcessEnd, startCliProcess } from "./cli-process.ts"
 
@@ -39,7 +40,7 @@ export interface TurnCommand {
 }
 
 export interface LineParser {
-  read(line: { [key: string]: Json }): ParsedLine
+  read(line: JsonObject): ParsedLine
   /** The result of a turn whose process exited before the parser saw its end. */
   readExit(end: CliProcessEnd): TurnResult
   /** Reads a line of standard error: `kept` if it belongs to an error message, `calls` if a call is running from now on
@@ -234,12 +235,10 @@ function isModelActivity(step: Step): boolean {
   return (step.type === "text" || step.type === "reasoning" || step.type === "call") && step.within === undefined
 }
 
-function parseLine(line: string): { [key: string]: Json } | undefined {
+function parseLine(line: string): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(line)
-    return typeof json === "object" && json !== null && !Array.isArray(json)
-      ? (json as { [key: string]: Json })
-      : undefined
+    return isJsonObject(json) ? json : undefined
   } catch {
     return undefined
   }
