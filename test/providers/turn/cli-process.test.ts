@@ -8,7 +8,7 @@ import { describe, test } from "node:test"
 import { type CliProcessOptions, startCliProcess } from "../../../src/providers/turn/cli-process.ts"
 import { processesWith, waitUntil } from "../cli-machines.ts"
 
-/** Runs a shell script under the supervisor and gives its lines and its end. */
+/** Runs a shell script as a CLI process and returns its lines and its end. */
 async function supervise(script: string, options: Partial<CliProcessOptions> & { input?: string } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "karst-supervised-"))
   const lines: string[] = []
