@@ -22,8 +22,8 @@ export function bubblewrapCommand({ network, mounts, cwd, env, command }: Bubble
     findBubblewrap(),
     ...namespaceArguments(network),
     ...mounts,
-    // The root of the sandbox is in memory, so it is read-only. /proc is read-only because a root user could change kernel
-    // settings through it.
+    // The root of the sandbox is in memory, so it is read-only. /proc is read-only because a root user could change
+    // kernel settings through it.
     ...["/proc", "/dev", "/"].flatMap((path) => ["--remount-ro", path]),
     ...["--chdir", cwd],
     ...(env ? ["--clearenv", ...variables] : []),

@@ -62,6 +62,12 @@ async function endProcesses(getSets: () => ProcessSet[], graceMs: number): Promi
   }
 }
 
+/** Returns the environment variable that gives processes a marker. */
+export function markerVariable(marker: string): Record<string, string> {
+  const [name = "", value = ""] = marker.split("=")
+  return { [name]: value }
+}
+
 /** Returns true if any process is left in a group. */
 export function isGroupAlive(id: number): boolean {
   return sendSignal(-id, 0)

@@ -2,10 +2,10 @@
 import { randomBytes } from "node:crypto"
 import { onAbort } from "../../core/abort.ts"
 import { commandWithoutDescriptors } from "../../core/child/child-process.ts"
-import { createProcessEnder, isGroupAlive } from "../../core/child/end-processes.ts"
+import { createProcessEnder, isGroupAlive, markerVariable } from "../../core/child/end-processes.ts"
+import { startWatchdog, type Watchdog } from "../../core/child/watchdog.ts"
 import { importOptionalPackage } from "../../core/optional-package.ts"
 import { abortError } from "../../core/run.ts"
-import { startWatchdog, type Watchdog } from "../../tools/shell/watchdog.ts"
 import { createOutputTail } from "../turn/output-tail.ts"
 import { trackTerminalModes } from "./terminal-modes.ts"
 import { holdTerminal, type UserTerminal } from "./user-terminal.ts"
@@ -137,8 +137,7 @@ function terminalSize({ output }: UserTerminal): [columns: number, rows: number]
 }
 
 function ptyEnvironment({ env }: PtyOptions, marker: string): Record<string, string> & { TERM: string } {
-  const [name = "", value = ""] = marker.split("=")
   // The size of the window may change, so these variables are removed.
   const { COLUMNS: _, LINES: __, ...rest } = env
-  return { ...rest, [name]: value, TERM: env.TERM ?? process.env.TERM ?? "xterm-256color" }
+  return { ...rest, ...markerVariable(marker), TERM: env.TERM ?? process.env.TERM ?? "xterm-256color" }
 }

@@ -3,12 +3,14 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
+import { setTimeout as delay } from "node:timers/promises"
 import { onAbort } from "../../core/abort.ts"
+import { hasEnded, waitForExit } from "../../core/child/child-end.ts"
 import { spawn } from "../../core/child/child-process.ts"
-import { createProcessEnder, isGroupAlive, type ProcessGroup } from "../../core/child/end-processes.ts"
+import { createProcessEnder, isGroupAlive, markerVariable, type ProcessGroup } from "../../core/child/end-processes.ts"
+import { waitUntilQuiet } from "../../core/child/wait-until-quiet.ts"
+import { startWatchdog } from "../../core/child/watchdog.ts"
 import { stripTerminalSequences } from "../../core/text/terminal-text.ts"
-import { startWatchdog } from "../../tools/shell/watchdog.ts"
 import { createOutputTail } from "./output-tail.ts"
 import { createTurnTimeouts } from "./turn-timeouts.ts"
 
@@ -85,7 +87,7 @@ export function startCliProcess(options: CliProcessOptions): CliProcess {
 
   const processTree = () => {
     if (!own) return { marker, groups: [] }
-    const led = child.exitCode === null && child.signalCode === null
+    const led = !hasEnded(child)
     return { marker, groups: led || isGroupAlive(own.id) ? [{ id: own.id, hasLeader: led }] : [] }
   }
   const endAll = () => (stopping ??= endProcesses(processTree))
@@ -118,22 +120,13 @@ export function startCliProcess(options: CliProcessOptions): CliProcess {
   child.stdout.on("end", lines.end)
 
   const closed = once(child, "close").catch(() => undefined)
-  async function waitForSilence(): Promise<void> {
-    for (let waited = 0; waited < maxQuietMs; waited += quietMs) {
-      const before = chunks
-      await delay(quietMs)
-      // If this process was busy, output that came meanwhile is only read now.
-      await nextTurn()
-      if (chunks === before) return
-    }
-  }
 
   async function end(): Promise<CliProcessEnd> {
     await waitForExit(child)
     timeouts.stop()
     stopListening()
     // Its children may keep the pipes open, so wait for the end of the output only until nothing more comes.
-    await Promise.race([closed, waitForSilence()])
+    await Promise.race([closed, waitUntilQuiet({ progress: () => chunks, quietMs: 100, maxMs: 2000 })])
     await endAll()
     child.stdout.destroy()
     child.stderr.destroy()
@@ -159,13 +152,9 @@ export function startCliProcess(options: CliProcessOptions): CliProcess {
   }
 }
 
-const quietMs = 100
-const maxQuietMs = 2000
-
 function spawnInGroup({ program, args, cwd, env }: CliProcessOptions, marker: string): ChildProcessWithoutNullStreams {
-  const [name = "", value = ""] = marker.split("=")
   // `detached` creates a process group and session, so that everything it starts can be ended with it.
-  return spawn(program, args, { cwd, env: { ...env, [name]: value }, detached: true, stdio: "pipe" })
+  return spawn(program, args, { cwd, env: { ...env, ...markerVariable(marker) }, detached: true, stdio: "pipe" })
 }
 
 // `spawn` throws if arguments are too long or not valid strings.
@@ -181,15 +170,6 @@ function unstartedProcess(error: Error): CliProcess {
     stopped: undefined,
     ended: Promise.resolve(end),
   }
-}
-
-// Also resolves if the process could not be started.
-async function waitForExit(child: ChildProcessWithoutNullStreams): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  await new Promise<void>((resolve) => {
-    child.once("exit", () => resolve())
-    child.once("error", () => child.pid === undefined && resolve())
-  })
 }
 
 // Limits the memory that a line without an end can take.

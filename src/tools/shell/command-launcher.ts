@@ -4,10 +4,12 @@ import { mkdir, realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { sandboxProblem } from "../../core/child/bubblewrap.ts"
 import { spawn } from "../../core/child/child-process.ts"
+import { markerVariable } from "../../core/child/end-processes.ts"
 import { systemSandboxCommand } from "../../core/child/system-sandbox.ts"
+import { systemPath } from "../../core/child/watchdog.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { cleanFolder, invalidPathError } from "../../workspaces/workspace-path.ts"
-import { type CommandStreams, type ConnectedChild, systemPath } from "./command-streams.ts"
+import type { CommandStreams, ConnectedChild } from "./command-streams.ts"
 
 export interface CommandLaunchOptions {
   /** The program that runs commands. Default: bash if installed, otherwise sh. */
@@ -108,11 +110,6 @@ const allowedNames = /^(PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|T
 
 function allowedEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => allowedNames.test(name)))
-}
-
-function markerVariable(marker: string): Record<string, string> {
-  const [name = "", value = ""] = marker.split("=")
-  return { [name]: value }
 }
 
 function findShell(): string {

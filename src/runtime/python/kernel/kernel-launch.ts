@@ -10,8 +10,8 @@ import { hasEnded, killGroup, onProgramExit } from "../../../core/child/child-en
 import { spawn } from "../../../core/child/child-process.ts"
 import { processTree, waitUntilGone } from "../../../core/child/process-tree.ts"
 import { findSandboxedProgram, systemSandboxCommand } from "../../../core/child/system-sandbox.ts"
+import { removeFolder, removeFolderSync } from "../../../core/remove-folder.ts"
 import { findInterpreter, type Interpreter } from "./find-interpreter.ts"
-import { removeFolder, removeFolderSync } from "./kernel-folder.ts"
 
 export interface SandboxOptions {
   /** With `os`: network access. Default `none`. */

@@ -1,6 +1,5 @@
-// Ends the processes of commands if this process dies, even by `kill -9`.
-import { spawn } from "../../core/child/child-process.ts"
-import { systemPath } from "./command-streams.ts"
+// Ends the processes of commands and coding CLIs if this process dies, even by `kill -9`.
+import { spawn } from "./child-process.ts"
 
 export interface Watchdog {
   /** Sets the process groups to end. */
@@ -29,6 +28,10 @@ export function startWatchdog(marker: string, folder: string): Watchdog {
     end: () => void child.stdin.end("end\n"),
   }
 }
+
+/** Where the system programs that Karst uses are. Not the host's PATH, which may contain folders that the model can
+ *  write. */
+export const systemPath = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 
 const script = `
 trap '' HUP INT TERM
