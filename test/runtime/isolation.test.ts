@@ -10,7 +10,8 @@ import { pythonRuntime } from "../../src/runtime/python.ts"
 import { requires } from "../system.ts"
 import { cellValue } from "./cell-results.ts"
 
-// Lists what docs/security.md calls not confined. If a test fails, more is confined than the page says: update it.
+// docs/security.md says that these are not confined. If a test fails, the isolation is better than documented: update
+// the page.
 
 const onLinux = process.platform === "linux" ? undefined : "by design: only Linux has /proc"
 

@@ -1,25 +1,25 @@
+// Waits for background work that continues after a turn's answer, with a time limit.
 import type { TurnResult } from "../provider.ts"
 
-/** Waits for work that goes on after the answer of a turn, and gives up when it takes too long. */
 export interface BackgroundWait {
-  /** Begins a wait, or begins it anew. Returns the warning to tell, the first time there is one. */
+  /** Starts or restarts the wait. Returns `startWarning` the first time there is one. */
   start(waits: {
     end: TurnResult
     maxMs: number
     begun?: string | undefined
     over?: string | undefined
   }): string | undefined
-  /** There is something to follow again. */
+  /** Called when the model works again: the wait stops and its time stops counting. */
   pause(): void
   readonly isWaiting: boolean
 }
 
-/** `giveUp` gets the end that the turn has. */
+/** `giveUp` is called when the time is over, with the result that the turn has so far. */
 export function createBackgroundWait(giveUp: (end: TurnResult, warning: string | undefined) => void): BackgroundWait {
   let timer: NodeJS.Timeout | undefined
   let since = 0
   let waitedMs = 0
-  let isTold = false
+  let hasWarned = false
 
   function pause(): void {
     if (timer === undefined) return
@@ -32,11 +32,11 @@ export function createBackgroundWait(giveUp: (end: TurnResult, warning: string |
     start({ end, maxMs, begun, over }) {
       pause()
       since = performance.now()
-      // A wait without a warning is a short one of its own.
+      // Waits without a `timeoutWarning` are short and have their own time.
       const leftMs = over === undefined ? maxMs : Math.max(0, maxMs - waitedMs)
       timer = setTimeout(() => giveUp(end, over), Math.min(leftMs, 2 ** 31 - 1))
-      if (isTold) return undefined
-      isTold = begun !== undefined
+      if (hasWarned) return undefined
+      hasWarned = begun !== undefined
       return begun
     },
     pause,
