@@ -175,7 +175,7 @@ function policyOf({ allow, permissions, servers, userServers }: TurnSettings): s
   const granted = grantedGroups({ allow, permissions })
   const names = [...granted.flatMap((group) => toolsOfGroup[group]), ...alwaysGranted]
   const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => toolsOfGroup[group])
-  // All groups are allowed only if a person is at the terminal, who is asked about other tools.
+  // If all groups are allowed, `interaction` included, a person is there, who is asked about other tools.
   const rest = toolGroups.every((group) => allow.has(group)) ? "ask_user" : "deny"
   const rules = [
     `toolName = ${JSON.stringify(names)}\ndecision = "allow"\npriority = 900\nallowRedirection = true`,

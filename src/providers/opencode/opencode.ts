@@ -175,7 +175,7 @@ function permissionsOf({ allow, permissions, servers, userServers }: TurnSetting
     ...[...servers.map(({ name }) => name), ...userServers].map((name) => `${name}_*`),
   ]
   const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => toolsOfGroup[group])
-  // All groups are allowed only if a person is at the terminal, who is asked about other tools.
+  // If all groups are allowed, `interaction` included, a person is there, who is asked about other tools.
   const rest = toolGroups.every((group) => allow.has(group)) ? "ask" : "deny"
   const entries = [...allowed.map((name) => [name, "allow"]), ...asked.map((name) => [name, "ask"])]
   return { "*": rest, ...Object.fromEntries(entries) }
