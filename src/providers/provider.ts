@@ -18,6 +18,11 @@ export function groupsReachableByShell({
   return (["read", "write", "web"] as const).filter((group) => !allow.has(group))
 }
 
+/** The groups that need no approval. */
+export function grantedGroups({ allow, permissions }: Pick<TurnSettings, "allow" | "permissions">): ToolGroup[] {
+  return [...allow].filter((group) => permissions !== "ask" || group === "read")
+}
+
 /** Returns true if the CLI may run commands. If not, hooks, plugins and settings of the repository that run commands
  *  are turned off. */
 export function mayRunCommands({ allow, permissions }: Pick<TurnSettings, "allow" | "permissions">): boolean {
@@ -75,6 +80,22 @@ export interface Capabilities {
   systemPrompt: boolean
   /** MCP servers of the user's own configuration can be allowed one by one. */
   userServers: boolean
+}
+
+const noCapabilities: Capabilities = {
+  fork: false,
+  images: false,
+  ask: false,
+  steer: false,
+  tokens: false,
+  cost: false,
+  systemPrompt: false,
+  userServers: false,
+}
+
+/** Capabilities of which only these are true. */
+export function capabilities(...names: readonly (keyof Capabilities)[]): Capabilities {
+  return { ...noCapabilities, ...Object.fromEntries(names.map((name) => [name, true])) }
 }
 
 /** One conversation with a CLI. Turns never overlap: the caller waits for the previous one. */

@@ -69,25 +69,18 @@ export async function openAcpSession(
   }
   try {
     command = await cli.launch(settings, { folder, key })
-    const env = { ...settings.env, ...command.env }
     const acpProcess = await startAcpProcess({
-      cli,
-      program,
+      ...{ cli, program, cwd, folder, listener },
       args: command.args,
-      cwd,
-      env,
-      folder,
-      listener,
+      env: { ...settings.env, ...command.env },
       onStarted(child) {
         running = child
         onStarted(child)
       },
     })
     const alreadyPassed = new Set(command.alreadyPassed)
-    const params = {
-      cwd,
-      mcpServers: alreadyPassed.has("servers") ? [] : serversFor(cli, acpProcess, settings.servers),
-    }
+    const mcpServers = alreadyPassed.has("servers") ? [] : serversFor(cli, acpProcess, settings.servers)
+    const params = { cwd, mcpServers }
     const opened = await withAuthentication(cli, acpProcess, command.auth, () =>
       newOrLoadedSession(cli, acpProcess, key, params),
     )
@@ -96,12 +89,8 @@ export async function openAcpSession(
     const warnings: string[] = []
     for (const setting of ["model", "reasoning"] as const) {
       const value = settings[setting]
-      if (
-        value === undefined ||
-        alreadyPassed.has(setting) ||
-        (await setSessionOption(acpProcess, id, opened, setting, value))
-      )
-        continue
+      if (value === undefined || alreadyPassed.has(setting)) continue
+      if (await setSessionOption(acpProcess, id, opened, setting, value)) continue
       warnings.push(`${cli.title} lets nobody choose its ${setting}: "${value}" is not used.`)
     }
     return {

@@ -141,7 +141,8 @@ export async function startAcpProcess({ cli, listener, onStarted, ...start }: Ac
       clientInfo: { name: "karst", version: ownVersion() },
     })
     if (numberAt(initializeResult, "protocolVersion") === PROTOCOL_VERSION) return acpProcess
-    const message = `it speaks version ${String(valueAt(initializeResult, "protocolVersion"))} of the protocol, and Karst ${PROTOCOL_VERSION}`
+    const version = String(valueAt(initializeResult, "protocolVersion"))
+    const message = `it speaks version ${version} of the protocol, and Karst ${PROTOCOL_VERSION}`
     throw providerFailure({ ...cli, message, code: "protocol" })
   } catch (error) {
     acpProcess.stop("abort")

@@ -4,7 +4,7 @@ import { checkOptions, mustBeText, mustBeTextList, type OptionChecks } from "../
 import { type CliAgent, cliAgent } from "../cli-agent.ts"
 import { cliChecks } from "../option-checks.ts"
 import type { CliOptions } from "../options.ts"
-import { type Provider, toolGroups } from "../provider.ts"
+import { capabilities, type Provider, toolGroups } from "../provider.ts"
 import { createAcpSession } from "./acp-session.ts"
 
 export interface AcpOptions extends CliOptions {
@@ -32,16 +32,7 @@ export function acp(given: AcpOptions): CliAgent {
     title,
     binary: command,
     install: "",
-    can: {
-      fork: false,
-      images: true,
-      ask: true,
-      steer: false,
-      tokens: false,
-      cost: false,
-      systemPrompt: false,
-      userServers: false,
-    },
+    can: capabilities("images", "ask"),
     model: () => undefined,
     // The program decides what it asks permission for. It cannot ask the user questions: we do not offer that over ACP.
     unenforcedGroups: ({ allow, permissions }) =>

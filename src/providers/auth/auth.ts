@@ -57,11 +57,8 @@ async function checkProviderAuth(
   )
   const found = inspected.filter((each) => each !== undefined)
   const files = found.map(({ file }) => file)
-  const variables = variablesOf(
-    locations,
-    found.flatMap(({ variables }) => variables),
-    env,
-  )
+  const named = found.flatMap(({ variables }) => variables)
+  const variables = variablesOf(locations, named, env)
   return { provider: name, state: authState(files, variables), files, variables, cure: locations.cure }
 }
 

@@ -1,5 +1,5 @@
 // Maps tool groups to the tools of Claude Code, and checks the tools that the CLI reports.
-import { type ToolGroup, type TurnSettings, toolGroups } from "../provider.ts"
+import { grantedGroups, type ToolGroup, type TurnSettings, toolGroups } from "../provider.ts"
 
 // The built-in tools of each group. Other tools are never offered to the model.
 const toolsOfGroup: Record<ToolGroup, readonly string[]> = {
@@ -45,31 +45,28 @@ export function findToolDrift(listed: readonly string[], { allow }: Pick<TurnSet
 }
 
 /** The flags that grant the allowed groups and refuse everything else. */
-export function permissionFlags({ allow, permissions, servers, userServers }: TurnSettings): string[] {
-  const offered = ["--tools", claudeToolNames(allow).join(",")]
-  if (permissions === "bypass") return [...offered, "--dangerously-skip-permissions"]
-  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : allow
-  // The name of a server grants all its tools.
-  const names = [
-    ...claudeToolNames(granted),
-    ...[...servers.map(({ name }) => name), ...userServers].map((name) => `mcp__${name}`),
-  ]
-  const mode = permissions === "ask" ? ["--permission-prompt-tool", "stdio"] : ["--permission-mode", "dontAsk"]
-  return [...offered, "--allowedTools", names.join(","), ...mode]
+export function permissionFlags(settings: TurnSettings): string[] {
+  const offered = ["--tools", claudeToolNames(settings.allow).join(",")]
+  if (settings.permissions === "bypass") return [...offered, "--dangerously-skip-permissions"]
+  const isAsking = settings.permissions === "ask"
+  const mode = isAsking ? ["--permission-prompt-tool", "stdio"] : ["--permission-mode", "dontAsk"]
+  return [...offered, ...grantFlags(settings), ...mode]
 }
 
 /** The permission flags for a terminal, where the CLI asks the person about everything else. */
 export function terminalPermissionFlags(settings: TurnSettings): string[] {
-  const { allow, permissions, servers, userServers } = settings
+  const { allow, permissions } = settings
   const isRestricted = toolGroups.some((group) => !allow.has(group))
   const offered = isRestricted ? ["--tools", claudeToolNames(allow).join(",")] : []
   if (permissions === "bypass") return [...offered, "--dangerously-skip-permissions"]
-  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : allow
-  const names = [
-    ...claudeToolNames(granted),
-    ...[...servers.map(({ name }) => name), ...userServers].map((name) => `mcp__${name}`),
-  ]
   // Overrides the mode in the user's settings.
   const mode = permissions === "ask" ? ["--permission-mode", "default"] : []
-  return [...offered, ...mode, "--allowedTools", names.join(",")]
+  return [...offered, ...mode, ...grantFlags(settings)]
+}
+
+function grantFlags(settings: TurnSettings): string[] {
+  const servers = [...settings.servers.map(({ name }) => name), ...settings.userServers]
+  // The name of a server grants all its tools.
+  const names = [...claudeToolNames(grantedGroups(settings)), ...servers.map((name) => `mcp__${name}`)]
+  return ["--allowedTools", names.join(",")]
 }

@@ -11,6 +11,7 @@ import { cliChecks } from "../option-checks.ts"
 import { type CliOptions, requireKnownServers } from "../options.ts"
 import {
   type CliServer,
+  capabilities,
   groupsReachableByShell,
   mayRunCommands,
   type Provider,
@@ -69,16 +70,7 @@ export const claudeProvider: Provider = {
   installFolders: ["~/.claude/local", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
   install: "npm install -g @anthropic-ai/claude-code",
   maker: "anthropic",
-  can: {
-    fork: true,
-    images: true,
-    ask: true,
-    steer: true,
-    tokens: true,
-    cost: true,
-    systemPrompt: true,
-    userServers: true,
-  },
+  can: capabilities("fork", "images", "ask", "steer", "tokens", "cost", "systemPrompt", "userServers"),
   model: (tier, env) =>
     tier === "strongest" ? (env.ANTHROPIC_MODEL ?? "opus") : (env.ANTHROPIC_SMALL_FAST_MODEL ?? "haiku"),
   unenforcedGroups: groupsReachableByShell,

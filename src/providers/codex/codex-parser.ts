@@ -36,12 +36,12 @@ export function createCodexParser({ before, prefix = newId("x"), ...limits }: Co
   function item(line: JsonObject, phase: "started" | "updated" | "completed"): ParsedLine {
     const item = objectAt(line, "item")
     const [type = "", text = ""] = [textAt(item, "type"), textAt(item, "text")]
-    if (type === "agent_message")
-      return phase === "completed" && text !== "" ? oneStep({ type: "text", text }) : noSteps
-    if (type === "reasoning")
-      return phase === "completed" && text !== "" ? oneStep({ type: "reasoning", text }) : noSteps
-    if (type === "error")
-      return oneStep({ type: "warning", code: "codex", message: textAt(item, "message") ?? "unknown" })
+    if (type === "agent_message" || type === "reasoning") {
+      const isText = type === "agent_message"
+      return phase === "completed" && text !== "" ? oneStep({ type: isText ? "text" : type, text }) : noSteps
+    }
+    const message = textAt(item, "message") ?? "unknown"
+    if (type === "error") return oneStep({ type: "warning", code: "codex", message })
     const call = callOf(type, item)
     if (!call) return noSteps
     const id = `${prefix}_${textAt(item, "id")}`
@@ -65,10 +65,8 @@ export function createCodexParser({ before, prefix = newId("x"), ...limits }: Co
   }
 
   function failed(message: string): ParsedLine {
-    return {
-      steps: [],
-      end: { usage: { complete: false }, failure: providerFailure({ ...codexNames, ...parseFailure(message) }) },
-    }
+    const failure = providerFailure({ ...codexNames, ...parseFailure(message) })
+    return { steps: [], end: { usage: { complete: false }, failure } }
   }
 
   return {
@@ -97,18 +95,15 @@ export function createCodexParser({ before, prefix = newId("x"), ...limits }: Co
       }
     },
     readExit(end) {
-      const unknown = { usage: { complete: false } }
-      if (end.stopped === undefined && lastError !== undefined) {
-        return {
-          ...unknown,
-          failure: providerFailure({ ...codexNames, ...parseFailure(lastError), stderr: end.stderr.trim() }),
-        }
-      }
+      const usage = { complete: false }
+      const stderr = end.stderr.trim()
+      if (end.stopped === undefined && lastError !== undefined)
+        return { usage, failure: providerFailure({ ...codexNames, ...parseFailure(lastError), stderr }) }
       if (/no rollout found|no saved session|session .{0,200}? not found/i.test(end.stderr)) {
-        const message = end.stderr.trim().split("\n").at(-1) ?? ""
-        return { ...unknown, failure: providerFailure({ ...codexNames, message, code: "session-not-found" }) }
+        const message = stderr.split("\n").at(-1) ?? ""
+        return { usage, failure: providerFailure({ ...codexNames, message, code: "session-not-found" }) }
       }
-      return { ...unknown, failure: exitFailure(codexNames, end, limits) }
+      return { usage, failure: exitFailure(codexNames, end, limits) }
     },
   }
 }

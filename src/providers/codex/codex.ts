@@ -5,6 +5,7 @@ import { type CliAgent, cliAgent } from "../cli-agent.ts"
 import { cliChecks } from "../option-checks.ts"
 import type { CliOptions } from "../options.ts"
 import {
+  capabilities,
   mayRunCommands,
   type Provider,
   type Step,
@@ -48,16 +49,7 @@ function providerWith(extra: Config, price?: Price): Provider {
     installFolders: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g @openai/codex",
     maker: "openai",
-    can: {
-      fork: true,
-      images: true,
-      ask: false,
-      steer: false,
-      tokens: true,
-      cost: false,
-      systemPrompt: true,
-      userServers: true,
-    },
+    can: capabilities("fork", "images", "tokens", "systemPrompt", "userServers"),
     ...(price && { price }),
     model: (tier) => (tier === "strongest" ? undefined : "gpt-5.4-mini"),
     unenforcedGroups: ({ allow, permissions }) => (permissions === "bypass" ? [] : groupsOutsideSandbox(allow)),

@@ -3,7 +3,7 @@
 import type { Session } from "../../core/agent.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { CliOptions } from "../options.ts"
-import type { Candidate } from "./fallback-candidates.ts"
+import { type Candidate, isRuntime } from "./fallback-candidates.ts"
 
 export interface CandidateSessions {
   get(candidate: Candidate | undefined): Session | undefined
@@ -31,9 +31,7 @@ export function createCandidateSessions(changes: Partial<CliOptions>): Candidate
     add: (candidate, session) => void sessions.set(candidate, session),
     runtimeOf(candidate) {
       const runtime = candidate && sessions.get(candidate)?.runtime
-      // The cast holds: only a `Runtime` has `execute`.
-      const found = runtime && "execute" in runtime ? (runtime as Runtime) : undefined
-      return { runtime: found, ownsRuntime: candidate?.ownsRuntime ?? false }
+      return { runtime: isRuntime(runtime) ? runtime : undefined, ownsRuntime: candidate?.ownsRuntime ?? false }
     },
     async close() {
       for (const session of [...sessions.values()].toReversed()) await session.close()

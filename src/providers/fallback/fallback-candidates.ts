@@ -112,6 +112,6 @@ function isModelName(model: string | undefined): boolean {
   return model !== undefined && model !== "" && !isTier(model)
 }
 
-function isRuntime(value: unknown): value is Runtime {
+export function isRuntime(value: unknown): value is Runtime {
   return typeof value === "object" && value !== null && "execute" in value
 }

@@ -16,12 +16,11 @@ import { type Prompt, type PromptPart, userMessage } from "../../core/message.ts
 import { trajectory } from "../../core/trajectory.ts"
 import { createHiddenField } from "../../core/values/hidden-field.ts"
 import { isAgent } from "../../runtime/bindings.ts"
-import type { Runtime } from "../../runtime/runtime.ts"
 import { type CliAgent, eventObserver } from "../cli-agent.ts"
 import { cliAgentInternals } from "../cli-agent-internals.ts"
 import type { CliOptions } from "../options.ts"
 import { mirrorTrajectoryToFile } from "../trajectory-file.ts"
-import { type Candidate, createCandidates } from "./fallback-candidates.ts"
+import { createCandidates, isRuntime } from "./fallback-candidates.ts"
 import { createFallbackConversation } from "./fallback-conversation.ts"
 import { startFallbackRun } from "./fallback-run.ts"
 import { openFallbackSession } from "./fallback-session.ts"
@@ -77,7 +76,8 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
       return current()?.name ?? name
     },
     get runtime() {
-      return runtimeOf(current())
+      const runtime = current()?.agent.runtime
+      return isRuntime(runtime) ? runtime : undefined
     },
     run(prompt, { signal, from, ...given } = {}) {
       const { own, changes } = splitOptions(options, given)
@@ -179,12 +179,6 @@ function requireOrigin(from: RunResult): { candidate: number; result: RunResult 
 
 function promptParts(prompt: Prompt): PromptPart[] {
   return userMessage(prompt).parts.filter((part) => part.type !== "summary")
-}
-
-function runtimeOf(candidate: Candidate | undefined): Runtime | undefined {
-  const runtime = candidate?.agent.runtime
-  // The cast holds: only a `Runtime` has `execute`.
-  return runtime && "execute" in runtime ? (runtime as Runtime) : undefined
 }
 
 const fallbackChecks: OptionChecks<FallbackOptions> = {

@@ -63,10 +63,8 @@ export function createGeminiParser(
       const usage = usageOf(objectAt(line, "stats"))
       if (textAt(line, "status") === "success") return { steps: flushText(), end: { usage } }
       const message = textAt(line, "error", "message") ?? "the turn failed"
-      return {
-        steps: flushText(),
-        end: { usage, failure: providerFailure({ ...geminiNames, ...parseFailure(message) }) },
-      }
+      const failure = providerFailure({ ...geminiNames, ...parseFailure(message) })
+      return { steps: flushText(), end: { usage, failure } }
     },
     readExit: (end) => ({ usage: { complete: false }, failure: failureOfExit(end, limits) }),
   }
@@ -106,12 +104,8 @@ function failureOfExit(end: CliProcessEnd, limits: Pick<TurnSettings, "timeoutMs
   const retried = [...end.stderr.matchAll(/^.*failed with status (\d{3}).*$/gim)].at(-1)
   // Gemini CLI retries for minutes and reports that only on standard error, which explains an idle time-out.
   if (retried && end.stopped !== "timeout") {
-    return providerFailure({
-      ...geminiNames,
-      message: retried[0],
-      status: Number(retried[1]),
-      stderr: end.stderr.trim(),
-    })
+    const [message, status] = retried
+    return providerFailure({ ...geminiNames, message, status: Number(status), stderr: end.stderr.trim() })
   }
   if (end.stopped !== undefined || end.error) return exitFailure(geminiNames, end, limits)
   const [lost] =

@@ -10,6 +10,8 @@ import { cliChecks } from "../option-checks.ts"
 import type { CliOptions } from "../options.ts"
 import {
   type CliServer,
+  capabilities,
+  grantedGroups,
   groupsReachableByShell,
   mayRunCommands,
   type Provider,
@@ -45,16 +47,7 @@ export const geminiProvider: Provider = {
   installFolders: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
   install: "npm install -g @google/gemini-cli",
   maker: "google",
-  can: {
-    fork: false,
-    images: false,
-    ask: false,
-    steer: false,
-    tokens: false,
-    cost: false,
-    systemPrompt: true,
-    userServers: true,
-  },
+  can: capabilities("systemPrompt", "userServers"),
   model: (tier) => (tier === "strongest" ? "pro" : "flash"),
   unenforcedGroups: groupsReachableByShell,
   open: (opening) =>
@@ -179,10 +172,10 @@ const alwaysGranted = ["write_todos", "activate_skill", "update_topic", "complet
 
 /** Refuses tools that are not listed, so that tools of newer versions are refused too. */
 function policyOf({ allow, permissions, servers, userServers }: TurnSettings): string {
-  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : [...allow]
+  const granted = grantedGroups({ allow, permissions })
   const names = [...granted.flatMap((group) => toolsOfGroup[group]), ...alwaysGranted]
   const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => toolsOfGroup[group])
-  // All groups are allowed only if a person is at the terminal, who is asked about other tools.
+  // If all groups are allowed, `interaction` included, a person is there, who is asked about other tools.
   const rest = toolGroups.every((group) => allow.has(group)) ? "ask_user" : "deny"
   const rules = [
     `toolName = ${JSON.stringify(names)}\ndecision = "allow"\npriority = 900\nallowRedirection = true`,

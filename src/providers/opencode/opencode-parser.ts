@@ -1,5 +1,6 @@
 // Parses the JSON lines that opencode writes during one turn. A turn has no last line: it is over when the process
 // exits.
+import type { ProviderError } from "../../core/errors.ts"
 import { addUsage, cliReportedUsage, noUsage, type Usage } from "../../core/usage.ts"
 import type { Step, TurnSettings } from "../provider.ts"
 import { exitFailure, providerFailure } from "../provider-failure.ts"
@@ -51,6 +52,8 @@ export function createOpencodeParser(
     }
   }
 
+  const incompleteResult = (failure: ProviderError) => ({ usage: { ...used, complete: false }, failure })
+
   return {
     read(line): ParsedLine {
       const key = hasReportedKey ? undefined : textAt(line, "sessionID")
@@ -58,11 +61,7 @@ export function createOpencodeParser(
       const allSteps = [...(key === undefined ? [] : [{ type: "key" as const, key }]), ...steps(line)]
       // opencode would ask for the rest of such an answer forever.
       if (cutAnswers >= maxCutAnswers)
-        return {
-          steps: allSteps,
-          end: { usage: { ...used, complete: false }, failure: cutOffFailure() },
-          mustStop: true,
-        }
+        return { steps: allSteps, end: incompleteResult(cutOffFailure()), mustStop: true }
       return textAt(line, "type") === "step_finish" ? { steps: allSteps, isCalling: false } : { steps: allSteps }
     },
     readLogLine(line) {
@@ -74,20 +73,15 @@ export function createOpencodeParser(
       return at >= 0 && line.includes("small=false", at) ? { kept, calls: false } : { kept }
     },
     readExit(end) {
-      if (end.stopped === undefined && error) {
-        return { usage: { ...used, complete: false }, failure: failureOfError(error, end.stderr, now()) }
-      }
+      if (end.stopped === undefined && error) return incompleteResult(failureOfError(error, end.stderr, now()))
       if (end.stopped === undefined && end.exitCode === 0) {
         // Without any answer the prompt was a command of opencode itself.
         if (!isAnswering && (reason === undefined || !/^(unknown|tool-calls)$/.test(reason))) return { usage: used }
-        return { usage: { ...used, complete: false }, failure: cutOffFailure() }
+        return incompleteResult(cutOffFailure())
       }
-      const usage = { ...used, complete: false }
       const [unknown] = /^.*session not found.*$/im.exec(end.stderr) ?? []
-      if (unknown !== undefined) {
-        return { usage, failure: providerFailure({ ...opencodeNames, message: unknown, code: "session-not-found" }) }
-      }
-      return { usage, failure: exitFailure(opencodeNames, end, limits) }
+      if (unknown === undefined) return incompleteResult(exitFailure(opencodeNames, end, limits))
+      return incompleteResult(providerFailure({ ...opencodeNames, message: unknown, code: "session-not-found" }))
     },
   }
 }
@@ -95,11 +89,8 @@ export function createOpencodeParser(
 const maxCutAnswers = 3
 
 function cutOffFailure() {
-  return providerFailure({
-    ...opencodeNames,
-    message: "the answer of the model was cut off before its end",
-    code: "connection",
-  })
+  const message = "the answer of the model was cut off before its end"
+  return providerFailure({ ...opencodeNames, message, code: "connection" })
 }
 
 // opencode reports a call only when it has ended.

@@ -7,6 +7,8 @@ import { cliChecks } from "../option-checks.ts"
 import type { CliOptions } from "../options.ts"
 import {
   type CliServer,
+  capabilities,
+  grantedGroups,
   groupsReachableByShell,
   mayRunCommands,
   type Provider,
@@ -50,16 +52,7 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
     binary: "opencode",
     installFolders: ["~/.opencode/bin", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g opencode-ai",
-    can: {
-      fork: true,
-      images: true,
-      ask: false,
-      steer: false,
-      tokens: true,
-      cost: true,
-      systemPrompt: true,
-      userServers: true,
-    },
+    can: capabilities("fork", "images", "tokens", "cost", "systemPrompt", "userServers"),
     model: (tier, env) => (tier === "strongest" ? env.OPENCODE_MODEL : env.OPENCODE_SMALL_FAST_MODEL),
     unenforcedGroups: groupsReachableByShell,
     open: (opening) =>
@@ -175,14 +168,14 @@ const alwaysGranted = ["todoread", "todowrite", "skill"]
 /** Refuses tools that are not listed, so that tools of newer versions are refused too. */
 function permissionsOf({ allow, permissions, servers, userServers }: TurnSettings): { [name: string]: Json } {
   if (permissions === "bypass") return { "*": "allow" }
-  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : [...allow]
+  const granted = grantedGroups({ allow, permissions })
   const allowed = [
     ...granted.flatMap((group) => toolsOfGroup[group]),
     ...alwaysGranted,
     ...[...servers.map(({ name }) => name), ...userServers].map((name) => `${name}_*`),
   ]
   const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => toolsOfGroup[group])
-  // All groups are allowed only if a person is at the terminal, who is asked about other tools.
+  // If all groups are allowed, `interaction` included, a person is there, who is asked about other tools.
   const rest = toolGroups.every((group) => allow.has(group)) ? "ask" : "deny"
   const entries = [...allowed.map((name) => [name, "allow"]), ...asked.map((name) => [name, "ask"])]
   return { "*": rest, ...Object.fromEntries(entries) }

@@ -1,14 +1,10 @@
 // Waits for background work that continues after a turn's answer, with a time limit.
 import type { TurnResult } from "../provider.ts"
+import type { BackgroundWork } from "./json-lines-session.ts"
 
 export interface BackgroundWait {
   /** Starts or restarts the wait. Returns `startWarning` the first time there is one. */
-  start(waits: {
-    end: TurnResult
-    maxMs: number
-    begun?: string | undefined
-    over?: string | undefined
-  }): string | undefined
+  start(work: BackgroundWork): string | undefined
   /** Called when the model works again: the wait stops and its time stops counting. */
   pause(): void
   readonly isWaiting: boolean
@@ -29,15 +25,15 @@ export function createBackgroundWait(giveUp: (end: TurnResult, warning: string |
   }
 
   return {
-    start({ end, maxMs, begun, over }) {
+    start({ end, maxMs, startWarning, timeoutWarning }) {
       pause()
       since = performance.now()
       // Waits without a `timeoutWarning` are short and have their own time.
-      const leftMs = over === undefined ? maxMs : Math.max(0, maxMs - waitedMs)
-      timer = setTimeout(() => giveUp(end, over), Math.min(leftMs, 2 ** 31 - 1))
+      const leftMs = timeoutWarning === undefined ? maxMs : Math.max(0, maxMs - waitedMs)
+      timer = setTimeout(() => giveUp(end, timeoutWarning), Math.min(leftMs, 2 ** 31 - 1))
       if (hasWarned) return undefined
-      hasWarned = begun !== undefined
-      return begun
+      hasWarned = startWarning !== undefined
+      return startWarning
     },
     pause,
     get isWaiting() {

@@ -103,10 +103,10 @@ export function startCliProcess(options: CliProcessOptions): CliProcess {
     error = cause
   })
   child.stdin.on("error", () => undefined)
-  const { filterLogLine: logLine } = options
-  if (!logLine) child.stderr.on("data", stderr.add)
+  const { filterLogLine } = options
+  if (!filterLogLine) child.stderr.on("data", stderr.add)
   else {
-    const take = (text: string) => void (logLine(text) && stderr.add(Buffer.from(`${text}\n`)))
+    const take = (text: string) => void (filterLogLine(text) && stderr.add(Buffer.from(`${text}\n`)))
     const logs = splitLines(take, () => undefined)
     child.stderr.on("data", logs.add)
     child.stderr.on("end", logs.end)
