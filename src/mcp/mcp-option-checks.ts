@@ -1,3 +1,4 @@
+// Option checks of the MCP client and server.
 import {
   anything,
   mustBeAtLeast,
@@ -31,14 +32,14 @@ export const clientChecks: OptionChecks<McpClientOptions> = {
   onWarning: mustBeFunction,
 }
 
-// `anything`: the value is checked where it is used.
+// `anything`: checked where the value is used.
 export const serveChecks: OptionChecks<ServeOptions> = {
   name: mustBeText,
   version: mustBeText,
   tools: anything,
   runtime: mustBeObject,
   instructions: mustBeText,
-  approve: mustBeEither('a function or "client"', mustBeFunction, mustBeOneOf("client")),
+  approver: mustBeEither('a function or "client"', mustBeFunction, mustBeOneOf("client")),
   approvalTimeoutMs: mustBePositive,
   hooks: anything,
   limits: mustBeOptions({ calls: mustBeAtLeast(0), callsOf: mustBeRecordOf(mustBeAtLeast(0)) }),

@@ -6,13 +6,13 @@ import { type Bindings, rebindAll } from "./bindings.ts"
 import { createCellQueue } from "./cell-queue.ts"
 import { bindingOf } from "./handles/peer-objects.ts"
 import { createHostObjectState } from "./host-object-state.ts"
+import { resolveIsolation } from "./isolation.ts"
 import { notStartedExecution } from "./js/execute-cell.ts"
-import { resolveIsolation } from "./process/bubblewrap.ts"
 import { createWorkingFolder } from "./process/working-folder.ts"
 import { PythonError } from "./python/cell-report.ts"
 import { describePython } from "./python/describe-python.ts"
+import type { SandboxOptions } from "./python/kernel/kernel-launch.ts"
 import { createKernelSupervisor, type KernelSupervisor } from "./python/kernel/kernel-supervisor.ts"
-import type { SandboxOptions } from "./python/kernel/sandbox-command.ts"
 import type { PyReference } from "./python/py-reference.ts"
 import { checkNewBindings, checkUpdatedBindings } from "./python/python-bindings.ts"
 import { currentCell } from "./python/python-cell.ts"
@@ -24,11 +24,11 @@ import { refuseUnsupportedEnv } from "./remote-env.ts"
 import type { Rule } from "./rules/rules.ts"
 import { type Runtime, type RuntimeName, snapshotBytes, type TypedRuntime } from "./runtime.ts"
 import {
-  areCodecs,
   checkRuntimeOptions,
   confinementChecks,
-  isNonEmpty,
   runtimeLimitChecks as limitChecks,
+  mustBeCodecs,
+  mustBeNonEmptyText,
 } from "./runtime-options.ts"
 import { validateRetrieved } from "./schema.ts"
 import type { Codecs } from "./snapshot/codec.ts"
@@ -237,14 +237,14 @@ type TypeReference<T> = { readonly kind: "type"; readonly type: PyReference<T> }
 
 const optionChecks: OptionChecks<PythonRuntimeOptions> = {
   ...confinementChecks,
-  python: isNonEmpty,
+  python: mustBeNonEmptyText,
   setup: (value) => {
     const code = typeof value === "object" && value !== null && "file" in value ? value.file : value
     return typeof code === "string" ? undefined : "is neither Python code nor { file }"
   },
   limits: limitChecks(["memoryMb", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
   maxSnapshotBytes: mustBePositive,
-  codecs: areCodecs,
+  codecs: mustBeCodecs,
 }
 
 async function retrieveValue(name: string, kernel: KernelSupervisor): Promise<unknown> {

@@ -1,3 +1,4 @@
+// test lane: unit, long
 import assert from "node:assert/strict"
 import { readFileSync, statSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -5,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { setTimeout as delay } from "node:timers/promises"
-import { processTree } from "../../src/core/child/process-usage.ts"
+import { processTree } from "../../src/core/child/process-tree.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
 import { pythonRuntime } from "../../src/runtime/python.ts"
 import { requires } from "../system.ts"

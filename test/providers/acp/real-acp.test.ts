@@ -29,7 +29,7 @@ const clis: AcpCli[] = [
     agent: opencode,
     shell: "bash",
     ours: (name) => `karst_${name}`,
-    // It does not tell the status, and tries some again for long.
+    // It does not report the status, and retries some failures for long.
     failures: [
       ["[[status:401]]", /^(provider|stalled)$/],
       ["[[hang]]", /^stalled$/],
@@ -72,7 +72,7 @@ for (const { name, bench, agent, shell, ours, failures, options: own } of clis) 
         tools: [weigh],
         runtime,
         permissions: "ask",
-        approve: ({ binding, args }) => {
+        approver: ({ binding, args }) => {
           asked.push(binding)
           return JSON.stringify(args).includes("refused") ? "deny" : "allow"
         },

@@ -1,17 +1,26 @@
 // Starts the Python process of a kernel, in a sandbox if requested, and ends it with everything it started.
 import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { existsSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import type { Socket } from "node:net"
 import { join } from "node:path"
-import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { hasEnded, killGroup, onProgramExit } from "../../../core/child/child-end.ts"
 import { spawn } from "../../../core/child/child-process.ts"
-import { processTree } from "../../../core/child/process-usage.ts"
+import { processTree, waitUntilGone } from "../../../core/child/process-tree.ts"
+import { findSandboxedProgram, systemSandboxCommand } from "../../../core/child/system-sandbox.ts"
+import { removeFolder, removeFolderSync } from "../../../core/remove-folder.ts"
 import { findInterpreter, type Interpreter } from "./find-interpreter.ts"
-import { removeFolder, removeFolderSync } from "./kernel-folder.ts"
-import { findSandboxedProgram, type SandboxOptions, sandboxCommand } from "./sandbox-command.ts"
+
+export interface SandboxOptions {
+  /** With `os`: network access. Default `none`. */
+  network?: "none" | "all" | undefined
+  /** With `os`: paths that are readable besides Python and the system's programs and libraries. Default: none. */
+  read?: readonly string[] | undefined
+  /** With `os`: paths that are writable besides the working folder. Default: none. */
+  write?: readonly string[] | undefined
+}
 
 export interface LaunchOptions extends SandboxOptions {
   python?: string | undefined
@@ -51,13 +60,13 @@ export async function launchKernel(
   await writeFile(connection, JSON.stringify(connectionFile(folder, key)), { mode: 0o600 })
   const work = join(folder, "work")
   const cwd = options.cwd ?? work
-  const kernelCommand = { command: interpreter.executable, args: [join(assetsFolder, "kernel.py")] }
   const isSandboxed = options.isolation === "os"
-  const readablePaths = [...interpreter.paths, interpreter.executable, assetsFolder]
-  const { command, args } = isSandboxed
-    ? sandboxCommand(kernelCommand, { ...options, cwd, folder, places: readablePaths })
+  const programPaths = [...interpreter.paths, interpreter.executable, assetsFolder]
+  const kernelCommand = [interpreter.executable, join(assetsFolder, "kernel.py")]
+  const [program = interpreter.executable, ...args] = isSandboxed
+    ? systemSandboxCommand(kernelCommand, { ...options, cwd, folder, programPaths })
     : kernelCommand
-  const child = spawn(command, args, {
+  const child = spawn(program, args, {
     cwd,
     env: kernelEnvironment(work, interpreter, options.env),
     stdio: ["pipe", "ignore", "pipe"],
@@ -172,38 +181,4 @@ function exitCause(stderr: string): string {
   return lines.find((line) => line.startsWith("Fatal Python error")) ?? lines.at(-1) ?? ""
 }
 
-/** Calls a handler when the program exits with an open kernel. Returns a function that removes the handler. */
-function onProgramExit(work: () => void): () => void {
-  if (exitHandlers.size === 0) process.on("exit", runExitHandlers)
-  exitHandlers.add(work)
-  return () => {
-    exitHandlers.delete(work)
-    if (exitHandlers.size === 0) process.off("exit", runExitHandlers)
-  }
-}
-
-const exitHandlers = new Set<() => void>()
-
-function runExitHandlers(): void {
-  for (const work of exitHandlers) work()
-}
-
 const maxProcesses = 10_000
-
-/** Resolves when all of the processes have ended, or after two seconds. */
-async function waitUntilGone(tree: readonly number[]): Promise<void> {
-  for (let round = 0; round < 200 && tree.some((pid) => existsSync(`/proc/${pid}`)); round++) await delay(10)
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null
-}
-
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
-  try {
-    process.kill(-child.pid, "SIGKILL")
-  } catch {
-    // The group is empty.
-  }
-}

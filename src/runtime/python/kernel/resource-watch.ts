@@ -1,5 +1,6 @@
 // Watches the memory, processes and CPU time of a process tree, and reports when a limit is exceeded.
-import { cpuMsOf, exactMemoryBytesOf, memoryBytesOf, processTree } from "../../../core/child/process-usage.ts"
+import { processTree } from "../../../core/child/process-tree.ts"
+import { cpuMsOf, findExcess } from "../../../core/child/process-usage.ts"
 
 export interface WatchOptions {
   pid: number
@@ -16,20 +17,16 @@ export type OnExceeded = (kind: "memory" | "timeout", why: string) => void
 /** Returns a function that stops watching. */
 export function watchResourceUse(options: WatchOptions, onExceeded: OnExceeded): () => void {
   const { pid, memoryMb, processes, cpuMs, everyMs = 50 } = options
-  const cpuMsBefore = cpuMs === undefined ? 0 : cpuMsOf(processTree(pid, processes))
+  const cpuMsAtStart = cpuMs === undefined ? 0 : cpuMsOf(processTree(pid, processes))
   const timer = setInterval(() => {
     // Count at most one process too many: with a flood of processes, counting all would take too long.
     const tree = processTree(pid, processes + 1)
     if (tree.length > processes) return onExceeded("memory", `it started more than ${processes} processes`)
-    const maxBytes = memoryMb * megabyte
-    const usedBytes = memoryBytesOf(tree) > maxBytes ? exactMemoryBytesOf(tree) : 0
-    if (usedBytes > maxBytes)
-      return onExceeded("memory", `it took ${Math.round(usedBytes / megabyte)} MB, and may take ${memoryMb} MB`)
-    if (cpuMs === undefined || cpuMsOf(tree) - cpuMsBefore <= cpuMs) return
-    onExceeded("timeout", `it used more than ${cpuMs} ms of processor time`)
+    const excess = findExcess(tree, { memoryMb, cpuMs, cpuMsAtStart })
+    if (excess?.kind === "memory")
+      onExceeded("memory", `it took ${Math.round(excess.usedMb)} MB, and may take ${memoryMb} MB`)
+    if (excess?.kind === "cpu") onExceeded("timeout", `it used more than ${cpuMs} ms of processor time`)
   }, everyMs)
   timer.unref()
   return () => clearInterval(timer)
 }
-
-const megabyte = 1024 * 1024

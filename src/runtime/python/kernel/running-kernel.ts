@@ -2,12 +2,13 @@
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { AgentError } from "../../../core/errors.ts"
+import { removeFolder } from "../../../core/remove-folder.ts"
 import type { HostAccess } from "../../handles/operations.ts"
 import { listenForKernel } from "./bridge-socket.ts"
 import { connectJupyter, type JupyterClient, loadZeroMq } from "./jupyter-client.ts"
 import { keepProgramAlive } from "./keep-alive.ts"
 import { createKernelBridge, type KernelBridge, type KernelBridgeEvents } from "./kernel-bridge.ts"
-import { createKernelFolder, removeFolder } from "./kernel-folder.ts"
+import { createKernelFolder } from "./kernel-folder.ts"
 import { type KernelProcess, type LaunchOptions, launchKernel } from "./kernel-launch.ts"
 
 export interface RunningKernel {

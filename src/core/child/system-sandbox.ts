@@ -1,57 +1,35 @@
-// Builds the bubblewrap command that runs a program in a sandbox.
+// A bubblewrap sandbox with the system's programs and libraries, for Python kernels and shell commands.
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { processTree } from "../../../core/child/process-usage.ts"
-import { findBubblewrap } from "../../process/bubblewrap.ts"
+import { bubblewrapCommand } from "./bubblewrap.ts"
+import { processTree } from "./process-tree.ts"
 
-export interface SandboxOptions {
-  /** With `os`: network access. Default `none`. */
+export interface SystemSandboxOptions {
   network?: "none" | "all" | undefined
-  /** With `os`: paths that are readable besides Python and the system's programs and libraries. Default: none. */
+  /** Paths that are readable besides the system's programs and libraries. */
   read?: readonly string[] | undefined
-  /** With `os`: paths that are writable besides the working folder. Default: none. */
+  /** Paths that are writable besides `cwd` and `folder`. */
   write?: readonly string[] | undefined
-}
-
-interface Command {
-  command: string
-  args: string[]
-}
-
-interface SandboxSetup extends SandboxOptions {
   cwd: string
+  /** A private folder. Its subfolders `tmp` and `shm` are mounted as /tmp and /dev/shm. */
   folder: string
   /** Paths that the program itself must read. */
-  places: readonly string[]
+  programPaths: readonly string[]
 }
 
-/** The sandbox has separate processes, users, network and mounts. The program can read the system's programs and
- *  libraries, its own folder and the allowed paths. It ends with its host. */
-export function sandboxCommand({ command, args }: Command, within: SandboxSetup): Command {
-  const { network = "none", read = [], write = [], cwd, folder, places } = within
+/** Returns the command that runs a program, given as a list with its arguments, in the sandbox. */
+export function systemSandboxCommand(command: readonly string[], options: SystemSandboxOptions): string[] {
+  const { network = "none", read = [], write = [], cwd, folder, programPaths } = options
   const mounts = [
-    ...systemPaths.flatMap(readOnlyArgs),
+    ...systemPaths.flatMap(readOnlyMount),
     ...["--proc", "/proc", "--dev", "/dev", "--bind", join(folder, "tmp"), "/tmp"],
     // On disk, because memory in /dev/shm would not count towards the limit.
     ...["--bind", join(folder, "shm"), "/dev/shm"],
-    ...places.flatMap(readOnlyArgs),
+    ...programPaths.flatMap(readOnlyMount),
     ...read.map((path) => resolve(path)).flatMap((path) => ["--ro-bind", path, path]),
     ...[...write.map((path) => resolve(path)), cwd, folder].flatMap((path) => ["--bind", path, path]),
-    // If the host runs as root, the sandbox could otherwise write kernel settings through /proc.
-    ...["/proc", "/dev", "/"].flatMap((path) => ["--remount-ro", path]),
   ]
-  const namespaces = [
-    "--unshare-all",
-    // --unshare-all only tries to separate users; this makes it mandatory.
-    "--unshare-user",
-    ...(network === "all" ? ["--share-net"] : []),
-    "--die-with-parent",
-    "--new-session",
-    "--hostname",
-    "karst",
-  ]
-  const limits = ["--cap-drop", "ALL", "--chdir", cwd]
-  return { command: findBubblewrap(), args: [...namespaces, ...mounts, ...limits, "--", command, ...args] }
+  return bubblewrapCommand({ network, mounts, cwd, command })
 }
 
 /** Returns the process id of the sandboxed program: the first process below bubblewrap. */
@@ -80,7 +58,7 @@ const systemPaths = [
   "/etc/python3",
 ]
 
-function readOnlyArgs(path: string): string[] {
+function readOnlyMount(path: string): string[] {
   if (!existsSync(path)) return []
   // On most systems /bin and /lib are links into /usr: create the same link in the sandbox.
   if (lstatSync(path).isSymbolicLink() && path.lastIndexOf("/") === 0) return ["--symlink", readlinkSync(path), path]
