@@ -7,13 +7,14 @@ import { outsideRuns, parentForNewRun, runAndAncestors } from "../core/run-conte
 import { createRunQueue, type WaitForTurn } from "../core/run-queue.ts"
 import { type Trajectory, trajectory } from "../core/trajectory.ts"
 import { sessionHandle } from "./session-handle.ts"
+import type { SessionStorage } from "./session-storage.ts"
 
 /** What a session needs from the agent behind it. */
 export interface SessionDriver<O extends RunOptions = RunOptions> {
   /** Default: a fresh one. */
   id?: string | undefined
-  /** The folder of its archive, and its own folder there. */
-  archive?: { folder: string | undefined; directory: string | undefined } | undefined
+  /** Where it is archived; the session closes it. */
+  storage?: SessionStorage | undefined
   /** What finds it again, where that is more than its id and archive; it may change with each run. */
   handle?: (() => string) | undefined
   runtime: LiveObjects | undefined
@@ -23,14 +24,14 @@ export interface SessionDriver<O extends RunOptions = RunOptions> {
   events(): readonly AgentEvent[]
   /** Another session with the same past and a copy of the runtime. Called when no run is under way. */
   fork?: (() => Promise<SessionOf<O>>) | undefined
-  /** Ends what the session opened; gives when it ended, where that is written down. */
-  close(): Promise<number | undefined>
+  /** Closes what was opened for the session, except its storage. */
+  close(): Promise<void>
 }
 
 /** Runs that share one conversation, one after the other. */
 export function createSession<O extends RunOptions>(driver: SessionDriver<O>): SessionOf<O> {
   const id = driver.id ?? newId("s")
-  const { fork, archive } = driver
+  const { fork, storage } = driver
   const queue = createRunQueue<{ run: Run; prompt: Prompt }>()
   const unsettled = new Set<Run>()
   let steered: string[] = []
@@ -83,7 +84,11 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   async function end(): Promise<void> {
     abortQueued("The session was closed before this run began.")
     await Promise.all([...unsettled].map((run) => run.settled))
-    completedAt = (await driver.close()) ?? Date.now()
+    try {
+      await driver.close()
+    } finally {
+      completedAt = (await storage?.writer.close()) ?? Date.now()
+    }
   }
 
   const told = () => sessionTrajectory(id, driver.events(), completedAt)
@@ -91,9 +96,9 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   return {
     id,
     get handle() {
-      return driver.handle?.() ?? sessionHandle(id, archive?.folder)
+      return driver.handle?.() ?? sessionHandle(id, storage?.archive.folder)
     },
-    directory: archive?.directory,
+    directory: storage?.archive.directory(id),
     runtime: driver.runtime,
     get running() {
       return runUnderWay()
