@@ -1,3 +1,4 @@
+// Memory: shortens a conversation that grows too long for the model.
 import { anything, checkOptions, mustBeAtLeast, type OptionChecks } from "./core/checks/check-options.ts"
 import { errorData, isAbortError } from "./core/errors.ts"
 import type { Emit } from "./core/event.ts"
@@ -13,28 +14,28 @@ import type { Model, ModelRequest } from "./models/model.ts"
 import { type ModelSource, toModel } from "./models/model-source.ts"
 import type { Runtime } from "./runtime/runtime.ts"
 
-/** How a conversation that grows long is made shorter. First, old results become markers that name a variable with the
- *  whole text. When that is not enough, older messages become a summary; when none can be had, they are taken out
- *  without one. Either way they stay whole in a variable: nothing that was said is out of the model's reach. */
+/** How a long conversation is shortened. First, old results become markers that name a variable with the whole text. If
+ *  that is not enough, older messages become a summary; without a summary they are removed. Their whole text is stored
+ *  in a variable either way, so the model can still read it. */
 export interface MemoryOptions {
-  /** Tokens at which a conversation is made shorter; `Infinity` waits until the provider refuses it. Default: 77 % of
-   *  the context window. */
+  /** The tokens at which a conversation is shortened; `Infinity`: when the provider refuses it. Default: 77 % of the
+   *  window. */
   compactAt?: number | undefined
   /** How many of the newest results stay whole when old ones are cleared. Default 6. */
   keepResults?: number | undefined
-  /** Writes the summaries; a smaller one will often do. Default: the agent's model. */
+  /** Writes the summaries; a smaller model often suffices. Default: the agent's model. */
   model?: ModelSource | undefined
 }
 
-/** What sees and changes how a conversation is made shorter. What a hook gives is told and stored like any compaction; a
- *  conversation in which a call has lost its result is not accepted. A hook that throws is told as a warning: after
- *  `beforeCompact`, nothing is compacted this time; after the others, it goes on without them. */
+/** Hooks that observe and change how a conversation is shortened. Messages that a hook returns are emitted and stored
+ *  like any compaction, but not accepted if a call loses its result. A hook that throws causes a warning: after
+ *  `beforeCompact` nothing is compacted this time; after the others the compaction continues. */
 export interface CompactHooks {
-  /** Before anything is taken out. May give the messages to begin with, in place of those there are. */
+  /** Called before anything is removed. May return messages to start with instead of the current ones. */
   beforeCompact?(full: FullConversation): MaybeMessages | Promise<MaybeMessages>
-  /** After each step, before it is told. May give other messages to stand in the place of those that go. */
+  /** Called after each step, before its event. May return other replacement messages. */
   afterCompact?(compacted: Compacted): MaybeMessages | Promise<MaybeMessages>
-  /** Sees each step as it was told. */
+  /** Called after the event of each step. */
   onCompact?(compacted: Compacted): unknown
 }
 
@@ -43,53 +44,48 @@ export type MaybeMessages = void | undefined | Message[]
 
 export interface FullConversation {
   messages: readonly Message[]
-  /** How long the next request would be, system prompt included. */
+  /** The size of the next request, including the system prompt. */
   tokens: number
-  /** How long it may be. */
+  /** The size that it may have. */
   limit: number
-  /** Whether it reached the limit, the provider refused it, or the model asked for it. */
+  /** It reached the limit, the provider refused it, or the model asked for a compaction. */
   reason: "limit" | "overflow" | "asked"
 }
 
 export interface Compacted {
-  /** 1: old results were cleared. 2: older messages were summarised. 3: they were taken out without a summary. */
+  /** 1: old results were cleared. 2: older messages were summarised. 3: they were removed without a summary. */
   tier: 1 | 2 | 3
-  /** The messages that go. */
   replaced: readonly Message[]
-  /** What stands in their place. */
   messages: readonly Message[]
-  /** What the summary cost. */
   usage: Usage
 }
 
 export const memoryChecks: OptionChecks<MemoryOptions> = {
   compactAt: mustBeAtLeast(1),
   keepResults: mustBeAtLeast(0),
-  // Checked where it becomes a model.
+  // Checked by `toModel`.
   model: anything,
 }
 
-/** The options with every default filled in. */
 export interface MemoryConfig {
   compactAt: number
   keepResults: number
   /** Writes the summaries. */
   model: Model
-  /** Whether that is the agent's model. */
   ownModel: boolean
-  /** Tokens the summariser can read. */
+  /** The tokens that the summarising model can read. */
   summariserWindow: number
 }
 
-/** What memory must know from one request to the next: JSON, kept with the state of the conversation. */
+/** What memory must know from one request to the next. JSON, stored with the conversation. */
 export interface MemoryState {
-  /** Summaries that failed, in a row. */
+  /** How many summaries failed in a row. */
   failures: number
-  /** Compactions for which none is tried. */
+  /** How many of the next compactions are done without a summary. */
   skips: number
-  /** What the provider counted for the last request, and what had been estimated for it. */
+  /** The tokens that the provider counted for the last request, and the estimate for the same request. */
   measured?: { tokens: number; estimate: number }
-  /** Below what a provider refused, though it was within the limit. */
+  /** A limit below the size of a request that the provider refused. */
   ceiling?: number
 }
 
@@ -97,26 +93,25 @@ export const initialMemory: MemoryState = Object.freeze({ failures: 0, skips: 0 
 
 export interface MemoryServices {
   memory: MemoryConfig
-  /** A live view of the conversation: what is told is folded into it at once. */
+  /** A live view of the conversation: each event is folded into it at once. */
   messages: readonly Message[]
   request: Pick<ModelRequest, "system" | "providerOptions">
   systemTokens: number
-  /** Where texts are kept, and what is live. */
+  /** Where long texts are stored, and which names exist. */
   kept: Pick<Runtime, "keep" | "names" | "retrieve">
-  /** What the model knows such a place as. */
+  /** What the model calls that place. */
   keptIn: "variable" | "artifact"
-  /** Names that must not be given to what is kept. */
+  /** Names that stored values must not get. */
   taken: ReadonlySet<string>
   hooks: readonly CompactHooks[]
-  /** Counts what a model call has used, at once. */
+  /** Counts the usage of a model call at once. */
   spend(usage: Usage): void
   signal: AbortSignal
 }
 
-/** What became of a conversation that was full. */
 export interface Compaction {
   state: MemoryState
-  /** Whether anything is shorter than before. */
+  /** Whether the conversation became shorter. */
   changed: boolean
 }
 
@@ -132,49 +127,47 @@ export function resolveMemory(
   return { compactAt, keepResults, model, ownModel, summariserWindow }
 }
 
-/** An estimate of the tokens of the next request, made from what is new since the last. */
 export function estimateRequest({ systemTokens, messages }: MemoryServices): number {
   return systemTokens + estimateConversation(messages)
 }
 
-/** Whether the conversation must be made shorter before it is sent again. What the provider counted for the last request
- *  counts for more than an estimate. */
+/** Returns true if the conversation must be shortened. A count from the provider has priority over estimates. */
 export function isFull(state: MemoryState, services: MemoryServices): boolean {
   return requestSize(state, estimateRequest(services)) > compactionLimit(state, services.memory)
 }
 
-/** By what the model's wish is known among what tools remember. */
+/** The key in the state of the tools under which the model's request for a compaction is stored. */
 export const compactionRequestKey = "karst:compact"
 
-/** Whether the model asked for the conversation to be made shorter; the wish is granted once. */
-export function takeCompactionRequest(remembered: { [key: string]: Json }): boolean {
-  const asked = remembered[compactionRequestKey] === true
-  if (asked) remembered[compactionRequestKey] = false
-  return asked
+/** Returns true if the model asked for a compaction, and removes that request. */
+export function takeCompactionRequest(toolState: { [key: string]: Json }): boolean {
+  const isRequested = toolState[compactionRequestKey] === true
+  if (isRequested) toolState[compactionRequestKey] = false
+  return isRequested
 }
 
-/** Makes a conversation shorter and tells how, as `memory-compacted` events from which the same messages are folded
- *  again. Never throws: what fails is told as a warning, and the conversation is then as it was. */
+/** Shortens a conversation and emits `memory-compacted` events; folding them gives the same messages. Never throws: a
+ *  failure becomes a warning, and the conversation stays as it is. */
 export async function compact(
   state: MemoryState,
   services: MemoryServices,
   emit: Emit,
   reason: FullConversation["reason"] = "limit",
 ): Promise<Compaction> {
-  const refused = reason === "overflow"
-  const asked = reason === "asked"
+  const isRefused = reason === "overflow"
+  const isRequested = reason === "asked"
   const tokens = requestSize(state, estimateRequest(services))
-  const known = refused ? withLowerCeiling(state, tokens) : state
-  // Who asks for it wants less than there is, however little that is.
-  const limit = Math.min(compactionLimit(known, services.memory), asked ? tokens / 2 : Infinity)
+  const known = isRefused ? withLowerCeiling(state, tokens) : state
+  // A requested compaction must make the conversation shorter, even if it is short.
+  const limit = Math.min(compactionLimit(known, services.memory), isRequested ? tokens / 2 : Infinity)
   const job = createCompactionJob(known, services, emit, limit)
   try {
     await runBeforeCompact(job, { messages: services.messages.slice(), tokens, limit, reason })
-    await clearResults(job, { newest: refused ? 1 : services.memory.keepResults })
-    if (refused || !hasRoom(job)) {
-      await replaceOlderMessages(job, refused ? 1 / 4 : 1 / 2)
-      // The newest result alone can be too long; the model then sees how it begins.
-      if (!asked && job.tokens() > job.limit) await clearResults(job, { newest: 0, head: 400 })
+    await clearResults(job, { newest: isRefused ? 1 : services.memory.keepResults })
+    if (isRefused || !hasRoom(job)) {
+      await replaceOlderMessages(job, isRefused ? 1 / 4 : 1 / 2)
+      // The newest result alone can be too long; then the model sees only its beginning.
+      if (!isRequested && job.tokens() > job.limit) await clearResults(job, { newest: 0, head: 400 })
     }
   } catch (error) {
     if (!isAbortError(error) && !services.signal.aborted) {
@@ -185,12 +178,12 @@ export async function compact(
   return { state: job.state, changed: job.changed }
 }
 
-/** The state after a request that the provider counted. */
+/** Returns the state after a request that the provider counted. */
 export function withMeasurement(state: MemoryState, tokens: number | undefined, estimate: number): MemoryState {
   return tokens === undefined ? state : { ...state, measured: { tokens, estimate } }
 }
 
-// Clearing that just about suffices would be needed again at the next step, and break the prompt cache each time.
+// Without a margin, the next request would need a compaction again, and each one breaks the prompt cache.
 function hasRoom(job: CompactionJob): boolean {
   return job.tokens() <= job.limit * 0.9
 }

@@ -1,3 +1,4 @@
+// Agent Skills: instructions for kinds of tasks, with files and code. The public module.
 import {
   anything,
   checkOptions,
@@ -14,8 +15,8 @@ import { checkSkillProperties, type Finding, pathProblem } from "./skills/skill-
 
 export type { SkillFile } from "./skills/skill-files.ts"
 
-/** Instructions for a kind of task, with what they need. The model sees the name and description from the start, the
- *  instructions when it activates the skill, the files when it asks for them. */
+/** Instructions for a kind of task. The model sees the name and description from the start, the instructions when it
+ *  activates the skill, and the files when it asks for them. */
 export interface Skill {
   readonly name: string
   readonly description: string
@@ -23,54 +24,53 @@ export interface Skill {
   readonly license?: string | undefined
   readonly compatibility?: string | undefined
   readonly metadata: Readonly<Record<string, string>>
-  /** What the author would allow; a note for people, as Karst asks at the call. */
+  /** The tools that the author would allow. For information only: Karst asks for approval at the call. */
   readonly allowedTools: readonly string[]
-  /** Whether the model is told of it and may activate it. */
+  /** Whether the model may activate it. */
   readonly offered: boolean
-  /** The folder it was read from, without links. Its `injection.ts`, `.js`, `.mjs` or `.py` is run at activation. */
+  /** The folder it was read from, links resolved. Its `injection.ts`, `.js`, `.mjs` or `.py` runs at activation. */
   readonly directory?: string | undefined
-  /** SHA-256 of each code file in `directory`, by absolute path, as it was when the skill was loaded: only these bytes are run on the host. */
+  /** SHA-256 of each code file when the skill was loaded, by absolute path. Only these bytes run on the host. */
   readonly code?: ReadonlyMap<string, string> | undefined
-  /** Whether its injection module may run on the host even when cells run elsewhere. */
+  /** Whether its injection module may run on the host even if cells run elsewhere. */
   readonly trusted: boolean
-  /** What enters the runtime at activation; a function makes it for each runtime. */
+  /** Bindings that are injected at activation; a function creates them for each runtime. */
   readonly bindings?: SkillBindings | undefined
-  /** What it brings beside its instructions, sorted by path. */
+  /** The files besides the instructions, sorted by path. */
   files(): Promise<SkillFile[]>
-  /** The bytes of a file by its path in the skill. Throws for one that is not there, too large or not inside. */
+  /** Returns the bytes of a file by its path in the skill. Throws if it is missing, too large or outside the folder. */
   read(path: string): Promise<Uint8Array>
 }
 
 export type SkillBindings = Bindings | (() => Bindings | Promise<Bindings>)
 
-/** Where skills come from: a skill made in code, or the path of a SKILL.md, of a skill's folder, or of a folder of them. */
+/** A skill made in code, or the path of a SKILL.md, of a skill's folder, or of a folder of skills. */
 export type SkillSource = string | URL | SkillPath | Skill
 
 export interface SkillPath {
   path: string | URL
-  /** Lets the injection modules found there run on the host and hand out live objects, whatever confines the cells.
-   *  Default false. */
+  /** Lets injection modules from there run on the host and provide live objects to any runtime. Default false. */
   trusted?: boolean | undefined
 }
 
 export interface SkillOptions {
-  /** Lower case letters, digits and single hyphens, at most 64. */
+  /** Lower-case letters, digits and single hyphens, at most 64 characters. */
   name: string
   /** What it does and when to use it, at most 1024 characters. */
   description: string
-  /** What the model reads when it activates the skill. */
+  /** The text that the model gets when it activates the skill. */
   instructions: string
   license?: string | undefined
   compatibility?: string | undefined
   metadata?: Record<string, string> | undefined
   allowedTools?: readonly string[] | undefined
-  /** What enters the runtime at activation; a function makes it for each runtime. */
+  /** Bindings that are injected at activation; a function creates them for each runtime. */
   bindings?: SkillBindings | undefined
   /** Files that the model may read, by path. */
   files?: Record<string, string | Uint8Array> | undefined
 }
 
-// `anything`: checked with the other properties of a skill.
+// `anything` marks an option that `checkSkillProperties` checks.
 const skillChecks: OptionChecks<SkillOptions> = {
   name: anything,
   description: anything,
@@ -83,7 +83,7 @@ const skillChecks: OptionChecks<SkillOptions> = {
   files: mustBeObject,
 }
 
-/** A skill made in code. */
+/** Creates a skill in code. */
 export function skill(options: SkillOptions): Skill {
   checkOptions("skill()", options, skillChecks)
   const { instructions, bindings, allowedTools = [] } = options
@@ -114,19 +114,19 @@ export function skill(options: SkillOptions): Skill {
   }
 }
 
-/** What is wrong with a skill, or worth knowing about it. One with an error is not loaded. */
+/** A problem with a skill. A skill with an error is not loaded. */
 export interface SkillProblem extends Finding {
   path: string
 }
 
 export interface LoadedSkills {
-  /** In the order of the sources, and of their paths; of two with one name the first. */
+  /** In the order of the sources and of their paths. If two have the same name, the first is loaded. */
   skills: Skill[]
-  /** Everything that was found, all at once. */
+  /** All problems that were found. */
   problems: SkillProblem[]
 }
 
-/** Finds and checks skills. Never throws for what they are: every problem is in the result. */
+/** Finds and checks skills. Never throws because of their content: every problem is in the result. */
 export async function loadSkills(sources: readonly SkillSource[]): Promise<LoadedSkills> {
   const { loadFromSources: load } = await import("./skills/load-skills.ts")
   return load(sources)

@@ -1,3 +1,4 @@
+// Asks for approval of a call and waits for the answer of a user function or of readers of the run's events.
 import { rejectOnAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
@@ -7,14 +8,14 @@ import { digest, identityOf } from "../core/values/digest.ts"
 import type { RuntimeCall } from "../runtime/runtime.ts"
 import { callName, callSubject, fullCallText, previewCall } from "./preview-call.ts"
 
-/** Answers whether a call may be made: `true` and `allow` for this once, `always` for the rest of the conversation.
- *  Anything else is a no. */
+/** Answers whether a call may be made. `true` and `allow` allow this call, `always` allows its like for the rest of the
+ *  conversation. Any other answer denies the call. */
 export type Approver = (call: RuntimeCall, signal: AbortSignal) => Decision | boolean | Promise<Decision | boolean>
 
-/** Answers by a function, or by `run.approve(id, decision)`, which readers of the events call. */
+/** A function, or `"events"`: then readers of the events answer by `run.approve(id, decision)`. */
 export type ApproverOption = Approver | "events"
 
-/** Checks the approver that an agent was given. */
+/** Checks the approver option of an agent. */
 export function checkApprover(approver: ApproverOption | undefined): ApproverOption | undefined {
   const given: unknown = approver
   if (given === undefined || given === "events" || typeof given === "function") return approver
@@ -23,37 +24,37 @@ export function checkApprover(approver: ApproverOption | undefined): ApproverOpt
   )
 }
 
-/** How a question ended: by a decision, or because no answer came in time. */
+/** The answer to an approval request: a decision, or `unanswered` if none came in time. */
 export type ApprovalAnswer = Decision | "unanswered"
 
-/** Who answers, and what was answered for good. */
+/** What an approval request needs: who answers, and what was already answered with `always`. */
 export interface ApprovalServices {
   /** The approver of the agent. */
   approver?: ApproverOption | undefined
-  /** How long a question may stay unanswered; then the call is refused. Default: no limit. */
+  /** How long a request waits for an answer; then the call is refused. Default: no limit. */
   approvalTimeoutMs?: number | undefined
-  /** The subjects of calls that are not asked about again (`binding`, `binding.method`); grows with each `always`. */
+  /** The subjects of calls (`binding`, `binding.method`) that need no further request; each `always` adds one. */
   approved: string[]
-  /** Waits for the answer from outside of the agent, at most `timeoutMs`; undefined where the run has no approver. `text`: the
-   *  whole call, to be shown on request. */
+  /** Waits at most `timeoutMs` for an answer from readers of the events; undefined if nobody answers for this run.
+   *  `text` is the whole call, for readers who want to see it. */
   watcher(id: string, text: string, timeoutMs: number | undefined): Promise<ApprovalAnswer> | undefined
-  /** The id to ask by about a call. Default: that of the call. */
+  /** Returns the id of the request about a call. Default: the id of the call. */
   questionId?: ((callId: string) => string) | undefined
-  /** What was answered before, when this call was asked for the first time. */
+  /** The recorded answer of an earlier execution of the same call. */
   decided?: ApprovalAnswer | undefined
-  /** What to tell with the question. */
+  /** The reason that the request shows. */
   reason?: string | undefined
-  /** Stops the clocks while a person thinks. */
+  /** Stops the run's clocks while a person decides. */
   paused<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** What a cell sees when a call was refused. */
+/** The error that a cell or the model sees when a call was refused. */
 export class ApprovalDenied extends Error {
   override name = "ApprovalDenied"
 }
 
-/** Resolves when a call may be made, and throws what the cell sees when it may not. Gives the digest of the arguments
- *  that were approved; undefined where any arguments are. */
+/** Resolves when a call may be made; throws `ApprovalDenied` otherwise. Returns the digest of the approved arguments,
+ *  or undefined if any arguments are allowed. */
 export async function requireApproval(
   call: RuntimeCall,
   approvals: ApprovalServices,
@@ -61,7 +62,7 @@ export async function requireApproval(
 ): Promise<string | undefined> {
   const subject = callSubject(call)
   if (!call.approve || approvals.approved.includes(subject)) return undefined
-  // Before the binding is asked: it may be asked about other arguments than are there when it answers.
+  // Digest first: `questionFor` may wait, and the arguments may change meanwhile.
   let args = digestArguments(call)
   const question = await questionFor(call)
   if (!question) return args
@@ -91,8 +92,8 @@ function withinText(timeoutMs: number | undefined): string {
   return timeoutMs === undefined ? "in time" : `within ${timeoutMs} ms`
 }
 
-/** Makes a call whose arguments were approved. When they are no longer the same, it is asked about again by `again`.
- *  Nothing can change them between the last comparison and the call. */
+/** Makes an approved call. If the arguments changed since the approval, `again` requests a new one. Nothing can change
+ *  them between the last comparison and the call. */
 export async function callIfStillApproved<T>(
   call: RuntimeCall,
   approved: string | undefined,
@@ -112,12 +113,11 @@ const changedTooOftenText =
   `its arguments changed ${maxArgumentChanges + 1} times while approval was asked for. ` +
   "Do not change them until the call is made."
 
-/** What to say with a question. */
 interface Question {
   reason?: string
 }
 
-/** Whether there is something to ask. Where that cannot be decided, there is. */
+/** Returns the question; undefined if the binding's own check says that none is needed. Asks if that check fails. */
 async function questionFor(call: RuntimeCall): Promise<Question | undefined> {
   if (typeof call.approve !== "function") return {}
   try {
@@ -161,7 +161,7 @@ async function requestDecision(
   let answer: ApprovalAnswer = "deny"
   try {
     const answering = approve ? askApprover(call, approve, approvalTimeoutMs) : watcher
-    // The answer may never come, and is not needed once the cell has ended.
+    // Do not wait for an answer after the cell has ended.
     answer = normalizeAnswer(await rejectOnAbort(answering, call.signal))
     return answer
   } finally {
@@ -171,7 +171,7 @@ async function requestDecision(
   }
 }
 
-// An approver that fails has not said yes.
+// An approver that throws denies the call.
 async function askApprover(call: RuntimeCall, approve: Approver, timeoutMs: number | undefined): Promise<unknown> {
   try {
     return await withAnswerTimeout(timeoutMs, (late) => {
@@ -184,12 +184,12 @@ async function askApprover(call: RuntimeCall, approve: Approver, timeoutMs: numb
   }
 }
 
-/** Waits for an answer, at most so long. The signal fires when it is too late; without a limit there is none. */
+/** Waits at most `timeoutMs` for an answer. `ask` gets a signal that fires then; undefined without a limit. */
 export async function withAnswerTimeout<T>(
   timeoutMs: number | undefined,
   ask: (late: AbortSignal | undefined) => Promise<T>,
 ): Promise<T | "unanswered"> {
-  // A timer for longer would fire at once.
+  // Node fires a timer with a longer delay immediately.
   if (timeoutMs === undefined || timeoutMs > maxTimerMs) return ask(undefined)
   const late = new AbortController()
   const { promise, resolve } = Promise.withResolvers<"unanswered">()
@@ -202,7 +202,7 @@ export async function withAnswerTimeout<T>(
   return Promise.race([answer, promise]).finally(() => clearTimeout(timer))
 }
 
-/** Asks who reads the events of a run, where they answer. */
+/** Returns a `watcher` that asks the readers of a run's events, if they may approve. */
 export function readersAsApprover(control: RunControl): ApprovalServices["watcher"] {
   return (id, text, timeoutMs) => {
     if (!control.readersApprove()) return undefined

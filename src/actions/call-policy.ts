@@ -1,25 +1,28 @@
-import { createRunField, type RunContext } from "../core/run-context.ts"
+// The limits and rules for the calls of a run, combined with those of the run that started it.
+import { findInherited, type RunContext } from "../core/run-context.ts"
 import type { ApproverOption } from "./approval.ts"
 import { type Hooks, nestHooks } from "./hooks.ts"
 import type { CallBudget } from "./run-limits.ts"
 
-/** What the calls of a run are held to. */
 export interface CallPolicy {
-  /** Answers the calls that ask for approval. */
   approver: ApproverOption | undefined
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   budgets: readonly CallBudget[]
 }
 
-const policies = createRunField<CallPolicy>()
+declare module "../core/run-context.ts" {
+  interface Inherited {
+    callPolicy?: CallPolicy
+  }
+}
 
-/** A run's own policy, within that of the run it was started by: the other's approver answers where it has none, the
- *  other's hooks are around its own, and its calls count for both. */
+/** Combines a run's policy with the inherited one and stores the result for its child runs. The inherited approver
+ *  answers if the run has none, inherited hooks run around its own, and calls count in both budgets. */
 export function setCallPolicy(run: RunContext, own: CallPolicy): CallPolicy {
-  const outer = policies.findInherited(run.parent)
+  const outer = findInherited(run.parent, "callPolicy")
   const policy = outer ? nestPolicy(outer, own) : own
-  policies.set(run, policy)
+  run.inherited.callPolicy = policy
   if (own.approver === "events") run.readersApprove = true
   return policy
 }
@@ -29,7 +32,7 @@ function nestPolicy(outer: CallPolicy, own: CallPolicy): CallPolicy {
     approver: own.approver ?? outer.approver,
     approvalTimeoutMs: own.approvalTimeoutMs ?? outer.approvalTimeoutMs,
     hooks: nestHooks(outer.hooks, own.hooks),
-    // By its name a call is known in its own runtime only.
+    // Limits by name apply only to the runtime in which the name is bound.
     budgets: [...own.budgets, ...outer.budgets.map(({ counts, calls }) => ({ counts, calls, callsOf: undefined }))],
   }
 }

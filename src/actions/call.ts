@@ -1,3 +1,4 @@
+// The call gate: the one check that every call passes, from cells and from tool calls: limits, hooks, approval.
 import { errorData } from "../core/errors.ts"
 import type { CallPreview, Emit } from "../core/event.ts"
 import { startDeadline } from "../runtime/deadline.ts"
@@ -14,50 +15,51 @@ export interface GateServices extends ApprovalServices, CallPolicy {
   approver: CallPolicy["approver"]
   approvalTimeoutMs: CallPolicy["approvalTimeoutMs"]
   now(): number
-  /** Tells when the clocks stand still. */
+  /** Reports when the clocks stop and continue. */
   pauses: PauseSignal
-  /** Whose calls these are, as hooks are told. */
+  /** The run that makes the calls, as hooks see it. */
   caller: Pick<CallContext, "run" | "parent" | "agent">
-  /** Of a durable run. */
+  /** Set for a durable or recorded run. */
   journal?: Journal | undefined
-  /** The state of the run's tools; needed where there is a journal. */
+  /** The state of the run's tools; needed if there is a journal. */
   state?: CallSteps["state"] | undefined
 }
 
 export interface CountingGate {
   gate: CallGate
-  /** How many calls passed so far. */
   count: number
 }
 
-// A cell may call in a loop; beyond this many the calls are counted and no longer told one by one.
+// A cell may call in a loop. Calls beyond this number are counted, but get no events.
 const maxReportedCalls = 1000
 
-/** The gate every call passes, wherever it comes from: told, within its limits, past the hooks, approved, then made. A tool
- *  call is `told` by events of its own, and counted with those of the same answer. */
-export function callGate(services: GateServices, within: string, emit: Emit, told = false): CountingGate {
+/** Creates the gate. Each call is reported by events, counted against the limits, passed to the hooks, approved and
+ *  then made. For a tool call, `reportedElsewhere` is true: `performTools` emits its events and counts it. */
+export function callGate(services: GateServices, within: string, emit: Emit, reportedElsewhere = false): CountingGate {
   const calls: CountingGate = {
     count: 0,
     gate: async (call, next) => {
-      const tell = !told && calls.count++ < maxReportedCalls
-      if (!tell && calls.count === maxReportedCalls + 1) {
+      const isReported = !reportedElsewhere && calls.count++ < maxReportedCalls
+      if (!isReported && calls.count === maxReportedCalls + 1) {
         emit({ type: "warning-raised", code: "many-calls", message: tooManyCallsText })
       }
       const started = services.now()
-      if (tell) emit({ type: "call-start", id: call.id, within, call: previewCall(call) })
+      if (isReported) emit({ type: "call-start", id: call.id, within, call: previewCall(call) })
       const trace: HookTrace = {}
       try {
-        if (!told) spendCall(call, services.budgets)
+        if (!reportedElsewhere) spendCall(call, services.budgets)
         const value =
           services.hooks.length === 0
             ? await callWithApproval(call, next, services, emit)
             : await callWithHooks(call, next, services, within, emit, trace)
-        if (tell) emit({ type: "call-end", id: call.id, ok: true, durationMs: services.now() - started, ...trace })
+        if (isReported)
+          emit({ type: "call-end", id: call.id, ok: true, durationMs: services.now() - started, ...trace })
         return value
       } catch (error) {
         const { name, message } = errorData(error)
         const durationMs = services.now() - started
-        if (tell) emit({ type: "call-end", id: call.id, ok: false, durationMs, error: `${name}: ${message}`, ...trace })
+        if (isReported)
+          emit({ type: "call-end", id: call.id, ok: false, durationMs, error: `${name}: ${message}`, ...trace })
         throw error
       }
     },
@@ -65,11 +67,11 @@ export function callGate(services: GateServices, within: string, emit: Emit, tol
   return calls
 }
 
-/** What hooks did to a call, for who reads the events. */
+/** What hooks did to a call; part of its `call-end` event. */
 interface HookTrace {
-  /** As it was made, where a hook gave it other arguments. */
+  /** The call as it was made, if a hook changed its arguments. */
   call?: CallPreview
-  /** Set where a hook gave the value. */
+  /** Set if a hook provided the value. */
   by?: "hook"
 }
 
@@ -132,7 +134,7 @@ function makeCall(call: RuntimeCall, next: RuntimeMakeCall, pauses: PauseSignal)
   return timeoutMs === undefined ? next({ args }) : callWithTimeout(call, timeoutMs, next, pauses)
 }
 
-/** What a cell or the model sees when a call took too long. */
+/** The error that a cell or the model sees when a call took too long. */
 export class CallTimeout extends Error {
   override name = "TimeoutError"
 }
@@ -161,5 +163,5 @@ async function callWithTimeout(
   }
 }
 
-// No `toLocaleString` here: its first use loads Intl, which costs every `import "karst"` 15 ms.
+// No `toLocaleString` here: its first use loads Intl, which adds 15 ms to every `import "karst"`.
 const tooManyCallsText = "More than 1,000 calls in one cell: the rest are counted, not shown."

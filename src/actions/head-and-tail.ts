@@ -1,14 +1,15 @@
+// Shortens a long text to its beginning and its end.
 import { characterBoundary, wellFormed } from "../core/message.ts"
 
-/** A text that is too long to show: its beginning, what is left out and where the whole is, its end. Cut at line ends
- *  where that loses little, so that the model sees whole lines. `where` may want to know how much of it is shown. */
+/** Shows the beginning and the end of a text, and between them how much is left out and where the whole text is. Cuts
+ *  at a line end if that loses little. A function as `where` gets the number of characters shown first. */
 export function headAndTail(text: string, maxChars: number, where: string | ((shown: number) => string)): string {
   const tailLength = Math.floor(maxChars / 4)
   const head = wholeLines(wellFormed(text.slice(0, characterBoundary(text, maxChars - tailLength))))
   const tail = wellFormed(text.slice(characterBoundary(text, text.length - tailLength)))
   const left = text.length - head.length - tail.length
-  const place = typeof where === "string" ? where : where(head.length)
-  return [head, `… ${left} of ${text.length} characters left out; ${place} …`, tail].filter(Boolean).join("\n")
+  const location = typeof where === "string" ? where : where(head.length)
+  return [head, `… ${left} of ${text.length} characters left out; ${location} …`, tail].filter(Boolean).join("\n")
 }
 
 function wholeLines(head: string): string {

@@ -1,3 +1,4 @@
+// User hooks around calls: their contract, their checks, and the functions that run them.
 import { rejectOnAbort } from "../core/abort.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
@@ -7,19 +8,19 @@ import type { RuntimeCall } from "../runtime/runtime.ts"
 import { callName } from "./preview-call.ts"
 import type { RunHooks } from "./run-hooks.ts"
 
-/** Code of yours at certain points of a run. Several objects are a pipeline: each gets what those before it made of it.
- *  A `before…` or `after…` that throws or gives something else than it may fails closed: around a call as an error the
- *  model sees, elsewhere as the failure of the run. An `on…` only watches, and can break nothing. */
+/** User code at certain points of a run. Several objects form a pipeline: each gets the result of the one before. A
+ *  `before…` or `after…` hook that throws or returns an invalid value fails closed: around a call as an error that the
+ *  model sees, elsewhere as a failed run. An `on…` hook only observes and cannot break anything. */
 export interface Hooks extends RunHooks, CompactHooks {
-  /** Before a call, wherever it comes from, once it is within its limits and before anybody is asked for approval. Gives
-   *  nothing to let it be, other `args` (validated again), a `result` in place of the call, or the reason to `refuse` it. */
+  /** Called before each call from a cell or a tool call, after the limits and before approval. Returns nothing to leave
+   *  the call as it is, other `args` (validated again), a `result` instead of the call, or a reason to `refuse` it. */
   beforeCall?(call: RuntimeCall, context: CallContext): BeforeCall | Promise<BeforeCall>
-  /** After a call that `beforeCall` saw, made or not: failures, refusals and results of hooks come by here too. Gives
-   *  nothing to let the outcome be, or another `value`, also in place of a failure. */
+  /** Called after each call that `beforeCall` saw, also after failures, refusals and results of hooks. Returns nothing
+   *  to leave the outcome as it is, or another `value`, which may also replace a failure. */
   afterCall?(call: RuntimeCall, outcome: CallOutcome, context: CallContext): AfterCall | Promise<AfterCall>
-  /** Sees every event of the run and of those it starts. What it throws becomes a warning, once. */
+  /** Called with every event of the run and of its child runs. If it throws, a warning is emitted once. */
   onEvent?(event: AgentEvent): unknown
-  /** Whether the runs that a run starts have these hooks too, around their own. Default true. */
+  /** Whether child runs have these hooks too, around their own. Default true. */
   inherited?: boolean | undefined
 }
 
@@ -29,12 +30,12 @@ export type BeforeCall = void | undefined | { args: readonly unknown[] } | { res
 // biome-ignore lint/suspicious/noConfusingVoidType: as above.
 export type AfterCall = void | undefined | { value: unknown }
 
-/** What a call came to. `by` tells whether the function was called or a hook gave the value in its place. */
+/** The outcome of a call. `by` is `hook` if a hook provided the value. */
 export type CallOutcome = { ok: true; value: unknown; by: "call" | "hook" } | { ok: false; error: unknown }
 
-/** Where a hook is called. */
+/** The run in which a hook is called. */
 export interface HookContext {
-  /** The id of the run, and that of the run that started it. */
+  /** The id of the run, and of the run that started it. */
   run: string
   parent?: string | undefined
   agent: string
@@ -42,13 +43,13 @@ export interface HookContext {
   signal: AbortSignal
 }
 
-/** Where a call was made. */
+/** The cell or tool call in which a hook is called. */
 export interface CallContext extends HookContext {
   /** The id of the cell, or of the tool call. */
   within: string
 }
 
-/** What a cell sees when a hook refused a call. */
+/** The error that a cell or the model sees when a hook refused a call. */
 export class CallRefused extends Error {
   override name = "CallRefused"
 }
@@ -71,8 +72,8 @@ export function toHooks(hooks: Hooks | readonly Hooks[] | undefined): readonly H
   return list
 }
 
-/** A guard whose name is misspelt, or that is no function, would never be called, and nobody would know. An object of hooks
- *  may have other members of its own. */
+/** Throws for a misspelt hook, or one that is no function: it would silently never be called. Other members are
+ *  fine. */
 function checkHookNames(hooks: Hooks): void {
   for (const [name, value] of Object.entries(hooks)) {
     if (hookNames.includes(name)) {
@@ -83,7 +84,7 @@ function checkHookNames(hooks: Hooks): void {
   }
 }
 
-/** All who watch a run's events as one: each is told, whatever the others do. */
+/** Combines all observers of a run's events into one. Each gets every event, even if others throw. */
 export function combineObservers(
   onEvent: ((event: AgentEvent) => unknown) | undefined,
   hooks: readonly Hooks[],
@@ -94,7 +95,7 @@ export function combineObservers(
   return (event) => Promise.all(observers.map(async (observer) => observer?.(event)))
 }
 
-/** The hooks of a run that another one started: the outer ones see what comes first and have the last word. */
+/** Puts inherited hooks around a run's own: their `before…` hooks run first and their `after…` hooks run last. */
 export function nestHooks(outer: readonly Hooks[], inner: readonly Hooks[]): readonly Hooks[] {
   const around = outer.filter(({ inherited }) => inherited !== false)
   if (around.length === 0) return inner
@@ -105,16 +106,16 @@ export function nestHooks(outer: readonly Hooks[], inner: readonly Hooks[]): rea
   return [...first, ...inner, ...last]
 }
 
-/** The call as the hooks want it made, or the result they give in its place. Throws when one refuses it. */
+/** Returns the call to make, or the result that a hook provides instead. Throws if a hook refuses the call. */
 export async function runBeforeCall(
-  asked: RuntimeCall,
+  requested: RuntimeCall,
   hooks: readonly Hooks[],
   context: CallContext,
 ): Promise<{ call: RuntimeCall; result?: { value: unknown } }> {
-  let call = asked
+  let call = requested
   for (const hook of hooks) {
     if (!hook.beforeCall) continue
-    // Other arguments are validated, so a hook returns them and does not put them in.
+    // Frozen, so that a hook must return other arguments, which are then validated, instead of changing these.
     Object.freeze(call.args)
     const change = await beforeCall(hook, Object.freeze(call), context)
     if (change === undefined) continue
@@ -126,7 +127,7 @@ export async function runBeforeCall(
   return { call }
 }
 
-/** What the hooks make of an outcome: the value to give, or the error to throw. */
+/** Returns the outcome after all `afterCall` hooks. */
 export async function runAfterCall(
   call: RuntimeCall,
   found: CallOutcome,
@@ -163,7 +164,7 @@ async function beforeCall(
   }
 }
 
-// One of the three, and not two that contradict each other.
+// A change must have exactly one of the three members.
 function isChange(change: object): boolean {
   if (["args", "result", "refuse"].filter((key) => key in change).length !== 1) return false
   if ("refuse" in change) return typeof change.refuse === "string"
@@ -179,7 +180,7 @@ function invalidHookResult(point: string, shapes: string): TypeError {
   return new TypeError(`it gave something else than nothing or ${shapes}. Mend the ${point} hook.`)
 }
 
-// Bound, because hooks may be methods of an object with state; a class has them where no enumeration finds them.
+// A proxy, because hooks may be methods of a class instance: those are not enumerable and need their `this`.
 function pickHooks(hooks: Hooks, ...points: string[]): Hooks {
   return new Proxy(hooks, {
     get(_, name) {

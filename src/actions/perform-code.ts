@@ -1,3 +1,4 @@
+// Runs one cell: emits its events and turns its output into the text that the model sees.
 import { errorData } from "../core/errors.ts"
 import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
@@ -22,33 +23,48 @@ export interface CodeServices extends GateServices {
   signal: AbortSignal
   cellTimeoutMs?: number | undefined
   typeGate?: TypeGateMode | undefined
-  /** What is left of the run's time: a cell that never lets go of the event loop can only be stopped by its own clock. */
+  /** The time left for the run. A cell that blocks the event loop can only be stopped by its own time limit. */
   leftMs(): number | undefined
   transaction?: CellOptions["transaction"]
-  /** Where the time and the randomness of each cell come from. Default: the real ones. */
+  /** Returns the clock and the random source of the next cell. Default: the real ones. */
   cellEnv?: (() => CellOptions["env"]) | undefined
   maxOutputChars: number
-  /** Names that must not be given to kept output. */
+  /** Names that stored output must not get. */
   taken: ReadonlySet<string>
 }
 
-/** Runs a cell and shapes its output: what it printed and its trailing value, up to `maxOutputChars`; more is kept whole
- *  in a fresh variable. Throws only when the runtime itself is gone, after a `code-end` that says so. */
-export async function performCode(part: CodePart, services: CodeServices, emit: Emit): Promise<void> {
-  if (!part.closed) {
-    const error: ActionError = { kind: "incomplete", message: "The code block was never closed, so it was not run." }
-    emit(codeNotRun(part.id, error, `${error.message} Send it again, complete.`))
-    return
-  }
+export type CodeEnd = Extract<EventBody, { type: "code-end" }>
+
+export interface CodeOutcome {
+  /** The event that ended the cell, as it was emitted. */
+  end: CodeEnd
+  /** The error of a runtime that no longer works; only the host can fix that. */
+  failure?: unknown
+}
+
+/** Runs a cell, emits its events and returns the last one. The result text holds the printed output and the value of the
+ *  last expression, up to `maxOutputChars`; a longer text is stored whole in a fresh variable. Never throws. */
+export async function performCode(part: CodePart, services: CodeServices, emit: Emit): Promise<CodeOutcome> {
+  const outcome = part.closed ? await runCell(part, services, emit) : { end: neverClosed(part) }
+  emit(outcome.end)
+  return outcome
+}
+
+function neverClosed({ id }: CodePart): CodeEnd {
+  const error: ActionError = { kind: "incomplete", message: "The code block was never closed, so it was not run." }
+  return codeNotRun(id, error, `${error.message} Send it again, complete.`)
+}
+
+async function runCell(part: CodePart, services: CodeServices, emit: Emit): Promise<CodeOutcome> {
   try {
-    await runCell(part, services, emit)
-  } catch (error) {
-    emit(codeNotRun(part.id, { kind: "crash", message: `The runtime failed: ${errorData(error).message}` }))
-    throw error
+    return { end: await executeCell(part, services, emit) }
+  } catch (failure) {
+    const message = `The runtime failed: ${errorData(failure).message}`
+    return { end: codeNotRun(part.id, { kind: "crash", message }), failure }
   }
 }
 
-async function runCell(part: CodePart, services: CodeServices, emit: Emit): Promise<void> {
+async function executeCell(part: CodePart, services: CodeServices, emit: Emit): Promise<CodeEnd> {
   const started = services.now()
   const calls = callGate(services, part.id, emit)
   const execution = await services.runtime.execute(part.code, {
@@ -63,7 +79,7 @@ async function runCell(part: CodePart, services: CodeServices, emit: Emit): Prom
     output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
   })
   const shaped = await shapeOutput(part.code, execution, services)
-  emit({
+  return {
     type: "code-end",
     id: part.id,
     ok: execution.ok,
@@ -74,10 +90,10 @@ async function runCell(part: CodePart, services: CodeServices, emit: Emit): Prom
     ...(execution.ok ? {} : { error: toActionError(execution.error) }),
     ...(shaped.kept === undefined ? {} : { kept: shaped.kept }),
     ...(execution.images?.length ? { images: execution.images } : {}),
-  })
+  }
 }
 
-// Calls may come from another process, which knows nothing of runs; what they start ends with the cell, or the call.
+// Calls may arrive from another process without a run context. Runs that they start end with the cell or the call.
 function withinThisRun(gate: CallGate): CallGate {
   const within = bindToThisRun()
   return (call, next) =>
@@ -90,13 +106,13 @@ function shorterTime(a: number | undefined, b: number | undefined): number | und
   return a === undefined ? b : b === undefined ? a : Math.min(a, b)
 }
 
-/** The result of a cell that was not run, or not to its end. */
-export function codeNotRun(id: string, error: ActionError, text = error.message): EventBody {
+/** Returns the `code-end` event of a cell that did not run, or not to its end. */
+export function codeNotRun(id: string, error: ActionError, text = error.message): CodeEnd {
   const changes = { created: [], reassigned: [], removed: [] }
   return { type: "code-end", id, ok: false, text: taggedText("error", text), durationMs: 0, changes, calls: 0, error }
 }
 
-// What the model must know beyond what the cell printed. Names, reasons and hints come from the cell's side, so they stay inside `<output>`.
+// What the model must know beyond the printed output. Cells control these texts, so they stay inside `<output>`.
 function executionNotes(execution: CellExecution): string[] {
   const { hints = [], lost = [] } = execution
   return [
@@ -106,11 +122,11 @@ function executionNotes(execution: CellExecution): string[] {
     ...(lost.length > 0 ? [restartedText(lost)] : []),
     ...(execution.ok || !execution.notRolledBack ? [] : [rolledBackText(execution.error, execution.notRolledBack)]),
   ]
-    .filter((remark) => remark !== "")
-    .map((remark) => taggedText("output", remark))
+    .filter((note) => note !== "")
+    .map((note) => taggedText("output", note))
 }
 
-// What cells have changed in place of what was put in nobody knows, so all of it is told, and apart from what is gone.
+// The runtime does not know which injected objects cells had changed, so all are listed, apart from lost names.
 function restartedText(lost: readonly RuntimeLoss[]): string {
   const gone = lost.filter(({ asInjected }) => !asInjected)
   const names = lost.filter(({ asInjected }) => asInjected).map(({ name }) => name)
@@ -123,7 +139,7 @@ function restartedText(lost: readonly RuntimeLoss[]): string {
   ].join(" ")
 }
 
-// Of a cell that never ran, nothing has to be taken back.
+// A cell that never ran needs no rollback.
 function rolledBackText({ kind }: ActionError, except: readonly RuntimeLoss[]): string {
   if (except.length > 0) return `The cell was rolled back, except: ${listLost(except)}`
   if (kind === "syntax" || kind === "security" || kind === "type") return ""
@@ -167,12 +183,12 @@ function printedText(execution: CellExecution): string {
   return printed ? `${printed}\n${value}` : value
 }
 
-// A value that is shown in part and has no name gets one, so that nothing of it is lost.
+// A value that is shown only in part and has no name is stored under a fresh name.
 function hasCutValue(code: string, { cut }: CellExecuted): boolean {
   return cut === true && !endsWithName(code)
 }
 
-/** Whether the last statement of a cell is only a name. */
+/** Returns true if the last statement of a cell is only a name. */
 function endsWithName(code: string): boolean {
   const text = code.trimEnd()
   const end = text.endsWith(";") ? text.length - 1 : text.length
@@ -203,20 +219,20 @@ function omissionNote(text: string): string {
 }
 
 function noOutputText({ changes }: CellExecution): string {
-  const told = [
+  const changed = [
     changes.created.length && `created ${changes.created.join(", ")}`,
     changes.reassigned.length && `changed ${changes.reassigned.join(", ")}`,
     changes.removed.length && `removed ${changes.removed.join(", ")}`,
   ].filter(Boolean)
-  return taggedText("output", told.length > 0 ? `(no output; ${told.join("; ")})` : "(no output)")
+  return taggedText("output", changed.length > 0 ? `(no output; ${changed.join("; ")})` : "(no output)")
 }
 
 function errorText({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {
   if (kind === "throw" && stack) return wellFormed(stack)
-  // Violations and type errors name their own places, one each.
+  // The messages of security and type errors contain their positions.
   if (kind === "security" || kind === "type") return wellFormed(message)
-  const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`
-  return wellFormed(message) + place
+  const position = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`
+  return wellFormed(message) + position
 }
 
 function toActionError({ kind, message, line, column }: ActionError): ActionError {

@@ -1,3 +1,4 @@
+// Makes the tool calls of one answer: validates input, passes the call gate, shortens results, emits the events.
 import { rejectOnAbort } from "../core/abort.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
@@ -18,6 +19,7 @@ import {
   type PerformedCall,
   type SkipReason,
   skippedResult,
+  type ToolEnd,
   toolEndEvent,
   toToolResult,
 } from "./tool-result.ts"
@@ -25,45 +27,46 @@ import {
 export interface ToolServices extends GateServices {
   signal: AbortSignal
   maxOutputChars: number
-  /** How many tools that may run together do. */
+  /** The maximum number of parallel tools that run at the same time. */
   maxParallelTools: number
-  /** Keeps a result that is too long to show, and gives its name. `position`: see `outputPrefix`. */
+  /** Stores a result that is too long to show, and returns its name. `position`: see `outputPrefix`. */
   keepResult(text: string, position: number): Promise<string>
-  /** What the model knows the place as. */
+  /** What the model calls the place where long results are stored. */
   keptIn: "variable" | "artifact"
-  /** Whether the model does: then images of results go to it. */
+  /** Whether images of results are sent to the model. */
   seesImages: boolean
-  /** The tools whose first result that is no failure ends the run. */
+  /** The tools whose first successful result ends the run. */
   stopOn: "first-tool" | readonly string[] | undefined
-  /** Whether the user has said something since. */
+  /** Returns true if the user has steered the run since the last cycle. */
   interrupted(): boolean
 }
 
-/** The tools of one request. */
+/** The tools that the model was offered. */
 export interface AvailableTools {
-  /** What may be used, by name: what is not here is neither offered nor made. */
+  /** The allowed tools by name. No other tool is offered or called. */
   tools: ReadonlyMap<string, Tool>
   context: Pick<ToolContext, "workspace" | "state" | "messages">
 }
 
-/** What the calls of one answer came to. */
 export interface ToolsOutcome {
-  /** The first result that ends the run or has it wait. */
+  /** The `tool-end` event of each call, as it was emitted, in the order of the calls. */
+  ends: ToolEnd[]
+  /** The first result that ends the run or makes it wait. */
   directed?: { tool: string; call: string; directive: Directive } | undefined
-  /** The first result of a tool that the run stops on. */
+  /** The first successful result of a tool in `stopOn`. */
   stopped?: { tool: string; text: string } | undefined
 }
 
-/** Makes the calls of one answer: one after the other in the model's order, neighbours that may run together at once. Each call has
- *  exactly one `tool-end`, emitted when that call ends. After a directive that ends the run, or a steer of the user, the calls
- *  that are left are answered without being made. Never throws. */
+/** Makes the calls of one answer in the model's order; neighbours marked parallel run at the same time. Each call has
+ *  exactly one `tool-end` event, emitted when that call ends. After a directive that ends the run, or a steer of the
+ *  user, the remaining calls are skipped. Never throws. */
 export async function performTools(
   calls: readonly ToolCallPart[],
   { tools, context }: AvailableTools,
   services: ToolServices,
   emit: Emit,
 ): Promise<ToolsOutcome> {
-  const outcome: ToolsOutcome = {}
+  const outcome: ToolsOutcome = { ends: [] }
   const reservation = reserveCalls(countedCalls(calls, tools), services.budgets)
   const batch: ToolBatch = { tools, context, services, reservation, emit, within: bindToThisRun() }
   let reason: SkipReason | undefined
@@ -73,19 +76,18 @@ export async function performTools(
     if (services.signal.aborted) reason = "aborted"
     if (reason) {
       for (const { id } of group) reservation.release(id)
-      skipTools(group, reason, emit)
+      outcome.ends.push(...skipTools(group, reason, emit))
       continue
     }
     const [only] = group
     const all = only && group.length === 1 ? [await performTool(only, batch)] : await performTogether(group, batch)
-    // The first directive counts in the order of the calls, not in the order in which they ended.
-    for (const performed of all) addToOutcome(performed, outcome, services)
+    // The first directive in the order of the calls counts, not the first to arrive.
+    for (const ended of all) addToOutcome(ended, outcome, services)
     reason = reasonToSkip(outcome, services)
   }
   return outcome
 }
 
-// Why what has not begun is left out.
 function reasonToSkip({ directed, stopped }: ToolsOutcome, services: ToolServices): SkipReason | undefined {
   if (directed) return directed.directive.kind === "ask" ? "ask" : "finish"
   if (stopped) return "finish"
@@ -93,14 +95,23 @@ function reasonToSkip({ directed, stopped }: ToolsOutcome, services: ToolService
   return services.interrupted() ? "steering" : undefined
 }
 
-/** Answers calls that are not made. */
-export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, emit: Emit): void {
-  for (const call of calls) emit(toolEndEvent(skippedCall(call, reason)))
+export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, emit: Emit): ToolEnd[] {
+  return calls.map((call) => skipTool(call, reason, emit).end)
 }
 
-function skippedCall(call: ToolCallPart, reason: SkipReason): PerformedCall {
+function skipTool(call: ToolCallPart, reason: SkipReason, emit: Emit): EndedCall {
   const result = skippedResult(reason)
-  return { call, result, shown: result.text, durationMs: 0 }
+  return endCall({ call, result, shown: result.text, durationMs: 0 }, emit)
+}
+
+interface EndedCall extends PerformedCall {
+  end: ToolEnd
+}
+
+function endCall(performed: PerformedCall, emit: Emit): EndedCall {
+  const end = toolEndEvent(performed)
+  emit(end)
+  return { ...performed, end }
 }
 
 interface ToolBatch extends AvailableTools {
@@ -110,9 +121,10 @@ interface ToolBatch extends AvailableTools {
   within: ReturnType<typeof bindToThisRun>
 }
 
-// A failure says nothing about how the run goes on.
-function addToOutcome({ call, result }: PerformedCall, outcome: ToolsOutcome, { stopOn }: ToolServices): void {
+// A failed call does not end the run.
+function addToOutcome({ call, result, end }: EndedCall, outcome: ToolsOutcome, { stopOn }: ToolServices): void {
   const { ok, text, directive } = result
+  outcome.ends.push(end)
   if (!ok) return
   if (directive && directive.kind !== "continue") {
     outcome.directed ??= { tool: call.name, call: call.id, directive }
@@ -128,7 +140,7 @@ function countedCalls(calls: readonly ToolCallPart[], tools: AvailableTools["too
   })
 }
 
-// The calls from here on that may be under way together: one, or neighbours that are all marked parallel.
+// Returns the next calls that may run at the same time: one, or neighbours that are all marked parallel.
 function nextGroup(
   calls: readonly ToolCallPart[],
   from: number,
@@ -140,29 +152,28 @@ function nextGroup(
   return calls.slice(from, end)
 }
 
-async function performTogether(group: readonly ToolCallPart[], batch: ToolBatch): Promise<PerformedCall[]> {
-  const results: PerformedCall[] = []
-  const soFar: ToolsOutcome = {}
+async function performTogether(group: readonly ToolCallPart[], batch: ToolBatch): Promise<EndedCall[]> {
+  const results: EndedCall[] = []
+  const soFar: ToolsOutcome = { ends: [] }
   const queue = group.entries()
-  // A run that may be run again gives the same names to what it keeps, whichever call ends first.
+  // In a journaled run, stored names must not depend on which call ends first.
   const isNumbered = batch.services.journal !== undefined
   const worker = async () => {
     for (const [index, call] of queue) {
-      // One that waited for its turn may be too late.
+      // Another call may have ended the run while this one waited.
       const reason = results.length > 0 ? reasonToSkip(soFar, batch.services) : undefined
       if (reason) batch.reservation.release(call.id)
-      const performed = reason ? skippedCall(call, reason) : await performTool(call, batch, isNumbered ? index : 0)
-      if (reason) batch.emit(toolEndEvent(performed))
-      results[index] = performed
-      addToOutcome(performed, soFar, batch.services)
+      const ended = reason ? skipTool(call, reason, batch.emit) : await performTool(call, batch, isNumbered ? index : 0)
+      results[index] = ended
+      addToOutcome(ended, soFar, batch.services)
     }
   }
   await Promise.all(Array.from({ length: Math.min(batch.services.maxParallelTools, group.length) }, worker))
   return results
 }
 
-// `position`: the number of calls before it in its group, where that is part of the name of what is kept.
-async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): Promise<PerformedCall> {
+// `position` is the number of calls before this one in its group, if the stored name depends on it.
+async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): Promise<EndedCall> {
   const { services, tools, emit } = batch
   const started = services.now()
   emit({ type: "tool-start", id: call.id, name: call.name, input: call.input })
@@ -170,9 +181,8 @@ async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): 
   const { retention, maxChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
   const short = result.text.length <= maxChars
   const shown = short ? { shown: result.text } : await storeAndShorten(result.text, maxChars, position, services)
-  const performed = { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
-  emit(toolEndEvent(performed))
-  return performed
+  const durationMs = services.now() - started
+  return endCall({ call, result, ...shown, retained: retention === "keep", durationMs }, emit)
 }
 
 function withoutUnseenImages(result: ToolResult, { seesImages }: ToolServices): ToolResult {
@@ -208,7 +218,7 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult
 }
 
 function validateInput(input: Json, tool: Tool): Validation | Promise<Validation> {
-  // A copy: the message of the model stays as it is, whatever a hook or a tool does to its input.
+  // A copy, so that hooks and tools cannot change the message of the model.
   if (typeof input !== "string") return tool.accept(copyJson(input))
   return { ok: false, message: "The arguments are not valid JSON. Send one JSON object." }
 }
@@ -236,10 +246,10 @@ function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: ToolBat
           signal,
           progress: (text) => emit({ type: "tool-delta", id: call.id, text }),
         }
-        // What it starts ends with the call where the call has a time of its own, and else with the run.
+        // Runs that the tool starts end with the call if the call has its own time limit, otherwise with the run.
         const run = () => tool.run(given, context)
         const result = signal === services.signal ? run() : within(signal, run)
-        // One that does not listen to its signal goes on alone: nobody waits for it.
+        // A tool that ignores its signal continues unattended; nothing waits for it.
         const value: unknown = isPromise(result) ? await rejectOnAbort(result, signal) : result
         return toToolResult(await rejectOnAbort(collectYields(value, signal), signal), tool.name)
       },

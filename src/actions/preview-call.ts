@@ -1,18 +1,18 @@
+// Calls as text: their name, a one-line preview for events, and the whole call for a person who approves it.
 import type { CallPreview } from "../core/event.ts"
 import { escapeInvisible, valueText } from "../core/text/value-text.ts"
 import type { RuntimeCall } from "../runtime/runtime.ts"
 
-/** What a call is called in messages, limits and approvals. */
+/** The name of a call in messages and limits. */
 export function callName({ binding, method }: Pick<RuntimeCall, "binding" | "method">): string {
   return method ? `${binding}.${method}` : binding
 }
 
-/** The key under which decisions about a call are remembered. */
+/** The key under which `always` decisions about a call are stored. */
 export function callSubject(call: Pick<RuntimeCall, "binding" | "method" | "subject">): string {
   return call.subject ?? callName(call)
 }
 
-/** A call as people see it: one line, cut short. */
 export function previewCall(call: RuntimeCall): CallPreview {
   const args = call.args.map(previewArgument).join(", ")
   const short = args.length > 200 ? `${args.slice(0, 199)}…` : args
@@ -22,18 +22,17 @@ export function previewCall(call: RuntimeCall): CallPreview {
 }
 
 function previewArgument(value: unknown): string {
-  // The common cases, without the price of a general inspection: this runs at every call.
+  // The common types skip the general inspection, because this runs at every call.
   if (typeof value === "string")
     return escapeInvisible(JSON.stringify(value.length > 100 ? `${value.slice(0, 99)}…` : value))
   if (typeof value === "number" || typeof value === "boolean") return String(value)
   return valueText(value, { depth: 2, members: 5, textLength: 80, maxChars: 300 })
 }
 
-/** The most characters of a call that are shown to who decides about it. */
+/** The longest call text that is shown for approval. */
 export const maxCallTextChars = 256 * 1024
 
-/** The whole call as text for a person who decides about it, over several lines where it is long; beyond 256 K
- *  characters it says what is left out. */
+/** Returns the whole call as text, on several lines if it is long, cut at `maxCallTextChars`. */
 export function fullCallText(call: RuntimeCall): string {
   const { args, nameOf } = call
   const most = Math.floor(maxCallTextChars / Math.max(args.length, 1))

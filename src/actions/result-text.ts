@@ -1,10 +1,11 @@
+// Turns the value that a tool returned into text for the model.
 import { inspect } from "node:util"
 import { wellFormed } from "../core/message.ts"
 import { boundedText, errorParts } from "../core/text/error-text.ts"
 import { valueText } from "../core/text/value-text.ts"
 
-/** A value that a tool returned, as text for the model: JSON, in which Maps are objects or pairs, Sets are lists, errors are
- *  their messages and bytes are shown in part. A value that JSON cannot hold, such as a cycle, is shown as `inspect` does. */
+/** Returns a value as JSON text. Maps become objects or pairs, Sets become lists, errors become their messages, and
+ *  bytes are shown in part. A value that JSON cannot represent, such as a cycle, is shown by `inspect`. */
 export function resultText(value: unknown): string {
   try {
     return wellFormed(JSON.stringify(value, toReadable) ?? inspect(value))
@@ -13,8 +14,8 @@ export function resultText(value: unknown): string {
   }
 }
 
-/** The values that a generator yields, as a list; any other value as it is. Rejects with the reason of `signal`, and where
- *  there are more than `mostYields`, so that a generator without an end does not fill the memory. */
+/** Returns the values of a generator as a list, and any other value unchanged. Rejects when `signal` aborts, and after
+ *  `maxYields` values, so that an endless generator does not fill the memory. */
 export async function collectYields(value: unknown, signal: AbortSignal): Promise<unknown> {
   if (!isGenerator(value)) return value
   const yields: unknown[] = []
@@ -30,14 +31,14 @@ export async function collectYields(value: unknown, signal: AbortSignal): Promis
 
 const maxYields = 10_000
 
-/** Whether `for await` takes a value's elements away: a generator or another iterator, and not a list, Map or Set. */
+/** Returns true for a generator or another iterator, which `for await` consumes; false for a list, Map or Set. */
 function isGenerator(value: unknown): value is AsyncIterable<unknown> {
   if (typeof value !== "object" || value === null) return false
   if (!(Symbol.asyncIterator in value) && !(Symbol.iterator in value)) return false
   return "next" in value && typeof value.next === "function"
 }
 
-// A method: `this` is the object that has the member, before its `toJSON` was called.
+// `this` is the object that has the member; reading the member from it gives the value before `toJSON`.
 function toReadable(this: unknown, key: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value)
   const member: unknown = typeof this === "object" && this !== null ? Reflect.get(this, key) : value
@@ -65,7 +66,7 @@ function bytesData(value: ArrayBufferView | ArrayBuffer): unknown {
   return isNumbers && Symbol.iterator in value ? Array.from(Object(value)) : inspect(value, { maxArrayLength: 50 })
 }
 
-// An instance of which JSON would show `{}`: its state is private, or it has none.
+// Returns true for an instance that JSON would show as `{}`, because its state is private or absent.
 function hasHiddenState(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === null || prototype === Object.prototype || Array.isArray(value)) return false
@@ -81,7 +82,7 @@ function inspectedText(value: unknown): string {
   try {
     return inspect(value, { depth: 4, breakLength: 100 })
   } catch {
-    // A `toJSON` or an `inspect.custom` of the value throws: this runs nothing of it.
+    // A `toJSON` or `inspect.custom` of the value threw. `valueText` calls neither.
     return valueText(value, { maxChars: 20_000, depth: 4 })
   }
 }

@@ -1,3 +1,4 @@
+// User hooks around runs, model requests and cycles: their contract, how they run, and checks of what they return.
 import { rejectOnAbort } from "../core/abort.ts"
 import { isListOf, isObject, isObjectWith, isString } from "../core/checks/check-shape.ts"
 import { isAnswerParts, isMessageList, isPromptParts } from "../core/checks/message-shape.ts"
@@ -12,23 +13,23 @@ import { deepFreeze } from "../core/values/freeze.ts"
 import type { ToolSpec } from "../models/model.ts"
 import type { HookContext } from "./hooks.ts"
 
-/** Code of yours around a run, each answer of the model and each cycle. What it starts is no part of the run. */
+/** User code around a run, each model request and each cycle. Runs that it starts are not child runs. */
 export interface RunHooks {
-  /** Before anything is said to the model. Gives nothing to let the run begin, another `prompt`, or why to `stop`: then the
-   *  model never sees the prompt, not later in the session either. */
+  /** Called before the model gets the prompt. Returns nothing to start the run, another `prompt`, or a reason to
+   *  `stop`: then the model never sees the prompt, also not later in the session. */
   beforeRun?(start: RunStart, context: HookContext): BeforeRun | Promise<BeforeRun>
-  /** Once the run is over, whatever came of it. Gives nothing to let it be, another `output`, or why to withhold it: a run
-   *  that was done is then stopped. */
+  /** Called when the run has ended, whatever its status. Returns nothing to leave the result as it is, another
+   *  `output`, or a reason to withhold the output: a run that was done is then stopped. */
   afterRun?(end: RunEnding, context: HookContext): AfterRun | Promise<AfterRun>
-  /** Before each request. Gives nothing to let it be; other `system`, `messages` or `tools` for this request alone, the
-   *  conversation stays as it is; a `note`, which is said to the model and remembered; an `answer` in place of the
-   *  model's; or why to `stop`. A tool that is not offered is not called either. */
+  /** Called before each request. Returns nothing to leave it as it is; other `system`, `messages` or `tools` for this
+   *  request only; a `note`, which is added to the conversation; an `answer` instead of the model's; or a reason to
+   *  `stop`. A tool that is not offered cannot be called. */
   beforeModel?(turn: ModelTurn, context: HookContext): BeforeModel | Promise<BeforeModel>
-  /** After each answer, before it is remembered and acted on. Gives nothing to let it be, other `parts`, or why to `stop`:
-   *  then nothing the answer asks for is done. */
+  /** Called with each answer before it is stored and acted on. Returns nothing to leave it as it is, other `parts`, or
+   *  a reason to `stop`: then none of its actions run. */
   afterModel?(answer: ModelAnswer, context: HookContext): AfterModel | Promise<AfterModel>
-  /** After each cycle, when everything it asked for has its result. Gives nothing to go on as the run would, a text to
-   *  `steer` by, which also sends an answer or a question back, or why to `stop`. It cannot make a run done. */
+  /** Called after each cycle, when all its actions have results. Returns nothing to continue, a text to `steer` with,
+   *  which also rejects an answer or a question, or a reason to `stop`. It cannot end a run as done. */
   afterCycle?(cycle: CycleEnding, context: HookContext): AfterCycle | Promise<AfterCycle>
 }
 
@@ -41,7 +42,6 @@ export interface Stop {
 
 export interface RunStart {
   prompt: readonly PromptPart[]
-  /** What was said before. */
   messages: readonly Message[]
 }
 
@@ -57,12 +57,11 @@ export interface RunEnding {
 }
 
 export interface ModelTurn {
-  /** 1 for the first. */
+  /** The number of the cycle, from 1. */
   cycle: number
   system: string
   messages: readonly Message[]
   tools: readonly ToolSpec[]
-  /** What the run has used so far. */
   usage: Usage
 }
 
@@ -74,9 +73,9 @@ export interface ModelAnswer {
 
 export interface CycleEnding {
   cycle: number
-  /** How the run would go on. */
+  /** What happens next unless the hook changes it. */
   next: "continue" | "done" | "waiting"
-  /** The answer, where it is done; else the last text the model wrote. */
+  /** The answer if the run is done, otherwise the last text of the model. */
   output: string
   usage: Usage
   messages: readonly Message[]
@@ -100,7 +99,7 @@ export type AfterModel = void | undefined | { parts: AssistantMessage["parts"] }
 export type AfterCycle = void | undefined | { steer: string } | Stop
 // biome-ignore-end lint/suspicious/noConfusingVoidType: see above.
 
-/** The hooks say what a run begins with, or that it does not. */
+/** Runs the `beforeRun` hooks. Returns the changed prompt or the stop, or undefined if nothing changed. */
 export async function runBeforeRun(
   start: RunStart,
   hooks: readonly RunHooks[],
@@ -110,19 +109,14 @@ export async function runBeforeRun(
   for (const hook of hooks) {
     if (!hook.beforeRun) continue
     const seen = changed ? { ...start, prompt: partsOf(changed.prompt) } : start
-    const given = await callHook(
-      "beforeRun",
-      () => hook.beforeRun?.(deepFreeze(seen), context),
-      hookResultShapes.beforeRun,
-      context.signal,
-    )
+    const given = await callHook("beforeRun", () => hook.beforeRun?.(deepFreeze(seen), context), context.signal)
     if (given && "stop" in given) return given
     if (given) changed = given
   }
   return changed
 }
 
-/** The hooks say what is left of an ending. Not raced with the signal: an aborted run has an ending too. */
+/** Runs the `afterRun` hooks. The run's signal does not interrupt them: an aborted run has a result too. */
 export async function runAfterRun(
   end: RunEnding,
   hooks: readonly RunHooks[],
@@ -132,47 +126,37 @@ export async function runAfterRun(
   for (const hook of hooks) {
     if (!hook.afterRun) continue
     const seen = changed ? { ...end, ...changed } : end
-    const given = await callHook(
-      "afterRun",
-      () => hook.afterRun?.(deepFreeze(seen), context),
-      hookResultShapes.afterRun,
-    )
+    const given = await callHook("afterRun", () => hook.afterRun?.(deepFreeze(seen), context))
     if (given && "stop" in given) return given
     if (given) changed = given
   }
   return changed
 }
 
-/** What became of a request on its way to the model. */
 export interface PreparedRequest extends Pick<ModelTurn, "system" | "messages" | "tools"> {
   answer?: string | undefined
   stop?: Stop | undefined
 }
 
-/** The hooks say what is asked. `remember` adds a note to the conversation, and gives its message. */
+/** Runs the `beforeModel` hooks. `remember` adds a note to the conversation and returns its message. */
 export async function runBeforeModel(
   turn: ModelTurn,
   hooks: readonly RunHooks[],
   context: HookContext,
   remember: (note: string) => Message,
 ): Promise<PreparedRequest> {
-  let asked = turn
+  let request = turn
   for (const hook of hooks) {
     if (!hook.beforeModel) continue
-    const given = await callHook(
-      "beforeModel",
-      () => hook.beforeModel?.(deepFreeze(asked), context),
-      hookResultShapes.beforeModel,
-      context.signal,
-    )
+    const given = await callHook("beforeModel", () => hook.beforeModel?.(deepFreeze(request), context), context.signal)
     if (!given) continue
-    if ("stop" in given) return { ...asked, stop: given }
-    if ("answer" in given) return { ...asked, answer: given.answer }
-    const { system = asked.system, tools = asked.tools, note } = given
-    const messages = given.messages ?? asked.messages
-    asked = { ...asked, system, tools, messages: note === undefined ? messages : [...messages, remember(note)] }
+    if ("stop" in given) return { ...request, stop: given }
+    if ("answer" in given) return { ...request, answer: given.answer }
+    const { system = request.system, tools = request.tools, note } = given
+    const messages = given.messages ?? request.messages
+    request = { ...request, system, tools, messages: note === undefined ? messages : [...messages, remember(note)] }
   }
-  return asked
+  return request
 }
 
 export async function runAfterModel(
@@ -184,14 +168,9 @@ export async function runAfterModel(
   for (const hook of hooks) {
     if (!hook.afterModel) continue
     const seen = { ...answer, parts }
-    const given = await callHook(
-      "afterModel",
-      () => hook.afterModel?.(deepFreeze(seen), context),
-      hookResultShapes.afterModel,
-      context.signal,
-    )
+    const given = await callHook("afterModel", () => hook.afterModel?.(deepFreeze(seen), context), context.signal)
     if (given && "stop" in given) return { parts, stop: given }
-    // The conversation holds a copy: the hook may change its own objects later.
+    // The conversation gets a copy, because the hook may change its own objects later.
     if (given) parts = given.parts.map((part) => (parts.includes(part) ? part : (copyIfJson(part) ?? part)))
   }
   return { parts }
@@ -206,19 +185,14 @@ export async function runAfterCycle(
   for (const hook of hooks) {
     if (!hook.afterCycle) continue
     const seen: CycleEnding = steer.length > 0 ? { ...cycle, next: "continue" } : cycle
-    const given = await callHook(
-      "afterCycle",
-      () => hook.afterCycle?.(deepFreeze(seen), context),
-      hookResultShapes.afterCycle,
-      context.signal,
-    )
+    const given = await callHook("afterCycle", () => hook.afterCycle?.(deepFreeze(seen), context), context.signal)
     if (given && "stop" in given) return { steer, stop: given }
     if (given) steer.push(given.steer)
   }
   return { steer }
 }
 
-// What each may give beside nothing; a wrong key is as likely a mistake as a wrong value.
+// The members that each hook may return. An unknown key is as much a mistake as a wrong value.
 const hookResultShapes = {
   beforeRun: { prompt: isPrompt, stop: isString, reason: isStopReason },
   afterRun: { output: isString, stop: isString, reason: isStopReason },
@@ -238,9 +212,9 @@ const hookResultShapes = {
 async function callHook<T>(
   point: keyof RunHooks,
   hook: () => T | Promise<T>,
-  shape: Record<string, (value: unknown) => boolean>,
   signal?: AbortSignal,
 ): Promise<Exclude<T, void> | undefined> {
+  const shape: Record<string, (value: unknown) => boolean> = hookResultShapes[point]
   try {
     const work = outsideRuns(hook)
     const given: unknown = await (signal ? rejectOnAbort(work, signal) : work)
@@ -263,7 +237,7 @@ function fitsShape(given: unknown, shape: Record<string, (value: unknown) => boo
   return entries.length > 0 && entries.every(([key, value]) => Object.hasOwn(shape, key) && shape[key]?.(value))
 }
 
-// Names the member that is wrong, where the object has only members that may be there.
+// Names the wrong member if all members are known.
 function shapeProblem(given: unknown, shape: Record<string, (value: unknown) => boolean>): string {
   const members = isObject(given) ? Object.entries(given).filter(([, value]) => value !== undefined) : []
   const allowed = `nothing or an object with one of: ${Object.keys(shape).join(", ")}`

@@ -1,51 +1,54 @@
-import { createRunField, type RunContext } from "../core/run-context.ts"
+// The journal contract: recorded outcomes of a run's calls, so that a resumed or replayed run does not repeat them.
+import { findInherited, type RunContext } from "../core/run-context.ts"
 import type { Model } from "../models/model.ts"
 import type { CellOptions, RuntimeCall } from "../runtime/runtime.ts"
 import type { SharedState } from "../tools/tool-state.ts"
 import type { ApprovalServices } from "./approval.ts"
 
-/** What a durable run remembers of the cycle under way, so that it can be run again after a crash: what was done is not done
- *  again, and takes the same path. Each run has its own; those of the runs that it starts are within it. */
+/** The recorded outcomes of the current cycle. After a crash the cycle runs again, and recorded calls return their
+ *  recorded outcome. Each run has its own journal; that of a child run is part of its parent's. */
 export interface Journal {
-  /** Answers a call by what was recorded of it, else makes it and records what it comes to. */
+  /** Returns the recorded outcome of a call, or makes the call and records its outcome. */
   call(call: RuntimeCall, steps: CallSteps): Promise<unknown>
-  /** A model whose answers are recorded, and given again. */
+  /** Wraps a model so that its answers are recorded, and replayed if recorded. */
   model(model: Model): Model
-  /** The clock and the randomness of the next cell. */
+  /** Returns the clock and the random source of the next cell. */
   cellEnv(): CellOptions["env"]
-  /** That of a run which a call of this one starts. */
   child(name: string, input: unknown): Journal
 }
 
 export interface CallSteps {
-  /** Throws where the call may not be made. */
+  /** Throws if the call may not be made. */
   approve(by?: DecisionSource): Promise<void>
-  /** `decidingAgain`: by whom the call is decided whose arguments have changed since it was approved. */
+  /** `decidingAgain` returns who decides if the arguments changed after the approval. */
   make(idempotencyKey: string, decidingAgain?: () => DecisionSource): Promise<unknown>
-  /** The state of the tools: changes that a call makes are recorded with its outcome and made again with it. */
+  /** The state of the tools. The changes that a call makes are recorded with its outcome and applied again with it. */
   state: Pick<SharedState, "recordChanges" | "applyChanges">
 }
 
-/** Who decides about a call, and what was decided before. */
+/** Who decides about a call, and the recorded answer if there is one. */
 export type DecisionSource = Partial<Pick<ApprovalServices, "watcher" | "decided" | "reason">>
 
-const journals = createRunField<Journal>()
+declare module "../core/run-context.ts" {
+  interface Inherited {
+    journal?: Journal
+  }
+}
 
-/** Makes the calls of a run, and of those it starts, pass its journal. */
+/** Makes the calls of a run and of its child runs use the journal. */
 export function setJournal(run: RunContext, journal: Journal): void {
-  journals.set(run, journal)
+  run.inherited.journal = journal
 }
 
-/** Whether a run above this one has a journal, which its calls then pass. */
+/** Returns true if a run above this one has a journal, which the calls of this run then use. */
 export function hasJournaledParent({ parent }: RunContext): boolean {
-  return journals.findInherited(parent) !== undefined
+  return findInherited(parent, "journal") !== undefined
 }
 
-/** The journal of a run: its own, or one within that of the run it was started by. */
+/** Returns the journal of a run. If it has none, creates one inside the inherited journal. */
 export function ensureJournal(run: RunContext, input: unknown): Journal | undefined {
-  const own = journals.get(run)
-  if (own) return own
-  const journal = journals.findInherited(run.parent)?.child(run.agent, input)
-  if (journal) journals.set(run, journal)
-  return journal
+  const { inherited, parent, agent } = run
+  const outer = findInherited(parent, "journal")
+  if (outer) inherited.journal ??= outer.child(agent, input)
+  return inherited.journal
 }

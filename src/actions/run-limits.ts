@@ -1,10 +1,11 @@
+// The limits of a run: cycles, tokens, cost and time, and how many calls it may make.
 import type { Limits } from "../core/agent.ts"
 import type { StopReason } from "../core/event.ts"
 import { totalTokens, type Usage } from "../core/usage.ts"
 import type { PauseSignal, RuntimeCall } from "../runtime/runtime.ts"
 import { callName } from "./preview-call.ts"
 
-/** The limit a run has reached, if any. Checked between cycles: the cycle that crosses one completes. */
+/** Returns the limit that a run has reached, if any. Checked between cycles: a cycle that crosses a limit completes. */
 export function reachedLimit(
   spent: { cycle: number; usage: Usage; activeMs: number },
   limits: Limits,
@@ -20,28 +21,28 @@ export function reachedLimit(
   return undefined
 }
 
-/** The calls of a run so far: all of them, and of each name that is limited. JSON, as part of the run's state. */
+/** The calls of a run so far, in total and for each limited name. JSON, because it is part of the stored run state. */
 export interface CallCounts {
   total: number
   of: { [name: string]: number }
 }
 
 export function noCalls(): CallCounts {
-  // Without a prototype, because a binding may be called `__proto__`.
+  // No prototype, because a binding may be named `__proto__`.
   return { total: 0, of: Object.create(null) }
 }
 
-/** What a run may spend on calls. */
+/** How many calls a run may make, and how many it has made. */
 export interface CallBudget extends Pick<Limits, "calls" | "callsOf"> {
   counts: CallCounts
 }
 
-/** What a cell sees when a run has made as many calls as it may. */
+/** The error that a cell or the model sees when a call limit is reached. */
 export class CallLimitReached extends Error {
   override name = "CallLimitReached"
 }
 
-/** Counts a call, whatever becomes of it, in every budget or in none: throws when one of them is spent. */
+/** Counts a call in every budget, whatever its outcome. Throws, and counts nothing, if a budget is used up. */
 export function spendCall(call: RuntimeCall, budgets: readonly CallBudget[]): void {
   for (const budget of budgets) {
     const { counts, calls = Infinity } = budget
@@ -55,17 +56,16 @@ export function spendCall(call: RuntimeCall, budgets: readonly CallBudget[]): vo
   addToCounts(call, budgets, 1)
 }
 
-/** The calls of one answer, taken out of the budgets before any of them is made. */
+/** The calls of one answer, counted before any of them is made. */
 export interface Reservation {
-  /** Why a call may not be made; undefined where it may. */
+  /** Returns why a call may not be made; undefined if it may. */
   refusal(id: string): CallLimitReached | undefined
-  /** Gives a call back that was not made after all. */
+  /** Uncounts a call that was not made. */
   release(id: string): void
 }
 
-/** Takes calls out of every budget at once, so that no effect of one of them can leave too little for the others. Those
- *  of a name for which there are too many are all refused, and where all together are too many, all: half of what a model
- *  has planned may be worse than nothing. */
+/** Counts the calls of one answer at once, before any has an effect. If there are too many calls of one name, or in
+ *  total, all of these are refused: half of what the model planned may be worse than nothing. */
 export function reserveCalls(calls: readonly CountedCall[], budgets: readonly CallBudget[]): Reservation {
   if (!budgets.some(({ calls: most, callsOf }) => most !== undefined || callsOf) && !calls.some(hasLimit)) {
     return reserveUnlimited(calls, budgets)
@@ -80,11 +80,14 @@ export function reserveCalls(calls: readonly CountedCall[], budgets: readonly Ca
       else reserved.set(call.id, call)
     }
   }
-  const asked = reserved.size
+  const requested = reserved.size
   const least = Math.min(...budgets.map(({ counts, calls: most = Infinity }) => most - counts.total))
-  if (asked > least) {
+  if (requested > least) {
     for (const call of reserved.values()) {
-      refused.set(call.id, new CallLimitReached(tooManyCallsText(call, asked, least, "calls in all (limits.calls)")))
+      refused.set(
+        call.id,
+        new CallLimitReached(tooManyCallsText(call, requested, least, "calls in all (limits.calls)")),
+      )
     }
     reserved.clear()
   }
@@ -98,7 +101,7 @@ export function reserveCalls(calls: readonly CountedCall[], budgets: readonly Ca
   }
 }
 
-// The common case, on the way of every step.
+// The common case, fast because it runs in every cycle.
 function reserveUnlimited(calls: readonly CountedCall[], budgets: readonly CallBudget[]): Reservation {
   const add = (by: number) => {
     for (const { counts } of budgets) counts.total += by
@@ -133,13 +136,12 @@ function groupProblem(
   return undefined
 }
 
-function tooManyCallsText(call: CountedCall, asked: number, left: number, what: string): string {
+function tooManyCallsText(call: CountedCall, requested: number, left: number, what: string): string {
   const more = left > 0 ? `${left} more` : "no more"
   const cure = left > 0 ? "Ask for fewer." : "Go on without."
-  return `${callName(call)} was not called: this answer asks for ${asked}, and the run may make ${more} ${what}. ${cure}`
+  return `${callName(call)} was not called: this answer asks for ${requested}, and the run may make ${more} ${what}. ${cure}`
 }
 
-/** What is counted of a call. */
 export type CountedCall = Pick<RuntimeCall, "id" | "binding" | "method" | "maxCalls">
 
 function addToCounts(call: CountedCall, budgets: readonly CallBudget[], by: 1 | -1): void {
@@ -164,14 +166,13 @@ function limitReachedText(call: RuntimeCall, limit: string): string {
   return `${callName(call)} was not called: this run may make ${limit}, and has made them. Go on without it.`
 }
 
-/** Measures active time: what is spent waiting for a person does not count. */
+/** Measures active time. Time that is spent waiting for a person does not count. */
 export interface Stopwatch {
   activeMs(): number
-  /** Active time left; undefined without a limit. */
+  /** The active time left; undefined without a limit. */
   leftMs(): number | undefined
-  /** Stops the clock while `work` is under way. */
   paused<T>(work: () => Promise<T>): Promise<T>
-  /** Tells when it stops and goes on, so that other clocks do the same. */
+  /** Reports when the clock stops and continues, so that other clocks follow. */
   readonly pauses: PauseSignal
   /** Fires when active time reaches the limit. */
   readonly expired: AbortSignal
@@ -189,7 +190,7 @@ export function createStopwatch(limitMs = Infinity, now: () => number = Date.now
   const activeMs = () => (pauses > 0 ? spent : spent + now() - since)
 
   function arm(): void {
-    // Timers hold at most 2^31 - 1 ms; a limit beyond that is as good as none.
+    // A timer holds at most 2^31 - 1 ms; a longer limit counts as no limit.
     const left = limitMs - activeMs()
     if (left < 2 ** 31) timer = setTimeout(() => expiry.abort(), Math.max(0, left))
     timer?.unref()

@@ -1,30 +1,34 @@
-import { createRunField, type RunContext } from "../core/run-context.ts"
+// Which tools a run and its child runs may use.
+import { findInherited, type RunContext } from "../core/run-context.ts"
 import type { Tool } from "../tools/tool.ts"
 
-/** Which of its tools an agent may use. What is not allowed is neither offered to the model nor made when it asks for it all
- *  the same, or a cell does. Runs that a run starts may use no tool that it may not. */
+/** Which tools an agent may use. A tool that is not allowed is not offered to the model, and refused if the model or a
+ *  cell calls it. Child runs may use only tools that their parent may use. */
 export interface ToolPolicy {
-  /** Only these, by name, and those that an agent could not do without: `finish` and `read_artifact`. Default: all. */
+  /** Only these tools, by name, and `finish` and `read_artifact`, which an agent needs. Default: all. */
   allow?: readonly string[] | undefined
-  /** Not these. */
   deny?: readonly string[] | undefined
-  /** Only those for which this gives true; the two are not asked about. */
+  /** Only tools for which this returns true; not called for `finish` and `read_artifact`. */
   only?: ((tool: Tool) => boolean) | undefined
 }
 
 export type ToolFilter = (tool: Tool) => boolean
 
-const filters = createRunField<ToolFilter>()
+declare module "../core/run-context.ts" {
+  interface Inherited {
+    toolFilter?: ToolFilter
+  }
+}
 
-// Without them it could not end, or would have lost what was too long to show.
+// An agent needs these to end its run and to read results that were too long to show.
 const alwaysAllowed = new Set(["finish", "read_artifact"])
 
-/** A run's own policy, narrowed by that of the run that started it. */
+/** Combines a run's own policy with the filter it inherits, and stores the result for its child runs. */
 export function setToolFilter(run: RunContext, policy: ToolPolicy | undefined): ToolFilter {
-  const outer = filters.findInherited(run.parent)
+  const outer = findInherited(run.parent, "toolFilter")
   const own = createToolFilter(policy)
   const filter: ToolFilter = outer ? (tool) => outer(tool) && own(tool) : own
-  filters.set(run, filter)
+  run.inherited.toolFilter = filter
   return filter
 }
 

@@ -1,3 +1,4 @@
+// Results of tool calls: from a returned value, a thrown error or a skipped call, and the event that reports them.
 import { AgentError, abortReasonText, isAbortError } from "../core/errors.ts"
 import type { ActionError, ActionErrorKind, EventBody } from "../core/event.ts"
 import type { ToolCallPart } from "../core/message.ts"
@@ -11,7 +12,6 @@ import { CallRefused } from "./hooks.ts"
 import { resultText } from "./result-text.ts"
 import { CallLimitReached } from "./run-limits.ts"
 
-/** Why a call of an answer was not made. */
 export type SkipReason = "finish" | "ask" | "steering" | "aborted" | "incomplete" | "stopped"
 
 const skipTexts: Record<SkipReason, string> = {
@@ -27,7 +27,7 @@ export function skippedResult(reason: SkipReason): ToolResult {
   return toolFailure(`skipped-${reason}`, skipTexts[reason])
 }
 
-/** The value that a tool returned, as a result: text as it is, anything else as JSON. Throws where it is malformed. */
+/** Turns a returned value into a result: text unchanged, other values as JSON. Throws if a result is malformed. */
 export function toToolResult(value: unknown, tool: string): ToolResult {
   if (isToolResult(value)) return checkToolResult(value, tool)
   if (typeof value === "string") return toolResult({ text: value, value })
@@ -35,7 +35,7 @@ export function toToolResult(value: unknown, tool: string): ToolResult {
   return toolResult({ text: resultText(value), value })
 }
 
-/** What became of a call that threw. An abort is known by its name, or as the reason of the signal. */
+/** Turns a thrown error into a result. An abort is recognised by its name, or as the signal's reason. */
 export function failureResult(error: unknown, signal: AbortSignal): ToolResult {
   const { name, message } = errorParts(error)
   for (const [kind, code] of failureCodes) if (error instanceof kind) return toolFailure(code, message)
@@ -48,7 +48,7 @@ export function failureResult(error: unknown, signal: AbortSignal): ToolResult {
   return toolFailure("tool-failed", name === "Error" ? message : `${name}: ${message}`)
 }
 
-/** What a hook gave a tool in place of its input does not fit. */
+/** The input that a hook returned for a tool does not fit the tool's schema. */
 export class InvalidInput extends TypeError {}
 
 const failureCodes = [
@@ -60,20 +60,19 @@ const failureCodes = [
   [CallTimeout, "timeout"],
 ] as const
 
-/** A call with its result. */
 export interface PerformedCall {
   call: ToolCallPart
   result: ToolResult
-  /** The text as the model sees it. */
   shown: string
-  /** What holds the whole text, when that is more. */
+  /** The name under which the whole text is stored, if it is longer than `shown`. */
   kept?: string | undefined
   retained?: boolean | undefined
   durationMs: number
 }
 
-/** The event that ends a call. */
-export function toolEndEvent({ call, result, shown, kept, retained, durationMs }: PerformedCall): EventBody {
+export type ToolEnd = Extract<EventBody, { type: "tool-end" }>
+
+export function toolEndEvent({ call, result, shown, kept, retained, durationMs }: PerformedCall): ToolEnd {
   const { ok, code, images = [] } = result
   return {
     type: "tool-end",

@@ -1,3 +1,4 @@
+// The options of an agent, and how they become a complete configuration with every default filled in.
 import { type ApproverOption, checkApprover } from "../actions/approval.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { ToolPolicy } from "../actions/tool-policy.ts"
@@ -18,77 +19,75 @@ import type { Workspace } from "../workspaces/workspace.ts"
 import { checkRuntime, checkStopOn, checkWorkspace } from "./agent-option-checks.ts"
 import { defaultInstructions, type PromptSections, toolInstructions } from "./prompt/system-prompt.ts"
 
-/** What `createAgent` takes; `with`, `run` and `session` take the same as overrides. */
+/** The options of `createAgent`. `with`, `run` and `session` take them as overrides. */
 export interface AgentOptions extends AgentOverrides {
   /** A `Model`, an AI SDK language model, or an id such as "openai/gpt-5.2". */
   model: ModelSource
-  /** For people, events and other agents. Default "agent". */
+  /** The name in events and for other agents. Default "agent". */
   name?: string | undefined
   description?: string | undefined
-  /** An instance is shared on purpose; a factory makes each run or session its own. Default: a fresh `jsRuntime` each. */
+  /** An instance is shared; a factory creates one for each run or session. Default: a new `jsRuntime` each. */
   runtime?: RuntimeSource | undefined
-  /** Actions with a JSON schema, made by `tool()`. An agent with tools and no runtime works by tool calls alone. */
+  /** Functions with a JSON schema, made by `tool()`. An agent with tools and no runtime works by tool calls only. */
   tools?: readonly Tool[] | undefined
-  /** Which of its tools the agent, and the runs it starts, may use. Default: all. */
+  /** Which tools the agent and its child runs may use. Default: all. */
   toolPolicy?: ToolPolicy | undefined
-  /** Where the agent's files are; with one, it has tools to read, write and search them. */
+  /** The agent's files. With a workspace, it has tools to read, write and search them. */
   workspace?: Workspace | undefined
-  /** Lets the model run commands in its workspace, where that is a folder. Each asks for approval, unless its options
-   *  say otherwise. Default false. */
+  /** Lets the model run commands in its workspace, which must be a folder. Each command needs approval unless the shell
+   *  options say otherwise. Default false. */
   shell?: boolean | ShellOptions | undefined
-  /** False: the model gets no images, but a line of text for each, and no tool to read them. Default true; an endpoint that rejects
-   *  images gets none from then on. */
+  /** False: the model gets a line of text instead of each image, and no tool to read images. Default true; an endpoint
+   *  that rejects images gets none after that. */
   images?: boolean | undefined
-  /** What becomes of an answer without a tool call, of an agent without a runtime: the model is reminded to go on
-   *  (`continue`), it is the answer (`answer`), or a question to the user (`wait`). Default `continue`. */
+  /** How an agent without a runtime treats an answer without a tool call: the model is reminded to continue
+   *  (`continue`), or it is the final answer (`answer`) or a question to the user (`wait`). Default `continue`. */
   noTool?: NoToolPolicy | undefined
-  /** Ends the run after the first tool call that worked, or after one of these tools: its result is the output. */
+  /** Ends the run after the first successful tool call, or after one of these tools. Its result is the output. */
   stopOn?: "first-tool" | readonly string[] | undefined
-  /** Agents that it may give tasks to, by name: it then has the tools `delegate` and `delegate_status`. What they lack of
-   *  files, they have from it; its policy, hooks, limits and signal hold for them. */
+  /** Agents that this agent may delegate tasks to, by name, with the tools `delegate` and `delegate_status`. They use
+   *  its files if they have none, and its policy, hooks, limits and signal apply to them. */
   agents?: Readonly<Record<string, Agent>> | undefined
-  /** How many tools that are marked parallel, or sub-tasks, run together. Default 8. */
+  /** How many tools marked parallel, or sub-tasks, run at the same time. Default 8. */
   maxParallelTools?: number | undefined
-  /** Characters of a cell's output that the model sees; the rest is kept in a variable. Default 5,000. */
+  /** Characters of a cell's output that the model sees; a longer output is stored in a variable. Default 5,000. */
   maxOutputChars?: number | undefined
-  /** Wall time of one cell. Default: none. */
+  /** The time limit of one cell. Default: none. */
   cellTimeoutMs?: number | undefined
-  /** Checks each cell against the types of what is in the runtime before it runs. Default `off`. */
+  /** Checks each cell against the types of the objects in the runtime before it runs. Default `off`. */
   typeGate?: TypeGateMode | undefined
-  /** The fence tag to ask for and to accept. Default: "ts" with its usual aliases, or "python" with "py". */
+  /** The fence tag that marks code. Default: "ts" with its usual aliases, or "python" with "py". */
   fence?: string | undefined
-  /** Tokens the model can read. Default: what the model says, else 128,000. */
+  /** The tokens that the model can read. Default: as the model states, otherwise 128,000. */
   contextWindow?: number | undefined
-  /** How a conversation that grows long is made shorter. */
+  /** How a long conversation is shortened. */
   memory?: MemoryOptions | undefined
-  /** What the agent can learn when it needs to: paths of skills or folders of them, or skills made by `skill()`. */
+  /** Skills that the model can activate: paths of skills or of folders of skills, or skills made by `skill()`. */
   skills?: readonly SkillSource[] | undefined
-  /** A conversation to begin with. */
+  /** The messages that a conversation starts with. */
   messages?: Message[] | undefined
   /** Sections of the system prompt to replace. */
   prompt?: Partial<PromptSections> | undefined
-  /** Rolls a cell back that throws, is refused or fails its check: the namespace is as before. Default false. */
+  /** Rolls back a cell that throws, is refused or fails its check: the namespace is unchanged. Default false. */
   transaction?: CellOptions["transaction"]
-  /** Answers the calls that ask for approval: a function, or `"events"` for `run.approve(id, decision)` by who reads the events.
-   *  Default: that of the run it is started by, else such calls are refused. */
+  /** Answers approval requests: a function, or `"events"` for readers who call `run.approve(id, decision)`. Default:
+   *  the approver of the run that starts this one; without any, calls that need approval are refused. */
   approver?: ApproverOption | undefined
-  /** How long an approval may stay unanswered; then the call is refused. No active time passes meanwhile. Default: no limit. */
+  /** How long an approval request waits before the call is refused; no active time passes. Default: no limit. */
   approvalTimeoutMs?: number | undefined
-  /** Code of yours around runs, answers and calls, one object or a pipeline of them. Overrides replace them all: spread the old ones in to
-   *  keep them. The runs that a run starts have them too, around their own. */
+  /** User code around runs, answers and calls: one object or a pipeline. An override replaces all hooks; spread the old
+   *  ones to retain them. Child runs have these hooks too, around their own. */
   hooks?: Hooks | readonly Hooks[] | undefined
   temperature?: number | undefined
   maxOutputTokens?: number | undefined
-  /** Handed to the model's provider untouched. */
+  /** Passed unchanged to the model's provider. */
   providerOptions?: ModelRequest["providerOptions"]
   /** The clock, for tests and replays. Default `Date.now`. */
   now?: (() => number) | undefined
 }
 
-/** The options with every default filled in. */
 export interface AgentConfig {
   name: string
-  /** Whether it works by writing code. */
   usesCode: boolean
   usesTools: boolean
   tools: readonly Tool[]
@@ -118,14 +117,14 @@ export interface AgentConfig {
   hooks: readonly Hooks[]
   metadata: Metadata
   request: Omit<ModelRequest, "messages" | "signal" | "system">
-  /** Whether this run's options change what the system prompt says. */
+  /** Whether the options of this run change the system prompt. */
   changesPrompt: boolean
   now(): number
-  /** Measures how long things take: unlike `now` it goes on when the clock is set. */
+  /** The clock for durations. Unlike `now`, it is not affected when the system clock is set. */
   monotonicNow(): number
-  /** The tag the model is asked for. */
+  /** The tag that the model is asked to use. */
   fenceTag(language: Runtime["language"]): string
-  /** The tags that make a block a cell. */
+  /** The tags that mark a block as code to run. */
   acceptedFenceTags(language: Runtime["language"]): readonly string[]
 }
 
@@ -136,7 +135,7 @@ const defaultFenceTags: Record<Runtime["language"], readonly string[]> = {
   python: ["python", "py"],
 }
 
-export function resolveConfig(options: AgentOptions, freshPrompt = false): AgentConfig {
+export function resolveConfig(options: AgentOptions, changesPrompt = false): AgentConfig {
   const { maxOutputChars = 5000, cellTimeoutMs, fence, limits = {}, temperature, maxOutputTokens } = options
   const source = toModel(options.model)
   const model = options.images === false ? withoutImages(source) : source
@@ -191,7 +190,7 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     hooks: toHooks(options.hooks),
     metadata: options.metadata ?? {},
     request: { temperature, maxOutputTokens, providerOptions: options.providerOptions },
-    changesPrompt: freshPrompt,
+    changesPrompt,
     now: options.now ?? Date.now,
     monotonicNow: options.now ?? (() => Math.round(performance.now())),
     fenceTag: (language) => fence ?? defaultFenceTags[language][0] ?? language,

@@ -1,3 +1,4 @@
+// Checks of the options of agents, runs and sessions: unknown names and wrong types are errors with a suggestion.
 import type { ToolPolicy } from "../actions/tool-policy.ts"
 import {
   anything,
@@ -42,7 +43,7 @@ const policyChecks: OptionChecks<ToolPolicy> = { allow: mustBeTextList, deny: mu
 
 const runtimeMethods = ["inject", "update", "retrieve", "execute", "describe", "names", "keep", "reset", "close"]
 
-// `anything`: the value is checked where it is resolved, with more knowledge than its type.
+// `anything` marks an option that is checked where it is resolved, because its type alone does not suffice.
 const agentChecks: OptionChecks<AgentOptions> = {
   model: anything,
   name: mustBeText,
@@ -106,7 +107,6 @@ export const checkSessionOptions = (options: CodeSessionOptions) =>
 export const checkOverrides = (overrides: Partial<AgentOptions>) =>
   checkOptions<Partial<AgentOptions>>("agent.with()", overrides, agentChecks)
 
-/** Refuses names of tools that the agent cannot have. */
 export function checkStopOn(stopOn: AgentOptions["stopOn"], tools: readonly Tool[]): void {
   if (stopOn === undefined || stopOn === "first-tool") return
   const known = [...tools.map(({ name }) => name), ...builtinNames]
@@ -118,7 +118,6 @@ export function checkStopOn(stopOn: AgentOptions["stopOn"], tools: readonly Tool
   throw new ConfigError(`stopOn: there is no tool "${unknown}"${hint}. There are: ${listed}.`)
 }
 
-/** Refuses an object that lacks methods of a workspace. */
 export function checkWorkspace(workspace: unknown): void {
   if (workspace === undefined) return
   if (typeof workspace !== "object" || workspace === null) {
@@ -130,7 +129,7 @@ export function checkWorkspace(workspace: unknown): void {
     throw new ConfigError(`workspace: this ${String(problem)}. Use localWorkspace(dir), or implement Workspace whole.`)
 }
 
-/** Refuses what is neither a runtime nor a function that makes one. */
+/** Throws for a value that is neither a runtime nor a function that creates one. */
 export function checkRuntime(runtime: unknown): void {
   if (runtime === undefined || typeof runtime === "function") return
   const isObject = typeof runtime === "object" && runtime !== null && "execute" in runtime

@@ -1,3 +1,4 @@
+// Sessions of agents made by createAgent: opening, resuming, forking, and archiving their conversation.
 import { hasJournaledParent, type Journal, setJournal } from "../actions/run-journal.ts"
 import type { Run } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
@@ -6,7 +7,6 @@ import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { WaitForTurn } from "../core/run-queue.ts"
 import { createOwnEventFilter } from "../core/trajectory.ts"
-import { createHiddenField } from "../core/values/hidden-field.ts"
 import { approvalsIgnoredMessage } from "../sessions/handle-trust.ts"
 import { createRecordingJournal } from "../sessions/recording-journal.ts"
 import { createSession, type SessionOf } from "../sessions/session.ts"
@@ -35,13 +35,11 @@ import { readStoredHead } from "./conversation/stored-head.ts"
 import type { Conversation } from "./conversation.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
 
-/** What a session of our own agents is made with. */
 export interface AgentSessionDriver {
   config: AgentConfig
-  /** A new conversation. */
   openConversation(): Promise<Conversation>
   closeConversation(conversation: Conversation): Promise<void>
-  /** Starts a run of the session's agent. `enter` gives the conversation once the run may have it. */
+  /** Starts a run. `enter` returns the conversation when it is the run's turn. */
   startRun(
     prompt: Prompt,
     sent: CodeRunOptions | undefined,
@@ -50,10 +48,10 @@ export interface AgentSessionDriver {
   ): Run
 }
 
-/** Opens a session, new or kept, and keeps it where there is an archive. `journal` gives what each run, by its number,
- *  asks from outside. */
+/** Opens a new or archived session, and archives it if there is an archive. `journal` returns the journal of each run
+ *  by its number; a replay provides it. */
 export async function openSession(
-  seat: AgentSessionDriver,
+  driver: AgentSessionDriver,
   options: ArchiveOptions,
   journal?: JournalForRun,
 ): Promise<SessionOf<CodeRunOptions>> {
@@ -64,28 +62,15 @@ export async function openSession(
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const { recording = true, keepPrompt } = options
     const shared = stored
-      ? await restoreStoredSession(stored, seat.config, { isNamedByHandle, keepPrompt })
-      : await seat.openConversation()
+      ? await restoreStoredSession(stored, driver.config, { isNamedByHandle, keepPrompt })
+      : await driver.openConversation()
     const id = parts?.id ?? newId("s")
-    const storage = createSessionStorage(archive, source, { id, agent: seat.config.name, writer })
-    return createAgentSession(seat, shared, id, storage, { recording, journal })
+    const storage = createSessionStorage(archive, source, { id, agent: driver.config.name, writer })
+    return createAgentSession(driver, shared, id, storage, { recording, journal })
   })
 }
 
 export type JournalForRun = (run: number) => Journal
-
-type ReplaySession = (journal: JournalForRun) => Promise<SessionOf<CodeRunOptions>>
-
-const replays = createHiddenField<ReplaySession>()
-
-export function canReplay(agent: object, open: ReplaySession): void {
-  replays.set(agent, open)
-}
-
-/** How a session of an agent of ours is replayed; undefined for any other. */
-export function replaySession(agent: object): ReplaySession | undefined {
-  return replays.get(agent)
-}
 
 function refuseCliSession({ id, provider }: SessionHandleParts): void {
   if (provider === undefined) return
@@ -122,7 +107,7 @@ async function restoreStoredSession(
 }
 
 function createAgentSession(
-  seat: AgentSessionDriver,
+  driver: AgentSessionDriver,
   shared: Conversation,
   id: string,
   storage: SessionStorage | undefined,
@@ -142,11 +127,11 @@ function createAgentSession(
     storage,
     runtime,
     start: (prompt, sent, turn) =>
-      seat.startRun(prompt, sent, turn, async (run) => {
+      driver.startRun(prompt, sent, turn, async (run) => {
         await storage?.writer.claim()
         const number = runs++
         if (journal) setJournal(run, journal(number))
-        // One that must not do anything twice has a journal that this one must not replace.
+        // Do not replace the journal of a parent run: a durable parent must not repeat calls.
         else if (storage && recording && !hasJournaledParent(run))
           setJournal(run, startRecording(storage.writer, number))
         return shared
@@ -158,16 +143,16 @@ function createAgentSession(
       (async () => {
         const copy = await copyConversation(shared)
         const forkId = newId("s")
-        const forked = forkSessionStorage(storage, { id: forkId, agent: seat.config.name, events: copy.events })
+        const forked = forkSessionStorage(storage, { id: forkId, agent: driver.config.name, events: copy.events })
         if (storage && forked) {
           for (const entry of await readRecording(storage.archive, id)) forked.writer.addRecordingEntry(entry)
           for (const [name, text] of await readArtifacts(storage.archive, id)) copy.artifacts.put(name, text)
         }
-        const session = createAgentSession(seat, copy, forkId, forked, { recording })
+        const session = createAgentSession(driver, copy, forkId, forked, { recording })
         await copy.save?.(true, [])
         return session
       }),
-    close: () => seat.closeConversation(shared),
+    close: () => driver.closeConversation(shared),
   })
 }
 
@@ -179,7 +164,8 @@ function startRecording({ addRecordingEntry: note, calls }: SessionWriter, numbe
 const objectsNotArchivedWarning =
   "The runtime was given as an instance, so its objects are not kept with the session. Give a factory: runtime: () => jsRuntime({ … })."
 
-/** Stores a conversation: its events as they come, its state after each cycle, its objects when a run has ended. */
+/** Writes a conversation to the archive: events as they arrive, its state after each cycle, its objects at the end of a
+ *  run. */
 function archiveConversation(writer: SessionWriter, shared: Conversation): void {
   storeEvents(writer, shared)
   shared.save = async (ended, unheard) => {

@@ -1,3 +1,4 @@
+// The skills of an agent: loading them, and the functions by which a run activates them and reads their files.
 import { ConfigError } from "../core/errors.ts"
 import type { Emit, EventBody } from "../core/event.ts"
 import { userMessage } from "../core/message.ts"
@@ -10,36 +11,33 @@ import { loadSkills, type Skill, type SkillSource } from "../skills.ts"
 import type { SkillAccess } from "../tools/activate-skill.ts"
 import type { Conversation } from "./conversation.ts"
 
-/** The skills of an agent. */
 export interface AgentSkills {
-  /** Those that the model is told of. */
   offered: readonly Skill[]
   warnings: readonly string[]
-  /** What a run works with instead of its conversation's runtime and its own way to tell, so that its cells can activate
-   *  skills and read their files: through the gate, as any call. */
-  createRunSkills(conversation: Conversation, how: SkillRunSetup, tell: Emit): RunSkills
+  /** Returns the runtime and the `emit` that a run with skills uses instead of its own: cells can then activate skills
+   *  and read their files. These calls pass the call gate as any other. */
+  createRunSkills(conversation: Conversation, setup: SkillRunSetup, emit: Emit): RunSkills
 }
 
 export interface SkillRunSetup {
   tag: string
-  /** Whether the run works by writing code; otherwise by tool calls alone. */
+  /** Whether the run works by writing code, otherwise by tool calls only. */
   usesCode: boolean
-  /** Folders that the tools of the run can write: no code of a skill is taken from there to be run on the host. */
+  /** Folders that the tools of the run can write. Code of a skill there is never run on the host. */
   writable: readonly string[]
 }
 
 export interface RunSkills {
   runtime: Runtime
   emit: Emit
-  /** How the same is done by a tool. */
   access: SkillAccess
 }
 
-/** Loads an agent's skills, once, and makes a runtime ready for them, if it works with one. */
+/** Loads an agent's skills once, and binds the skill functions in its runtime if it has one. */
 export async function openSkills(sources: readonly SkillSource[], runtime: Runtime | undefined): Promise<AgentSkills> {
   const loading = loadedSkills.get(sources) ?? loadOfferedSkills(sources)
   loadedSkills.set(sources, loading)
-  // What failed may be mended and tried again.
+  // A failed load is tried again next time.
   loading.catch(() => loadedSkills.delete(sources))
   const skills = await loading
   if (runtime && skills.offered.length > 0) await bindSkillFunctions(runtime)
@@ -56,7 +54,7 @@ async function loadOfferedSkills(sources: readonly SkillSource[]): Promise<Agent
   return {
     offered,
     warnings: problems.map(({ path, message }) => `${path}: ${message}`),
-    createRunSkills: (conversation, how, tell) => createRunSkills(offered, conversation, how, tell),
+    createRunSkills: (conversation, setup, emit) => createRunSkills(offered, conversation, setup, emit),
   }
 }
 
@@ -64,12 +62,12 @@ function createRunSkills(
   offered: readonly Skill[],
   conversation: Conversation,
   { tag, usesCode, writable }: SkillRunSetup,
-  tell: Emit,
+  emit: Emit,
 ): RunSkills {
-  const { runtime, activatedSkills: activated } = conversation
+  const { runtime, activatedSkills } = conversation
   const { language } = runtime
   const { activate, read } = skillFunctions[language]
-  const results = holdUntilResults(tell)
+  const results = holdUntilResults(emit)
 
   const find = (name: unknown): Skill => {
     const skill = offered.find((each) => each.name === name)
@@ -77,24 +75,23 @@ function createRunSkills(
     throw new Error(`There is no skill "${name}". There is ${offered.map((each) => each.name).join(", ")}.`)
   }
 
-  const isTold = (id: string | undefined) =>
+  const isInConversation = (id: string | undefined) =>
     id !== undefined && (results.waits(id) || conversation.messages.some((message) => message.id === id))
 
   const activateSkill = async (name: unknown): Promise<string> => {
     const skill = find(name)
-    const { names, otherLanguageFile: elsewhere } = usesCode
-      ? await injectSkill(skill, runtime, writable)
-      : noneInjected
+    const { names, otherLanguageFile } = usesCode ? await injectSkill(skill, runtime, writable) : noneInjected
     const declarations = names.length > 0 ? await runtime.describe(names) : ""
     const files = await skill.files()
     for (const each of names) conversation.announcedNames.add(each)
-    if (isTold(activated.get(skill.name))) return `The skill "${skill.name}" is active; its instructions are above.`
+    if (isInConversation(activatedSkills.get(skill.name)))
+      return `The skill "${skill.name}" is active; its instructions are above.`
     const needsRuntime = !usesCode && hasCode(skill)
     const use = usesCode ? language : "tool"
-    const text = activationText({ skill, files, declarations, tag, otherLanguageFile: elsewhere, needsRuntime, use })
+    const text = activationText({ skill, files, declarations, tag, otherLanguageFile, needsRuntime, use })
     const message = { ...userMessage(text, "host"), pinned: true as const }
-    activated.set(skill.name, message.id)
-    results.tell({ type: "skill-activated", name: skill.name, messages: [message] })
+    activatedSkills.set(skill.name, message.id)
+    results.emitLater({ type: "skill-activated", name: skill.name, messages: [message] })
     return `The skill "${skill.name}" is active; its instructions follow${usesCode ? " the output of this cell" : ""}.`
   }
 
@@ -135,16 +132,16 @@ function decodeText(bytes: Uint8Array, path: unknown): string {
   }
 }
 
-/** A runtime whose cells get certain calls answered here; everything else is the runtime's own. */
+/** Wraps a runtime so that certain calls of its cells are answered here. */
 function interceptCalls(
   runtime: Runtime,
   own: ReadonlyMap<string, (...args: readonly unknown[]) => Promise<unknown>>,
 ): Runtime {
   const execute: Runtime["execute"] = (code, options = {}) => {
     const { call: gate = passThrough } = options
-    const call: CallGate = (asked, next) => {
-      const answer = asked.method === undefined ? own.get(asked.binding) : undefined
-      return gate(asked, answer ? (change) => answer(...(change?.args ?? asked.args)) : next)
+    const call: CallGate = (request, next) => {
+      const answer = request.method === undefined ? own.get(request.binding) : undefined
+      return gate(request, answer ? (change) => answer(...(change?.args ?? request.args)) : next)
     }
     return runtime.execute(code, { ...options, call })
   }
@@ -159,21 +156,21 @@ function interceptCalls(
 
 const passThrough: CallGate = (_call, next) => next()
 
-/** Holds events back that bring messages until what the model asked for has its result: nothing may come between. */
-function holdUntilResults(tell: Emit): { emit: Emit; tell: Emit; waits(message: string): boolean } {
-  let owed = 0
+/** Delays events that add messages until all actions of an answer have results: no message may come in between. */
+function holdUntilResults(emit: Emit): { emit: Emit; emitLater: Emit; waits(message: string): boolean } {
+  let pendingResults = 0
   const waiting: EventBody[] = []
   return {
     emit(event) {
-      tell(event)
+      emit(event)
       if (event.type === "message-end")
-        owed = event.message.parts.filter(({ type }) => requestingPartTypes.has(type)).length
+        pendingResults = event.message.parts.filter(({ type }) => requestingPartTypes.has(type)).length
       if (event.type !== "code-end" && event.type !== "tool-end") return
-      owed = Math.max(0, owed - 1)
-      if (owed === 0) for (const held of waiting.splice(0)) tell(held)
+      pendingResults = Math.max(0, pendingResults - 1)
+      if (pendingResults === 0) for (const held of waiting.splice(0)) emit(held)
     },
-    tell(event) {
-      if (owed === 0) tell(event)
+    emitLater(event) {
+      if (pendingResults === 0) emit(event)
       else waiting.push(event)
     },
     waits: (id) =>

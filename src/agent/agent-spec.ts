@@ -1,3 +1,4 @@
+// Describes an agent as JSON: its name, model, instructions, tools and sub-agents.
 import { type AgentSpec, getAgentSpec } from "../core/agent-spec.ts"
 import type { AgentConfig } from "./agent-config.ts"
 

@@ -1,3 +1,4 @@
+// The state that the runs of one conversation share: the events, the messages folded from them, and the runtime.
 import { type AgentEvent, isDelta } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import { createOwnEventFilter, foldMessages } from "../core/trajectory.ts"
@@ -12,55 +13,51 @@ import type { FoldedConversation } from "./conversation/fold-conversation.ts"
 import type { InterruptedCall } from "./conversation/interruption.ts"
 import type { ToolEnvironment } from "./toolbox.ts"
 
-/** What runs of one conversation share: the log, the messages folded from it, and the runtime. */
 export interface Conversation {
   readonly events: readonly AgentEvent[]
-  /** The part of the conversation before `events`; undefined where these are all of it. */
+  /** The part of the conversation before `events`; undefined if `events` is complete. */
   readonly folded: FoldedConversation | undefined
   readonly messages: readonly Message[]
   readonly runtime: Runtime
-  /** Whether the runtime was made for this conversation, and ends with it. */
+  /** Whether the runtime was created for this conversation; then it is closed with it. */
   readonly ownsRuntime: boolean
-  /** Frozen with the first run, so that prompt caches hit. */
+  /** The system prompt. It stays the same after the first run, so that prompt caches hit. */
   system: string | undefined
-  /** The run whose `run-start` has that prompt. */
+  /** The run whose `run-start` event contains that prompt. */
   systemRun: string | undefined
-  /** Identifies the definition that the prompt was written for: a hash of the prompt over a new runtime, before runs change its
-   *  objects. */
+  /** Identifies the agent definition behind the prompt: a hash of the prompt for a new, unchanged runtime. */
   promptHash: string | undefined
-  /** Names the model was told about. */
+  /** The names that the model knows from the prompt, from announcements or from its own cells. */
   announcedNames: Set<string>
-  /** The skills that were activated, each with the id of the message that has its instructions. */
+  /** The activated skills, each with the id of the message that has its instructions. */
   readonly activatedSkills: Map<string, string>
-  /** What was said too late for the run it was meant for. */
+  /** Steers that came too late for their run; the next run delivers them. */
   steered: string[]
-  /** What was not brought back with it; the model is told once. */
+  /** The objects that could not be restored; the next run reports them to the model once. */
   lost: readonly RuntimeLoss[]
-  /** The names that the model was told are gone. */
   readonly namesReportedLost: Set<string>
-  /** Set where the process of the last run ended before the run did, until the next run tells the model. */
+  /** Set if the process of the last run ended before the run did, until the next run reports it to the model. */
   interrupted?: { calls: InterruptedCall[] | undefined } | undefined
-  /** What the owner should know, told with the next run. */
+  /** Warnings for the host; the next run emits them. */
   readonly warnings: string[]
-  /** Names of kept values that what was brought back speaks of: given to nothing else. */
+  /** Names of stored values that the restored messages mention. No other value may get these names. */
   mentionedNames: ReadonlySet<string>
-  /** What was approved for good. */
+  /** The calls that were approved with `always`. */
   approved: string[]
   memory: MemoryState
-  /** The state that its tools share. */
   readonly state: SharedState
-  /** Texts that are too long to show, of an agent without a runtime. */
+  /** Texts too long to show, for an agent without a runtime. */
   readonly artifacts: Artifacts
-  /** What tools stand on, once some are used. */
+  /** What the tools share; created when the first tool is used. */
   toolEnvironment: Promise<ToolEnvironment> | undefined
   record(event: AgentEvent): void
-  /** Stores what is new, where the conversation is archived: when a run has begun, after each cycle, and at its end.
-   *  `unheard` is what the user has said and the model has not heard. */
-  save?: ((ended: boolean, unheard: readonly string[]) => Promise<void>) | undefined
+  /** Archives what is new: when a run has begun, after each cycle, and at its end. `undeliveredSteers` are those that
+   *  the model has not received. Absent without an archive. */
+  save?: ((ended: boolean, undeliveredSteers: readonly string[]) => Promise<void>) | undefined
 }
 
-/** A new conversation; one that goes on from an earlier keeps what the model was told and the user allowed. With a
- *  `workspace` its tools work there from now on. */
+/** Creates a conversation. If it continues an earlier one, it takes over what the model knows and the user approved.
+ *  `workspace` replaces the workspace of its tools. */
 export function createConversation(
   runtime: Runtime,
   ownsRuntime: boolean,
@@ -70,9 +67,9 @@ export function createConversation(
   const { workspace, folded } = options
   const events: AgentEvent[] = [...(folded?.open ?? [])]
   const messages: Message[] = [...(folded?.messages ?? [])]
-  const told = new Set(earlier?.announcedNames)
+  const announced = new Set(earlier?.announcedNames)
   const state = createToolState(earlier?.state.values)
-  const gone = new Set(earlier?.namesReportedLost)
+  const reportedLost = new Set(earlier?.namesReportedLost)
   const isOwn = createOwnEventFilter(folded?.runs)
   for (const event of events) isOwn(event)
   const shared: Conversation = {
@@ -84,39 +81,38 @@ export function createConversation(
     system: earlier?.system,
     systemRun: undefined,
     promptHash: earlier?.promptHash,
-    announcedNames: told,
+    announcedNames: announced,
     activatedSkills: new Map(earlier?.activatedSkills ?? folded?.activated),
     steered: [...(earlier?.steered ?? [])],
     lost: earlier?.lost ?? [],
-    namesReportedLost: gone,
+    namesReportedLost: reportedLost,
     warnings: [],
     mentionedNames: earlier?.mentionedNames ?? new Set(),
     approved: [...(earlier?.approved ?? [])],
     memory: earlier?.memory ?? initialMemory,
     state,
     artifacts: earlier?.artifacts ?? createArtifacts(),
-    toolEnvironment: earlier?.toolEnvironment?.then((ground) => ground.continueWith(state, workspace)),
+    toolEnvironment: earlier?.toolEnvironment?.then((environment) => environment.continueWith(state, workspace)),
     record(event) {
-      // That it was saved is known where it was saved, and only told.
+      // The engine stores checkpoints itself; this event is only for readers.
       if (isDelta(event) || event.type === "checkpoint-saved") return
-      // An event that was read from a store is not frozen yet.
+      // Events that were read from a store are not frozen yet.
       events.push(deepFreeze(event))
       if (!isOwn(event)) return
       foldMessages(messages, event)
       if (event.type === "run-start" && event.system !== undefined && event.system === shared.system) {
         shared.systemRun = event.run
       }
-      // What the model has made itself, it need not be told of.
+      // The model knows the names that its own cells create.
       if (event.type !== "code-end") return
       for (const name of event.changes.created) {
-        told.add(name)
-        gone.delete(name)
+        announced.add(name)
+        reportedLost.delete(name)
       }
     },
   }
   return shared
 }
 
-/** Which conversation a result came from, so that `from` goes on in the same runtime. A result read back from JSON has
- *  none: it brings its messages into a fresh one. */
+/** The conversation of a result, so that `from` continues in its runtime. A result read from JSON has none. */
 export const conversationOfResult = createHiddenField<Conversation>()

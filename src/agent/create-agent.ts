@@ -1,3 +1,4 @@
+// createAgent: an agent that works by writing code or calling tools, with its runs, sessions and durable runs.
 import { combineObservers } from "../actions/hooks.ts"
 import { setJournal } from "../actions/run-journal.ts"
 import type { Agent, Run, RunOptions, SessionOptions } from "../core/agent.ts"
@@ -13,8 +14,9 @@ import type { SessionOf } from "../sessions/session.ts"
 import type { ArchiveOptions } from "../sessions/session-archive.ts"
 import { checkInitialState, type StateValues } from "../tools/tool-state.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./agent-config.ts"
+import { withInternals } from "./agent-internals.ts"
 import { checkAgentOptions, checkOverrides, checkRunOptions, checkSessionOptions } from "./agent-option-checks.ts"
-import { type AgentSessionDriver, canReplay, openSession } from "./agent-session.ts"
+import { type AgentSessionDriver, openSession } from "./agent-session.ts"
 import { createAgentSpec } from "./agent-spec.ts"
 import { attachConversation, restoreFromResult } from "./conversation/continue-from-result.ts"
 import { closeConversation, openConversation, rejectWhenAborted } from "./conversation/open-conversation.ts"
@@ -23,21 +25,20 @@ import { type Conversation, conversationOfResult } from "./conversation.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
 import { buildPrompt } from "./prompt/build-prompt.ts"
 import { approvedInRunTree, refuseUnpriced, shareFilesWithChildRuns, withInheritedWorkspace } from "./run/child-runs.ts"
-import { canBeDurable, type DurableRun } from "./run/durable-run.ts"
+import type { DurableRun } from "./run/durable-run.ts"
 import { runLoop } from "./run/run-loop.ts"
 import { brokenOutcome } from "./run/run-result.ts"
 import type { Verify } from "./run/verify.ts"
 
-/** What `run` and `send` of our own agents may change: any of the agent's options. */
+/** The options of `run` and `send`: overrides of the agent's options, and options of one run. */
 export interface CodeRunOptions<O extends Outputs = Outputs> extends RunOptions, Partial<AgentOptions> {
-  /** Variables the run must fill: it ends only when each is assigned and valid. They come back as `result.objects`. */
+  /** Variables that the run must assign, with valid values, before it may end. `result.objects` has them. */
   outputs?: O | undefined
-  /** New values for names of the runtime, before the run begins. */
+  /** New values for names in the runtime, set before the run begins. */
   values?: Record<string, unknown> | undefined
-  /** Values for the `state` of tools, set before the run begins. Other keys keep what earlier runs of the conversation
-   *  left there. */
+  /** Values for the `state` of tools, set before the run begins. Other keys retain their values from earlier runs. */
   state?: Readonly<Record<string, Json>> | undefined
-  /** Checks what the run left behind; the answer is `result.verdict`. */
+  /** Checks the state that the run leaves; the result is `result.verdict`. */
   verify?: Verify<ResultWith<O>> | undefined
 }
 
@@ -89,14 +90,14 @@ export function createAgent(options: AgentOptions): CodeAgent {
           if (opened) await closeConversation(opened)
         },
       })
-      // A run that is done has each output that `outputs` declares: that is what its loop sees to.
+      // The loop ends a run as done only if every declared output is filled.
       return run as Run<ResultWith<O>>
     },
-    async session(given = {}) {
-      checkSessionOptions(given)
-      const { signal, archive, resume, recording, keepPrompt, ...changes } = given
+    async session(overrides = {}) {
+      checkSessionOptions(overrides)
+      const { signal, archive, resume, recording, keepPrompt, ...changes } = overrides
       const opening = { archive, resume, recording, keepPrompt }
-      // The same sends, with the outputs typed as above.
+      // The same session, with the outputs of each `send` typed.
       return (await openSession(createSessionDriver(options, changes, signal), opening)) as CodeSession
     },
     async describe() {
@@ -111,9 +112,10 @@ export function createAgent(options: AgentOptions): CodeAgent {
     },
     spec: () => createAgentSpec(config, options.description),
   }
-  canBeDurable(agent, (durable) => startDurableRun(options, durable))
-  canReplay(agent, (journal) => openSession(createSessionDriver(options, {}, undefined), {}, journal))
-  return agent
+  return withInternals(agent, {
+    startDurableRun: (durable) => startDurableRun(options, durable),
+    openReplaySession: (journal) => openSession(createSessionDriver(options, {}, undefined), {}, journal),
+  })
 }
 
 function createSessionDriver(
@@ -126,7 +128,7 @@ function createSessionDriver(
   return {
     config,
     openConversation: () => openConversation(config),
-    closeConversation: closeConversation,
+    closeConversation,
     startRun(prompt, sent = {}, turn, enter) {
       checkRunOptions("session.send()", sent)
       const { signal: own, outputs, verify, values, state, ...sentChanges } = sent
@@ -146,25 +148,24 @@ function createSessionDriver(
 }
 
 function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
-  const { run: id, prompt, metadata, resumed, earlierConversation: earlier } = durable
+  const { run: id, prompt, metadata, resumed, earlierConversation } = durable
   const { limits, outputs, values, state } = durable.options ?? {}
   const config = resolveConfig(mergeOptions(options, { limits }))
-  const observer = combineObservers(options.onEvent, config.hooks)
   return startRun({
     id,
     agent: config.name,
     depth: config.limits.depth,
     signal: durable.signal,
     firstSeq: durable.firstSeq,
-    onEvent: observer,
+    onEvent: combineObservers(options.onEvent, config.hooks),
     now: config.now,
     onBodyError: (error) => ({ ...brokenOutcome(id, error, []), suspended: true }),
     async body(control) {
       setJournal(control.context, durable.journal)
       shareFilesWithChildRuns(control.context, config)
-      const kept = resumed ?? earlier
-      const shared = kept
-        ? await restoreConversation(kept, config, { keepPrompt: resumed !== undefined })
+      const stored = resumed ?? earlierConversation
+      const shared = stored
+        ? await restoreConversation(stored, config, { keepPrompt: resumed !== undefined })
         : await openConversation(config, undefined, control.signal)
       try {
         control.setRecorder(shared.record)
@@ -181,10 +182,9 @@ function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
 
 interface AgentRunSetup {
   signal: AbortSignal | undefined
-  /** Whether this run's own options change what the system prompt says. */
+  /** Whether the options of this run change the system prompt. */
   changesPrompt: boolean
   openConversation(config: AgentConfig, run: RunContext): Promise<Conversation>
-  /** Waits for the run's turn in its session. */
   waitForTurn?: WaitForTurn
   outputs: Outputs | undefined
   verify: Verify | undefined
@@ -193,11 +193,11 @@ interface AgentRunSetup {
   dispose?: () => Promise<void>
 }
 
-function startAgentRun(options: AgentOptions, prompt: Prompt, place: AgentRunSetup): Run {
-  // A wrong option is told at once, where it was written, and not as a failed run.
-  const config = resolveConfig(withInheritedWorkspace(options), place.changesPrompt)
-  checkOutputs(place.outputs, config.usesCode)
-  checkInitialState(place.state, "state")
+function startAgentRun(options: AgentOptions, prompt: Prompt, setup: AgentRunSetup): Run {
+  // Outside of `startRun`, so that a wrong option throws at once and is not a failed run.
+  const config = resolveConfig(withInheritedWorkspace(options), setup.changesPrompt)
+  checkOutputs(setup.outputs, config.usesCode)
+  checkInitialState(setup.state, "state")
   refuseUnpriced(config)
   const message = userMessage(prompt)
   const id = newId("run")
@@ -205,12 +205,12 @@ function startAgentRun(options: AgentOptions, prompt: Prompt, place: AgentRunSet
     id,
     agent: config.name,
     depth: config.limits.depth,
-    signal: place.signal,
+    signal: setup.signal,
     onEvent: combineObservers(options.onEvent, config.hooks),
     now: config.now,
-    dispose: place.dispose,
+    dispose: setup.dispose,
     onBodyError: (error) => brokenOutcome(id, error, []),
-    body: (control) => runAgent(control, config, message, place),
+    body: (control) => runAgent(control, config, message, setup),
   })
 }
 
@@ -218,22 +218,23 @@ async function runAgent(
   control: RunControl,
   config: AgentConfig,
   prompt: UserMessage,
-  place: AgentRunSetup,
+  setup: AgentRunSetup,
 ): Promise<RunBodyResult> {
   let shared: Conversation
   shareFilesWithChildRuns(control.context, config)
   try {
-    await rejectWhenAborted(place.waitForTurn?.(control.signal), control.signal)
-    shared = await place.openConversation(config, control.context)
+    await rejectWhenAborted(setup.waitForTurn?.(control.signal), control.signal)
+    shared = await setup.openConversation(config, control.context)
   } catch (error) {
-    // The conversation never hears of it, whoever watches the run does.
+    // The run failed before it had its conversation: only readers of the run see this event.
     const { name: agent, model, metadata } = config
     const start = control.emit({ type: "run-start", agent, model: model.id, messages: [prompt], metadata })
     return brokenOutcome(control.id, error, [start])
   }
-  const { outputs, verify, values, state } = place
-  const setup = { config, conversation: shared, prompt, metadata: config.metadata, outputs, verify, values, state }
-  const outcome = await runLoop(control, setup)
+  const { outputs, verify, values, state } = setup
+  const { metadata } = config
+  const loop = { config, conversation: shared, prompt, metadata, outputs, verify, values, state }
+  const outcome = await runLoop(control, loop)
   attachConversation(outcome.result, shared)
   return outcome
 }
@@ -253,11 +254,11 @@ function mergeOptions(options: AgentOptions, overrides: Partial<AgentOptions>): 
 }
 
 function withoutUndefined<T extends object>(options: T): Partial<T> {
-  // The same type with fewer members: an undefined option is one that was not given.
+  // The result has the same type with fewer members, because every option may be undefined.
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>
 }
 
-// A session has one runtime and one conversation: a send that asks for others would be ignored.
+// A session has one runtime and one conversation, so these options would have no effect on a send.
 function refuseSessionOptions(sent: CodeRunOptions): void {
   for (const option of ["runtime", "workspace", "messages", "from"] as const) {
     if (sent[option] === undefined) continue
@@ -269,6 +270,6 @@ function refuseSessionOptions(sent: CodeRunOptions): void {
 
 function changesPrompt(overrides: Partial<AgentOptions>): boolean {
   const { instructions, prompt, skills, fence, maxOutputChars, cellTimeoutMs, transaction, typeGate } = overrides
-  const said = [instructions, prompt, skills, fence, maxOutputChars, cellTimeoutMs, transaction, typeGate]
-  return said.some((value) => value !== undefined)
+  const promptOptions = [instructions, prompt, skills, fence, maxOutputChars, cellTimeoutMs, transaction, typeGate]
+  return promptOptions.some((value) => value !== undefined)
 }

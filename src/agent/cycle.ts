@@ -1,3 +1,4 @@
+// One cycle: a model request and the actions that answer it.
 import { type CodeServices, codeNotRun, performCode } from "../actions/perform-code.ts"
 import {
   type AvailableTools,
@@ -18,9 +19,9 @@ import { type ReviewedAnswer, requestAnswer } from "./request-answer.ts"
 import type { Ending, RunState } from "./run/run-state.ts"
 import type { AnswerServices } from "./stream-answer.ts"
 
-/** What a cycle needs from its host. The in-process loop gives it now; an engine or a worker gives the same. */
+/** What a cycle needs from the run loop. */
 export interface CycleServices extends AnswerServices, CodeServices, MemoryServices, ToolServices {
-  // Several parts give these; this is what a cycle has.
+  // Several of the extended interfaces declare these.
   keptIn: MemoryServices["keptIn"]
   request: AnswerServices["request"]
   systemTokens: AnswerServices["systemTokens"]
@@ -28,36 +29,35 @@ export interface CycleServices extends AnswerServices, CodeServices, MemoryServi
   hooks: CodeServices["hooks"]
   usesCode: boolean
   tools: AvailableTools["tools"]
-  /** Absent where there are no tools. */
+  /** Absent if the agent has no tools. */
   toolContext: AvailableTools["context"] | undefined
   noTool: "continue" | "answer" | "wait"
-  /** The time, as the model is told it; the same for a whole run. */
+  /** The current time as the model sees it; the same for the whole run. */
   clock: string
   contextWindow: number
-  /** Takes what the user said since the last cycle. */
+  /** Returns and removes the steers since the last cycle. */
   takeSteers(): string[]
-  /** Counts what a model call has used. */
   spend(usage: Usage): void
-  /** What was used since the last call, by this run and those it started. */
+  /** Returns and resets the usage of this run and its child runs since the last call. */
   takeSpent(): Usage
-  /** What the declared outputs lack, one line each; absent when none are declared. */
+  /** Returns the problems of the declared outputs, one line each; absent if none are declared. */
   missingOutputs?: (() => Promise<string[]>) | undefined
-  /** Whether the run was aborted, as opposed to out of time. */
+  /** Returns true if the run was aborted, false if its time is over. */
   wasAborted(): boolean
-  /** Remembers the error itself; the state holds only its data. */
+  /** Stores the error itself, because the run state contains only its data. */
   recordFailure(error: unknown): void
 }
 
-/** One model call and the action it asked for: tells its events and gives the next state. What it tells must be folded
- *  into `services.messages` at once. The in-process loop, an engine and a worker elsewhere all call this. */
+/** Sends one model request and performs its actions: emits the events and returns the next state. The caller must fold
+ *  each event into `services.messages` at once. */
 export async function cycle(state: RunState, services: CycleServices, emit: Emit): Promise<RunState> {
   const number = state.cycle + 1
   emit({ type: "cycle-start", cycle: number })
   deliverSteers(services, emit)
   const { answer, memory } = await requestAnswer(state, services, emit)
   warnIfNearlyFull(answer.usage.input, services, emit)
-  const acted = await performActions(answer, services, emit)
-  let end = decideEnding(acted, services, emit)
+  const outcome = await performActions(answer, services, emit)
+  let end = decideEnding(outcome, services, emit)
   let { returns } = state
   if (
     end?.status === "done" &&
@@ -68,36 +68,25 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
   }
   const spent = services.takeSpent()
   const usage = addUsage(state.usage, spent)
-  const output = outputOf(acted, end) ?? state.output
+  const output = outputOf(outcome, end) ?? state.output
   if (services.hooks.length > 0) end = await runAfterCycleHooks(end, { number, output, usage }, services, emit)
   emit({ type: "cycle-end", cycle: number, usage: spent })
   const next: RunState = { ...state, cycle: number, usage, output, returns, memory }
   return end ? { ...next, end } : next
 }
 
-// Does what the answer asks for: a cell first, then calls. What it asks for and is not done has a result that says why.
+// Performs the cell of an answer, then its tool calls. A skipped action gets a result with the reason.
 async function performActions(answer: ReviewedAnswer, services: CycleServices, emit: Emit): Promise<ActionsOutcome> {
   const { message, error, stop } = answer
   const code = message?.parts.find((part) => part.type === "code")
   let failure = error
-  if (code && error === undefined && !stop) failure = await runCode(code, services, emit)
+  if (code && error === undefined && !stop) failure = (await performCode(code, services, emit)).failure
   else if (code) emit(codeNotRun(code.id, whyNotRun(answer)))
   const calls = message?.parts.some((part) => part.type === "tool-call")
-  const used = calls ? await runTools(answer, code, failure, services, emit) : undefined
-  return { message, code, failure, stop, toolsOutcome: used }
+  const toolsOutcome = calls ? await runTools(answer, code, failure, services, emit) : undefined
+  return { message, code, failure, stop, toolsOutcome }
 }
 
-// The error is what only the host can mend: the runtime is gone.
-async function runCode(code: CodePart, services: CycleServices, emit: Emit): Promise<unknown> {
-  try {
-    await performCode(code, services, emit)
-    return undefined
-  } catch (error) {
-    return error
-  }
-}
-
-// What becomes of the tool calls of an answer.
 async function runTools(
   { message, stop, tools }: ReviewedAnswer,
   code: CodePart | undefined,
@@ -110,29 +99,28 @@ async function runTools(
   let reason: SkipReason | undefined
   if (stop) reason = "stopped"
   else if (failure !== undefined || !toolContext) reason = isAbortError(failure) ? "aborted" : "incomplete"
-  // The user may have spoken while the cell was running.
+  // The user may have steered while the cell was running.
   else if (code && services.interrupted()) reason = "steering"
   else return await performTools(calls, { tools: tools ?? services.tools, context: toolContext }, services, emit)
-  skipTools(calls, reason, emit)
-  return {}
+  return { ends: skipTools(calls, reason, emit) }
 }
 
-// What the agent says with this answer: by the tool that ends the run, else in prose.
-function outputOf({ message, toolsOutcome: used }: ActionsOutcome, end: Ending | undefined): string | undefined {
-  if (used?.directed?.directive.kind === "finish") return used.directed.directive.message
-  if (end?.status === "done" && used?.stopped) return used.stopped.text
+// Returns the output of this answer: from the tool that ends the run, otherwise its prose.
+function outputOf({ message, toolsOutcome }: ActionsOutcome, end: Ending | undefined): string | undefined {
+  if (toolsOutcome?.directed?.directive.kind === "finish") return toolsOutcome.directed.directive.message
+  if (end?.status === "done" && toolsOutcome?.stopped) return toolsOutcome.stopped.text
   return (message && proseOf(message)) || undefined
 }
 
-// An answer without the declared outputs is no answer yet.
-async function requestMissingOutputs(unfilled: () => Promise<string[]>, emit: Emit): Promise<boolean> {
-  const problems = await unfilled()
+// Reminds the model of missing outputs. Returns true if there are any.
+async function requestMissingOutputs(missingOutputs: () => Promise<string[]>, emit: Emit): Promise<boolean> {
+  const problems = await missingOutputs()
   if (problems.length === 0) return false
   emit({ type: "prompt-steered", message: userMessage(missingOutputsPrompt(problems), "host") })
   return true
 }
 
-// A block without a result would leave a history that no provider accepts.
+// Every code block needs a result: providers reject a history without one.
 function whyNotRun({ stop, error }: ReviewedAnswer): ActionError {
   if (stop) return { kind: "skipped", message: "The run was stopped before this code was run." }
   if (isAbortError(error)) return { kind: "aborted", message: "The run was interrupted before this code was run." }

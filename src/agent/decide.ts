@@ -1,3 +1,4 @@
+// Decides after a cycle whether the run continues or how it ends.
 import type { ToolsOutcome } from "../actions/perform-tools.ts"
 import { runAfterCycle, type Stop } from "../actions/run-hooks.ts"
 import { errorData } from "../core/errors.ts"
@@ -8,34 +9,33 @@ import type { CycleServices } from "./cycle.ts"
 import { noToolReminder } from "./prompt/system-prompt.ts"
 import type { Ending } from "./run/run-state.ts"
 
-/** What one answer came to. */
+/** The actions of one answer and their outcome. */
 export interface ActionsOutcome {
   message: AssistantMessage | undefined
   code: CodePart | undefined
-  /** What became of its tool calls; undefined when it had none. */
   toolsOutcome: ToolsOutcome | undefined
-  /** What only the host can mend. */
+  /** An error that only the host can fix. */
   failure: unknown
   stop: Stop | undefined
 }
 
-/** How the run ends with this cycle; undefined where it goes on. */
-export function decideEnding(acted: ActionsOutcome, services: CycleServices, emit: Emit): Ending | undefined {
-  const { message, code, toolsOutcome: used, failure, stop } = acted
+/** Returns how the run ends with this cycle; undefined if it continues. */
+export function decideEnding(outcome: ActionsOutcome, services: CycleServices, emit: Emit): Ending | undefined {
+  const { message, code, toolsOutcome, failure, stop } = outcome
   if (services.signal.aborted) return endingWhenInterrupted(services, emit)
   if (failure !== undefined) return endingWhenFailed(failure, services)
   if (stop) return endingFromStop(stop)
-  if (used?.directed) return endingFromDirective(used.directed, emit)
-  if (used?.stopped) return { status: "done", tool: used.stopped.tool }
-  if (code || used) return undefined
-  // Somebody spoke while the model was answering: that comes first.
+  if (toolsOutcome?.directed) return endingFromDirective(toolsOutcome.directed, emit)
+  if (toolsOutcome?.stopped) return { status: "done", tool: toolsOutcome.stopped.tool }
+  if (code || toolsOutcome) return undefined
+  // The user steered while the model was answering, so the run continues.
   if (deliverSteers(services, emit)) return undefined
   if (message) return endingWithoutAction(message, services, emit)
   emit({ type: "prompt-steered", message: userMessage("(Your last answer was empty. Go on with the task.)", "host") })
   return undefined
 }
 
-/** Lets the hooks say how it goes on after a cycle that would end so. */
+/** Runs the `afterCycle` hooks, which may change how the run continues. */
 export async function runAfterCycleHooks(
   end: Ending | undefined,
   cycle: { number: number; output: string; usage: Usage },
@@ -57,11 +57,11 @@ export async function runAfterCycleHooks(
   }
 }
 
-/** Says to the model what the user has said since; whether that was anything. */
+/** Adds the new steers to the conversation. Returns true if there were any. */
 export function deliverSteers(services: CycleServices, emit: Emit): boolean {
-  const said = services.takeSteers()
-  for (const text of said) emit({ type: "prompt-steered", message: userMessage(text, "steer") })
-  return said.length > 0
+  const steers = services.takeSteers()
+  for (const text of steers) emit({ type: "prompt-steered", message: userMessage(text, "steer") })
+  return steers.length > 0
 }
 
 export function endingFromStop({ stop, reason = "hook" }: Stop): Ending {
@@ -101,7 +101,7 @@ function endingFromDirective(
   return { status: "waiting", tool, pending: { kind: "question", id: call, ...question } }
 }
 
-// An agent that writes code has answered; one that only calls tools ends by one of them, unless it is told otherwise.
+// An agent that writes code has answered. An agent with tools only ends by a tool, unless `noTool` says otherwise.
 function endingWithoutAction(message: AssistantMessage, services: CycleServices, emit: Emit): Ending | undefined {
   if (services.usesCode || services.noTool === "answer") return { status: "done" }
   if (services.noTool === "continue") {

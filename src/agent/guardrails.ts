@@ -1,51 +1,51 @@
+// Guardrails: ready-made hooks that check or rewrite the prompt and the output of a run.
 import type { HookContext, Hooks } from "../actions/hooks.ts"
 import { checkOptions, mustBeIntegerFrom } from "../core/checks/check-options.ts"
 import type { PromptPart } from "../core/message.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
 import { isStandardSchema, validate } from "../runtime/schema.ts"
 
-/** Looks at a text on its way in or out. Gives nothing to let it pass, why to `block` it, or the text to `rewrite` it to. */
+/** Checks a text. Returns nothing to let it pass, a reason to `block` it, or a text to `rewrite` it to. */
 export type Guardrail = (text: string, context: HookContext) => Guarded | Promise<Guarded>
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a guardrail that returns nothing is the common one.
 export type Guarded = void | undefined | { block: string } | { rewrite: string }
 
-/** Guards what is said to the model. A blocked prompt ends the run as `stopped`, reason `guardrail`, and is not remembered;
- *  images of a rewritten one stay. */
+/** Checks the prompt. A blocked one is not stored and ends the run as `stopped`. A rewritten one retains its images. */
 export function guardInput(guard: Guardrail): Hooks {
   return {
     async beforeRun({ prompt }, context) {
-      const given = await guard(promptText(prompt), context)
-      if (!given) return undefined
-      if ("block" in given) return { stop: given.block, reason: "guardrail" }
-      return { prompt: [{ type: "text", text: given.rewrite }, ...prompt.filter(({ type }) => type === "image")] }
+      const decision = await guard(promptText(prompt), context)
+      if (!decision) return undefined
+      if ("block" in decision) return { stop: decision.block, reason: "guardrail" }
+      return { prompt: [{ type: "text", text: decision.rewrite }, ...prompt.filter(({ type }) => type === "image")] }
     },
   }
 }
 
-/** Guards what a run gives out, whatever its status. A blocked output is withheld, and the run is `stopped`, reason
- *  `guardrail`. What was streamed meanwhile, and the conversation, are as the model said it. */
+/** Checks the output of a run, whatever its status. A blocked output is withheld, and the run is `stopped` with reason
+ *  `guardrail`. Streamed text and the conversation are not changed. */
 export function guardOutput(guard: Guardrail): Hooks {
   return {
     async afterRun({ output }, context) {
       if (output === "") return undefined
-      const given = await guard(output, context)
-      if (!given) return undefined
-      return "block" in given ? { stop: given.block, reason: "guardrail" } : { output: given.rewrite }
+      const decision = await guard(output, context)
+      if (!decision) return undefined
+      return "block" in decision ? { stop: decision.block, reason: "guardrail" } : { output: decision.rewrite }
     },
   }
 }
 
 export interface ValidateOptions {
-  /** How often an answer is sent back before the run stops. Default 1. */
+  /** How often an answer is returned to the model before the run stops. Default 1. */
   repairs?: number | undefined
 }
 
-/** Says what is wrong with an answer; nothing where it is right. */
+/** Returns what is wrong with an answer; nothing if it is right. */
 export type OutputCheck = (output: string) => string | undefined | Promise<string | undefined>
 
-/** Accepts an answer only if it is JSON that a schema describes, or passes a check of yours. Another is sent back with what is
- *  wrong, once; then the run is `stopped`, reason `guardrail`. For the run itself, not for those it starts. */
+/** Accepts an answer only if it is JSON that matches a schema, or passes a check. Otherwise the model gets the problem
+ *  and another try; then the run is `stopped` with reason `guardrail`. Does not apply to child runs. */
 export function validateOutput(accepts: SchemaLike | OutputCheck, options: ValidateOptions = {}): Hooks {
   checkOptions("validateOutput()", options, { repairs: mustBeIntegerFrom(0) })
   const { repairs = 1 } = options
@@ -78,7 +78,7 @@ function toOutputCheck(accepts: SchemaLike | OutputCheck): OutputCheck {
   }
 }
 
-// Models like to put JSON in a fence.
+// Models often put JSON in a fence.
 function parseJson(output: string): { ok: true; value: unknown } | { ok: false } {
   const [, fenced = output] = /^\s*```(?:json)?\n([\s\S]*?)\n?```\s*$/i.exec(output) ?? []
   try {

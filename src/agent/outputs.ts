@@ -1,3 +1,4 @@
+// Declared outputs: variables that a run must assign before it may end, checked by their schemas.
 import { types } from "node:util"
 import type { RunResult } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
@@ -9,56 +10,53 @@ import type { SchemaLike } from "../runtime/bindings.ts"
 import type { Runtime, StandardSchema } from "../runtime/runtime.ts"
 import { toJsonSchema, validate } from "../runtime/schema.ts"
 
-/** Variables that a run must fill, each with the schema of its value. */
+/** Variables that a run must assign, each with the schema of its value. */
 export type Outputs = Record<string, SchemaLike | OutputOptions>
 
-/** An output with options. */
 export interface OutputOptions {
   schema: SchemaLike
-  /** `allow`: a value from before the run counts. Default: the run must assign the variable or change its value in place. */
+  /** `allow`: a value from before the run counts. Default: the run must assign the variable or change its value. */
   stale?: "allow" | undefined
 }
 
-/** What declared outputs come to: the type each schema gives, `unknown` for plain JSON Schema. */
+/** The types of declared outputs: from each schema, `unknown` for plain JSON Schema. */
 export type ObjectsOf<O extends Outputs> = {
   [K in keyof O]: O[K] extends StandardSchema<infer T> | { schema: StandardSchema<infer T> } ? T : unknown
 }
 
-/** The result of an agent of ours: it always has the state of its tools and its todos. */
+/** The result of an agent made by createAgent: it always has the state of its tools and its todos. */
 export type AgentResult = RunResult & Required<Pick<RunResult, "state" | "todos">>
 
-/** A result whose declared outputs are typed: all of them when the run is done, else those that were valid at its end. */
+/** A result with typed outputs: all of them if the run is done, otherwise those that were valid at its end. */
 export type ResultWith<O extends Outputs> = string extends keyof O
   ? AgentResult
   : AgentResult &
       ({ status: "done"; objects: ObjectsOf<O> } | { status: Exclude<Status, "done">; objects: Partial<ObjectsOf<O>> })
 
-/** The declared outputs of one run. */
 export interface DeclaredOutputs {
-  /** Takes the fingerprints of the values that are there before the run does anything. */
+  /** Takes the fingerprints of the values that exist before the run. */
   recordInitialValues(): Promise<InitialFingerprints>
-  /** Goes on with the fingerprints that were taken when the run began. A run that was done already has its outputs then. */
+  /** Continues with the fingerprints from the start of the run. If the run was done, its outputs are read again. */
   resume(old: InitialFingerprints | undefined, end: Status | undefined): Promise<void>
-  /** Takes note of the names that a cell of the run assigned. */
+  /** Notes the names that a cell of the run assigned. */
   noteAssignments(event: AgentEvent): void
-  /** Those that were valid when last looked at. */
+  /** The outputs that were valid at the last check. */
   readonly objects: Record<string, unknown>
-  /** Looks: what is missing or wrong, one line each. */
+  /** Checks the outputs and returns what is missing or wrong, one line each. */
   findProblems(): Promise<string[]>
-  /** Looks once more for a run that ended before its time. */
+  /** Checks the outputs of a run that ended early, and returns the valid ones. */
   collectAtEnd(status: Status): Promise<Record<string, unknown>>
 }
 
-/** The fingerprint of each value from before the run, until the run has assigned or changed it: plain data, part of the
- *  state of a run. */
+/** The fingerprints of values from before the run, until it changes them. Part of the stored run state. */
 export interface InitialFingerprints {
   [name: string]: string
 }
 
-/** How often a run that ends without its outputs is sent back, before it stops. */
+/** How often the model is reminded of missing outputs before the run stops. */
 export const maxOutputReminders = 3
 
-/** Refuses names that no variable can have, and an agent that can fill none. */
+/** Throws for names that no variable can have, and for an agent without variables. */
 export function checkOutputs(outputs: Outputs | undefined, usesCode: boolean): void {
   if (outputs && !usesCode) {
     throw new ConfigError(
@@ -80,7 +78,7 @@ export function checkOutputs(outputs: Outputs | undefined, usesCode: boolean): v
 
 const noNames: ReadonlySet<string> = new Set()
 
-/** A schema alone, or one with options. JSON Schema has no keyword `schema`. */
+/** Returns the options of an output, which may be a schema only. JSON Schema has no keyword `schema`. */
 export function outputOptions(output: SchemaLike | OutputOptions): OutputOptions {
   const hasOptions = typeof output === "object" && output !== null && "schema" in output && !("~standard" in output)
   return hasOptions ? (output as OutputOptions) : { schema: output as SchemaLike }
@@ -91,7 +89,7 @@ export function declaredOutputs(outputs: Outputs, runtime: Runtime, run: string)
   let objects: Record<string, unknown> = {}
   let old: InitialFingerprints = {}
 
-  async function unfilled(): Promise<string[]> {
+  async function findProblems(): Promise<string[]> {
     objects = {}
     const known = new Set((await runtime.names()).map(({ name }) => name))
     const problems: string[] = []
@@ -130,18 +128,18 @@ export function declaredOutputs(outputs: Outputs, runtime: Runtime, run: string)
     },
     async resume(before = {}, end) {
       old = before
-      if (end === "done") await unfilled()
+      if (end === "done") await findProblems()
     },
     noteAssignments(event) {
       if (event.type !== "code-end" || event.run !== run) return
       const { created, reassigned, removed } = event.changes
       for (const name of [...created, ...reassigned, ...removed]) delete old[name]
     },
-    findProblems: unfilled,
+    findProblems,
     async collectAtEnd(status) {
       objects = {}
-      // A run that failed or was aborted may have no runtime to ask any more.
-      if (status === "stopped" || status === "waiting") await unfilled()
+      // The runtime of a failed or aborted run may be gone.
+      if (status === "stopped" || status === "waiting") await findProblems()
       return objects
     },
   }
@@ -149,7 +147,7 @@ export function declaredOutputs(outputs: Outputs, runtime: Runtime, run: string)
 
 const unchangedText = "has the value that it had before this run: assign it in this run, or change its fields"
 
-// A value that cannot be read has to be assigned again.
+// A value that cannot be read must be assigned again.
 async function fingerprintVariable(runtime: Runtime, name: string): Promise<string> {
   try {
     return fingerprint(await runtime.retrieve(name))
@@ -158,8 +156,7 @@ async function fingerprintVariable(runtime: Runtime, name: string): Promise<stri
   }
 }
 
-/** The same in every process, for a run that goes on in another: functions count by their source, remote objects not at
- *  all. */
+/** The same in every process: functions count by their source, remote objects are ignored. */
 function fingerprint(value: unknown): string {
   const { text } = digest(value, (opaque) => (types.isProxy(opaque) ? "" : sourceOf(opaque)), { instances: true })
   return text
@@ -169,21 +166,26 @@ function sourceOf(opaque: object | symbol): string {
   return typeof opaque === "function" ? Function.prototype.toString.call(opaque) : String(typeof opaque)
 }
 
-/** What the model is told to fill. */
+/** The message that asks the model to assign the outputs. */
 export async function outputsPrompt(outputs: Outputs, { language }: Runtime, tag: string): Promise<string> {
   const declared = language === "python" ? pythonVariables(outputs) : await typescriptVariables(outputs)
-  return `Before you give your answer, assign these variables, at the top level of a cell. They are checked and handed over; your answer need not repeat them.\n\n${codeBlock(tag, declared)}`
+  const request =
+    "Before you give your answer, assign these variables, at the top level of a cell. " +
+    "They are checked and handed over; your answer need not repeat them."
+  return `${request}\n\n${codeBlock(tag, declared)}`
 }
 
-/** What the model is told when it answers too early. */
+/** The message for a model that answers before the outputs are assigned. */
 export function missingOutputsPrompt(problems: readonly string[]): string {
   const list = problems.map((problem) => `- ${indentFurtherLines(problem)}`).join("\n")
-  return `(You are not done: not all declared variables are assigned and valid. Mend this in a cell, then give your answer.)\n${taggedText("output", list)}`
+  const request =
+    "(You are not done: not all declared variables are assigned and valid. Mend this in a cell, then give your answer.)"
+  return `${request}\n${taggedText("output", list)}`
 }
 
 async function typescriptVariables(outputs: Outputs): Promise<string> {
-  const { declareOutputs: declareVariables } = await import("../runtime/declare/declare-outputs.ts")
-  return declareVariables(schemasOf(outputs))
+  const { declareOutputs } = await import("../runtime/declare/declare-outputs.ts")
+  return declareOutputs(schemasOf(outputs))
 }
 
 function pythonVariables(outputs: Outputs): string {

@@ -1,43 +1,40 @@
+// Splits a streamed answer into prose and its first code block.
 import { joinContinuation } from "./parse/continuation.ts"
 import { closesFence, type Fence, mayBeFence, parseOpeningFence } from "./parse/fence.ts"
 import { createLineLexer, type LineLexer } from "./parse/line-lexer.ts"
 
-/** What the model wrote, piece by piece. */
 export type ParsedPiece =
   | { type: "text"; text: string }
   | { type: "code-start"; tag: string }
   | { type: "code"; text: string }
   | { type: "code-end" }
 
-/** The whole answer: the prose before the first code block, and that block. */
 export interface ParsedAnswer {
   text: string
   code?: { tag: string; code: string; closed: boolean } | undefined
 }
 
-/** Splits an answer into prose and its first code block while it streams. The result depends on the text alone, never on
- *  how it was cut into chunks. */
+/** Splits an answer while it streams. The result depends only on the text, never on how it was cut into chunks. */
 export interface AnswerParser {
   push(chunk: string): ParsedPiece[]
-  /** The stream was cut: a closing fence counts although its line did not end. */
+  /** The stream was cut: a closing fence counts even if its line did not end. */
   settle(): ParsedPiece[]
-  /** The model goes on: what comes next continues the text so far. A fence it opens again, and a line of prose before
-   *  it, is dropped. */
+  /** The next text continues the answer. If the model repeats the fence, or a line of prose before it, that is
+   *  dropped. */
   resume(): void
-  /** No more will come. */
   end(): ParsedPiece[]
-  /** The first block is closed; whatever follows was written without having seen its result, and is dropped. */
+  /** The first block is closed. Text after it is dropped: the model wrote it without having seen the block's result. */
   readonly done: boolean
   answer(): ParsedAnswer
 }
 
 /** Fences are line-anchored as in CommonMark: up to three spaces, three or more backticks or tildes, a tag. Prose that
- *  mentions a fence, and blocks in other languages, stay prose. An empty block is prose too. */
+ *  mentions a fence, blocks in other languages and empty blocks are prose. */
 export function createAnswerParser(tags: readonly string[], language: "typescript" | "python"): AnswerParser {
   return new Parser(tags, language)
 }
 
-// A class, because one is made for every answer: closures of their own for each would cost more than the parsing.
+// A class, because one is created for every answer: creating closures would cost more than the parsing.
 class Parser implements AnswerParser {
   done = false
   readonly #tags: readonly string[]
@@ -46,7 +43,7 @@ class Parser implements AnswerParser {
   #text = ""
   #code = ""
   #closed = false
-  // The line being received: what of it is not decided yet, and whether its start was let through already.
+  // The line being received: its undecided part, and whether its start was already emitted.
   #held = ""
   #heldIsBlank = true
   #streaming = false
@@ -118,7 +115,7 @@ class Parser implements AnswerParser {
   #proseLine(content: string, ending: string): void {
     const opening = parseOpeningFence(content)
     if (!opening) return this.#emitText(content + ending)
-    const runs = this.#runs(opening.tag)
+    const runs = this.#isCodeTag(opening.tag)
     const lexer = createLineLexer(this.#language)
     this.#block = { ...opening, isCode: runs, opener: content + ending, blank: "", started: false, line: "", lexer }
     if (!runs) this.#emitText(content + ending)
@@ -152,7 +149,7 @@ class Parser implements AnswerParser {
       return
     }
     if (current.lexer.isOpen()) {
-      // A fence inside a template string or comment is part of the code, unless the string turns out never to end.
+      // A fence inside a template string or comment is part of the code, unless the string never ends.
       current.provisionalEnd ??= this.#code.length
       this.#codeLine(`${dedent(content, current.indent)}${ending ? "\n" : ""}`, current)
       return
@@ -183,7 +180,7 @@ class Parser implements AnswerParser {
     current.line = ""
   }
 
-  // What comes with one chunk is told in one piece.
+  // All text of one kind from one chunk becomes one piece.
   #addPiece(type: "text" | "code", value: string): void {
     const last = this.#pieces.at(-1)
     if (last?.type === type) last.text += value
@@ -208,13 +205,13 @@ class Parser implements AnswerParser {
     if (!this.done) this.#streamHeld()
   }
 
-  // The rest of a line whose start was let through.
+  // The rest of a line whose start was already emitted.
   #streamRest(content: string, ending: string): void {
     if (this.#block?.isCode) this.#emitCode(content + ending, this.#block)
     else this.#emitText(content + ending)
   }
 
-  // Lets the start of a line through as soon as it cannot become a fence; a "\r" may still belong to a line ending.
+  // Emits the start of a line as soon as it cannot become a fence. A "\r" may still belong to a line ending.
   #streamHeld(): void {
     const held = this.#held
     if (held === "" || (!this.#streaming && (this.#heldIsBlank || mayBeFence(held)))) return
@@ -228,27 +225,27 @@ class Parser implements AnswerParser {
     else this.#emitText(ready)
   }
 
-  /** Goes on with what came since the answer was cut, as soon as it is known how. */
+  /** Continues with the text since the cut, as soon as it is known how to join it. */
   #join(then: "more" | "cut" | "end"): void {
     if (!this.#resumed) return
     const block = this.#block
     const code = block?.isCode ? block : undefined
     const line = (code ? code.line : this.#streaming ? "…" : "") + this.#held
     const inString = code?.lexer.isOpenAfter(line) ?? false
-    // What stands in a block of another language stays prose.
+    // Text in a block of another language stays prose.
     const isPlain = block !== undefined && !code
     const joined = isPlain
       ? { text: this.#resumed }
-      : joinContinuation(this.#resumed, { block: code, line, inString, isCodeTag: (tag) => this.#runs(tag) }, then)
+      : joinContinuation(this.#resumed, { block: code, line, inString, isCodeTag: (tag) => this.#isCodeTag(tag) }, then)
     if (!joined) return
     this.#resumed = undefined
     if (joined.replacesLine) this.#held = ""
     this.#receive(joined.text)
   }
 
-  #runs(tag: string): boolean {
-    const asked = tag.toLowerCase()
-    return this.#tags.some((known) => known.toLowerCase() === asked)
+  #isCodeTag(tag: string): boolean {
+    const lowerCaseTag = tag.toLowerCase()
+    return this.#tags.some((known) => known.toLowerCase() === lowerCaseTag)
   }
 
   #take(): ParsedPiece[] {
@@ -259,15 +256,15 @@ class Parser implements AnswerParser {
 }
 
 interface OpenBlock extends Fence {
-  /** Whether the tag is ours: code to run, not prose. */
+  /** Whether the tag marks code to run, not prose. */
   isCode: boolean
   opener: string
-  /** Blank lines before the first real one, held back until we know that the block is not empty. */
+  /** Blank lines before the first other line, held back until the block is known not to be empty. */
   blank: string
   started: boolean
-  /** Where the code ends if the string that hides the first closing fence never ends. */
+  /** Where the code ends if the string around the first closing fence never ends. */
   provisionalEnd?: number
-  /** The line received so far: the lexer takes whole lines, so that chunks cannot matter. */
+  /** The current line so far: the lexer takes whole lines, so that chunks cannot matter. */
   line: string
   lexer: LineLexer
 }

@@ -1,3 +1,4 @@
+// Requests one answer from the model: shortens the conversation if needed and runs the hooks around the request.
 import { type PreparedRequest, runAfterModel, runBeforeModel, type Stop } from "../actions/run-hooks.ts"
 import { ModelError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
@@ -18,24 +19,23 @@ import { withCurrentTime } from "./prompt/system-prompt.ts"
 import type { RunState } from "./run/run-state.ts"
 import { type StreamedAnswer, streamAnswer, uniqueCallId } from "./stream-answer.ts"
 
-/** An answer, and what hooks had to say about it. */
+/** An answer after the hooks around its request. */
 export interface ReviewedAnswer extends StreamedAnswer {
-  /** A hook stops the run here. */
   stop?: Stop | undefined
-  /** What the model was offered, where a hook changed that. */
+  /** The offered tools, if a hook changed them. */
   tools?: ReadonlyMap<string, Tool> | undefined
 }
 
-/** Sends the conversation, made shorter where it is too long for the model. Never throws. */
+/** Sends the conversation, shortened if it is too long for the model. Never throws. */
 export async function requestAnswer(
   state: RunState,
   services: CycleServices,
   emit: Emit,
 ): Promise<{ answer: ReviewedAnswer; memory: MemoryState }> {
   let { memory } = state
-  const asked = takeCompactionRequest(state.tools)
-  if (asked || isFull(memory, services)) {
-    memory = (await compact(memory, services, emit, asked ? "asked" : "limit")).state
+  const isRequested = takeCompactionRequest(state.tools)
+  if (isRequested || isFull(memory, services)) {
+    memory = (await compact(memory, services, emit, isRequested ? "asked" : "limit")).state
   }
   let estimate = estimateRequest(services)
   let answer = await sendRequest(state, services, emit)
@@ -80,7 +80,7 @@ async function runRequestHooks(state: RunState, services: CycleServices, emit: E
   })
   if (prepared.stop) return { usage: noUsage, stop: prepared.stop }
   let stop: Stop | undefined
-  const asking = {
+  const hookedServices = {
     ...services,
     model: prepared.answer === undefined ? services.model : fixedAnswerModel(prepared.answer),
     request: { ...services.request, system: prepared.system, tools: prepared.tools },
@@ -90,37 +90,36 @@ async function runRequestHooks(state: RunState, services: CycleServices, emit: E
       return reviewed.parts === parts ? parts : withFreshIds(reviewed.parts, parts, services.callIds)
     },
   }
-  const thought = await streamAnswer(asking, withCurrentTime(prepared.messages, clock), emit)
-  // What was counted for another request than the conversation says nothing about its length.
+  const answer = await streamAnswer(hookedServices, withCurrentTime(prepared.messages, clock), emit)
+  // The token count of a changed request says nothing about the length of the conversation.
   const changed = prepared.answer !== undefined || prepared.messages !== turn.messages || prepared.system !== system
-  const counted = changed ? undefined : thought.counted
-  return { ...thought, counted, stop, tools: toolsLeftByHooks(prepared, services) }
+  const counted = changed ? undefined : answer.counted
+  return { ...answer, counted, stop, tools: toolsLeftByHooks(prepared, services) }
 }
 
-// What a hook has taken out of a request may not be called by its answer either.
+// A tool that a hook removed from the request may not be called by the answer.
 function toolsLeftByHooks({ tools }: PreparedRequest, services: CycleServices): ReadonlyMap<string, Tool> | undefined {
   if (tools === services.request.tools) return undefined
   const names = new Set(tools.map(({ name }) => name))
   return new Map([...services.tools].filter(([name]) => names.has(name)))
 }
 
-// A call or cell that came in by a hook gets an id of its own; only the first cell of an answer is one.
+// A call or cell that a hook added gets a new id. Only the first cell of an answer counts.
 function withFreshIds(
-  given: AssistantMessage["parts"],
+  parts: AssistantMessage["parts"],
   before: AssistantMessage["parts"],
   seen: Set<string>,
 ): AssistantMessage["parts"] {
-  const own = new Set(before.flatMap((part) => ("id" in part ? [part.id] : [])))
-  const cell = given.find((part) => part.type === "code")
-  return given.flatMap((part): AssistantMessage["parts"] => {
+  const originalIds = new Set(before.flatMap((part) => ("id" in part ? [part.id] : [])))
+  const cell = parts.find((part) => part.type === "code")
+  return parts.flatMap((part): AssistantMessage["parts"] => {
     if (part.type !== "code" && part.type !== "tool-call") return [part]
     if (part.type === "code" && part !== cell) return []
-    if (own.delete(part.id)) return [part]
+    if (originalIds.delete(part.id)) return [part]
     return [{ ...part, id: part.type === "code" ? newId("c") : uniqueCallId(part.id, seen) }]
   })
 }
 
-/** A model that says what a hook said in its place. */
 function fixedAnswerModel(text: string): Model {
   return {
     id: "hook",

@@ -1,3 +1,4 @@
+// Streams one answer of the model, emits it piece by piece, and continues an answer that was cut.
 import { ModelError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import {
@@ -14,44 +15,45 @@ import { estimateMessages } from "../memory/estimate-tokens.ts"
 import type { FinishReason, Model, ModelPart, ModelRequest } from "../models/model.ts"
 import { modelWarningHandlers } from "../models/model-warnings.ts"
 import { ModelStreamReader } from "../models/stream-reader.ts"
+import { contentFilterError, serviceError, streamEndedError, truncatedError } from "./answer-errors.ts"
 import { type AnswerParser, createAnswerParser, type ParsedPiece } from "./parse.ts"
 
 export interface AnswerServices {
   model: Model
   request: Omit<ModelRequest, "messages" | "signal">
   signal: AbortSignal
-  /** The fence tags that make a block a cell; none for an agent that only calls tools. */
+  /** The fence tags that mark code; none for an agent that only calls tools. */
   tags: readonly string[]
   language: "typescript" | "python"
-  /** Ids of tool calls that this conversation has seen: some providers give the same one again. */
+  /** The ids of all tool calls of this conversation, because some providers repeat ids. */
   callIds: Set<string>
-  /** Estimated for the system prompt and the tools. */
+  /** The estimated tokens of the system prompt and the tools. */
   systemTokens: number
-  /** May change an answer before it is remembered. */
+  /** May change an answer before it is stored. */
   review?: ((parts: AssistantMessage["parts"], usage: Usage) => Promise<AssistantMessage["parts"]>) | undefined
 }
 
-/** What one turn of the model came to. `message` is absent when it said nothing. */
+/** One answer. `message` is absent if the model wrote nothing. */
 export interface StreamedAnswer {
   message?: AssistantMessage | undefined
   usage: Usage
-  /** The tokens of the messages asked with, where the provider counted them. */
+  /** The tokens of the sent messages, if the provider counted them. */
   counted?: number | undefined
   error?: unknown
 }
 
-// How many more tokens are read after the first code block closes, in the hope of the usage in the last chunk.
+// How many tokens are read after the first code block closes, because the last chunk may have the usage.
 const maxTrailingTokens = 200
 const maxContinuations = 3
 
-/** Streams one answer and parses it as it comes. An answer cut by the output limit, or by a dropped connection, is
- *  continued and joined. Never throws: what was said until an error is kept, beside the error. */
+/** Streams one answer and parses it. An answer cut by the output limit or a dropped connection is continued and joined.
+ *  Never throws: an error is returned together with the text before it. */
 export async function streamAnswer(
   services: AnswerServices,
   messages: readonly Message[],
   emit: Emit,
 ): Promise<StreamedAnswer> {
-  const turn: AnswerDraft = {
+  const draft: AnswerDraft = {
     parser: createAnswerParser(services.tags, services.language),
     reasoning: [],
     calls: [],
@@ -63,45 +65,44 @@ export async function streamAnswer(
   let continuations = 0
   let note: string | undefined
   for (;;) {
-    const asked = note === undefined ? messages : continuationRequest(messages, turn, note)
-    const { finish, error } = await readStream(services, asked, turn, emit)
-    emitPieces(turn, turn.parser.settle(), services.language, emit)
-    if (turn.parser.done || (turn.calls.length > 0 && error === undefined)) break
-    const reason = error === undefined ? cutByOutputLimit(finish) : cutByConnection(error, turn)
+    const request = note === undefined ? messages : continuationRequest(messages, draft, note)
+    const { finish, error } = await readStream(services, request, draft, emit)
+    emitPieces(draft, draft.parser.settle(), services.language, emit)
+    if (draft.parser.done || (draft.calls.length > 0 && error === undefined)) break
+    const reason = error === undefined ? cutByOutputLimit(finish) : cutByConnection(error, draft)
     if (reason === undefined) {
-      if (error !== undefined) turn.error = error
+      if (error !== undefined) draft.error = error
       break
     }
     if (continuations++ === maxContinuations) {
-      turn.error = error ?? truncatedError()
+      draft.error = error ?? truncatedError(maxContinuations + 1)
       break
     }
     const message = `The answer was ${reason.what}; going on from there.`
     emit({ type: "warning-raised", code: "answer-continued", message })
-    note = turn.raw ? reason.note : reason.noteIfSilent
-    turn.parser.resume()
+    note = draft.raw ? reason.note : reason.noteIfSilent
+    draft.parser.resume()
   }
-  emitPieces(turn, turn.parser.end(), services.language, emit)
-  let parts = partsOf(turn)
-  if (services.review && turn.error === undefined && hasContent(parts)) {
+  emitPieces(draft, draft.parser.end(), services.language, emit)
+  let parts = partsOf(draft)
+  if (services.review && draft.error === undefined && hasContent(parts)) {
     try {
-      parts = await services.review(parts, turn.usage)
+      parts = await services.review(parts, draft.usage)
     } catch (error) {
-      return { ...toStreamedAnswer(turn), error }
+      return { ...toStreamedAnswer(draft), error }
     }
   }
-  return finishMessage(turn, parts, emit)
+  return finishMessage(draft, parts, emit)
 }
 
 interface AnswerDraft {
   parser: AnswerParser
   reasoning: ReasoningPart[]
   calls: ToolCallPart[]
-  /** The answer as it was written, fences and all. */
+  /** The answer as written, with its fences. */
   raw: string
   /** The first half of a surrogate pair whose second half comes with the next part. */
   half: string
-  /** Of its cell, once it has one. */
   codeId: string
   usage: Usage
   counted?: number | undefined
@@ -112,7 +113,7 @@ interface AnswerDraft {
 async function readStream(
   { model, signal, request, language, callIds, systemTokens }: AnswerServices,
   messages: readonly Message[],
-  turn: AnswerDraft,
+  draft: AnswerDraft,
   emit: Emit,
 ): Promise<{ finish?: FinishReason | undefined; error?: unknown }> {
   let usage: Usage | undefined
@@ -131,7 +132,7 @@ async function readStream(
         break
       }
       if (part.type === "tool-call" && request.tools?.length) {
-        turn.calls.push({ ...part, id: uniqueCallId(part.id, callIds) })
+        draft.calls.push({ ...part, id: uniqueCallId(part.id, callIds) })
         written += JSON.stringify(part.input)
         continue
       }
@@ -142,72 +143,72 @@ async function readStream(
       }
       written += part.text
       if (part.type === "reasoning") {
-        addReasoning(turn, part)
+        addReasoning(draft, part)
         if (part.text) emit({ type: "reasoning-delta", text: part.text })
         continue
       }
-      if (turn.parser.done) {
+      if (draft.parser.done) {
         trailing += estimateTokens(part.text)
         if (trailing > maxTrailingTokens) break
         continue
       }
-      const text = wholeCharacters(turn, part.text)
-      turn.raw += text
-      emitPieces(turn, turn.parser.push(text), language, emit)
+      const text = wholeCharacters(draft, part.text)
+      draft.raw += text
+      emitPieces(draft, draft.parser.push(text), language, emit)
     }
-    if (finish === undefined && !turn.parser.done) throw streamEndedError(model)
-    if (finish === "content-filter" && !turn.parser.done) throw contentFilterError(model)
-    if (finish === "error" && !turn.parser.done) throw serviceError(model)
+    if (finish === undefined && !draft.parser.done) throw streamEndedError(model)
+    if (finish === "content-filter" && !draft.parser.done) throw contentFilterError(model)
+    if (finish === "error" && !draft.parser.done) throw serviceError(model)
     return { finish }
   } catch (error) {
     return { error }
   } finally {
     parts?.close()
-    turn.finish = finish
-    // A continuation asks with more than the messages: only the first count is of them.
-    if (turn.usage === noUsage) turn.counted = usage?.input
-    // A request that was refused, or aborted before the first part came, counts no tokens.
+    draft.finish = finish
+    // A continuation sends more than the messages, so only the first count applies to them.
+    if (draft.usage === noUsage) draft.counted = usage?.input
+    // A request that failed before the first part counts no tokens.
     if (isAnswered) {
       const counted = withEstimatedUsage(usage, () => systemTokens + estimateMessages(messages), written)
-      turn.usage = addUsage(turn.usage, withCost(counted, model.price))
+      draft.usage = addUsage(draft.usage, withCost(counted, model.price))
     }
   }
 }
 
-// What the provider did not count is estimated, and says so.
+// Estimates what the provider did not count, and marks the usage as incomplete.
 function withEstimatedUsage(usage: Usage | undefined, input: () => number, written: string): Usage {
-  // A copy: the object is the model's, and the one that is counted is frozen with its event.
+  // A copy, because the object belongs to the model, and this one is frozen with its event.
   if (usage?.input !== undefined && usage.output !== undefined) return { ...usage }
   const { input: counted = input(), output = estimateTokens(written) } = usage ?? {}
   return { ...usage, input: counted, output, complete: false }
 }
 
-function emitPieces(turn: AnswerDraft, pieces: readonly ParsedPiece[], language: string, emit: Emit): void {
+function emitPieces(draft: AnswerDraft, pieces: readonly ParsedPiece[], language: string, emit: Emit): void {
   for (const piece of pieces) {
     if (piece.type === "text") emit({ type: "text-delta", text: piece.text })
     if (piece.type === "code-start") {
-      turn.codeId = newId("c")
-      emit({ type: "code-start", id: turn.codeId, language })
+      draft.codeId = newId("c")
+      emit({ type: "code-start", id: draft.codeId, language })
     }
-    if (piece.type === "code") emit({ type: "code-delta", id: turn.codeId, of: "source", text: piece.text })
+    if (piece.type === "code") emit({ type: "code-delta", id: draft.codeId, of: "source", text: piece.text })
   }
 }
 
-function wholeCharacters(turn: AnswerDraft, chunk: string): string {
-  const text = turn.half + chunk
+function wholeCharacters(draft: AnswerDraft, chunk: string): string {
+  const text = draft.half + chunk
   const last = text.charCodeAt(text.length - 1)
-  turn.half = last >= 0xd800 && last < 0xdc00 ? text.slice(-1) : ""
-  return wellFormed(turn.half ? text.slice(0, -1) : text)
+  draft.half = last >= 0xd800 && last < 0xdc00 ? text.slice(-1) : ""
+  return wellFormed(draft.half ? text.slice(0, -1) : text)
 }
 
-function finishMessage(turn: AnswerDraft, parts: AssistantMessage["parts"], emit: Emit): StreamedAnswer {
-  const thought = toStreamedAnswer(turn)
-  if (!hasContent(parts)) return thought
+function finishMessage(draft: AnswerDraft, parts: AssistantMessage["parts"], emit: Emit): StreamedAnswer {
+  const answer = toStreamedAnswer(draft)
+  if (!hasContent(parts)) return answer
   const message: AssistantMessage = { id: newId("m"), role: "assistant", parts }
-  const finish = turn.error === undefined ? (turn.finish ?? "stop") : "error"
-  emit({ type: "message-end", message, finish, usage: turn.usage })
-  thought.message = message
-  return thought
+  const finish = draft.error === undefined ? (draft.finish ?? "stop") : "error"
+  emit({ type: "message-end", message, finish, usage: draft.usage })
+  answer.message = message
+  return answer
 }
 
 function toStreamedAnswer({ usage, counted, error }: AnswerDraft): StreamedAnswer {
@@ -218,31 +219,31 @@ function hasContent(parts: AssistantMessage["parts"]): boolean {
   return parts.some((part) => part.type !== "reasoning")
 }
 
-function partsOf(turn: AnswerDraft): AssistantMessage["parts"] {
-  const { text, code } = turn.parser.answer()
-  const parts: AssistantMessage["parts"] = [...turn.reasoning]
+function partsOf(draft: AnswerDraft): AssistantMessage["parts"] {
+  const { text, code } = draft.parser.answer()
+  const parts: AssistantMessage["parts"] = [...draft.reasoning]
   if (text.trim()) parts.push({ type: "text", text: text.trimEnd() })
-  if (code) parts.push({ type: "code", id: turn.codeId, ...code })
-  parts.push(...turn.calls)
+  if (code) parts.push({ type: "code", id: draft.codeId, ...code })
+  parts.push(...draft.calls)
   return parts
 }
 
-/** An id for a call, whatever the provider says: its result is found by it. */
+/** Returns a unique id for a call, because its result is found by it. */
 export function uniqueCallId(given: string, seen: Set<string>): string {
   const id = given.trim() === "" || seen.has(given) ? newId("call") : given
   seen.add(id)
   return id
 }
 
-function addReasoning(turn: AnswerDraft, part: Extract<ModelPart, { type: "reasoning" }>): void {
-  const last = turn.reasoning.at(-1)
-  // A signature ends a piece of reasoning: what follows it is another piece.
+function addReasoning(draft: AnswerDraft, part: Extract<ModelPart, { type: "reasoning" }>): void {
+  const last = draft.reasoning.at(-1)
+  // A signature ends a piece of reasoning; the next text starts another piece.
   if (last && !last.provider) {
     last.text += part.text
     if (part.provider) last.provider = part.provider
     return
   }
-  turn.reasoning.push({ type: "reasoning", text: part.text, ...(part.provider && { provider: part.provider }) })
+  draft.reasoning.push({ type: "reasoning", text: part.text, ...(part.provider && { provider: part.provider }) })
 }
 
 interface CutReason {
@@ -263,38 +264,17 @@ function cutByOutputLimit(finish: FinishReason | undefined): CutReason | undefin
   }
 }
 
-// A connection that drops after the answer began cannot be retried without losing or repeating what was said.
-function cutByConnection(error: unknown, turn: AnswerDraft): CutReason | undefined {
-  if (!(error instanceof ModelError) || !turn.raw || turn.calls.length > 0) return undefined
+// After a dropped connection the answer is continued: a retry would lose or repeat text.
+function cutByConnection(error: unknown, draft: AnswerDraft): CutReason | undefined {
+  if (!(error instanceof ModelError) || !draft.raw || draft.calls.length > 0) return undefined
   if (error.code !== "connection" && error.code !== "stalled") return undefined
   const note = `(The connection dropped in the middle of your answer. ${continueInstruction})`
   return { what: "interrupted by a dropped connection", note, noteIfSilent: note }
 }
 
-function continuationRequest(messages: readonly Message[], turn: AnswerDraft, note: string): Message[] {
+function continuationRequest(messages: readonly Message[], draft: AnswerDraft, note: string): Message[] {
   const request = messages.slice()
-  if (turn.raw) request.push({ id: newId("m"), role: "assistant", parts: [{ type: "text", text: turn.raw }] })
+  if (draft.raw) request.push({ id: newId("m"), role: "assistant", parts: [{ type: "text", text: draft.raw }] })
   request.push(userMessage(note, "host"))
   return request
-}
-
-function truncatedError(): ModelError {
-  const message = `The answer hit the output limit ${maxContinuations + 1} times in a row. Raise the model's output limit, or ask for less at a time.`
-  return new ModelError(message, { code: "truncated" })
-}
-
-function streamEndedError(model: Model): ModelError {
-  const message = `The stream of "${model.id}" ended before its answer did.`
-  return new ModelError(message, { code: "connection", retryable: true })
-}
-
-function serviceError(model: Model): ModelError {
-  const message = `The service behind "${model.id}" broke its answer off with an error. Try again later.`
-  return new ModelError(message, { code: "server-error", retryable: true })
-}
-
-function contentFilterError(model: Model): ModelError {
-  return new ModelError(`The provider of "${model.id}" withheld the answer (content filter).`, {
-    code: "content-filter",
-  })
 }

@@ -1,3 +1,4 @@
+// The tools of a run: those of the user and the built-in ones, and what the tools of a conversation share.
 import type { ToolFilter } from "../actions/tool-policy.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
@@ -11,17 +12,16 @@ import { memoryWorkspace } from "../workspaces/memory.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
 import type { AgentConfig } from "./agent-config.ts"
 
-/** What the tools of one conversation share. */
 export interface ToolEnvironment {
   workspace: Workspace
   state: ToolState
-  /** The ground of a conversation that goes on from this one, in the same workspace or another. */
+  /** Returns the environment of a conversation that continues this one, in the same workspace or another. */
   continueWith(state: ToolState, workspace?: Workspace): ToolEnvironment
-  /** Ends what tools have left open. */
+  /** Ends the sub-tasks that are still open. */
   close(): Promise<void>
 }
 
-/** The tools of one run. Closing it ends what they have left running. */
+/** The tools of one run. Disposing it ends the processes that they left running. */
 export interface Toolbox extends AsyncDisposable {
   tools: ReadonlyMap<string, Tool>
   specs: readonly ToolSpec[]
@@ -29,16 +29,15 @@ export interface Toolbox extends AsyncDisposable {
   warnings: readonly string[]
 }
 
-/** What the tools of one run depend on, beside what the agent has. */
+/** What the tools of one run depend on, besides the agent's configuration. */
 export interface ToolboxSetup {
   allowed: ToolFilter
   skills: SkillAccess | undefined
   artifacts: Artifacts
-  /** A live view of the conversation. */
   messages: readonly Message[]
 }
 
-/** The ground that the tools of a conversation stand on. `events` gives its log. */
+/** Opens the environment of a conversation's tools. `log.events` returns the events of the conversation. */
 export async function openToolEnvironment(
   workspace: Workspace | undefined,
   first: ToolState,
@@ -46,23 +45,23 @@ export async function openToolEnvironment(
 ): Promise<ToolEnvironment> {
   const [{ continueSubtasks, closeSubtasks }, { setConversationLog: letRecall }] = await loadDelegateModules()
 
-  function ground(state: ToolState, place: Workspace): ToolEnvironment {
+  function create(state: ToolState, workspace: Workspace): ToolEnvironment {
     letRecall(state, log)
     return {
-      workspace: place,
+      workspace,
       state,
-      continueWith(next, other = place) {
+      continueWith(next, other = workspace) {
         continueSubtasks(state, next)
-        return ground(next, other)
+        return create(next, other)
       },
       close: () => closeSubtasks(state),
     }
   }
 
-  return ground(first, workspace ?? memoryWorkspace())
+  return create(first, workspace ?? memoryWorkspace())
 }
 
-// Tools come when the first agent has some. Asked for once: a dynamic import costs at every run, also of what is there.
+// Loaded when the first agent has tools. Cached here, because even a repeated dynamic import costs time in every run.
 const loadDelegateModules = once(() =>
   Promise.all([import("../tools/delegate/subtasks.ts"), import("../tools/delegate/restore-subtask.ts")]),
 )
@@ -76,18 +75,22 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** The user's tools and those that follow from what the agent has, as far as the policy allows them. */
-export async function openToolbox(config: AgentConfig, ground: ToolEnvironment, place: ToolboxSetup): Promise<Toolbox> {
+/** Collects the user's tools and the built-in tools for this configuration, without those that the policy forbids. */
+export async function openToolbox(
+  config: AgentConfig,
+  environment: ToolEnvironment,
+  setup: ToolboxSetup,
+): Promise<Toolbox> {
   const { builtinTools } = await loadBuiltinTools()
   const shell = await openShell(config)
   const { usesCode, workspace, agents, maxParallelTools } = config
-  const { allowed, messages } = place
+  const { allowed, messages } = setup
   const builtin = builtinTools({
     endsByTool: !usesCode,
-    artifacts: usesCode ? undefined : place.artifacts,
+    artifacts: usesCode ? undefined : setup.artifacts,
     workspace,
     images: config.images,
-    skills: usesCode ? undefined : place.skills,
+    skills: usesCode ? undefined : setup.skills,
     agents,
     maxParallel: maxParallelTools,
   })
@@ -97,7 +100,7 @@ export async function openToolbox(config: AgentConfig, ground: ToolEnvironment, 
     if (tools.has(tool.name)) throw new ConfigError(`tools: there are two with the name "${tool.name}".`)
     tools.set(tool.name, tool)
   }
-  // A tool of the user's with the name of a built-in one takes its place.
+  // A tool of the user replaces a built-in tool of the same name.
   for (const tool of builtin) if (!tools.has(tool.name)) tools.set(tool.name, tool)
   for (const tool of tools.values()) if (!allowed(tool)) tools.delete(tool.name)
   const specs = [...tools.values()].map(({ name, description, input }) => ({ name, description, input }))
@@ -105,7 +108,7 @@ export async function openToolbox(config: AgentConfig, ground: ToolEnvironment, 
   return {
     tools,
     specs,
-    context: toolContextIn(ground, messages),
+    context: toolContextIn(environment, messages),
     warnings: warning === undefined ? [] : [warning],
     [Symbol.asyncDispose]: async () => await shell?.close(),
   }
@@ -122,7 +125,7 @@ async function openShell({ shell, workspace }: AgentConfig): Promise<ShellTools 
   return shellTools(shell === true ? {} : shell)
 }
 
-/** What tools work with on a ground, in a conversation. */
+/** Returns the context for the tools of a conversation. */
 export function toolContextIn({ workspace, state }: ToolEnvironment, messages: readonly Message[]): Toolbox["context"] {
   return { workspace, state, messages: () => messagesBeforeAnswer(messages) }
 }

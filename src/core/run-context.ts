@@ -4,7 +4,7 @@ import { AbortError, AgentError } from "./errors.ts"
 import type { AgentEvent, StopReason } from "./event.ts"
 import { newId } from "./message.ts"
 import type { Usage } from "./usage.ts"
-import { createHiddenField, type HiddenField } from "./values/hidden-field.ts"
+import { createHiddenField } from "./values/hidden-field.ts"
 
 /** A run as the runs that are started from it see it: whoever starts one inside a cell or a call of a run starts a child
  *  of that run. */
@@ -26,12 +26,19 @@ export interface RunContext {
   /** The run that has asked by each id, of this run and those below it; kept where there is no run above. */
   readonly questionOwners: Map<string, string>
   readonly children: Set<ChildRun>
+  /** What this run passes on to the runs that it starts. */
+  readonly inherited: Inherited
   budget: RunBudget | undefined
   /** Publishes an event of a run below, here and further up. */
   forward(event: AgentEvent): void
   /** Counts what a run below has used. */
   countUsage(usage: Usage): void
 }
+
+/** What child runs inherit from a run. The modules above core add their members by declaration merging, because core may
+ *  not import their types: `declare module "…/core/run-context.ts" { interface Inherited { … } }`. */
+// biome-ignore lint/suspicious/noEmptyInterface: other modules add the members.
+export interface Inherited {}
 
 export interface AwaitedDecision {
   resolve(decision: Decision): void
@@ -97,16 +104,12 @@ export function* runAndAncestors(run: RunContext | undefined): Generator<RunCont
   for (let each = run; each; each = each.parent) yield each
 }
 
-/** What one part of the house knows of runs. */
-export interface RunField<T> extends HiddenField<T> {
-  /** That of a run, else of the nearest above it that has one. */
-  findInherited(run: RunContext | undefined): T | undefined
-}
-
-export function createRunField<T>(): RunField<T> {
-  const { get: of, set } = createHiddenField<T>()
-  const nearest = (run: RunContext | undefined): T | undefined => run && (of(run) ?? nearest(run.parent))
-  return { get: of, set, findInherited: nearest }
+/** Returns the value that a run, or else its nearest ancestor that has one, passes on. */
+export function findInherited<K extends keyof Inherited>(
+  run: RunContext | undefined,
+  key: K,
+): Inherited[K] | undefined {
+  return runAndAncestors(run).find(({ inherited }) => inherited[key] !== undefined)?.inherited[key]
 }
 
 /** The limit that this run or one above it has reached, if any. */

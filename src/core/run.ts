@@ -155,6 +155,7 @@ export function startRun(setup: StartRunOptions): Run {
     decisions,
     questionOwners: new Map(),
     children: new Set(),
+    inherited: {},
     budget: undefined,
     forward: adopt ? (event) => adopt(event, control) : publish,
     countUsage(usage) {

@@ -1,4 +1,4 @@
-import { durableStart } from "../agent/run/durable-run.ts"
+import { internalsOf } from "../agent/agent-internals.ts"
 import type { Agent } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { heldCode } from "./backends/backend.ts"
@@ -30,7 +30,7 @@ export function changedAgentWarning(changed: readonly string[]): string {
 /** Throws for an agent that cannot have durable runs. */
 export function checkDurableAgents(agents: Readonly<Record<string, Agent>>): void {
   for (const [name, agent] of Object.entries(agents)) {
-    if (!durableStart(agent)) {
+    if (!internalsOf(agent)) {
       throw new ConfigError(`agents.${name}: only agents made by createAgent({ … }) can have durable runs.`)
     }
     if (agent.runtime) {

@@ -1,21 +1,21 @@
+// Pairs calls with their results, so that they stay together when messages are removed.
 import type { Message } from "../core/message.ts"
 
-/** The indexes at which a conversation may be cut: nowhere is a cell or call on one side and its result on the other.
- *  Neither 0 nor the end is among them. */
+/** Returns the indexes, except 0 and the end, at which a cut does not separate a cell or call from its result. */
 export function cutPoints(messages: readonly Message[]): number[] {
   const answered = new Set(messages.flatMap(resultIds))
   const open = new Set<string>()
   const points: number[] = []
   for (const [index, message] of messages.entries()) {
     if (index > 0 && open.size === 0) points.push(index)
-    // What never got a result, in a conversation from elsewhere, holds nothing together.
+    // In a conversation from elsewhere, a call may never have got a result.
     for (const id of callIds(message)) if (answered.has(id)) open.add(id)
     for (const id of resultIds(message)) open.delete(id)
   }
   return points
 }
 
-/** Whether every cell and call has one result after it, and no result is alone. */
+/** Returns true if every cell and call has exactly one later result, and every result belongs to one. */
 export function isPaired(messages: readonly Message[]): boolean {
   const open = new Set<string>()
   for (const message of messages) {

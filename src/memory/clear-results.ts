@@ -1,17 +1,18 @@
+// The first step of a compaction: replaces old results by short markers.
 import type { CodeResultPart, ImagePart, Message, ResultMessage, ToolResultPart } from "../core/message.ts"
 import type { MemoryServices } from "../memory.ts"
 import type { CompactionJob } from "./compaction-job.ts"
 import { keepImages, keepValue } from "./kept-values.ts"
 
 export interface ClearOptions {
-  /** How many of the newest results stay. */
+  /** How many of the newest results stay whole. */
   newest: number
-  /** Characters of the beginning that stay in sight. Default none. */
+  /** How many characters of each result stay visible. Default 0. */
   head?: number
 }
 
-/** Puts markers in the place of old results: what they were, and the variable with the whole text. Results that are
- *  hardly longer than a marker stay, and so does what was cleared before: doing it again changes nothing. */
+/** Replaces old results by markers that say what they were and which variable has the whole text. Short results and
+ *  cleared ones stay: clearing twice changes nothing. */
 export async function clearResults(job: CompactionJob, { newest, head = 0 }: ClearOptions): Promise<void> {
   const { services } = job
   const { messages } = services
@@ -31,7 +32,7 @@ export async function clearResults(job: CompactionJob, { newest, head = 0 }: Cle
   await job.replaceMessages(1, first, last + 1, range)
 }
 
-// A marker has about this many characters; less is not worth a variable.
+// The approximate length of a marker. A shorter result is not worth a variable.
 const markerLength = 200
 
 function isLong(part: ResultMessage["parts"][number], head: number): boolean {
@@ -73,10 +74,10 @@ async function createMarker<T extends CodeResultPart | ToolResultPart>(
 
 const outputEnd = "</output>"
 
-// Output that was too long to show is whole in a variable already; what else the model was shown must not get lost.
+// Output that was too long to show is already stored. Any other text that the model saw must be stored now.
 function existingKeptName({ type, ok, text, kept }: CodeResultPart | ToolResultPart): string | undefined {
   if (type === "tool-result") return kept
-  // One block of output and nothing behind it.
+  // Only if the text is one block of output and nothing else.
   if (!ok || kept === undefined || text.indexOf(outputEnd) !== text.length - outputEnd.length) return undefined
   const named = text.match(/\b_output(?:_p\d+)?_\d+\b/g) ?? []
   return text.includes(`the whole text is in the variable ${kept}`) && named.every((name) => name === kept)
@@ -93,7 +94,7 @@ async function withImages<T extends CodeResultPart | ToolResultPart>(
   return { ...part, text: [part.text, ...words].join("\n") }
 }
 
-// Cells are known by how they begin.
+// A cell is identified by its first line.
 function cellTitles(messages: readonly Message[]): Map<string, string> {
   const titles = new Map<string, string>()
   for (const message of messages) {

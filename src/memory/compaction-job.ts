@@ -1,3 +1,4 @@
+// One compaction in progress: its limits, its events, and the user hooks around each step.
 import { rejectOnAbort } from "../core/abort.ts"
 import { isMessageList } from "../core/checks/message-shape.ts"
 import { errorData } from "../core/errors.ts"
@@ -17,21 +18,20 @@ import { isPaired } from "./call-result-pairs.ts"
 import { estimateConversation, resetEstimate } from "./estimate-tokens.ts"
 import { estimateForTokens } from "./request-size.ts"
 
-/** One compaction under way. All lengths in it are estimates, the limit translated accordingly. */
+/** One compaction. All sizes are estimates; the limit is converted accordingly. */
 export interface CompactionJob {
   readonly services: MemoryServices
   readonly emit: Emit
   /** For the whole request. */
   readonly limit: number
-  /** For the messages. */
   readonly room: number
   state: MemoryState
-  /** Spent, and not told yet. */
+  /** Usage that no event has reported yet. */
   usage: Usage
   changed: boolean
   /** The estimate of the whole request. */
   tokens(): number
-  /** Tells that `messages` stand in the place of those from one index to before another. */
+  /** Replaces the messages from one index up to, but not including, another, and emits the event. */
   replaceMessages(tier: Compacted["tier"], from: number, to: number, messages: Message[]): Promise<void>
 }
 
@@ -46,14 +46,14 @@ export function createCompactionJob(
     services,
     emit,
     limit,
-    // A system prompt that leaves no room is no reason to leave none to the conversation.
+    // A large system prompt must still leave some room for the conversation.
     room: Math.max(limit - services.systemTokens, limit / 4),
     state,
     usage: noUsage,
     changed: false,
     tokens: () => services.systemTokens + estimateConversation(services.messages),
     async replaceMessages(tier, from, to, messages) {
-      // What summaries cost is told with the step that came of them, once.
+      // The usage of summaries is reported once, with the step that used them.
       const { usage } = job
       job.usage = noUsage
       const all = services.messages
@@ -74,7 +74,7 @@ export function spendUsage(job: CompactionJob, usage: Usage): void {
   job.services.spend(usage)
 }
 
-/** Lets hooks say what to begin with. What they give is told as a first step. */
+/** Runs the `beforeCompact` hooks. If they return messages, these are emitted as a first step. */
 export async function runBeforeCompact(job: CompactionJob, full: FullConversation): Promise<void> {
   let { messages } = full
   for (const hooks of job.services.hooks) {
@@ -118,7 +118,7 @@ async function runAfterCompact(
   return compacted
 }
 
-// The messages that a hook returned, copied where they are not those it was given: they become part of the conversation.
+// Checks the messages that a hook returned. New ones are copied, because they become part of the conversation.
 function checkedMessages(returned: MaybeMessages, hook: string, before: readonly Message[]): Message[] | undefined {
   if (returned === undefined || returned === null) return undefined
   const known = new Set(before)
@@ -131,7 +131,7 @@ function checkedMessages(returned: MaybeMessages, hook: string, before: readonly
   )
 }
 
-// A conversation from elsewhere may have come with calls that lack their results.
+// A conversation from elsewhere may already contain calls without results.
 function splitsPairs(given: readonly Message[], before: readonly Message[]): boolean {
   return (isPaired(before) && !isPaired(given)) || new Set(given.map(({ id }) => id)).size < given.length
 }
@@ -152,7 +152,7 @@ async function callHookSafely<T>(
   }
 }
 
-// An observer changes nothing, so that telling once in a run that it fails is enough.
+// An observer changes nothing, so one warning per run is enough.
 const failedObserversByRun = new WeakMap<MemoryServices, WeakSet<CompactHooks>>()
 
 function failedObservers({ services }: CompactionJob): WeakSet<CompactHooks> {
@@ -166,5 +166,6 @@ function warn({ emit }: CompactionJob, message: string): void {
 }
 
 function unpairedText(hook: string): string {
-  return `${hook} gave messages in which a cell or call has no result, a result nothing to belong to, or one is there twice. Keep pairs together, each message once.`
+  const problem = "a cell or call has no result, a result nothing to belong to, or one is there twice"
+  return `${hook} gave messages in which ${problem}. Keep pairs together, each message once.`
 }

@@ -1,17 +1,17 @@
+// Estimates the tokens of messages.
 import type { Message } from "../core/message.ts"
 import { estimateTokens } from "../core/usage.ts"
 
 const messageTokens = new WeakMap<Message, number>()
 const conversationTotals = new WeakMap<readonly Message[], { counted: number; tokens: number }>()
 
-/** A guess at the tokens of messages. */
 export function estimateMessages(messages: readonly Message[]): number {
   let tokens = 0
   for (const message of messages) tokens += estimateMessage(message)
   return tokens
 }
 
-/** The same for a conversation that grows: only what is new since the last time is looked at. */
+/** Estimates a growing conversation: only messages since the last call are counted. */
 export function estimateConversation(messages: readonly Message[]): number {
   let total = conversationTotals.get(messages)
   if (!total) {
@@ -25,12 +25,12 @@ export function estimateConversation(messages: readonly Message[]): number {
   return total.tokens
 }
 
-/** To be called when messages of a conversation were replaced. */
+/** Must be called when messages of a conversation were replaced. */
 export function resetEstimate(messages: readonly Message[]): void {
   conversationTotals.delete(messages)
 }
 
-/** Remembered for each message, because a compaction looks at them again and again; growing needs no such memory. */
+/** Cached for each message, because a compaction needs it repeatedly. `estimateConversation` needs no cache. */
 export function estimateMessage(message: Message): number {
   const before = messageTokens.get(message)
   if (before !== undefined) return before
@@ -40,7 +40,7 @@ export function estimateMessage(message: Message): number {
 }
 
 function countMessage({ parts }: Message): number {
-  // A few tokens frame every message.
+  // Each message has a few tokens of overhead.
   let tokens = 4
   for (const part of parts) tokens += estimatePart(part)
   return tokens
@@ -59,7 +59,7 @@ function estimatePart(part: Message["parts"][number]): number {
     case "tool-call":
       return estimateTokens(part.name + JSON.stringify(part.input))
     case "image":
-      // About what providers charge for a middling one.
+      // About the cost of a medium-sized image.
       return 1500
   }
 }

@@ -1,20 +1,21 @@
+// Stores values that are removed from the conversation under fresh names in the runtime.
 import { rejectOnAbort } from "../core/abort.ts"
 import type { ImagePart } from "../core/message.ts"
 import { oneLine } from "../core/text/tagged-text.ts"
 import type { MemoryServices } from "../memory.ts"
 
-/** What memory keeps is known by these names, with a number. */
+/** Matches the names of stored values. */
 export const keptNamePattern = /\b_(?:output(?:_p\d+)?|history|image)_\d+\b/g
 
 type KeptPrefix = "_output" | `_output_p${number}` | "_history" | "_image"
 
-/** The prefix of a long result. That of a call that runs beside others has its position in the name, so that the name does
- *  not depend on which of them ends first. */
+/** The name prefix of a long result. For parallel calls it has the position, so that their order of ending is
+ *  irrelevant. */
 export function outputPrefix(position: number): KeptPrefix {
   return position === 0 ? "_output" : `_output_p${position + 1}`
 }
 
-/** Binds a value under a fresh name that the conversation has not spoken of. Gives up when the signal fires, if there is one. */
+/** Stores a value under a fresh name that the conversation does not mention. Rejects when the signal fires. */
 export async function keepValue(
   prefix: KeptPrefix,
   value: unknown,
@@ -27,7 +28,7 @@ export async function keepValue(
   }
 }
 
-/** Keeps images, and gives the words that stand for them. */
+/** Stores images. Returns the texts that replace them. */
 export async function keepImages(images: readonly ImagePart[], services: MemoryServices): Promise<string[]> {
   const words: string[] = []
   for (const { mediaType, data } of images) {
@@ -37,7 +38,7 @@ export async function keepImages(images: readonly ImagePart[], services: MemoryS
   return words
 }
 
-/** Names as people write them: runs of numbers as one. */
+/** Joins names, with ranges for consecutive numbers. */
 export function nameRanges(names: readonly string[]): string {
   const ranges: { prefix: string; from: number; to: number }[] = []
   for (const name of names) {

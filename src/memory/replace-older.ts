@@ -1,8 +1,10 @@
+// The second step of a compaction: replaces older messages by a summary.
 import { errorData, isAbortError } from "../core/errors.ts"
 import type { Message, SummaryPart, SummarySections } from "../core/message.ts"
 import { oneLine } from "../core/text/tagged-text.ts"
 import { estimateTokens } from "../core/usage.ts"
 import type { MemoryServices } from "../memory.ts"
+import { modelWarningHandlers } from "../models/model-warnings.ts"
 import type { RuntimeName } from "../runtime/runtime.ts"
 import { cutPoints } from "./call-result-pairs.ts"
 import { type CompactionJob, spendUsage } from "./compaction-job.ts"
@@ -12,15 +14,14 @@ import { summarise } from "./summarise.ts"
 import { sectionsText, summaryMessage, summaryOf } from "./summary-text.ts"
 import { transcript } from "./transcript.ts"
 
-// After so many failed summaries in a row, so many compactions go without one before it is tried again.
+// After this many failed summaries in a row, the next compactions are done without one.
 const failuresBeforePause = 3
 const skipsWhilePaused = 10
-// Of the texts that went without a summary, the next summary reads at most these: a model that never gives one must not be
-// sent more and more.
+// How many unsummarised texts the next summary reads, so that a failing model does not get ever longer requests.
 const maxReadBack = 16
 
-/** Puts a summary in the place of older messages; where none can be had, only the note where they are. Newer ones stay,
- *  up to a share of the room, and so do the newest prompt and what is pinned. */
+/** Replaces older messages by a summary, or by a note only if there is none. Newer messages stay, up to a share of the
+ *  room; so do the newest prompt and pinned messages. */
 export async function replaceOlderMessages(job: CompactionJob, share: number): Promise<void> {
   const { services } = job
   const plan = planReplacement(job, share)
@@ -44,10 +45,10 @@ export async function replaceOlderMessages(job: CompactionJob, share: number): P
 }
 
 interface ReplacementPlan {
-  /** The first message that stays for being new. */
+  /** The index of the first newer message, which stays. */
   cut: number
   removed: Message[]
-  /** What is older and stays word for word. */
+  /** Older messages that stay word for word. */
   retained: Message[]
   earlier: SummaryPart | undefined
 }
@@ -55,17 +56,17 @@ interface ReplacementPlan {
 function planReplacement(job: CompactionJob, share: number): ReplacementPlan | undefined {
   const { services, room } = job
   const { messages } = services
-  // In a small room, the longest summary with its names and notes would not fit beside a half.
+  // In a small room, the longest summary would not fit beside half of the messages.
   const newer = Math.min(room * share, room - summaryTokens(job) * 2.5 - 80)
   const half = firstNewerIndex(messages, newer)
   if (half === undefined) return undefined
-  // What stays word for word takes its room from the newer half.
+  // Retained messages reduce the room for newer ones.
   const cut = firstNewerIndex(messages, newer - estimateMessages(messagesToRetain(messages, half, room / 4))) ?? half
   const staying = messagesToRetain(messages, cut, room / 4)
   const older = messages.slice(0, cut)
   const last = older.findLast(summaryOf)
   const going = older.filter((message) => message !== last && !staying.includes(message))
-  // A summary for every few words would cost more than it gains.
+  // A summary of a few words would cost more than it saves.
   return estimateMessages(going) > room / 10
     ? { cut, removed: going, retained: staying, earlier: last && summaryOf(last) }
     : undefined
@@ -84,7 +85,7 @@ function firstNewerIndex(messages: readonly Message[], budget: number): number |
   return cut
 }
 
-// The newest prompt is what is being worked on, and what was said with it belongs to it.
+// Retains the newest prompt, the host messages directly before it, and pinned messages.
 function messagesToRetain(messages: readonly Message[], cut: number, budget: number): Message[] {
   const staying: Message[] = []
   let left = budget
@@ -122,14 +123,11 @@ async function writeSections(
         model,
         providerOptions: ownModel ? services.request.providerOptions : undefined,
         signal: services.signal,
-        // The instructions, an earlier summary and the new one want their place too.
+        // The instructions, the earlier summary and the new one need room too.
         inputTokens: Math.max(200, summariserWindow * 0.9 - 600 - tokens * 4),
         summaryTokens: tokens,
         spent: (usage) => spendUsage(job, usage),
-        onRetry({ error, delayMs, attempt }) {
-          const message = `${error.message} Trying again in ${(delayMs / 1000).toFixed(1)} s (retry ${attempt}).`
-          emit({ type: "warning-raised", code: "model-retried", message })
-        },
+        onRetry: modelWarningHandlers(emit).onRetry,
       },
       [...texts, ...entries],
       earlier?.sections,
@@ -150,18 +148,18 @@ function summaryTokens({ room }: CompactionJob): number {
   return Math.min(2000, Math.max(100, Math.floor(room / 8)))
 }
 
-// What went without a summary is read by the next one that is made.
+// Returns the stored texts that no summary covers yet.
 async function readUnsummarised(names: readonly string[], { kept }: MemoryServices): Promise<string[]> {
   const texts: string[] = []
   for (const name of names) {
-    // A cell may have removed it, or a restart lost it.
+    // A cell may have removed it, or a restart may have lost it.
     const text = await kept.retrieve(name).catch(() => undefined)
     if (typeof text === "string") texts.push(text)
   }
   return texts
 }
 
-// What the system prompt declares need not be said again.
+// Names that the system prompt declares are not repeated.
 async function liveNames({ kept, request }: MemoryServices, budget: number): Promise<string[]> {
   const names = await kept.names()
   const declared = new Set(request.system.match(/[\p{L}\p{N}_$]+/gu))
@@ -170,7 +168,7 @@ async function liveNames({ kept, request }: MemoryServices, budget: number): Pro
   const outputs = ours.map(({ name }) => name).filter((name) => !name.startsWith("_history"))
   const lines = outputs.length > 0 ? [`- ${nameRanges(outputs)}: whole results of earlier cells`] : []
   let left = budget
-  // The newest are the likeliest to be needed.
+  // The newest names are the most likely to be needed.
   for (const [index, name] of others.toReversed().entries()) {
     const line = nameLine(name)
     left -= estimateTokens(line) + 1

@@ -1,10 +1,11 @@
+// Parses, merges and formats summaries.
 import type { Message, SummaryPart, SummarySections } from "../core/message.ts"
 import { newId } from "../core/message.ts"
 import { estimateTokens } from "../core/usage.ts"
 import type { MemoryServices } from "../memory.ts"
 import { nameRanges } from "./kept-values.ts"
 
-/** The headings a summary has, as the summariser is asked for them. */
+/** The headings of a summary, as the model is asked to write them. */
 export const sectionHeadings: Record<keyof SummarySections, string> = {
   goals: "Goals",
   decisions: "Decisions",
@@ -12,16 +13,16 @@ export const sectionHeadings: Record<keyof SummarySections, string> = {
   open: "Open work",
 }
 
-/** Where the summariser says what it leaves out on purpose. */
+/** The heading under which the model lists what it leaves out on purpose. */
 export const outdatedHeading = "No longer true"
 
-/** A summary as it was written, and what it says no longer holds. */
+/** A summary as written by the model, and the items it calls outdated. */
 export interface SummaryDraft {
   sections: SummarySections
   outdated: string
 }
 
-/** The summary in an answer; undefined where it lacks a heading or has nothing to say. */
+/** Parses a summary; undefined if a heading is missing or all sections are empty. */
 export function parseSummary(answer: string): SummaryDraft | undefined {
   const text = withoutAnalysis(answer)
   const body = insideSummary(text) ?? text.replace(/<\/?summary>/gi, "")
@@ -44,28 +45,28 @@ export function parseSummary(answer: string): SummaryDraft | undefined {
   return { sections: { goals: g, decisions: d, facts: f, open: o }, outdated: section(outdatedHeading) ?? "" }
 }
 
-/** A draft with every line of the earlier summary that it neither says again nor calls outdated, word for word: a
- *  summariser cannot forget. The oldest of them go when there would be more than `maxTokens`. */
+/** Adds the lines of the earlier summary that the draft neither repeats nor calls outdated, so that nothing is
+ *  forgotten. If there would be more than `maxTokens`, the oldest of these lines are dropped. */
 export function carryForward(
   draft: SummaryDraft,
   earlier: SummarySections | undefined,
   maxTokens: number,
 ): SummarySections {
   if (!earlier) return draft.sections
-  const said = wordsOf([...Object.values(draft.sections), draft.outdated].join("\n"))
+  const mentioned = wordsOf([...Object.values(draft.sections), draft.outdated].join("\n"))
   let left = maxTokens - estimateTokens(sectionsText(draft.sections))
   const carry = (key: keyof SummarySections): string => {
-    const forgotten = itemsOf(earlier[key]).filter((item) => !isRepeated(item, said))
-    const kept: string[] = []
+    const forgotten = itemsOf(earlier[key]).filter((item) => !isRepeated(item, mentioned))
+    const carried: string[] = []
     for (const item of forgotten.toReversed()) {
       left -= estimateTokens(item) + 2
       if (left < 0) break
-      kept.unshift(`- ${item}`)
+      carried.unshift(`- ${item}`)
     }
-    const written = kept.length > 0 && itemsOf(draft.sections[key]).length === 0 ? "" : draft.sections[key]
-    return [...kept, written].filter(Boolean).join("\n")
+    const written = carried.length > 0 && itemsOf(draft.sections[key]).length === 0 ? "" : draft.sections[key]
+    return [...carried, written].filter(Boolean).join("\n")
   }
-  // Facts come first where not everything fits.
+  // Facts have priority if not everything fits.
   const facts = carry("facts")
   const decisions = carry("decisions")
   const goals = carry("goals")
@@ -82,7 +83,7 @@ export function sectionsText(sections: SummarySections): string {
   ].join("\n\n")
 }
 
-/** The message that stands for what was taken out. */
+/** Creates the message that replaces the removed messages. */
 export function summaryMessage(
   part: Omit<SummaryPart, "type" | "text">,
   live: readonly string[],
@@ -92,7 +93,8 @@ export function summaryMessage(
   const { sections, history, unread } = part
   const read = sections ? "What matters of them is summed up here. " : ""
   const text = [
-    `(Older messages were taken out of this conversation to save room. ${read}Word for word they are ${where}: ${nameRanges(history)}. Look there when you need a detail.)`,
+    `(Older messages were taken out of this conversation to save room. ${read}` +
+      `Word for word they are ${where}: ${nameRanges(history)}. Look there when you need a detail.)`,
     ...(sections ? [sectionsText(sections)] : []),
     ...(sections && unread.length > 0 ? [`Not summed up: ${nameRanges(unread)}.`] : []),
     ...(live.length > 0 ? [`## Live variables\n${live.join("\n")}`] : []),
@@ -143,16 +145,16 @@ function itemsOf(section: string): string[] {
     .filter((line) => line !== "" && !/^\(?none\)?\.?$/i.test(line))
 }
 
-// A line is said again when everything in it with a digit is there, and most of its other words.
-function isRepeated(item: string, said: ReadonlySet<string>): boolean {
+// A line counts as repeated if all its words with digits and most of its other words occur.
+function isRepeated(item: string, mentioned: ReadonlySet<string>): boolean {
   const words = [...wordsOf(item)]
   const exact = words.filter((word) => /\p{N}/u.test(word))
-  if (exact.some((word) => !said.has(word))) return false
+  if (exact.some((word) => !mentioned.has(word))) return false
   const others = words.filter((word) => !/\p{N}/u.test(word) && (word.length > 3 || !/^[a-z]+$/.test(word)))
-  return others.filter((word) => said.has(word)).length >= others.length * 0.6
+  return others.filter((word) => mentioned.has(word)).length >= others.length * 0.6
 }
 
-// Scripts that put no space between words are compared by character.
+// Scripts without spaces between words are compared by character.
 const wordPattern =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]|[\p{L}\p{N}_@][\p{L}\p{N}_@.:/$-]*/gu
 const trailingPunctuation = /(?<![@.:/$-])[@.:/$-]+$/

@@ -1,9 +1,9 @@
+// Turns messages into text, for a stored variable and for the summarising model.
 import { fenced, type Message } from "../core/message.ts"
 import { escapeTitles } from "../core/text/tagged-text.ts"
 import type { MemoryServices } from "../memory.ts"
 import { keepImages } from "./kept-values.ts"
 
-/** Messages as text, one entry each: what is kept in a variable, and what the summariser reads. */
 export async function transcript(messages: readonly Message[], services: MemoryServices): Promise<string[]> {
   const entries: string[] = []
   for (const message of messages) {
@@ -20,7 +20,7 @@ function speaker(message: Message): string {
   return message.origin === "host" ? "session" : "user"
 }
 
-// No result can begin an entry of its own, as if the user had said it.
+// A result must not contain such a title, or it could pass for a message of the user.
 const speakerTitle = /\[(?:user|assistant|result|session)\]/
 
 function partText(part: Message["parts"][number]): string {
@@ -36,7 +36,7 @@ function partText(part: Message["parts"][number]): string {
       return fenced(part)
     case "tool-call":
       return `calls ${part.name} ${JSON.stringify(part.input)}`
-    // Images follow by the names they are kept under; reasoning led to what is there.
+    // Images follow by their stored names. Reasoning is left out.
     case "image":
     case "reasoning":
       return ""

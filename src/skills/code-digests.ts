@@ -1,3 +1,4 @@
+// Digests of a skill's code files, and module hooks that import only files with the digested bytes.
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { readdir, readFile } from "node:fs/promises"
@@ -7,19 +8,18 @@ import { fileURLToPath } from "node:url"
 import { ConfigError } from "../core/errors.ts"
 import { isWithin } from "../core/path-within.ts"
 
-/** SHA-256 of each code file of a skill's folder, by its absolute path. Taken when the skill is loaded; only these bytes are run on the host. */
+/** SHA-256 of each code file when the skill was loaded, by absolute path. Only these bytes run on the host. */
 export type CodeDigests = ReadonlyMap<string, string>
 
-/** Reads and digests the code files of a folder and of the folders below it. Packages (`node_modules`) are left out. Throws an `Error`
- *  when there are too many files. */
+/** Digests the code files of a folder and its subfolders, except `node_modules`. Throws if there are too many. */
 export async function digestCode(folder: string): Promise<CodeDigests> {
   const digests = new Map<string, string>()
   await collectDigests(folder, digests, 0)
   return digests
 }
 
-/** Does work that imports code of a skill's folder. From now on, this process imports a file of that folder only if its bytes are the
- *  digested ones, also when a function of the skill imports one later. */
+/** Runs work that imports code of a skill's folder. From then on, this process imports a file of that folder only if
+ *  its bytes match the digests, also when a function of the skill imports it later. */
 export async function importVerified<T>(folder: string, digests: CodeDigests, work: () => Promise<T>): Promise<T> {
   const known = verifiedFolders.get(folder)
   if (known && !haveSameDigests(known.digests, digests)) {
@@ -37,14 +37,13 @@ export async function importVerified<T>(folder: string, digests: CodeDigests, wo
     return result
   } finally {
     entry.uses--
-    // Nothing was run, so another version of the folder may be.
+    // Nothing ran, so another version of the folder may be used later.
     if (entry.uses === 0 && !entry.hasRun) verifiedFolders.delete(folder)
   }
 }
 
 interface VerifiedFolder {
   digests: CodeDigests
-  /** How many imports are under way. */
   uses: number
   hasRun?: boolean
 }
@@ -52,7 +51,7 @@ interface VerifiedFolder {
 const verifiedFolders = new Map<string, VerifiedFolder>()
 let registered = false
 
-// Node reads and caches modules itself. These hooks are the only place where the bytes that are checked are the bytes that are run.
+// Node reads and caches modules itself. Only in these hooks are the checked bytes the executed bytes.
 function registerModuleHooks(): void {
   if (registered) return
   registered = true
@@ -64,7 +63,7 @@ function registerModuleHooks(): void {
       const path = pathOf(resolved.url)
       if (folder === undefined || importer === undefined || path === undefined) return resolved
       const written = /^(\.{0,2}\/|file:)/.test(specifier) ? targetOf(specifier, importer) : path
-      // A link inside the folder may lead to a file outside that the program does not import by itself.
+      // A link inside the folder may lead to a file outside, which must not run unchecked.
       if (verifiedFolderOf(written) === folder && !verifiedFolders.get(folder)?.digests.has(path))
         throw unknownFileError(written)
       return resolved
@@ -83,7 +82,7 @@ function registerModuleHooks(): void {
   })
 }
 
-/** The checked folder that a file belongs to; undefined for other files, and for packages inside such a folder. */
+/** The verified folder that contains a file; undefined for other files and for packages inside such a folder. */
 function verifiedFolderOf(path: string): string | undefined {
   for (const folder of verifiedFolders.keys()) {
     if (isWithin(folder, path) && !path.slice(folder.length).includes("/node_modules/")) return folder

@@ -1,44 +1,48 @@
+// Finds the skills in a file or a folder.
 import type { Dirent } from "node:fs"
 import { readdir, realpath, stat } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import { isWithin } from "../core/path-within.ts"
 import type { Finding } from "./skill-properties.ts"
 
-/** Tells a problem with a path. */
 export type ReportProblem = (path: string, severity: Finding["severity"], message: string) => void
 
-/** A folder that has a SKILL.md, and the one that links may not lead out of; both without links. */
+/** A folder with a SKILL.md, and the root that links must stay inside; both with links resolved. */
 export interface FoundSkill {
   folder: string
   root: string
-  /** As it is named on disk. */
+  /** The file name as written on disk. */
   file: string
 }
 
-/** The skills in a file or folder, and in the folders below it, in the order of their paths. Links inside are followed
- *  where they stay inside; everything that cannot be looked at is reported. */
+/** Returns the skills in a file or in a folder and its subfolders, in the order of their paths. Links that stay inside
+ *  are followed; every path that cannot be read is reported. */
 export async function discoverSkills(path: string, report: ReportProblem): Promise<FoundSkill[]> {
-  const given = resolve(path)
-  const real = await realpath(given).catch(() => undefined)
+  const absolutePath = resolve(path)
+  const real = await realpath(absolutePath).catch(() => undefined)
   const found = real === undefined ? undefined : await stat(real)
   if (real === undefined || found === undefined) {
-    report(given, "error", "is not there")
+    report(absolutePath, "error", "is not there")
     return []
   }
   if (found.isFile()) {
     if (!skillFiles.includes(basename(real))) {
-      report(given, "error", "is not a SKILL.md: name a SKILL.md, a folder that has one, or a folder of such folders")
+      report(
+        absolutePath,
+        "error",
+        "is not a SKILL.md: name a SKILL.md, a folder that has one, or a folder of such folders",
+      )
       return []
     }
     return [{ folder: dirname(real), root: dirname(real), file: basename(real) }]
   }
   if (!found.isDirectory()) {
-    report(given, "error", "is neither a file nor a folder")
+    report(absolutePath, "error", "is neither a file nor a folder")
     return []
   }
   const walk: Walk = { root: real, seen: new Set(), found: [], report, full: false }
   await visitFolder(real, 0, walk)
-  if (walk.found.length === 0 && !walk.full) report(given, "warning", "has no skills in it")
+  if (walk.found.length === 0 && !walk.full) report(absolutePath, "warning", "has no skills in it")
   return walk.found
 }
 
@@ -83,7 +87,7 @@ function mayContainSkills(entry: Dirent): boolean {
   return entry.isDirectory() || entry.isSymbolicLink()
 }
 
-/** The folder that a path stands for; undefined where it stands for none that may be entered. */
+/** Resolves a folder or link; undefined if it must not be entered. */
 async function resolveLink(path: string, from: string, { root, report }: Walk): Promise<string | undefined> {
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => error)
   if (typeof real !== "string") {

@@ -1,12 +1,13 @@
-/** What a SKILL.md says: the fields of its front matter, each a text, list or map of texts, and the text below it. */
+// Parses a SKILL.md: its YAML front matter and the text below it.
+/** The fields of the front matter, each a text, list or map of texts, and the text below. */
 export interface SkillText {
   fields: Record<string, unknown>
   body: string
-  /** What was put right to read it. */
+  /** What was repaired to read it. */
   remarks: string[]
 }
 
-/** Reads the text of a SKILL.md, or gives what is wrong with it. Never throws for what is in it. */
+/** Parses the text of a SKILL.md, or returns its problem. Never throws because of its content. */
 export async function parseSkillText(bytes: Uint8Array): Promise<SkillText | { problem: string }> {
   const text = decode(bytes)
   if (text === undefined) return { problem: "is not UTF-8 text" }
@@ -52,7 +53,7 @@ async function parseYaml(
   try {
     // Loaded here, so that a program without skills never loads it.
     const { parseDocument } = await import("yaml")
-    // Every scalar is text: a version of 1.0 stays "1.0", and no tag makes anything else of it.
+    // Every scalar is text: a version of 1.0 stays "1.0", and tags have no effect.
     const document = parseDocument(source, { schema: "failsafe", logLevel: "silent" })
     const [error] = document.errors
     if (error) return broken(yamlErrorText(error))
@@ -67,13 +68,13 @@ async function parseYaml(
 
 const maxAliases = 20
 
-/** The reason in a line, with the line counted in the file. */
+/** Returns the reason in one line, with the line number in the file. */
 function yamlErrorText({ message, linePos }: { message: string; linePos?: [{ line: number }, ...unknown[]] }): string {
   const [reason = ""] = message.split(/ at line \d|\n/)
   return linePos ? `${reason} (line ${linePos[0].line + 1})` : reason
 }
 
-/** Quotes plain values that hold what YAML reads as more, as in `description: Use when: …`, which other readers allow. */
+/** Quotes plain values that YAML would misread, such as `description: Use when: …`. Other readers accept them. */
 function quotePlainValues(source: string): string {
   return source.replace(/^([\w-]+):[ \t]+([^\s"'|>[{&*!#].*)$/gm, (line, key: string, value: string) =>
     /:(\s|$)|\s#|^[@`%]/.test(value) ? `${key}: ${JSON.stringify(value.trim())}` : line,

@@ -1,3 +1,4 @@
+// Injects the bindings of an activated skill into a runtime, and runs its injection module where that is safe.
 import { existsSync } from "node:fs"
 import { realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -8,15 +9,14 @@ import type { Runtime } from "../runtime/runtime.ts"
 import type { Skill } from "../skills.ts"
 import { type CodeDigests, importVerified } from "./code-digests.ts"
 
-/** What a skill has put into a runtime. */
 export interface InjectedSkill {
   names: string[]
-  /** The file that it has for runtimes of another language only. */
+  /** An injection module for another language, if that is all the skill has. */
   otherLanguageFile?: string | undefined
 }
 
-/** Puts what a skill brings into a runtime, the first time it is asked to. Its code runs now and not before: where cells
- *  run, or on the host when it was made there or is trusted. `writable` are the folders that the agent's tools can write. */
+/** Injects a skill once per runtime. Its code runs now: where cells run, or on the host if it was made there or is
+ *  trusted. `writable` are the folders that the agent's tools can write. */
 export function injectSkill(skill: Skill, runtime: Runtime, writable: readonly string[]): Promise<InjectedSkill> {
   const done = injectedSkills.get(runtime) ?? new Map<unknown, Promise<InjectedSkill>>()
   injectedSkills.set(runtime, done)
@@ -25,12 +25,12 @@ export function injectSkill(skill: Skill, runtime: Runtime, writable: readonly s
   if (known) return known
   const injecting = injectNow(skill, runtime, writable)
   done.set(key, injecting)
-  // What failed may be tried again.
+  // After a failure, the next call tries again.
   injecting.catch(() => done.delete(key))
   return injecting
 }
 
-/** Whether a skill brings code, which only a runtime can hold. */
+/** Returns true if a skill has code, which needs a runtime. */
 export function hasCode({ bindings, directory }: Skill): boolean {
   if (bindings !== undefined || directory === undefined) return bindings !== undefined
   return Object.values(injectionModules).some((names) => names.some((name) => existsSync(join(directory, name))))
@@ -72,7 +72,7 @@ async function injectBindings(bindings: Record<string, unknown>, runtime: Runtim
 
 const otherLanguage = { typescript: "python", python: "typescript" } as const
 
-// JavaScript first: where both are, one was made from the other, and Node runs it anywhere.
+// JavaScript first: if both exist, it was compiled from the TypeScript, and Node runs it everywhere.
 const injectionModules = { typescript: ["injection.mjs", "injection.js", "injection.ts"], python: ["injection.py"] }
 
 async function findInjectionModule(directory: string, language: Runtime["language"]): Promise<string | undefined> {
@@ -86,7 +86,7 @@ async function findInjectionModule(directory: string, language: Runtime["languag
   return undefined
 }
 
-/** Refuses code in a folder that the agent can write: it would run on the host, or again later, what the agent wrote there. */
+/** Refuses code in a folder that the agent can write: it could run its own code on the host. */
 function refuseWritable(files: readonly string[], folders: readonly string[]): void {
   for (const folder of folders) {
     const file = files.find((each) => isInFolder(folder, each))

@@ -1,9 +1,9 @@
+// Loads all skills of a list of sources and collects their problems.
 import { fileURLToPath } from "node:url"
 import type { LoadedSkills, Skill, SkillProblem, SkillSource } from "../skills.ts"
 import { discoverSkills, type ReportProblem } from "./discover-skills.ts"
 import { readSkill } from "./read-skill.ts"
 
-/** Everything that the sources hold, and everything that is wrong with it. */
 export async function loadFromSources(sources: readonly SkillSource[]): Promise<LoadedSkills> {
   const problems: SkillProblem[] = []
   const report: ReportProblem = (path, severity, message) => void problems.push({ path, severity, message })
@@ -35,7 +35,6 @@ export async function loadFromSources(sources: readonly SkillSource[]): Promise<
   return { skills: [...skills.values()], problems }
 }
 
-/** A problem in a line. */
 export function problemText({ path, severity, message }: SkillProblem): string {
   return `${severity === "error" ? "" : "warning: "}${path}: ${message}`
 }

@@ -1,3 +1,4 @@
+// Reads one skill from its folder.
 import { basename, join } from "node:path"
 import type { Skill } from "../skills.ts"
 import { digestCode } from "./code-digests.ts"
@@ -7,7 +8,7 @@ import { readWithin } from "./read-within.ts"
 import { listSkillFiles, readSkillFile } from "./skill-files.ts"
 import { checkSkillProperties, pathProblem } from "./skill-properties.ts"
 
-/** Reads one skill; undefined when something is wrong with it, which is reported. */
+/** Reads a skill; undefined if it has an error, which is reported. */
 export async function readSkill(
   found: FoundSkill,
   trusted: boolean,

@@ -1,8 +1,9 @@
+// Reads a file only if it is inside a folder.
 import { constants } from "node:fs"
 import { open, realpath } from "node:fs/promises"
 import { isWithin } from "../core/path-within.ts"
 
-/** The bytes of a regular file inside a folder, however its path leads there; or why it is not read. */
+/** Returns the bytes of a regular file whose resolved path is inside a folder, or the problem. */
 export async function readWithin(
   folder: string,
   path: string,
@@ -11,7 +12,7 @@ export async function readWithin(
   const real = await realpath(path).catch(errorCodeOf)
   if (typeof real !== "string") return { problem: unreadableText(real.code) }
   if (!isWithin(folder, real)) return { problem: "is a link that leads outside its folder, and is not followed" }
-  // Without waiting: what is no file, such as a pipe, may never have anything to read.
+  // Non-blocking, because opening a pipe could wait forever.
   const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK).catch(errorCodeOf)
   if (!("stat" in file)) return { problem: unreadableText(file.code) }
   try {

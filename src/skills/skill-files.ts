@@ -1,24 +1,24 @@
+// Lists and reads the files of a skill's folder.
 import type { Dirent } from "node:fs"
 import { readdir, realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { isWithin } from "../core/path-within.ts"
 import { readWithin } from "./read-within.ts"
 
-/** A file that a skill brings beside its instructions. */
 export interface SkillFile {
-  /** From the skill's folder, with forward slashes: `references/forms.md`. */
+  /** Relative to the skill's folder, with forward slashes: `references/forms.md`. */
   path: string
   bytes: number
 }
 
-/** The files of a skill's folder in the order of their paths, but for its instructions and what is hidden. */
+/** Returns the files of a skill's folder sorted by path, without its instructions and hidden files. */
 export async function listSkillFiles(folder: string): Promise<SkillFile[]> {
   const found: SkillFile[] = []
   await collectFiles(folder, "", folder, found)
   return found.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** The bytes of a file of a skill; throws what the caller can mend. */
+/** Returns the bytes of a file. Throws with the problem if it cannot be read. */
 export async function readSkillFile(folder: string, path: string): Promise<Uint8Array> {
   const read = await readWithin(folder, join(folder, path), maxBytes)
   if ("bytes" in read) return read.bytes

@@ -1,15 +1,15 @@
+// The functions by which cells activate skills and read their files.
 import { ConfigError } from "../core/errors.ts"
 import { type Bindings, fn } from "../runtime/bindings.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 
-/** The functions by which cells get at skills, as each language would name them. */
 export const skillFunctions = {
   typescript: { activate: "activateSkill", read: "readSkillFile", wait: "await " },
   python: { activate: "activate_skill", read: "read_skill_file", wait: "" },
 } as const
 
-/** Binds these functions in a runtime, once. They are the same for all agents: what one does is up to the run that calls
- *  it, so agents with other skills may share the runtime. */
+/** Binds the functions in a runtime once. They are the same for all agents, because the calling run answers them; so
+ *  agents with different skills can share the runtime. */
 export async function bindSkillFunctions(runtime: Runtime): Promise<void> {
   const binding = bindingsInProgress.get(runtime) ?? bindOnce(runtime)
   bindingsInProgress.set(runtime, binding)
@@ -23,7 +23,7 @@ async function bindOnce(runtime: Runtime): Promise<void> {
   const { activate, read } = skillFunctions[runtime.language]
   const names = (await runtime.names()).map(({ name }) => name)
   if (!names.includes(activate) && !names.includes(read)) return runtime.inject(createSkillBindings(activate, read))
-  // A copy of a runtime has them from the one it was made of.
+  // A copied runtime already has them.
   const found = await Promise.all([activate, read].map((name) => runtime.retrieve(name).catch(() => undefined)))
   if (found[0] === activateOutsideRun && found[1] === readOutsideRun) return
   throw new ConfigError(
@@ -44,7 +44,7 @@ function createSkillBindings(activate: string, read: string): Bindings {
   }
 }
 
-// Inside a run of an agent with skills, that run answers in the place of these.
+// A run of an agent with skills intercepts these calls; these bodies run only elsewhere.
 const activateOutsideRun = async (_name: string) => throwOutsideRun()
 const readOutsideRun = async (_name: string, _path: string) => throwOutsideRun()
 

@@ -1,4 +1,5 @@
-/** What the front matter of a skill says, checked. */
+// Checks the properties of a skill by the rules of the Agent Skills standard.
+/** The checked fields of the front matter. */
 export interface SkillProperties {
   name: string
   description: string
@@ -15,8 +16,7 @@ export interface Finding {
   message: string
 }
 
-/** Checks the fields of a skill by the standard's rules and gives every problem. `folder` is the name of the folder it
- *  must have; undefined for a skill that has none. */
+/** Checks the fields of a skill and returns every problem. `folder`, if any, must have the name of the skill. */
 export function checkSkillProperties(
   fields: Record<string, unknown>,
   folder: string | undefined,
@@ -44,7 +44,7 @@ export function checkSkillProperties(
   return { properties, findings }
 }
 
-/** Why a path cannot be one inside a skill; undefined when it can. */
+/** Returns why a path is not valid inside a skill; undefined if it is. */
 export function pathProblem(path: unknown): string | undefined {
   if (typeof path !== "string" || path === "") return "must be the path of a file in the skill"
   if (/^[/\\]|^[A-Za-z]:|\\|\0/.test(path)) return 'must begin in the skill\'s folder and have "/" between its parts'
@@ -115,7 +115,7 @@ function checkMetadata(
   return Object.fromEntries(entries)
 }
 
-/** A list, or one text with blanks or commas between the names; what stands in parentheses belongs to its name. */
+/** A list, or one text with spaces or commas between the names. Parentheses belong to the name before them. */
 function checkTools(given: unknown, error: (message: string) => void): string[] {
   if (given === undefined) return []
   if (typeof given === "string") return given.match(/(?:[^\s,(]|\([^)]*(?:\)|$))+/g) ?? []
@@ -124,7 +124,7 @@ function checkTools(given: unknown, error: (message: string) => void): string[] 
   return []
 }
 
-/** In characters as people count them, and not in halves of those beyond 16 bits. */
+/** Counts code points, not UTF-16 units. */
 function characterCount(text: string): number {
   return Array.from(text).length
 }

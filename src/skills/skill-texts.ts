@@ -1,12 +1,11 @@
+// The texts about skills that the model sees.
 import { codeBlock, oneLine, taggedText } from "../core/text/tagged-text.ts"
 import type { Skill } from "../skills.ts"
 import type { SkillFile } from "./skill-files.ts"
 import { skillFunctions } from "./skill-functions.ts"
 
-/** How a model gets at skills: by functions in cells of a language, or by a tool. */
 export type SkillUse = "typescript" | "python" | "tool"
 
-/** What the model is told of skills from the start: that they are there, and how to get at one. */
 export function skillsSection(skills: readonly Pick<Skill, "name" | "description">[], use: SkillUse): string {
   const list = skills.map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, " ")}`)
   return `# Skills\n\nInstructions for kinds of tasks. Before a task that one fits, ${howToActivate(use)}.\n\n${list.join("\n")}`
@@ -21,17 +20,16 @@ function howToActivate(use: SkillUse): string {
 export interface ActivatedSkill {
   skill: Skill
   files: readonly SkillFile[]
-  /** Of what it has put in, and the tag of the block they are shown in. */
+  /** The declarations of the injected names, and the fence tag to show them with. */
   declarations: string
   tag: string
-  /** A module that it has for the other language. */
   otherLanguageFile: string | undefined
-  /** Whether it has code and the agent no runtime. */
+  /** Whether the skill has code but the agent has no runtime. */
   needsRuntime?: boolean | undefined
   use: SkillUse
 }
 
-/** What the model is told of a skill when it activates it. */
+/** The text that the model gets when it activates a skill. */
 export function activationText(activated: ActivatedSkill): string {
   const { skill, files, declarations, tag, otherLanguageFile: elsewhere, needsRuntime, use } = activated
   const { name, instructions, compatibility } = skill

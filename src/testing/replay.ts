@@ -1,6 +1,6 @@
 // Replays recorded sessions and compares them with the recording.
 import { AssertionError } from "node:assert"
-import { replaySession } from "../agent/agent-session.ts"
+import { internalsOf } from "../agent/agent-internals.ts"
 import type { CodeAgent, CodeRunOptions } from "../agent/create-agent.ts"
 import type { Run } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
@@ -38,7 +38,7 @@ export async function replayRecording(
 ): Promise<Replayed> {
   const { live = [], strict = false, mask = (text) => text } = options
   const recording = await loadRecording(source)
-  const open = replaySession(agent)
+  const open = internalsOf(agent)?.openReplaySession
   if (!open) throw new ConfigError(`The agent "${agent.name}" was not made by createAgent, and cannot be replayed.`)
   const missing: string[] = []
   const means = { live, onMissing: (what: string) => void missing.push(what) }

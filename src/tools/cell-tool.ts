@@ -1,7 +1,7 @@
 // Lets cells call tools as functions, with the same validation, call gate and context as tool calls.
 import { AgentError } from "../core/errors.ts"
 import { newId } from "../core/message.ts"
-import { createRunField, parentForNewRun, type RunContext } from "../core/run-context.ts"
+import { parentForNewRun, type RunContext } from "../core/run-context.ts"
 import { currentCall } from "../runtime/bindings/gated-call.ts"
 import { type FunctionBinding, fn } from "../runtime/bindings.ts"
 import type { StandardSchema } from "../runtime/runtime.ts"
@@ -17,11 +17,15 @@ export interface CellToolEnvironment {
   allows(tool: Tool): boolean
 }
 
-const cellToolEnvironments = createRunField<CellToolEnvironment>()
+declare module "../core/run-context.ts" {
+  interface Inherited {
+    cellTools?: CellToolEnvironment
+  }
+}
 
 /** Sets what tools get when cells of a run call them. */
 export function setCellToolContext(run: RunContext, environment: CellToolEnvironment): void {
-  cellToolEnvironments.set(run, environment)
+  run.inherited.cellTools = environment
 }
 
 /** Makes a function binding of a tool. `toValue` converts the tool's result to what the cell gets, or throws. */
@@ -41,7 +45,7 @@ export function cellFunction(
 async function createToolContext(tool: Tool): Promise<ToolContext> {
   const call = currentCall()
   const run = parentForNewRun()?.parent
-  const environment = run && cellToolEnvironments.get(run)
+  const environment = run?.inherited.cellTools
   if (environment && !environment.allows(tool)) {
     throw new AgentError(`The tool "${tool.name}" may not be used in this run.`, { code: "unknown-tool" })
   }

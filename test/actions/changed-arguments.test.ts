@@ -7,13 +7,14 @@ import type { ApprovalCondition, RuntimeCall } from "../../src/runtime/runtime.t
 import { lastResultText, modelRunningCells } from "./every-runtime.ts"
 
 interface Trial {
-  /** Called at each question, before it is answered. */
+  /** Called at each approval request, before it is answered. */
   asked(call: RuntimeCall, times: number): void
   approve?: boolean | ApprovalCondition
   more?: Bindings
 }
 
-/** Runs a cell whose calls of `use` need approval; gives what was called with, as JSON, and how often it was asked. */
+/** Runs a cell whose calls of `use` need approval. Returns the arguments of the calls, as JSON, and the number of
+ *  requests. */
 async function trial(code: string, { asked, approve = true, more = {} }: Trial) {
   const used: string[] = []
   let times = 0

@@ -198,7 +198,7 @@ describe("hooks of an agent", () => {
   })
 
   test("that are no functions are refused", () => {
-    // What the types would refuse.
+    // Values that the types would reject.
     const wrong = { beforeCall: { refuse: "no" } } as never
     assert.throws(
       () => createAgent({ model: modelRunningCells(runtime, cell), hooks: wrong }),

@@ -12,7 +12,7 @@ import { type Code, lastResultText, modelRunningCells, runtimes } from "./every-
 const made: unknown[] = []
 const heard: unknown[] = []
 
-/** A function that hears of its end, and never comes to one by itself. */
+/** A function that never ends by itself and records the reason when its signal aborts. */
 const hang = () =>
   new Promise(() => {
     const { signal } = currentCall() ?? {}

@@ -7,7 +7,7 @@ import { jsRuntime } from "../../src/runtime/js.ts"
 import type { RuntimeCall } from "../../src/runtime/runtime.ts"
 import { modelRunningCells } from "./every-runtime.ts"
 
-/** A runtime that two agents share: what was wiped, who was asked, and what became of calls that were left behind. */
+/** A runtime that two agents share: what was wiped, who was asked, and the outcome of calls that were left behind. */
 function shared({ firstAnswers = true }: { firstAnswers?: boolean } = {}) {
   const wiped: string[] = []
   const asked: string[] = []
@@ -21,7 +21,7 @@ function shared({ firstAnswers = true }: { firstAnswers?: boolean } = {}) {
       said.push(text)
       gone.resolve()
     },
-    // Calls back later, in the name of whoever asked.
+    // Calls back later, on behalf of the agent that asked.
     later: (callback: () => unknown) => void setImmediate(callback),
     held: () => gone.promise,
   })

@@ -11,7 +11,7 @@ const cell = (code: string) => `Let me see.\n\`\`\`ts\n${code}\n\`\`\`\n`
 
 const types = (events: AgentEvent[]) => events.map((event) => event.type)
 
-/** Every event type but the deltas, whose number depends on how the text was cut. */
+/** Every event type except deltas, whose number depends on how the text was cut. */
 const story = (events: AgentEvent[]) => types(events).filter((type) => !type.endsWith("-delta"))
 
 class Light {

@@ -110,7 +110,7 @@ const factories = {
 for (const [name, { make, language, skip }] of Object.entries(factories)) {
   const written = (ts: string, python: string) => `\`\`\`${language}\n${language === "ts" ? ts : python}\n\`\`\``
 
-  /** What is sent back to the model in the second run, and the result of that run. */
+  /** Returns the reminder that the model got in the second run, and the result of that run. */
   const second = async (answers: string[], outputs: Outputs) => {
     const first = [
       written(

@@ -19,7 +19,7 @@ function parse(
   return { answer: parser.answer(), pieces, parser }
 }
 
-/** The same grammar, written over whole lines instead of a stream. */
+/** The same grammar, implemented over whole lines instead of a stream. */
 function oracle(text: string): ParsedAnswer {
   const lines = text.split("\n").map((content, index, all) => ({ content, ending: index < all.length - 1 ? "\n" : "" }))
   let prose = ""

@@ -1,3 +1,4 @@
+// Helpers to script tool calls and to read their results.
 import type { AgentEvent, EventOf } from "../../src/core/event.ts"
 import type { Json } from "../../src/core/json.ts"
 import type { Message, ToolCallPart, ToolResultPart } from "../../src/core/message.ts"
@@ -5,12 +6,12 @@ import type { ModelPart } from "../../src/models/model.ts"
 
 let count = 0
 
-/** One tool call as a model makes it. */
+/** A tool call as a model makes it. */
 export function call(name: string, input: Json = {}, id = `call_${++count}`): ModelPart {
   return { type: "tool-call", id, name, input }
 }
 
-/** An answer that calls tools, perhaps after some words. */
+/** An answer that calls tools, perhaps with some text. */
 export function calls(...parts: (ModelPart | string)[]): ModelPart[] {
   return parts.map((part) => (typeof part === "string" ? { type: "text", text: part } : part))
 }
@@ -29,5 +30,5 @@ export function toolEnds(events: readonly AgentEvent[]): EventOf<"tool-end">[] {
   return events.filter((event) => event.type === "tool-end")
 }
 
-/** The stable code of a result that is a failure. */
+/** The stable error code of a failed result. */
 export const errorCodeOf = (event: EventOf<"tool-end"> | undefined): string | undefined => event?.error?.code

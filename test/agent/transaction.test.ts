@@ -7,7 +7,7 @@ import { jsRuntime } from "../../src/runtime/js.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
 
-/** What the model was told last, before a call. */
+/** The last message that the model got before a request. */
 function toldBefore(model: ScriptedModel, call: number): string {
   const message = model.requests[call]?.messages.at(-1)
   assert.ok(message)

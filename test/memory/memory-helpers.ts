@@ -1,3 +1,4 @@
+// Builds conversations for compaction, and collects the events it emits.
 import type { EventBody } from "../../src/core/event.ts"
 import { type AssistantMessage, type Message, newId, type ResultMessage, userMessage } from "../../src/core/message.ts"
 import { foldMessages } from "../../src/core/trajectory.ts"
@@ -13,7 +14,6 @@ export function say(text: string): AssistantMessage {
   return { id: newId("m"), role: "assistant", parts: [{ type: "text", text }] }
 }
 
-/** A cell and its result, or a tool call and its. */
 export function cell(code: string, text: string, ok = true): [AssistantMessage, ResultMessage] {
   const id = newId("c")
   return [
@@ -32,7 +32,7 @@ export function call(name: string, input: { [key: string]: string }, text: strin
 
 export const ask = (text: string) => userMessage(text)
 
-/** A conversation that compaction can work on, with what it told. */
+/** A conversation for compaction, with the events it emitted. */
 export function memoryConversation(
   start: readonly Message[],
   options: Omit<MemoryOptions, "model"> & { answers?: readonly ScriptedStep[]; window?: number } & Partial<
@@ -75,7 +75,7 @@ export function memoryConversation(
     },
     tiers: () => events.flatMap((event) => (event.type === "memory-compacted" ? [event.tier] : [])),
     warnings: () => events.flatMap((event) => (event.type === "warning-raised" ? [event.code] : [])),
-    /** The messages that the events alone give. */
+    /** The messages folded from the events alone. */
     replayed() {
       const again = [...start]
       for (const event of events) foldMessages(again, { ...event, run: "run", seq: 0, at: 0 })

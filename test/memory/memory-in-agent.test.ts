@@ -23,7 +23,7 @@ describe("two hundred turns in a window of 5,000 tokens", () => {
   const turns = 200
   const window = 5000
 
-  // Writes one cell for each prompt, prints a good deal, and answers once it has the result.
+  // Writes one cell for each prompt, prints much, and answers when it has the result.
   const worker = (request: ModelRequest): ScriptedStep => {
     if (newest(request)?.role === "result") return "Noted, and done."
     const prompt = request.messages.findLast((message) => message.role === "user" && message.origin === "prompt")
@@ -33,7 +33,7 @@ describe("two hundred turns in a window of 5,000 tokens", () => {
     )
   }
 
-  // Keeps what it was given of the facts, and adds the prompts it reads; fails three times in the middle.
+  // Retains the facts it got and adds the prompts it reads; fails three times in the middle.
   const summariser = (request: ModelRequest): ScriptedStep => {
     asked++
     if (asked >= 4 && asked <= 6) return new ModelError("down", { code: "server-error" })
@@ -85,11 +85,11 @@ describe("two hundred turns in a window of 5,000 tokens", () => {
     const tiers = events.flatMap((event) => (event.type === "memory-compacted" ? [event.tier] : []))
     const failed = events.filter((event) => event.type === "warning-raised" && event.code === "summary-failed")
     assert.equal(failed.length, 3)
-    // Three failed, ten were not tried; then it works again.
+    // Three summaries failed, ten were not tried; then it works again.
     assert.equal(tiers.filter((tier) => tier === 3).length, 13)
     assert.ok(tiers.lastIndexOf(2) > tiers.lastIndexOf(3))
 
-    // What was said before and during the failures is in the summary, or word for word in a variable that it names.
+    // Messages from before and during the failures are in the summary, or word for word in a variable that it names.
     const part = session
       .messages()
       .map(summaryOf)
@@ -290,7 +290,7 @@ describe("an agent's memory", () => {
     await using session = await agent.session()
     for (let turn = 0; turn < 30; turn++) {
       const { messages, trajectory } = await session.send(`${turn}: ${"tell me ".repeat(20)}`)
-      // One run's own record may begin in the middle, and still ends as the conversation does.
+      // The trajectory of one run may start in the middle, but ends as the conversation does.
       assert.deepEqual(trajectory.messages.at(-1), messages.at(-1))
       const ids = new Set(messages.map(({ id }) => id))
       assert.ok(trajectory.messages.every(({ id }) => ids.has(id)))

@@ -12,7 +12,7 @@ import { ask, cell, goodSummary, memoryConversation, say } from "./memory-helper
 
 const words = (word: string, count = 60) => `${word} `.repeat(count)
 
-/** Turns of a user and an agent, each with a cell. */
+/** Exchanges of a user and an agent, each with a cell. */
 const turns = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index): Message[] => [
     ask(`prompt ${from + index} ${words("please", 20)}`),
@@ -177,7 +177,7 @@ describe("when no summary can be had", () => {
     for (let round = 0; round < 14; round++) {
       talk.messages.push(...turns(10, round * 10))
       state = (await compact(state, talk.services, talk.emit)).state
-      // What lives in a store comes back as JSON.
+      // Data from a store is parsed JSON.
       state = JSON.parse(JSON.stringify(state))
     }
     assert.deepEqual(talk.tiers(), [...Array(13).fill(3), 2])

@@ -6,7 +6,7 @@ import { checkSkillProperties } from "../../src/skills/skill-properties.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-// What YAML gives a meaning to, and a little of everything else.
+// Characters with a meaning in YAML, and some others.
 const yamlText = fc
   .array(
     fc.oneof(

@@ -1,9 +1,10 @@
+// Temporary folders with skills.
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import type { TestContext } from "node:test"
 
-/** A temporary folder with these files in it, without links in its path, which is removed after the test. */
+/** Creates a temporary folder with these files, removed after the test. Its path contains no links. */
 export async function temporaryFolder(
   t: TestContext,
   files: Record<string, string | Uint8Array> = {},
@@ -17,7 +18,6 @@ export async function temporaryFolder(
   return folder
 }
 
-/** The text of a SKILL.md. */
 export function skillText(
   name: string,
   description = "Does a thing. Use it for things.",

@@ -11,9 +11,9 @@ interface Case {
   /** The name of the folder. */
   folder?: string
   content: string | Uint8Array
-  /** Why it is not loaded. */
+  /** The error that prevents loading. */
   error?: RegExp
-  /** What is said of one that is loaded. */
+  /** The warnings of a skill that is loaded. */
   warning?: RegExp
   holds?: (skill: Skill) => void
 }

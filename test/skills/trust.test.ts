@@ -26,7 +26,7 @@ const files = {
   "skills/pay/data/notes.md": "notes",
 }
 
-/** What the model is shown of the activation of "pay". */
+/** The activation text of "pay" that the model saw. */
 async function activation(options: Partial<AgentOptions>): Promise<string> {
   const model = scriptedModel([activate, "Done."])
   const { messages } = await createAgent({ model, runtime: jsRuntime(), ...options }).run("Go")

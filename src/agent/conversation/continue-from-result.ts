@@ -1,3 +1,4 @@
+// Continues the conversation of a result: in the same runtime, or in a new one from the stored part of it.
 import type { RunResult } from "../../core/agent.ts"
 import type { Json } from "../../core/json.ts"
 import { continuations } from "../../tools/delegate/restore-subtask.ts"
@@ -6,13 +7,13 @@ import { type Conversation, conversationOfResult } from "../conversation.ts"
 import { applyStoredState, headOf, objectsLostWithProcess } from "./restore-conversation.ts"
 import { readStoredState } from "./stored-head.ts"
 
-/** Lets `from` continue the conversation of a result: in the same runtime, or from what can be stored of it. */
+/** Attaches a conversation to its result, so that `from` can continue it. */
 export function attachConversation(result: RunResult, conversation: Conversation): void {
   const { artifacts } = conversation
   conversationOfResult.set(result, conversation)
   continuations.set(result, {
     head() {
-      // Approvals are left out: a stored result must not allow anything.
+      // Approvals are not stored: a stored result must not allow any call.
       const { tools, artifacts, memory } = headOf(conversation)
       return { tools, memory, ...(artifacts && { artifacts }) } as unknown as Json
     },
@@ -21,16 +22,17 @@ export function attachConversation(result: RunResult, conversation: Conversation
   })
 }
 
-/** Gives a fresh conversation what a result has beside its messages. A result that was read from JSON has its `state`. */
+/** Restores what a result has besides its messages. A result read from JSON has only its `state`. */
 export async function restoreFromResult(
-  fresh: Conversation,
+  conversation: Conversation,
   from: RunResult,
   { usesCode }: AgentConfig,
   isOtherRuntime: boolean,
 ): Promise<void> {
   const continuation = continuations.get(from)
-  applyStoredState(fresh, continuation ? readStoredState(continuation.head()) : { tools: { ...from.state } })
-  if (continuation) fresh.artifacts.setReader(continuation.readArtifact)
-  // Its messages are here, its objects are not.
-  if (usesCode && !isOtherRuntime) fresh.lost = await objectsLostWithProcess(from.trajectory.events, fresh.runtime)
+  applyStoredState(conversation, continuation ? readStoredState(continuation.head()) : { tools: { ...from.state } })
+  if (continuation) conversation.artifacts.setReader(continuation.readArtifact)
+  // The messages are here, but the objects they mention are not.
+  if (usesCode && !isOtherRuntime)
+    conversation.lost = await objectsLostWithProcess(from.trajectory.events, conversation.runtime)
 }

@@ -1,32 +1,31 @@
+// Folds the events of a conversation into a compact JSON form, and finds which names its cells created and used.
 import type { AgentEvent } from "../../core/event.ts"
 import type { Message } from "../../core/message.ts"
 import { createOwnEventFilter } from "../../core/trajectory.ts"
 import type { Conversation } from "../conversation.ts"
 
-/** The part of a conversation before its events, as plain JSON. Its length follows from what the model is sent, and not from
- *  the number of events. */
+/** A conversation before its events, as plain JSON. Its size depends on the messages, not on the number of events. */
 export interface FoldedConversation {
   version: 1
   messages: Message[]
   system?: string
-  /** The run whose `run-start` has that prompt. */
+  /** The run whose `run-start` event contains that prompt. */
   systemRun?: string
   /** The activated skills, each with the id of the message that has its instructions. */
   activated: [skill: string, message: string][]
-  /** The names that cells made and did not remove. */
+  /** The names that cells created and did not remove. */
   made: string[]
-  /** The injected objects that cells used, whose state only a snapshot could keep, and that were not reported as created anew
-   *  since. */
+  /** The injected objects that cells used, that need a snapshot, and that were not reported as recreated since. */
   used: string[]
-  /** The events of sub-agents' runs that wait or have not ended: the answer to such a run continues from them. */
+  /** The events of sub-agents' runs that wait or have not ended; such a run continues from them. */
   open: AgentEvent[]
-  /** The runs that the next events may belong to, and those that started the runs in `open`. */
+  /** The runs that the next events may belong to, and the runs that started those in `open`. */
   runs: string[]
 }
 
-/** Folds a conversation up to its last event. `run` is the run under way. */
+/** Folds a conversation up to its last event. `run` is the current run. */
 export function foldConversation(conversation: Conversation, run: string): FoldedConversation {
-  const { messages, system, systemRun, activatedSkills: activated, events, folded } = conversation
+  const { messages, system, systemRun, activatedSkills, events, folded } = conversation
   const open = eventsOfOpenChildRuns(events, folded)
   const runs = new Set([run])
   for (const { parent } of open) if (parent !== undefined) runs.add(parent)
@@ -35,7 +34,7 @@ export function foldConversation(conversation: Conversation, run: string): Folde
     messages: [...messages],
     ...(system !== undefined && { system }),
     ...(systemRun !== undefined && { systemRun }),
-    activated: [...activated],
+    activated: [...activatedSkills],
     made: [...namesCreatedByCells(events, folded).keys()],
     used: [...objectsUsedByCells(events, folded).used],
     open,
@@ -43,8 +42,8 @@ export function foldConversation(conversation: Conversation, run: string): Folde
   }
 }
 
-/** The names that cells made and did not remove, and the position of the event that last made or changed each: -1 where
- *  that was before the events. */
+/** Returns the names that cells created and did not remove, each with the position of the event that last created or
+ *  changed it; -1 if that was before `events`. */
 export function namesCreatedByCells(
   events: readonly AgentEvent[],
   folded?: FoldedConversation | undefined,
@@ -61,8 +60,8 @@ export function namesCreatedByCells(
   return made
 }
 
-/** The injected objects that cells used and whose state no snapshot keeps, and those that were reported as created anew and
- *  not used since. With `from`, only of the events from that position on. */
+/** Returns the injected objects that cells used and whose state no snapshot holds, and those that were reported as
+ *  recreated and not used since. With `from`, only events from that position on count. */
 export function objectsUsedByCells(
   events: readonly AgentEvent[],
   folded?: FoldedConversation | undefined,
@@ -88,21 +87,21 @@ export function objectsUsedByCells(
   return { used, reported }
 }
 
-/** The code of the warning about injected objects that were created anew. */
+/** The code of the warning about injected objects that were recreated. */
 export const stateLostCode = "state-lost"
 
-/** The events of each run that a run of the conversation started and that waits or has not ended, with the runs below it. */
+/** Returns the events of each child run that waits or has not ended, and of the runs below it. */
 function eventsOfOpenChildRuns(events: readonly AgentEvent[], folded: FoldedConversation | undefined): AgentEvent[] {
   const isOwn = createOwnEventFilter(folded?.runs)
-  // For each run below the conversation, the run at the top of its branch.
+  // For each child run, the run at the top of its branch.
   const topOf = new Map<string, string>()
-  const isOver = new Map<string, boolean>()
+  const hasEnded = new Map<string, boolean>()
   const below = events.filter((event) => !isOwn(event))
   for (const event of below) {
     const { run, parent = "" } = event
     const top = topOf.get(parent) ?? run
     topOf.set(run, top)
-    if (run === top) isOver.set(run, event.type === "run-end" && event.status !== "waiting")
+    if (run === top) hasEnded.set(run, event.type === "run-end" && event.status !== "waiting")
   }
-  return below.filter(({ run }) => !isOver.get(topOf.get(run) ?? run))
+  return below.filter(({ run }) => !hasEnded.get(topOf.get(run) ?? run))
 }

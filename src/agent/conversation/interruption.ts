@@ -1,22 +1,21 @@
+// The texts that tell the model about a crash: which calls had started, and what is known of their outcomes.
 import type { CallPreview } from "../../core/event.ts"
 import { oneLine, taggedText } from "../../core/text/tagged-text.ts"
 
-/** A run whose worker ended in the middle of a cycle, and the model was not told yet. */
+/** A crash in the middle of a cycle that the model was not told of yet. */
 export interface Interruption {
-  /** Whether the answer of the model in that cycle is recorded. The cycle is then run again without asking the model. */
+  /** Whether the model's answer in that cycle is recorded. Then the cycle runs again without a model request. */
   answered: boolean
-  /** The recorded calls of that cycle, as they are known now. */
   calls(): InterruptedCall[]
 }
 
-/** A call that was started before an interruption. */
 export interface InterruptedCall {
   call: CallPreview
-  /** `recorded`: its result is used and it is not made again. `finished`: it ended, and its result is not kept. */
+  /** `recorded`: its recorded result is used. `finished`: its result is not stored. `remade`: it was made again. */
   outcome: "recorded" | "finished" | "remade" | "unknown"
 }
 
-/** What the model is told about a durable run that goes on after a crash. */
+/** The text about a durable run that continues after a crash. */
 export function interruptionText(calls: readonly InterruptedCall[]): string {
   return [
     "This run was interrupted: its process ended in the middle of a step. It goes on from its last checkpoint.",
@@ -24,7 +23,7 @@ export function interruptionText(calls: readonly InterruptedCall[]): string {
   ].join("\n")
 }
 
-/** The same about a session whose last run never ended. `calls` is undefined where calls were not logged. */
+/** The text about a session whose last run never ended. `calls` is undefined if calls were not logged. */
 export function interruptedSessionText(calls: readonly InterruptedCall[] | undefined): string {
   const start =
     "The last run was interrupted: its process ended before the run did. " +
@@ -33,10 +32,10 @@ export function interruptedSessionText(calls: readonly InterruptedCall[] | undef
 }
 
 function callLines(calls: readonly InterruptedCall[]): string[] {
-  const unrecorded =
+  const unrecordedText =
     "Code of that step may also have had effects that are not recorded, such as methods of objects, files and network requests."
-  if (calls.length === 0) return [`No recorded call was under way. ${unrecorded}`]
-  // The calls whose outcome is unknown come first, so that they are never cut off.
+  if (calls.length === 0) return [`No recorded call was under way. ${unrecordedText}`]
+  // Calls with an unknown outcome come first, so that the limit never cuts them off.
   const sorted = calls.toSorted((one, other) => outcomeOrder.indexOf(one.outcome) - outcomeOrder.indexOf(other.outcome))
   const lines = sorted
     .slice(0, maxListedCalls)
@@ -46,7 +45,7 @@ function callLines(calls: readonly InterruptedCall[]): string[] {
   return [
     "Calls that it had started:",
     taggedText("output", lines.join("\n")),
-    unrecorded,
+    unrecordedText,
     ...(isUnknown ? ["A call with an unknown outcome may have taken effect: find out before you make it again."] : []),
   ]
 }

@@ -1,3 +1,4 @@
+// Opens and closes the conversation of a run, with its runtime.
 import { rejectOnAbort } from "../../core/abort.ts"
 import { abortError } from "../../core/run.ts"
 import { jsRuntime } from "../../runtime/js.ts"
@@ -6,7 +7,7 @@ import type { Workspace } from "../../workspaces/workspace.ts"
 import type { AgentConfig } from "../agent-config.ts"
 import { type Conversation, createConversation } from "../conversation.ts"
 
-// A run that is aborted while it waits for its turn, or for its runtime, need not wait any longer.
+// Lets an aborted run stop waiting for its turn or its runtime.
 export async function rejectWhenAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await rejectOnAbort(work, signal)
@@ -15,17 +16,17 @@ export async function rejectWhenAborted<T>(work: T | Promise<T>, signal: AbortSi
   }
 }
 
-// A runtime that comes too late is closed.
-async function closeIfLate(making: Promise<Runtime>, signal: AbortSignal): Promise<Runtime> {
+// Closes a runtime that is ready only after the run was aborted.
+async function closeIfLate(opening: Promise<Runtime>, signal: AbortSignal): Promise<Runtime> {
   try {
-    return await rejectWhenAborted(making, signal)
+    return await rejectWhenAborted(opening, signal)
   } catch (error) {
-    void making.then((late) => late.close()).catch(() => undefined)
+    void opening.then((late) => late.close()).catch(() => undefined)
     throw error
   }
 }
 
-/** Opens the conversation of a run: a new one, or one that goes on from an earlier. */
+/** Opens the conversation of a run: a new one, or one that continues an earlier one. */
 export async function openConversation(
   config: AgentConfig,
   earlier?: Conversation,
@@ -35,16 +36,12 @@ export async function openConversation(
   if (earlier) return createConversation(earlier.runtime, earlier.ownsRuntime, earlier, { workspace })
   const { runtime = () => jsRuntime() } = config
   if (typeof runtime === "object") return createConversation(runtime, false)
-  const making = Promise.resolve(runtime())
-  return createConversation(signal ? await closeIfLate(making, signal) : await making, true)
+  const opening = Promise.resolve(runtime())
+  return createConversation(signal ? await closeIfLate(opening, signal) : await opening, true)
 }
 
-/** Ends what a conversation has opened. */
-export async function closeConversation({
-  toolEnvironment: ground,
-  ownsRuntime,
-  runtime,
-}: Conversation): Promise<void> {
-  await (await ground)?.close()
+/** Closes the tools and the runtime that a conversation has opened. */
+export async function closeConversation({ toolEnvironment, ownsRuntime, runtime }: Conversation): Promise<void> {
+  await (await toolEnvironment)?.close()
   if (ownsRuntime) await runtime.close()
 }

@@ -1,6 +1,6 @@
+// Stores and restores conversations: messages from events, objects from a snapshot, and what could not be restored.
 import { errorData, UnsupportedError } from "../../core/errors.ts"
-import type { AgentEvent, EventBody } from "../../core/event.ts"
-import { oneLine, taggedText } from "../../core/text/tagged-text.ts"
+import type { AgentEvent } from "../../core/event.ts"
 import { createOwnEventFilter } from "../../core/trajectory.ts"
 import { keptNamePattern } from "../../memory/kept-values.ts"
 import { initialMemory } from "../../memory.ts"
@@ -12,56 +12,46 @@ import type { AgentConfig } from "../agent-config.ts"
 import { type Conversation, createConversation } from "../conversation.ts"
 import { buildPrompt, hashPrompt } from "../prompt/build-prompt.ts"
 import { foldersWritableByTools } from "../run/child-runs.ts"
-import { type FoldedConversation, namesCreatedByCells, objectsUsedByCells, stateLostCode } from "./fold-conversation.ts"
+import { type FoldedConversation, namesCreatedByCells, objectsUsedByCells } from "./fold-conversation.ts"
 
-/** What of a conversation is not in its events: small and JSON, so that saving it costs the same at any length. */
+/** The part of a conversation that is not in its events. Small, so that saving it costs the same at any length. */
 export interface ConversationHead {
   version: 1
-  /** The run whose `run-start` has the frozen system prompt. */
+  /** The run whose `run-start` event contains the system prompt. */
   systemRun?: string
   promptHash?: string
   told: string[]
-  /** Absent where nothing is. */
+  /** The names reported to the model as lost; absent if there are none. */
   gone?: string[]
   approved: string[]
   steered: string[]
   memory: Conversation["memory"]
-  /** The state of its tools. */
   tools: StateValues
-  /** The last numbers of its artifacts; absent where it has none. */
+  /** The last number of each kind of artifact; absent if there are none. */
   artifacts?: ArtifactCounts
 }
 
 export interface StoredConversation {
   events: Iterable<AgentEvent>
-  /** The part of the conversation before `events`. Default: there is none. */
+  /** The part of the conversation before `events`. Default: none. */
   folded?: FoldedConversation | undefined
-  /** Default: as far as the events tell. */
+  /** Default: derived from the events. */
   head?: ConversationHead | undefined
   snapshot?: RuntimeSnapshot | undefined
-  /** How many of the events had come when the snapshot was taken. Default: all. */
+  /** How many of the events happened before the snapshot was taken. Default: all. */
   covered?: number | undefined
 }
 
-/** What to store beside the events; plain data of its own. */
+/** Returns the head to store with the events: a copy as plain data. */
 export function headOf(conversation: Conversation): ConversationHead {
-  const {
-    systemRun,
-    promptHash,
-    announcedNames: told,
-    namesReportedLost: gone,
-    approved,
-    steered,
-    memory,
-    state,
-    artifacts,
-  } = conversation
+  const { systemRun, promptHash, approved, steered, memory, state, artifacts } = conversation
+  const gone = [...conversation.namesReportedLost]
   return structuredClone({
     version: 1,
     ...(systemRun !== undefined && { systemRun }),
     ...(promptHash !== undefined && { promptHash }),
-    told: [...told],
-    ...(gone.size > 0 && { gone: [...gone] }),
+    told: [...conversation.announcedNames],
+    ...(gone.length > 0 && { gone }),
     approved,
     steered,
     memory,
@@ -71,16 +61,16 @@ export function headOf(conversation: Conversation): ConversationHead {
 }
 
 export interface RestoreOptions {
-  /** Keeps the stored system prompt even if the definition of the agent has changed since. Default false. */
+  /** Retains the stored system prompt even if the agent's definition has changed. Default false. */
   keepPrompt?: boolean | undefined
 }
 
-/** Brings a conversation back: its messages are folded from the events, its runtime is made by the agent's factory and
- *  gets what the snapshot holds. What could not be brought back is in `lost`, and the next run tells the model. A runtime
- *  that is an instance is its owner's: nothing is put into it. If the definition of the agent has changed, the conversation has no
- *  system prompt, so that the next run writes a new one. */
+/** Restores a conversation. Its messages are folded from the events; the agent's factory creates the runtime, which
+ *  gets the objects of the snapshot. Objects that could not be restored are in `lost`; the next run reports them to the
+ *  model. A runtime given as an instance belongs to its owner and is not changed. If the agent's definition has
+ *  changed, the system prompt is dropped and the next run writes a new one. */
 export async function restoreConversation(
-  kept: StoredConversation,
+  stored: StoredConversation,
   config: AgentConfig,
   { keepPrompt = false }: RestoreOptions = {},
 ): Promise<Conversation> {
@@ -88,12 +78,12 @@ export async function restoreConversation(
   const owns = typeof source === "function"
   const runtime = owns ? await source() : source
   try {
-    const restored = rebuildConversation(kept, runtime, owns)
-    // Before objects are brought back, because their types are part of the prompt.
+    const restored = rebuildConversation(stored, runtime, owns)
+    // Before the objects are restored, because their types are part of the prompt.
     if (!keepPrompt) await dropOutdatedPrompt(restored, config)
     if (!config.usesCode) return restored
     await reinjectSkills(config, restored)
-    restored.lost = await restoreObjects(kept, restored)
+    restored.lost = await restoreObjects(stored, restored)
     return restored
   } catch (error) {
     if (owns) await runtime.close()
@@ -101,21 +91,21 @@ export async function restoreConversation(
   }
 }
 
-/** Removes the stored system prompt if the agent would begin a new conversation with another one than it did then. */
+/** Removes the stored system prompt if the agent would now start with a different one. */
 async function dropOutdatedPrompt(restored: Conversation, config: AgentConfig): Promise<void> {
   const promptHash = hashPrompt(await buildPrompt(config, restored.runtime))
   const isSame = promptHash === (restored.promptHash ?? hashPrompt(restored.system ?? ""))
   Object.assign(restored, { promptHash, ...(!isSame && { system: undefined, systemRun: undefined }) })
 }
 
-/** The same conversation again, with a copy of its runtime: what happens in one is not seen in the other. */
+/** Copies a conversation and its runtime; the two are then independent. */
 export async function copyConversation(shared: Conversation): Promise<Conversation> {
   const { runtime, events, folded, artifacts } = shared
   if (!runtime.fork) throw new UnsupportedError("This kind of runtime cannot be copied, so its session has no fork().")
   const own = events.slice(folded?.open.length)
   const copy = rebuildConversation({ events: own, folded, head: headOf(shared) }, await runtime.fork(), true)
   for (const [name, text] of artifacts.unsaved()) copy.artifacts.put(name, text)
-  // The model of the copy was not told either.
+  // The model of the copy has not been told of these either.
   return Object.assign(copy, { lost: shared.lost, interrupted: shared.interrupted })
 }
 
@@ -149,7 +139,7 @@ function rebuildConversation(
   })
 }
 
-/** Gives a conversation the state of its tools, the numbers of its artifacts and its memory from before. */
+/** Restores the state of the tools, the numbers of the artifacts and the memory of a conversation. */
 export function applyStoredState(
   conversation: Conversation,
   { tools, artifacts, memory }: Partial<Pick<ConversationHead, "tools" | "artifacts" | "memory">>,
@@ -160,61 +150,57 @@ export function applyStoredState(
   return conversation
 }
 
-/** Puts in again what the skills that were activated brought. */
-async function reinjectSkills(
-  config: AgentConfig,
-  { runtime, activatedSkills: activated }: Conversation,
-): Promise<void> {
+async function reinjectSkills(config: AgentConfig, { runtime, activatedSkills }: Conversation): Promise<void> {
   const { skills } = config
-  if (!skills || activated.size === 0) return
+  if (!skills || activatedSkills.size === 0) return
   const [{ openSkills }, { injectSkill }] = await Promise.all([
     import("../agent-skills.ts"),
     import("../../skills/inject-skill.ts"),
   ])
   const { offered } = await openSkills(skills, runtime)
   const writable = foldersWritableByTools(config)
-  for (const skill of offered) if (activated.has(skill.name)) await injectSkill(skill, runtime, writable)
+  for (const skill of offered) if (activatedSkills.has(skill.name)) await injectSkill(skill, runtime, writable)
 }
 
-/** Fills the runtime, and gives what the conversation speaks of and is not there, or not as it was left. */
+/** Restores the snapshot's objects. Returns the names that the conversation mentions but that are lost or outdated. */
 async function restoreObjects(
-  { snapshot, covered: given }: StoredConversation,
-  { runtime, ownsRuntime, events, folded, namesReportedLost: gone }: Conversation,
+  { snapshot, covered: coveredEvents }: StoredConversation,
+  { runtime, ownsRuntime, events, folded, namesReportedLost }: Conversation,
 ): Promise<RuntimeLoss[]> {
-  // The events of the conversation begin with those that are open in its folded form.
-  const covered = given === undefined ? undefined : given + (folded?.open.length ?? 0)
+  // The events of the conversation start with the open events of its folded part.
+  const covered = coveredEvents === undefined ? undefined : coveredEvents + (folded?.open.length ?? 0)
   const { lost, problem } = snapshot && ownsRuntime ? await restoreSnapshot(runtime, snapshot) : { lost: [] }
-  const isTold = new Set(lost.map(({ name }) => name))
-  const there = new Set((await runtime.names()).map(({ name }) => name))
+  const reported = new Set(lost.map(({ name }) => name))
+  const existing = new Set((await runtime.names()).map(({ name }) => name))
   const why = problem ?? reasonNotStored(snapshot, ownsRuntime)
   for (const [name, { changedAt }] of namesCreatedByCells(events, folded)) {
-    if (isTold.has(name) || gone.has(name)) continue
+    if (reported.has(name) || namesReportedLost.has(name)) continue
     const isLate = ownsRuntime && snapshot !== undefined && covered !== undefined && changedAt >= covered
-    if (!there.has(name)) lost.push({ name, reason: isLate ? changedAfterSnapshot : why })
+    if (!existing.has(name)) lost.push({ name, reason: isLate ? changedAfterSnapshot : why })
     else if (isLate) lost.push({ name, reason: `it is as it was before: ${changedAfterSnapshot}` })
   }
   const tail = ownsRuntime
     ? objectsUsedByCells(events, folded, snapshot && problem === undefined ? (covered ?? events.length) : undefined)
     : noneUsed
   for (const name of tail.used) {
-    if (there.has(name) && !isTold.has(name)) lost.push({ name, reason: changedAfterSnapshot, asInjected: true })
+    if (existing.has(name) && !reported.has(name)) lost.push({ name, reason: changedAfterSnapshot, asInjected: true })
   }
-  const isBehind = covered !== undefined && events.slice(covered).some((event) => event.type === "code-end")
-  if (snapshot && ownsRuntime && isBehind)
+  const hasLaterCells = covered !== undefined && events.slice(covered).some((event) => event.type === "code-end")
+  if (snapshot && ownsRuntime && hasLaterCells)
     lost.push({ name: "what was changed inside objects", reason: changedAfterSnapshot })
   return lost.filter(({ name, asInjected }) => !asInjected || !tail.reported.has(name))
 }
 
 const noneUsed = { used: new Set<string>(), reported: new Set<string>() }
 
-/** What a conversation speaks of that goes on in a runtime which never saw it. */
+/** Returns the names that a conversation mentions and that a new runtime does not have. */
 export async function objectsLostWithProcess(events: readonly AgentEvent[], runtime: Runtime): Promise<RuntimeLoss[]> {
-  const there = new Set((await runtime.names()).map(({ name }) => name))
+  const existing = new Set((await runtime.names()).map(({ name }) => name))
   const reason = reasonNotStored(undefined, true)
   const made = [...namesCreatedByCells(events).keys()]
-    .filter((name) => !there.has(name))
+    .filter((name) => !existing.has(name))
     .map((name): RuntimeLoss => ({ name, reason }))
-  const used = [...objectsUsedByCells(events).used].filter((name) => there.has(name))
+  const used = [...objectsUsedByCells(events).used].filter((name) => existing.has(name))
   return [...made, ...used.map((name): RuntimeLoss => ({ name, reason, asInjected: true }))]
 }
 
@@ -223,11 +209,10 @@ const changedAfterSnapshot =
 
 interface RestoredObjects {
   lost: RuntimeLoss[]
-  /** Why nothing came back. */
   problem?: string
 }
 
-// A snapshot that cannot be read is no reason to lose the conversation as well.
+// If the snapshot cannot be read, the conversation is still restored.
 async function restoreSnapshot(runtime: Runtime, snapshot: RuntimeSnapshot): Promise<RestoredObjects> {
   if (!runtime.restore) return { lost: [], problem: "this kind of runtime cannot be brought back" }
   try {
@@ -241,51 +226,3 @@ function reasonNotStored(snapshot: RuntimeSnapshot | undefined, ownsRuntime: boo
   if (!ownsRuntime) return "the runtime is shared with others, so it was not kept with the conversation"
   return snapshot ? "it was not in what was kept" : "nothing of the runtime was kept"
 }
-
-/** What the model is told of what did not come back. */
-export function lostObjectsText(lost: readonly RuntimeLoss[]): string {
-  const gone = lost.filter(({ asInjected }) => !asInjected)
-  const lines = gone
-    .slice(0, maxListed)
-    .map(({ name, path = "", reason }) => `- ${oneLine(`${name}${path}: ${reason}`)}`)
-  if (gone.length > maxListed) lines.push(`- and ${gone.length - maxListed} more`)
-  const paragraphs: string[] = []
-  if (lines.length > 0) {
-    paragraphs.push(
-      "The session was interrupted and goes on in a fresh runtime. What you made before is there, except:",
-      taggedText("output", lines.join("\n")),
-      "Look before you rely on any of these; make again what you need.",
-    )
-  }
-  const created = recreatedObjects(lost)
-  if (created) paragraphs.push(`${created.text} Look at the current state before you rely on it.`)
-  return paragraphs.join("\n")
-}
-
-/** The warning about injected objects that were created anew; undefined where there are none. */
-export function stateLostWarning(lost: readonly RuntimeLoss[]): EventBody | undefined {
-  const created = recreatedObjects(lost)
-  if (!created) return undefined
-  const { names, text } = created
-  const reasons = lost
-    .filter(({ asInjected, object }) => asInjected && object === undefined)
-    .map(({ name, reason }) => oneLine(`${name}: ${reason}`))
-  const cure = "Give their classes a codec, or mark them as external: docs/durability.md."
-  const message = [text, ...(reasons.length > 0 ? [`${reasons.join("; ")}.`] : []), cure].join(" ")
-  return { type: "warning-raised", code: stateLostCode, message, names }
-}
-
-function recreatedObjects(lost: readonly RuntimeLoss[]): { names: string[]; text: string } | undefined {
-  // A name that was read from an archive may be any text.
-  const names = [...new Set(lost.flatMap(({ name, asInjected }) => (asInjected && isName(name) ? [name] : [])))]
-  if (names.length === 0) return undefined
-  const [objects, were, them] = names.length === 1 ? ["object", "was", "it"] : ["objects", "were", "them"]
-  const text =
-    `The ${objects} ${oneLine(names.join(", "), 2000)} ${were} created anew; ` +
-    `changes that earlier cells made to ${them} are gone.`
-  return { names, text }
-}
-
-const isName = (text: string) => /^[\p{ID_Start}$_][\p{ID_Continue}$]{0,199}$/u.test(text)
-
-const maxListed = 50

@@ -1,3 +1,4 @@
+// Checks the stored head of a conversation before it is used.
 import {
   isFiniteNumber,
   isListOf,
@@ -9,15 +10,15 @@ import {
 import { damagedSessionError } from "../../sessions/archive-checks.ts"
 import type { ConversationHead } from "./restore-conversation.ts"
 
-/** What is stored of a conversation beside its events; undefined where nothing is. Throws an `AgentError` of code `corrupt` where it is
- *  not as `headOf` writes it. */
+/** Returns the stored head of a conversation; undefined if there is none. Throws an `AgentError` with code `corrupt` if
+ *  it is not in the form that `headOf` writes. */
 export function readStoredHead(value: unknown, id: string): ConversationHead | undefined {
   if (value === undefined || value === null) return undefined
   if (isConversationHead(value)) return value as ConversationHead
   throw damagedSessionError(`What is stored of the conversation of session "${id}" is not as Karst writes it.`)
 }
 
-/** The state of a sub-agent's conversation, as far as what is stored has the form that Karst writes. */
+/** Returns the stored state of a sub-agent's conversation; empty if it is not in the form that Karst writes. */
 export function readStoredState(value: unknown): Partial<Pick<ConversationHead, "tools" | "artifacts" | "memory">> {
   return isStoredState(value) ? (value as Partial<ConversationHead>) : {}
 }

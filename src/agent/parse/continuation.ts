@@ -1,30 +1,29 @@
+// Joins a cut-off answer with its continuation: models often repeat the fence, or a line of prose before it.
 import { closesFence, type Fence, mayBeFence, parseOpeningFence } from "./fence.ts"
 
-/** Where an answer was cut off. */
 export interface CutOff {
-  /** The code block it was cut in; prose where there is none. */
+  /** The code block that was cut; undefined in prose. */
   block: Fence | undefined
-  /** What is there of the line it was cut in. */
+  /** The part of the cut line that was received. */
   line: string
-  /** Inside a string or comment of the code that spans lines. */
+  /** Whether the cut is inside a string or comment that spans lines. */
   inString: boolean
-  /** Whether a block with this tag is code to run. */
+  /** Returns true if a block with this tag is code to run. */
   isCodeTag(tag: string): boolean
 }
 
-/** What a cut-off answer goes on with. */
 export interface Continuation {
   text: string
-  /** The line it was cut in is written anew: what was there of it goes. */
+  /** The model wrote the cut line again: drop its received part. */
   replacesLine?: boolean
 }
 
-/** How a cut-off answer goes on, from what the model has written since; undefined until that is known. Models seldom go
- *  on in the middle: they open the fence again, perhaps after a line of prose, and that belongs to no code. `more` may
- *  come; the answer may be `cut` again; or this is the `end`. What is decided never depends on how the text came. */
+/** Decides how the text since the cut continues the answer; undefined if more text is needed. Models often open the
+ *  fence again, perhaps after a line of prose. `then`: more text follows (`more`), the answer was cut again (`cut`) or
+ *  has ended (`end`). The decision never depends on how the text was cut into chunks. */
 export function joinContinuation(text: string, cut: CutOff, then: "more" | "cut" | "end"): Continuation | undefined {
   if (text.length <= maxUndecidedChars) return decideContinuation(text, cut, then)
-  // The beginning decides, so that a long text in small pieces is not read again with each of them.
+  // Only the beginning decides, so that a long text in small chunks is not read again with each chunk.
   const start = text.slice(0, maxUndecidedChars)
   const joined = decideContinuation(start, cut, "more") ?? decideContinuation(start, cut, "end")
   return joined && { ...joined, text: joined.text + text.slice(maxUndecidedChars) }
@@ -47,7 +46,7 @@ function decideContinuation(text: string, cut: CutOff, then: "more" | "cut" | "e
 function continueProse(text: string, first: string | undefined, last: string, cut: CutOff): Continuation | undefined {
   if (cut.line === "") return { text }
   if (first === undefined) return mayBeFence(last) ? undefined : { text }
-  // A fence has a line of its own; what was there of a fence is there again.
+  // A fence needs its own line; a fence that was cut in the middle is replaced.
   if (!opensCode(first, cut)) return { text }
   return cut.line.trim() !== "" && mayBeFence(cut.line) ? { text, replacesLine: true } : { text: `\n${text}` }
 }
@@ -64,7 +63,7 @@ function continueCode(
   for (const line of lines) {
     end = text.indexOf("\n", end) + 1
     if (opensCode(line, cut)) {
-      // A line break that the model wrote before the fence is the end of the line that was cut.
+      // A line break before the fence ends the cut line.
       const ending = cut.line !== "" && lines[0] === "" ? "\n" : ""
       return { text: ending + (end === 0 ? "" : text.slice(end)) }
     }
@@ -78,7 +77,7 @@ function continueCode(
   return !hasProse && !cut.inString && mayBeProse(last) ? undefined : { text }
 }
 
-/** A bare fence closes the block, unless it opens it again: then another one closes it, and fences come in pairs. */
+/** A bare fence closes the block, unless it opens it again. Then a later fence closes it: fences come in pairs. */
 function continueAfterBareFence(
   text: string,
   lines: readonly string[],
@@ -98,12 +97,12 @@ function continueAfterBareFence(
   return { text: isOpen ? text.slice(text.indexOf("\n") + 1) : text }
 }
 
-function opensCode(line: string, { isCodeTag: runs }: CutOff): boolean {
+function opensCode(line: string, { isCodeTag }: CutOff): boolean {
   const tag = parseOpeningFence(line)?.tag
-  return tag !== undefined && tag !== "" && runs(tag)
+  return tag !== undefined && tag !== "" && isCodeTag(tag)
 }
 
-/** "Sure, here is the rest:" */
+/** Matches lines such as "Sure, here is the rest:". */
 function mayBeProse(start: string): boolean {
   return start.length <= 100 && /^\p{Lu}[^`]*$/u.test(start)
 }

@@ -1,10 +1,10 @@
-/** Follows code line by line just far enough to know whether a line starts inside a string or comment that spans lines. */
+// Reads code line by line to know whether the next line starts inside a string or comment that spans lines.
 export interface LineLexer {
-  /** Takes one whole line. */
+  /** Reads one whole line. */
   readLine(text: string): void
-  /** Whether what follows starts inside of one. */
+  /** Returns true if the next line starts inside a string or comment. */
   isOpen(): boolean
-  /** Whether it would be open after the start of a line. */
+  /** Returns true if that would be so after the start of a line. Reads nothing. */
   isOpenAfter(start: string): boolean
 }
 
@@ -51,10 +51,10 @@ function createPythonLexer(): LineLexer {
 }
 
 function createTypescriptLexer(): LineLexer {
-  // Open template strings, each with the depth of braces inside its `${`; -1 while in its text.
+  // The open template strings, each with the depth of braces inside its `${`; -1 inside its text.
   const templates: number[] = []
   let comment = false
-  // Whether a slash here would start a regular expression: after an operator, not after a value.
+  // Whether a slash would start a regular expression: after an operator, not after a value.
   let operand = true
 
   function template(text: string, index: number): number {
@@ -130,21 +130,7 @@ function createTypescriptLexer(): LineLexer {
   return lexer
 }
 
-const keywordsBeforeOperand = new Set([
-  "return",
-  "typeof",
-  "case",
-  "in",
-  "of",
-  "await",
-  "yield",
-  "void",
-  "delete",
-  "new",
-  "throw",
-  "else",
-  "do",
-])
+const keywordsBeforeOperand = new Set("return typeof case in of await yield void delete new throw else do".split(" "))
 
 function isWordChar(char = ""): boolean {
   return (
@@ -164,7 +150,7 @@ function skipString(text: string, start: number, quote: string): number {
   return text.length
 }
 
-// A slash whose regular expression does not end soon stands alone.
+// A slash without the end of a regular expression within this many characters is a division.
 const maxRegexChars = 1000
 
 function skipRegex(text: string, start: number): number {

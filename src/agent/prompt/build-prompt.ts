@@ -1,10 +1,11 @@
+// Builds the system prompt of an agent for a runtime.
 import { createHash } from "node:crypto"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { AgentConfig } from "../agent-config.ts"
 import type { AgentSkills } from "../agent-skills.ts"
 import { systemPrompt } from "./system-prompt.ts"
 
-/** The system prompt of an agent over a runtime: exactly what the model sees. */
+/** Returns exactly the prompt that the model sees. */
 export async function buildPrompt(config: AgentConfig, runtime: Runtime): Promise<string> {
   const { language } = runtime
   const skills = (await openAgentSkills(config, runtime))?.offered
@@ -13,12 +14,11 @@ export async function buildPrompt(config: AgentConfig, runtime: Runtime): Promis
   return systemPrompt(context, config.prompt)
 }
 
-/** Identifies a prompt. */
 export function hashPrompt(prompt: string): string {
   return createHash("sha256").update(prompt).digest("base64url").slice(0, 22)
 }
 
-/** The skills of an agent, loaded once; undefined if it has none. */
+/** Loads the skills of an agent once; undefined if it has none. */
 export async function openAgentSkills(
   { skills, usesCode }: AgentConfig,
   runtime: Runtime,

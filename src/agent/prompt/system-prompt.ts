@@ -1,38 +1,33 @@
+// The sections of the system prompt, and other fixed texts for the model.
 import type { Message } from "../../core/message.ts"
 import { codeBlock } from "../../core/text/tagged-text.ts"
 import type { CellOptions, TypeGateMode } from "../../runtime/runtime.ts"
 import { skillsSection } from "../../skills/skill-texts.ts"
 
-/** What the sections of the system prompt are made from. */
 export interface PromptContext {
   instructions: string
-  /** Whether the agent works by writing code; otherwise by tool calls alone. */
+  /** Whether the agent works by writing code, otherwise by tool calls only. */
   usesCode: boolean
   noTool: "continue" | "answer" | "wait"
   language: "typescript" | "python"
-  /** The fence tag the model is asked to use. */
   tag: string
-  /** What is in the runtime, as declarations; never values. */
+  /** The declarations of the names in the runtime; never values. */
   declarations: string
-  /** What the agent can activate; absent when it has no skills. */
+  /** The skills that the model can activate; absent if there are none. */
   skills?: readonly { name: string; description: string }[] | undefined
   maxOutputChars: number
   cellTimeoutMs?: number | undefined
-  /** Whether a cell that fails is rolled back. */
   transaction?: CellOptions["transaction"]
   /** Whether a cell is checked against the types before it runs. */
   typeGate?: TypeGateMode | undefined
 }
 
-/** The system prompt, section by section. Each is a function of the context, so text is never interpreted as a template. */
+/** The sections of the system prompt. Each is a function of the context, so that text is never read as a template. */
 export interface PromptSections {
-  /** Who the agent is. */
   instructions(context: PromptContext): string
-  /** How it works: code in, output back. */
+  /** How the agent works: code in, output back. */
   rules(context: PromptContext): string
-  /** What it can learn when it needs to. */
   skills(context: PromptContext): string
-  /** What it works on. */
   objects(context: PromptContext): string
 }
 
@@ -51,13 +46,18 @@ export const defaultSections: PromptSections = {
     if (!context.usesCode) return toolRules(context)
     const python = context.language === "python"
     const rules = [
-      `Write one fenced block per message, tagged \`\`\`${context.tag}, and stop after it. It runs at once; then you get what it printed and the value of its last expression.`,
+      `Write one fenced block per message, tagged \`\`\`${context.tag}, and stop after it. ` +
+        "It runs at once; then you get what it printed and the value of its last expression.",
       "Cells share one session, like a notebook: every name a cell defines is there in the next. Use the objects below directly, by name.",
-      "You see declarations, not values. Look before you rely on a value: print a little of it, or end the cell with an expression. Summarise instead of printing much.",
+      "You see declarations, not values. Look before you rely on a value: print a little of it, or end the cell with an " +
+        "expression. Summarise instead of printing much.",
       ...(python
         ? []
         : [
-            `A function declared to return a Promise must be awaited; top-level await works. ${context.typeGate === "block" ? "Each cell is type-checked first: one that fails does not run at all." : "Type annotations are welcome."}`,
+            "A function declared to return a Promise must be awaited; top-level await works. " +
+              (context.typeGate === "block"
+                ? "Each cell is type-checked first: one that fails does not run at all."
+                : "Type annotations are welcome."),
           ]),
       "Compute with code, not in your head. Never write down output you have not received.",
       context.transaction
@@ -95,17 +95,16 @@ function toolRules({ noTool }: PromptContext): string {
   return `# How you work\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`
 }
 
-/** What the model is told when it calls no tool and has not finished. */
+/** The message for a model that calls no tool and has not finished. */
 export const noToolReminder =
   "(You called no tool. When the task is done, call finish with the answer; otherwise go on with the next call.)"
 
-/** What the model is told when names were put in after the system prompt was frozen. */
+/** The message about names that were added after the system prompt was written. */
 export function newNamesText(declarations: string, tag: string): string {
   return `New in the session:\n\n${codeBlock(tag, declarations)}`
 }
 
-/** The messages of a request: the conversation with the time at the end of its newest prompt. The time is never stored,
- *  and stays the same for a whole run, so that prompt caches hit. */
+/** Adds the time to the newest prompt: never stored, and the same for a whole run, so that prompt caches hit. */
 export function withCurrentTime(messages: readonly Message[], clock: string): Message[] {
   const request = messages.slice()
   for (let index = request.length - 1; index >= 0; index--) {

@@ -1,9 +1,10 @@
+// Begins or resumes a run: emits `run-start` with everything the model must know first, and returns the system prompt.
 import type { Emit, EventBody } from "../../core/event.ts"
 import { type Message, userMessage } from "../../core/message.ts"
 import type { RuntimeName } from "../../runtime/runtime.ts"
 import type { AgentSkills } from "../agent-skills.ts"
 import { interruptedSessionText, interruptionText } from "../conversation/interruption.ts"
-import { lostObjectsText, stateLostWarning } from "../conversation/restore-conversation.ts"
+import { lostObjectsText, stateLostWarning } from "../conversation/lost-objects.ts"
 import type { Conversation } from "../conversation.ts"
 import { outputsPrompt } from "../outputs.ts"
 import { buildPrompt, hashPrompt, openAgentSkills } from "../prompt/build-prompt.ts"
@@ -11,7 +12,7 @@ import { newNamesText } from "../prompt/system-prompt.ts"
 import type { DurableRun } from "./durable-run.ts"
 import type { LoopSetup } from "./run-loop.ts"
 
-/** Tells how the run begins, and gives the system prompt and the skills it works with. */
+/** Emits how the run begins. Returns the system prompt and the skills. */
 export async function beginRun(
   setup: LoopSetup,
   emit: Emit,
@@ -26,15 +27,15 @@ export async function beginRun(
   }
   try {
     const skills = await openAgentSkills(config, runtime)
-    // The values of one run are no part of the definition.
+    // The hash is taken before the values of this run are set: they are not part of the agent's definition.
     const before = values && !config.changesPrompt && !conversation.promptHash && (await buildPrompt(config, runtime))
     if (values) await runtime.update(values)
-    const there = config.usesCode ? await runtime.names() : []
-    const names = there.filter((name) => name.injected).map(({ name }) => name)
+    const existing = config.usesCode ? await runtime.names() : []
+    const names = existing.filter((name) => name.injected).map(({ name }) => name)
     const frozen = config.changesPrompt ? undefined : conversation.system
     const fresh = [
       ...(frozen === undefined ? [] : names.filter((name) => !conversation.announcedNames.has(name))),
-      ...namesMadeByOthers(there, conversation.announcedNames),
+      ...namesMadeByOthers(existing, conversation.announcedNames),
     ]
     const system = frozen ?? (await buildPrompt(config, runtime))
     if (conversation.lost.length > 0) messages.push(userMessage(lostObjectsText(conversation.lost), "host"))
@@ -50,7 +51,7 @@ export async function beginRun(
     const stateLost = markLossesAnnounced(conversation)
     conversation.interrupted = undefined
     for (const name of fresh) conversation.announcedNames.add(name)
-    // What one run alone says differently is not for those after it.
+    // A prompt that only this run changes does not apply to later runs.
     if (!config.changesPrompt) {
       conversation.system = system
       conversation.promptHash ??= hashPrompt(before || system)
@@ -79,7 +80,7 @@ const workspaceNotDurable: EventBody = {
     "Use localWorkspace(folder) or s3Workspace().",
 }
 
-/** The same for a run that goes on: it has begun before, so only what was lost since is told. */
+/** Resumes a run that had begun: reports only the objects that were lost since. */
 export async function resumeRun({ config, conversation, durable }: LoopSetup, emit: Emit): ReturnType<typeof beginRun> {
   const { runtime, lost } = conversation
   const skills = await openAgentSkills(config, runtime)
@@ -87,13 +88,13 @@ export async function resumeRun({ config, conversation, durable }: LoopSetup, em
   if (lost.length > 0) emit({ type: "prompt-steered", message: userMessage(lostObjectsText(lost), "host") })
   const stateLost = markLossesAnnounced(conversation)
   if (stateLost) emit(stateLost)
-  // A run whose last cycle was saved asks its model nothing more.
+  // A run that has ended sends no more requests.
   if (!durable?.interruption?.answered && !durable?.resumed?.state.end) announceInterruption(durable, emit)
   return { system, skills }
 }
 
-/** Tells the model, once, that the run goes on after a crash. Where its answer in the interrupted cycle is recorded, that
- *  comes after the cycle was run again: the answer was given before the crash. */
+/** Tells the model once that the run continues after a crash. If the model's answer in the interrupted cycle is
+ *  recorded, this comes after that cycle has run again, because the answer was given before the crash. */
 export function announceInterruption(durable: DurableRun | undefined, emit: Emit): void {
   if (!durable?.interruption) return
   const text = interruptionText(durable.interruption.calls())
@@ -101,7 +102,7 @@ export function announceInterruption(durable: DurableRun | undefined, emit: Emit
   emit({ type: "prompt-steered", message: userMessage(text, "host") })
 }
 
-/** Gives the warning for the host about objects whose state is lost. */
+/** Marks the lost objects as reported. Returns the warning for the host. */
 function markLossesAnnounced(conversation: Conversation): EventBody | undefined {
   const warning = stateLostWarning(conversation.lost)
   for (const { name, path, asInjected } of conversation.lost) {
@@ -111,9 +112,9 @@ function markLossesAnnounced(conversation: Conversation): EventBody | undefined 
   return warning
 }
 
-// What cells of other conversations left in a runtime that is shared; of much, the newest.
-function namesMadeByOthers(there: readonly RuntimeName[], told: ReadonlySet<string>): string[] {
-  const made = there.filter(({ name, injected }) => !injected && !name.startsWith("_") && !told.has(name))
+// Names that cells of other conversations created in a shared runtime; if existing are many, the newest.
+function namesMadeByOthers(existing: readonly RuntimeName[], announced: ReadonlySet<string>): string[] {
+  const made = existing.filter(({ name, injected }) => !injected && !name.startsWith("_") && !announced.has(name))
   return made.map(({ name }) => name).slice(-maxAnnounced)
 }
 

@@ -1,9 +1,10 @@
+// What a run passes on to its child runs: its files, its cost limit and what was approved with `always`.
 import { ConfigError } from "../../core/errors.ts"
-import { createRunField, parentForNewRun, type RunContext, runAndAncestors } from "../../core/run-context.ts"
+import { findInherited, parentForNewRun, type RunContext, runAndAncestors } from "../../core/run-context.ts"
 import { type Workspace, writableFolders } from "../../workspaces/workspace.ts"
 import type { AgentConfig, AgentOptions } from "../agent-config.ts"
 
-/** Refuses a run whose cost nobody could know, where a run above it may cost only so much. */
+/** Throws for a model without a price if a run above has a cost limit. */
 export function refuseUnpriced({ name, model }: AgentConfig): void {
   if (model.price) return
   const limited = [...runAndAncestors(parentForNewRun()?.parent)].find((run) => run.budget?.limitsCost)
@@ -14,45 +15,43 @@ export function refuseUnpriced({ name, model }: AgentConfig): void {
   )
 }
 
-interface InheritedFiles {
-  workspace: Workspace | undefined
-  usesCode: boolean
+declare module "../../core/run-context.ts" {
+  interface Inherited {
+    files?: { workspace: Workspace | undefined; usesCode: boolean }
+    /** The calls approved with `always`, for each agent. Only the root run of a tree has it. */
+    approvedByAgent?: Map<object, string[]>
+  }
 }
 
-const inheritedFiles = createRunField<InheritedFiles>()
-
-/** Lets the runs below this one have its files. */
 export function shareFilesWithChildRuns(run: RunContext, { workspace, usesCode }: AgentConfig): void {
-  inheritedFiles.set(run, { workspace, usesCode })
+  run.inherited.files = { workspace, usesCode }
 }
 
-/** Folders of this machine that the tools of an agent can write, and those of the runs above the one under way. */
+/** Returns the folders that the tools of an agent, or of the runs above the current one, can write. */
 export function foldersWritableByTools({ workspace }: AgentConfig): string[] {
-  const above = [...runAndAncestors(parentForNewRun()?.parent)].map((run) => inheritedFiles.get(run)?.workspace)
+  const above = [...runAndAncestors(parentForNewRun()?.parent)].map(({ inherited }) => inherited.files?.workspace)
   return [...new Set([workspace, ...above])].flatMap((each) => (each ? writableFolders(each) : []))
 }
 
-/** The options of a run with the files of the run that starts it, where it has none and works by tools. An agent that was
- *  given nothing to work with works as the one that starts it does: where that one only calls tools, it may not run code. */
+/** Adds the workspace of the starting run to a child run that works by tools and has none. An agent without tools and
+ *  runtime gets it, and works by tools, only if the starting run does not use code. */
 export function withInheritedWorkspace(options: AgentOptions): AgentOptions {
   if (options.workspace !== undefined) return options
-  const above = inheritedFiles.findInherited(parentForNewRun()?.parent)
+  const above = findInherited(parentForNewRun()?.parent, "files")
   if (!above?.workspace) return options
   const hasTools = Boolean(options.tools?.length || options.agents)
   if (!hasTools && (options.runtime !== undefined || above.usesCode)) return options
   return { ...options, workspace: above.workspace }
 }
 
-const approvalsOfRunTree = createRunField<Map<object, string[]>>()
-
-/** What was approved for good in earlier runs of an agent that the same run has started, itself or through others; grows
- *  with each `always`. Undefined for a run that nobody started. */
+/** Returns the calls approved with `always` in earlier runs of an agent in the same tree of runs; each `always` adds
+ *  one. Undefined for a run without a parent. */
 export function approvedInRunTree({ parent }: RunContext, agent: object): string[] | undefined {
   const root = [...runAndAncestors(parent)].at(-1)
   if (!root) return undefined
-  const known = approvalsOfRunTree.get(root) ?? new Map<object, string[]>()
-  approvalsOfRunTree.set(root, known)
-  const approved = known.get(agent) ?? []
-  known.set(agent, approved)
+  root.inherited.approvedByAgent ??= new Map()
+  const { approvedByAgent } = root.inherited
+  const approved = approvedByAgent.get(agent) ?? []
+  approvedByAgent.set(agent, approved)
   return approved
 }

@@ -1,3 +1,4 @@
+// Assembles what a cycle needs from the configuration, the conversation and the run.
 import { readersAsApprover } from "../../actions/approval.ts"
 import type { CallPolicy } from "../../actions/call-policy.ts"
 import type { Journal } from "../../actions/run-journal.ts"
@@ -17,16 +18,15 @@ import { clockText } from "../prompt/system-prompt.ts"
 import { openToolbox, openToolEnvironment, type Toolbox, type ToolEnvironment, toolContextIn } from "../toolbox.ts"
 import type { LoopSetup } from "./run-loop.ts"
 
-/** What a run works with beside its runtime. */
+/** What a run has besides its conversation. */
 export interface RunServices {
   outputs: DeclaredOutputs | undefined
   tools: RunTools | undefined
   system: string
   policy: CallPolicy
-  /** Of a durable run, and of those it starts. */
+  /** The journal of a durable or recorded run. */
   journal: Journal | undefined
   watch: Stopwatch
-  /** Fires when the run is aborted or out of time. */
   signal: AbortSignal
   steers: SteerBuffer
   wasAborted(): boolean
@@ -37,18 +37,17 @@ interface RunTools extends Toolbox {
   environment: ToolEnvironment
 }
 
-/** The tools of a run, and the ground they stand on. */
 export async function openRunTools(
   { config, conversation }: LoopSetup,
   allowed: ToolFilter,
   skills: SkillAccess | undefined,
 ): Promise<RunTools> {
   const { artifacts, messages } = conversation
-  const ground = await toolEnvironmentOf(config, conversation)
-  return { environment: ground, ...(await openToolbox(config, ground, { allowed, skills, artifacts, messages })) }
+  const environment = await toolEnvironmentOf(config, conversation)
+  return { environment, ...(await openToolbox(config, environment, { allowed, skills, artifacts, messages })) }
 }
 
-/** What tools that are called from cells work with, if any is. */
+/** Returns the context for tools that cells call as functions. */
 export async function cellToolContext({ config, conversation }: LoopSetup): Promise<Toolbox["context"]> {
   return toolContextIn(await toolEnvironmentOf(config, conversation), conversation.messages)
 }
@@ -62,27 +61,27 @@ function toolEnvironmentOf({ workspace }: AgentConfig, conversation: Conversatio
   return conversation.toolEnvironment
 }
 
-/** What the user has said and the model has not heard. */
+/** The steers that the model has not received yet. */
 export interface SteerBuffer {
-  /** How much that is. */
+  /** Collects new steers into the buffer. Returns how many it holds. */
   collect(): number
   takeAll(): string[]
-  /** The same, left where it is. */
+  /** Returns all steers and leaves them in the buffer. */
   peekAll(): readonly string[]
 }
 
 export function createSteerBuffer(conversation: Conversation, control: RunControl): SteerBuffer {
-  const said: string[] = []
-  const listen = () => said.push(...conversation.steered.splice(0), ...control.takeSteered())
+  const steers: string[] = []
+  const collect = () => steers.push(...conversation.steered.splice(0), ...control.takeSteered())
   return {
-    collect: listen,
+    collect,
     peekAll() {
-      listen()
-      return said
+      collect()
+      return steers
     },
     takeAll() {
-      listen()
-      return said.splice(0)
+      collect()
+      return steers.splice(0)
     },
   }
 }
@@ -90,19 +89,9 @@ export function createSteerBuffer(conversation: Conversation, control: RunContro
 export function createCycleServices(
   control: RunControl,
   { config, conversation, durable }: LoopSetup,
-  {
-    outputs,
-    tools,
-    system,
-    policy,
-    journal,
-    watch,
-    signal,
-    steers: said,
-    wasAborted: aborted,
-    recordFailure: failed,
-  }: RunServices,
+  services: RunServices,
 ): CycleServices {
+  const { outputs, tools, system, policy, journal, watch, signal, steers, wasAborted, recordFailure } = services
   const { runtime } = conversation
   const kept = config.usesCode || !tools ? runtime : conversation.artifacts
   const taken = namesMentionedIn(config.messages).union(conversation.mentionedNames)
@@ -120,7 +109,7 @@ export function createCycleServices(
     runtime,
     maxOutputChars: config.maxOutputChars,
     cellTimeoutMs: config.cellTimeoutMs,
-    // Python cannot take back what a cell did: where that is needed, its kernel is started again from what was saved.
+    // A Python cell cannot be rolled back. After a failure that needs it, the kernel restarts from the snapshot.
     transaction: config.transaction ?? (durable && runtime.language !== "python" ? true : undefined),
     journal,
     cellEnv: journal?.cellEnv,
@@ -146,14 +135,14 @@ export function createCycleServices(
     kept,
     keptIn: kept === runtime ? "variable" : "artifact",
     keepResult: (text, position) => keepValue(outputPrefix(position), text, { kept, taken, signal }),
-    interrupted: () => said.collect() > 0,
-    takeSteers: said.takeAll,
+    interrupted: () => steers.collect() > 0,
+    takeSteers: steers.takeAll,
     taken,
     missingOutputs: outputs?.findProblems,
     spend: control.spend,
     takeSpent: control.takeSpent,
-    wasAborted: aborted,
-    recordFailure: failed,
+    wasAborted,
+    recordFailure,
   }
 }
 
@@ -161,7 +150,6 @@ const noTools: ReadonlyMap<string, Tool> = new Map()
 
 const toolTokenCache = new WeakMap<Tool, number>()
 
-// What the tools add to every request.
 function toolTokens(tools: ReadonlyMap<string, Tool>): number {
   let sum = 0
   for (const tool of tools.values()) {
@@ -173,17 +161,17 @@ function toolTokens(tools: ReadonlyMap<string, Tool>): number {
   return sum
 }
 
-// Also of what is no longer in the conversation, because its results are kept by them.
+// Includes calls that are no longer in the conversation, because their results are stored by these ids.
 function usedCallIds({ messages, events }: Conversation): Set<string> {
-  const told = events.flatMap((event) => (event.type === "message-end" ? [event.message] : []))
+  const ended = events.flatMap((event) => (event.type === "message-end" ? [event.message] : []))
   const ids = new Set<string>()
-  for (const { parts } of [...messages, ...told]) {
+  for (const { parts } of [...messages, ...ended]) {
     for (const part of parts) if (part.type === "tool-call") ids.add(part.id)
   }
   return ids
 }
 
-// Names that a conversation from elsewhere speaks of: giving one to something else would mislead the model.
+// Names that the given messages mention. Another value of the same name would mislead the model.
 function namesMentionedIn(messages: readonly Message[]): ReadonlySet<string> {
   return new Set(messages.length === 0 ? [] : JSON.stringify(messages).match(keptNamePattern))
 }

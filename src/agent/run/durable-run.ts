@@ -1,8 +1,8 @@
+// The contract between a durable run and the engine that stores and resumes it.
 import type { Journal } from "../../actions/run-journal.ts"
-import type { Limits, Run } from "../../core/agent.ts"
+import type { Limits } from "../../core/agent.ts"
 import type { Emit, Metadata } from "../../core/event.ts"
 import type { UserMessage } from "../../core/message.ts"
-import { createHiddenField } from "../../core/values/hidden-field.ts"
 import type { ReadArtifact } from "../../tools/artifacts.ts"
 import type { StateValues } from "../../tools/tool-state.ts"
 import type { AgentConfig } from "../agent-config.ts"
@@ -12,38 +12,37 @@ import type { Conversation } from "../conversation.ts"
 import type { Outputs } from "../outputs.ts"
 import type { RunState } from "./run-state.ts"
 
-/** What makes a run outlive its process; an engine gives it. */
+/** What the engine provides for one durable run. */
 export interface DurableRun {
   run: string
   prompt: UserMessage
   metadata: Metadata
-  /** The options of this run alone. */
   options?: DurableOptions | undefined
-  /** Fires when the run must stop here, for good or to go on elsewhere. */
+  /** Fires when the run must stop in this process, for good or to continue elsewhere. */
   signal: AbortSignal
   /** The number of the next event. */
   firstSeq: number
-  /** Where the run goes on, if it has begun. */
+  /** Where the run continues, if it had begun. */
   resumed?: ResumedConversation | undefined
-  /** Set where the run goes on after a crash that the model was not told of yet. */
+  /** Set if the run continues after a crash that the model was not told of yet. */
   interruption?: Interruption | undefined
-  /** The conversation that a new run goes on with. */
+  /** The conversation that a new run continues. */
   earlierConversation?: StoredConversation | undefined
   journal: Journal
-  /** Reads an artifact that was stored with a checkpoint of this run, or of an earlier run of its session. */
+  /** Reads an artifact that was stored with this run, or with an earlier run of its session. */
   readArtifact: ReadArtifact
-  /** Looks at what the run is about to work with, and throws where it must not. */
+  /** Takes over the configuration, the conversation and `emit`. Throws if the run must not continue with this agent. */
   attach(config: AgentConfig, conversation: Conversation, emit: Emit): Promise<void>
-  /** Commits what is new: before the first side effect, after each cycle, and at the end. Throws when the run is no longer
-   *  ours, or cannot be saved; it is then `suspended`. */
+  /** Commits what is new: before the first side effect, after each cycle, and at the end. Queues the next job if the
+   *  slice's time is over. Throws if another process owns the run or saving fails; the run is then `suspended`. */
   saveAndRequeue(progress: RunProgress): Promise<void>
-  /** Called with the error that ended the run. Where the run is tried again, it is `suspended` from then on. */
+  /** Called with the error that ended the run. If the run will be retried, it is `suspended` from then on. */
   planRetry(error: unknown): void
-  /** Whether to leave off between two cycles; it is then `suspended`. */
+  /** Returns true if the run must stop between two cycles; it is then `suspended`. */
   shouldYield(): boolean
-  /** Stays as it is instead, with what it has open, until somebody says where it goes on: here (true) or not. */
+  /** Waits, with everything open, for the next job of the run. Resolves with true if it continues in this process. */
   parkUntilNextJob(): Promise<boolean>
-  /** The run goes on later, from what was saved: nothing that comes now counts. */
+  /** The run continues later from its last checkpoint; what happens until then is dropped. */
   readonly suspended: boolean
 }
 
@@ -61,23 +60,8 @@ export interface ResumedConversation extends StoredConversation {
 export interface RunProgress {
   state: RunState
   conversation: Conversation
-  /** What the user has said and the model has not heard. */
   undeliveredSteers: readonly string[]
   /** Whether `run-end` is among the events. */
   ended: boolean
-  /** The declared outputs of a run that has ended. */
   objects?: Record<string, unknown> | undefined
-}
-
-type StartDurableRun = (durable: DurableRun) => Run
-
-const durableStarts = createHiddenField<StartDurableRun>()
-
-export function canBeDurable(agent: object, start: StartDurableRun): void {
-  durableStarts.set(agent, start)
-}
-
-/** How an agent of ours starts or resumes a durable run; undefined for any other. */
-export function durableStart(agent: object): StartDurableRun | undefined {
-  return durableStarts.get(agent)
 }

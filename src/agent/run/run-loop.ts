@@ -1,9 +1,10 @@
+// The run loop: cycles until the agent answers, waits, reaches a limit, fails or is aborted.
 import { setCallPolicy } from "../../actions/call-policy.ts"
-import type { HookContext, Hooks } from "../../actions/hooks.ts"
+import type { HookContext } from "../../actions/hooks.ts"
 import { runBeforeRun } from "../../actions/run-hooks.ts"
 import { ensureJournal } from "../../actions/run-journal.ts"
 import { createStopwatch, noCalls, reachedLimit, type Stopwatch } from "../../actions/run-limits.ts"
-import { setToolFilter } from "../../actions/tool-policy.ts"
+import { setToolFilter, type ToolFilter } from "../../actions/tool-policy.ts"
 import { errorData } from "../../core/errors.ts"
 import type { Metadata, StopReason } from "../../core/event.ts"
 import { type UserMessage, userMessage } from "../../core/message.ts"
@@ -17,10 +18,16 @@ import type { AgentConfig } from "../agent-config.ts"
 import type { Conversation } from "../conversation.ts"
 import { cycle } from "../cycle.ts"
 import { endingFromStop } from "../decide.ts"
-import { declaredOutputs, type Outputs } from "../outputs.ts"
+import { type AgentResult, declaredOutputs, type Outputs } from "../outputs.ts"
 import { announceInterruption, beginRun, resumeRun } from "./begin-run.ts"
 import { foldersWritableByTools } from "./child-runs.ts"
-import { cellToolContext, createCycleServices, createSteerBuffer, openRunTools } from "./cycle-services.ts"
+import {
+  cellToolContext,
+  createCycleServices,
+  createSteerBuffer,
+  openRunTools,
+  type RunServices,
+} from "./cycle-services.ts"
 import type { DurableRun } from "./durable-run.ts"
 import { applyAfterRunHooks, createResult, markResultFailed } from "./run-result.ts"
 import { createRunState, type Ending, type RunState } from "./run-state.ts"
@@ -31,127 +38,163 @@ export interface LoopSetup {
   conversation: Conversation
   prompt: UserMessage
   metadata: Metadata
-  /** What the run must fill before it may end. */
   outputs?: Outputs | undefined
   verify?: Verify | undefined
-  /** New values for names of the runtime, before it begins. */
   values?: Record<string, unknown> | undefined
-  /** Values for the state of its tools, before it begins. */
   state?: Readonly<StateValues> | undefined
-  /** Set where the run outlives its process. */
   durable?: DurableRun | undefined
 }
 
-/** Runs cycles until the agent answers, waits, reaches a limit, fails or is aborted. */
+/** Runs cycles until the run ends or yields, and returns its result. */
 export async function runLoop(control: RunControl, setup: LoopSetup): Promise<RunBodyResult> {
-  const { config, conversation, durable } = setup
+  const { conversation, durable } = setup
   const firstEvent = conversation.events.length
-  const { emit, context } = control
+  const progress = startProgress(control, setup)
+  try {
+    const beginning = durable?.resumed ? setup : await runBeforeRunHooks(progress)
+    if ("prompt" in beginning) await runCycles(progress, beginning.prompt)
+    else progress.state = { ...progress.state, end: beginning }
+  } catch (error) {
+    progress.failure = error
+    progress.state = { ...progress.state, end: { status: "failed", error: errorData(error) } }
+  } finally {
+    progress.watch.stop()
+  }
+  if (progress.state.end?.status === "failed") durable?.planRetry(progress.failure)
+  await control.endChildRuns()
+  // The run has not ended: no hook and no reader is told, and what was not saved is dropped.
+  if (durable?.suspended) return { result: createResult(control.id, progress.state, progress.failure), suspended: true }
+  const result = await finishRun(progress)
+  result.messages = conversation.messages.slice()
+  result.trajectory = trajectory(conversation.events.slice(firstEvent))
+  return progress.failure === undefined ? { result } : { result, error: progress.failure }
+}
+
+/** What the steps of the loop share and change. */
+interface LoopProgress extends Pick<RunServices, "outputs" | "policy" | "journal" | "watch" | "signal" | "steers"> {
+  control: RunControl
+  setup: LoopSetup
+  state: RunState
+  /** The error that ended the run; the state contains only its data. */
+  failure: unknown
+  /** The declared outputs of a run that has ended. */
+  objects: Record<string, unknown> | undefined
+  toolFilter: ToolFilter
+  hookContext: HookContext
+}
+
+// Prepares the run and sets what its child runs inherit.
+function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
+  const { config, conversation, durable } = setup
+  const { context } = control
+  const { approver, approvalTimeoutMs, limits, hooks } = config
   const outputs = setup.outputs && declaredOutputs(setup.outputs, conversation.runtime, control.id)
   if (config.usesCode) control.setRuntime(conversation.runtime)
   control.setRecorder((event) => {
     conversation.record(event)
     outputs?.noteAssignments(event)
   })
-  const { approver: approve, approvalTimeoutMs, limits } = config
   const watch = createStopwatch(limits.timeMs, config.monotonicNow, durable?.resumed?.state.activeMs)
-  const said = createSteerBuffer(conversation, control)
-  let failure: unknown
-  let objects: Record<string, unknown> | undefined
-  let state = createFirstState(setup)
+  const signal = mergeSignals(control.signal, watch.expired)
+  const state = createFirstState(setup)
+  const budgets = [{ ...limits, counts: state.calls }]
+  const toolFilter = setToolFilter(context, config.toolPolicy)
+  const progress: LoopProgress = {
+    control,
+    setup,
+    state,
+    failure: undefined,
+    outputs,
+    objects: undefined,
+    policy: setCallPolicy(context, { approver, approvalTimeoutMs, hooks, budgets }),
+    toolFilter,
+    journal: ensureJournal(context, setup.prompt.parts),
+    watch,
+    steers: createSteerBuffer(conversation, control),
+    signal,
+    hookContext: { run: control.id, parent: context.parent?.id, agent: config.name, signal },
+  }
   control.setBudget({
-    reachedLimit: () => limitReachedInCycle(state, control, watch, config),
+    reachedLimit: () => limitReachedInCycle(progress),
     pauseWhile: watch.paused,
     limitsCost: limits.costUsd !== undefined,
   })
-  const budgets = [{ ...limits, counts: state.calls }]
-  const policy = setCallPolicy(context, { approver: approve, approvalTimeoutMs, hooks: config.hooks, budgets })
-  const allowed = setToolFilter(context, config.toolPolicy)
-  setCellToolContext(context, { context: () => cellToolContext(setup), allows: allowed })
-  const journal = ensureJournal(context, setup.prompt.parts)
-  const save = async (ended = false) => {
-    await durable?.saveAndRequeue({ state, conversation, undeliveredSteers: said.peekAll(), ended, objects })
-    await conversation.save?.(ended, said.peekAll())
-  }
-  const signal = mergeSignals(control.signal, watch.expired)
-  const place: HookContext = { run: control.id, parent: context.parent?.id, agent: config.name, signal }
-  try {
-    const begun = durable?.resumed ? setup : await runBeforeRunHooks(setup, policy.hooks, place, control)
-    if ("prompt" in begun) {
-      if (!durable?.resumed) applyInitialToolState(setup)
-      const { system, skills } = durable?.resumed
-        ? await resumeRun(setup, emit)
-        : await beginRun({ ...setup, prompt: begun.prompt }, emit)
-      if (outputs && durable?.resumed) await outputs.resume(state.oldOutputs, state.end?.status)
-      else if (outputs) state.oldOutputs = await outputs.recordInitialValues()
-      const tag = config.fenceTag(conversation.runtime.language)
-      const skillPlace = { tag, usesCode: config.usesCode, writable: foldersWritableByTools(config) }
-      const work = skills?.createRunSkills(conversation, skillPlace, emit)
-      await using tools = config.usesTools ? await openRunTools(setup, allowed, work?.access) : undefined
-      for (const message of tools?.warnings ?? []) emit({ type: "warning-raised", code: "shell", message })
-      const services = createCycleServices(control, setup, {
-        outputs,
-        tools,
-        system,
-        policy,
-        journal,
-        watch,
-        signal,
-        steers: said,
-        wasAborted: () => wasAborted(control),
-        recordFailure(error) {
-          failure = error
-        },
-      })
-      if (work) services.runtime = work.runtime
-      if (!durable?.resumed) await save()
-      while (!state.end && !(durable?.shouldYield() && (await yieldsRun(durable, control, watch)))) {
-        const ending = endingBeforeCycle(state, control, config)
-        if (ending) state = { ...state, end: ending }
-        else state = await cycle(state, services, work?.emit ?? emit)
-        state.activeMs = watch.activeMs()
-        conversation.memory = state.memory
-        if (durable?.suspended) break
-        if (!state.end || state.end.status === "waiting") announceInterruption(durable, emit)
-        if (durable || conversation.save) await save()
-      }
-    } else {
-      state = { ...state, end: begun }
-    }
-  } catch (error) {
-    failure = error
-    state = { ...state, end: { status: "failed", error: errorData(error) } }
-  } finally {
-    watch.stop()
-  }
-  if (state.end?.status === "failed") durable?.planRetry(failure)
-  await control.endChildRuns()
-  // Nothing has ended: neither hooks nor readers are told, and what was not saved never was.
-  if (durable?.suspended) return { result: createResult(control.id, state, failure), suspended: true }
-  state = { ...state, usage: addUsage(state.usage, control.takeSpent()) }
-  if (state.end?.status === "aborted") failure = abortError(control.signal)
-  conversation.steered.push(...said.takeAll())
-  const result = createResult(control.id, state, failure)
-  try {
-    await applyAfterRunHooks(result, conversation.messages, policy.hooks, place)
-  } catch (error) {
-    failure = error
-    markResultFailed(result, error)
-  }
-  if (outputs)
-    objects = result.objects = result.status === "done" ? outputs.objects : await outputs.collectAtEnd(result.status)
-  const { verify } = setup
-  // Its work is not this run's: what it starts is not stopped by this run's limits.
-  if (verify) await outsideRuns(() => applyVerdict(verify, conversation.runtime, result))
-  // The last event belongs to the record too, so it is emitted here and not left to the run.
-  emit(runEndEvent(result))
-  await save(true)
-  result.messages = conversation.messages.slice()
-  result.trajectory = trajectory(conversation.events.slice(firstEvent))
-  return failure === undefined ? { result } : { result, error: failure }
+  setCellToolContext(context, { context: () => cellToolContext(setup), allows: toolFilter })
+  return progress
 }
 
-// A run that goes on has its counts and clock from before; what conversations share is the conversation's.
+async function runCycles(progress: LoopProgress, prompt: UserMessage): Promise<void> {
+  const { control, setup, outputs, watch } = progress
+  const { config, conversation, durable } = setup
+  const { emit } = control
+  if (!durable?.resumed) applyInitialToolState(setup)
+  const { system, skills } = durable?.resumed
+    ? await resumeRun(setup, emit)
+    : await beginRun({ ...setup, prompt }, emit)
+  if (outputs && durable?.resumed) await outputs.resume(progress.state.oldOutputs, progress.state.end?.status)
+  else if (outputs) progress.state.oldOutputs = await outputs.recordInitialValues()
+  const tag = config.fenceTag(conversation.runtime.language)
+  const skillSetup = { tag, usesCode: config.usesCode, writable: foldersWritableByTools(config) }
+  const runSkills = skills?.createRunSkills(conversation, skillSetup, emit)
+  await using tools = config.usesTools ? await openRunTools(setup, progress.toolFilter, runSkills?.access) : undefined
+  for (const message of tools?.warnings ?? []) emit({ type: "warning-raised", code: "shell", message })
+  const services = createCycleServices(control, setup, {
+    ...progress,
+    tools,
+    system,
+    wasAborted: () => wasAborted(control),
+    recordFailure(error) {
+      progress.failure = error
+    },
+  })
+  if (runSkills) services.runtime = runSkills.runtime
+  if (!durable?.resumed) await saveProgress(progress)
+  while (!progress.state.end && !(durable?.shouldYield() && (await yieldsRun(durable, control, watch)))) {
+    const end = endingBeforeCycle(progress)
+    if (end) progress.state = { ...progress.state, end }
+    else progress.state = await cycle(progress.state, services, runSkills?.emit ?? emit)
+    const { state } = progress
+    state.activeMs = watch.activeMs()
+    conversation.memory = state.memory
+    if (durable?.suspended) break
+    if (!state.end || state.end.status === "waiting") announceInterruption(durable, emit)
+    if (durable || conversation.save) await saveProgress(progress)
+  }
+}
+
+// Completes the result with usage, hooks, outputs and verdict, emits `run-end` and saves it.
+async function finishRun(progress: LoopProgress): Promise<AgentResult> {
+  const { control, setup, outputs, policy, hookContext } = progress
+  const { conversation, verify } = setup
+  progress.state = { ...progress.state, usage: addUsage(progress.state.usage, control.takeSpent()) }
+  if (progress.state.end?.status === "aborted") progress.failure = abortError(control.signal)
+  conversation.steered.push(...progress.steers.takeAll())
+  const result = createResult(control.id, progress.state, progress.failure)
+  try {
+    await applyAfterRunHooks(result, conversation.messages, policy.hooks, hookContext)
+  } catch (error) {
+    progress.failure = error
+    markResultFailed(result, error)
+  }
+  if (outputs) {
+    result.objects = result.status === "done" ? outputs.objects : await outputs.collectAtEnd(result.status)
+    progress.objects = result.objects
+  }
+  // Runs that `verify` starts are not child runs, so the limits of this run do not apply to them.
+  if (verify) await outsideRuns(() => applyVerdict(verify, conversation.runtime, result))
+  // Emitted here and not by `startRun`, because it must be recorded before the last save.
+  control.emit(runEndEvent(result))
+  await saveProgress(progress, true)
+  return result
+}
+
+async function saveProgress({ setup, state, steers, objects }: LoopProgress, ended = false): Promise<void> {
+  const { conversation, durable } = setup
+  await durable?.saveAndRequeue({ state, conversation, undeliveredSteers: steers.peekAll(), ended, objects })
+  await conversation.save?.(ended, steers.peekAll())
+}
+
+// A resumed run continues with its counts and clock. State that runs share comes from the conversation.
 function createFirstState({ conversation, durable }: LoopSetup): RunState {
   const { approved, memory, state: shared } = conversation
   const tools = shared.values
@@ -166,62 +209,52 @@ function applyInitialToolState({ conversation, state = {} }: LoopSetup): void {
   for (const [key, value] of Object.entries(state)) conversation.state.set(key, value)
 }
 
-// What the run begins with, or how it ends before that. What hooks do not let in is not remembered.
-async function runBeforeRunHooks(
-  { config, conversation, prompt, metadata }: LoopSetup,
-  hooks: readonly Hooks[],
-  context: HookContext,
-  control: RunControl,
-): Promise<{ prompt: UserMessage } | Ending> {
-  if (!hooks.some((hook) => hook.beforeRun)) return { prompt }
-  const refused = () =>
+// Runs the `beforeRun` hooks. Returns the prompt to begin with, or how the run ends. A stopped prompt is not stored.
+async function runBeforeRunHooks(progress: LoopProgress): Promise<{ prompt: UserMessage } | Ending> {
+  const { control, setup, policy, hookContext } = progress
+  const { config, conversation, prompt, metadata } = setup
+  if (!policy.hooks.some((hook) => hook.beforeRun)) return { prompt }
+  const emitEmptyStart = () =>
     control.emit({ type: "run-start", agent: config.name, model: config.model.id, messages: [], metadata })
   try {
     const parts = prompt.parts.filter((part) => part.type !== "summary")
     const start = { prompt: parts, messages: conversation.messages.slice() }
-    const given = await runBeforeRun(start, hooks, context)
-    if (!given) return { prompt }
-    if ("prompt" in given) return { prompt: userMessage(given.prompt) }
-    refused()
-    return endingFromStop(given)
+    const change = await runBeforeRun(start, policy.hooks, hookContext)
+    if (!change) return { prompt }
+    if ("prompt" in change) return { prompt: userMessage(change.prompt) }
+    emitEmptyStart()
+    return endingFromStop(change)
   } catch (error) {
-    refused()
-    if (!context.signal.aborted) throw error
+    emitEmptyStart()
+    if (!hookContext.signal.aborted) throw error
     return wasAborted(control) ? { status: "aborted" } : { status: "stopped", reason: "time" }
   }
 }
 
-// What it has started and left behind would go on while nobody holds the run.
+// Yields only without open child runs: they would continue without an owner. Otherwise parks until the next job.
 async function yieldsRun(durable: DurableRun, { context }: RunControl, watch: Stopwatch): Promise<boolean> {
   return context.children.size > 0 || !(await watch.paused(() => durable.parkUntilNextJob()))
 }
 
-function endingBeforeCycle(state: RunState, control: RunControl, config: AgentConfig): RunState["end"] {
+function endingBeforeCycle({ control, setup, state }: LoopProgress): RunState["end"] {
   if (wasAborted(control)) return { status: "aborted" }
-  const reason = reachedLimit(state, config.limits) ?? control.limitReachedAbove()
+  const reason = reachedLimit(state, setup.config.limits) ?? control.limitReachedAbove()
   return reason && { status: "stopped", reason }
 }
 
-// A run above that is out of time aborts those below, which are then stopped and not aborted.
+// If a run above is out of time, it aborts this one, which is then stopped and not aborted.
 function wasAborted(control: RunControl): boolean {
   return control.signal.aborted && control.limitReachedAbove() !== "time"
 }
 
-// What a run below asks while this one is in the middle of a cycle.
-function limitReachedInCycle(
-  { usage }: RunState,
-  { spent }: RunControl,
-  watch: Stopwatch,
-  { limits }: AgentConfig,
-): StopReason | undefined {
+// Child runs call this in the middle of a cycle of this run.
+function limitReachedInCycle({ control, setup, state, watch }: LoopProgress): StopReason | undefined {
   if (watch.expired.aborted) return "time"
-  return reachedLimit(
-    { cycle: 0, usage: addUsage(usage, spent()), activeMs: watch.activeMs() },
-    { ...limits, cycles: 1 },
-  )
+  const usage = addUsage(state.usage, control.spent())
+  return reachedLimit({ cycle: 0, usage, activeMs: watch.activeMs() }, { ...setup.config.limits, cycles: 1 })
 }
 
-// Both live as long as the run, so a plain controller will do: listening to `AbortSignal.any` costs at every cell.
+// Both signals live as long as the run. A plain controller suffices: `AbortSignal.any` would cost time in every cell.
 function mergeSignals(...signals: AbortSignal[]): AbortSignal {
   const controller = new AbortController()
   for (const signal of signals) {

@@ -1,3 +1,4 @@
+// The result of a run: from its final state, and as changed by the `afterRun` hooks.
 import type { HookContext, Hooks } from "../../actions/hooks.ts"
 import { runAfterRun } from "../../actions/run-hooks.ts"
 import type { Completion, RunResult } from "../../core/agent.ts"
@@ -12,7 +13,7 @@ import { userState } from "../../tools/tool-state.ts"
 import type { AgentResult } from "../outputs.ts"
 import type { RunState } from "./run-state.ts"
 
-/** What a run came to, before its messages and its record are there. */
+/** Creates a result, still without its messages and trajectory. */
 export function createResult(id: string, state: RunState, failure: unknown): AgentResult {
   const { end, output, cycle: cycles, usage } = state
   const status = end?.status ?? "failed"
@@ -39,7 +40,7 @@ export function createResult(id: string, state: RunState, failure: unknown): Age
   }
 }
 
-/** Makes of a result what the hooks after the run say. */
+/** Applies the `afterRun` hooks to a result. */
 export async function applyAfterRunHooks(
   result: RunResult,
   messages: readonly Message[],
@@ -49,24 +50,24 @@ export async function applyAfterRunHooks(
   if (!hooks.some((hook) => hook.afterRun)) return
   const { status, output, reason, pending, error, cycles, usage } = result
   const end = { status, output, reason, pending, error, cycles, usage, messages: messages.slice() }
-  const given = await runAfterRun(end, hooks, context)
-  if (!given) return
-  if ("output" in given) {
-    result.output = given.output
+  const change = await runAfterRun(end, hooks, context)
+  if (!change) return
+  if ("output" in change) {
+    result.output = change.output
     return
   }
   result.output = ""
-  result.detail = given.stop
-  // What failed or was aborted stays so, and says nothing.
+  result.detail = change.stop
+  // A failed or aborted run stays so, with an empty output.
   if (status === "failed" || status === "aborted") return
   result.status = "stopped"
-  result.reason = given.reason ?? "hook"
+  result.reason = change.reason ?? "hook"
   result.completion = { by: "hook" }
   delete result.pending
   delete result.files
 }
 
-/** Makes a failure of a result: nothing of what the run said is let out. */
+/** Turns a result into a failure and removes its output. */
 export function markResultFailed(result: RunResult, failure: unknown): void {
   Object.assign(result, { status: "failed", output: "", completion: { by: "failure" } })
   result.error = { ...errorData(failure), cause: failure }
@@ -91,7 +92,7 @@ function completionOf(end: RunState["end"]): Completion {
   }
 }
 
-/** The outcome of a run that could not begin, or broke outside of its loop. */
+/** Returns the outcome of a run that could not begin, or that failed outside of its loop. */
 export function brokenOutcome(id: string, error: unknown, events: AgentEvent[]): RunBodyResult {
   const aborted = isAbortError(error)
   const record = trajectory(events)

@@ -1,3 +1,4 @@
+// The state of a run that is stored with every checkpoint.
 import { type CallCounts, noCalls } from "../../actions/run-limits.ts"
 import type { ErrorData } from "../../core/errors.ts"
 import type { Pending, StopReason } from "../../core/event.ts"
@@ -6,28 +7,23 @@ import { initialMemory, type MemoryState } from "../../memory.ts"
 import type { StateValues } from "../../tools/tool-state.ts"
 import type { InitialFingerprints } from "../outputs.ts"
 
-/** The small head of a run: JSON from birth. What was said is in the log, so saving a step costs the same at any length. */
+/** JSON only. Messages are in the events, so that saving a cycle costs the same at any length. */
 export interface RunState {
   version: 1
-  /** Cycles done. */
+  /** The number of completed cycles. */
   cycle: number
   usage: Usage
   /** Time spent working; waiting for a person does not count. */
   activeMs: number
-  /** The last text the model wrote. */
   output: string
-  /** How often an answer was sent back because declared outputs were not filled. */
+  /** How often the model was reminded of missing outputs. */
   returns: number
-  /** The declared outputs that still have the value from before the run. */
+  /** The fingerprints of declared outputs that still have their value from before the run. */
   oldOutputs?: InitialFingerprints
-  /** The calls that were made. */
   calls: CallCounts
-  /** What need not be asked about again. */
   approved: string[]
   memory: MemoryState
-  /** The state that tools share, by key. */
   tools: StateValues
-  /** Set once the run has come to an end. */
   end?: Ending
 }
 

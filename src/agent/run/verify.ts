@@ -1,18 +1,19 @@
+// The user's check of what a run left behind, and the verdict it gives.
 import type { RunResult } from "../../core/agent.ts"
 import { errorData } from "../../core/errors.ts"
 import { type Judgement, toVerdict } from "../../core/verdict.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 
-/** Looks at what a run left behind, in its runtime and its result, and says whether that is right: programmatic checking
- *  of state, not of text. Called once, when the run is done, stopped or waiting; the run's status stays what it is. */
+/** Checks the runtime and the result of a run: the state, not the text. Called once, when the run is done, stopped or
+ *  waiting; it does not change the run's status. */
 export type Verify<R extends RunResult = RunResult> = Verifier<R>["verify"]
 
-// A method, so that one for the outputs of a certain run passes for one of any run: it is called with that run alone.
+// A method, so that a check for a run with certain outputs is assignable to the general type.
 interface Verifier<R extends RunResult> {
   verify(runtime: Runtime, result: R): Judgement | Promise<Judgement>
 }
 
-/** Gives the result its verdict. A check that throws has not passed, and says why. */
+/** Sets the verdict of a result. If the check throws, the verdict is a failure with the reason. */
 export async function applyVerdict(verify: Verify, runtime: Runtime, result: RunResult): Promise<void> {
   if (result.status === "failed" || result.status === "aborted") return
   try {

@@ -1,5 +1,6 @@
+import { internalsOf } from "../../agent/agent-internals.ts"
 import type { Conversation } from "../../agent/conversation.ts"
-import { type DurableRun, durableStart, type RunProgress } from "../../agent/run/durable-run.ts"
+import type { DurableRun, RunProgress } from "../../agent/run/durable-run.ts"
 import type { Agent, Run } from "../../core/agent.ts"
 import { AbortError, ConflictError } from "../../core/errors.ts"
 import type { Emit } from "../../core/event.ts"
@@ -84,7 +85,7 @@ async function startSlice(setup: SliceSetup, found: LoadedRun): Promise<SliceEnd
     await held.commit(...failureCommit(held.head, poisonError(held.head))).finally(held.stopRenewing)
     return { type: "ended" }
   }
-  const start = durableStart(setup.agents[held.head.agent] ?? {})
+  const start = internalsOf(setup.agents[held.head.agent])?.startDurableRun
   if (start) return executeClaimedRun(setup, found, start)
   try {
     return await refuseRun(held, unknownAgentMessage(held.head, setup.agents))

@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { performTools, type ToolServices } from "../../actions/perform-tools.ts"
 import { AgentError } from "../../core/errors.ts"
-import type { Emit, EventOf } from "../../core/event.ts"
+import type { Emit } from "../../core/event.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { isToolResult, type Tool } from "../../tools/tool.ts"
 import type { McpCall } from "../mcp-types.ts"
@@ -26,9 +26,7 @@ export async function callTool(
   host: CallHost,
   { signal, progress, maxOutputChars, runtime }: CallResources,
 ): Promise<CallToolResult> {
-  let end: Omit<EventOf<"tool-end">, "run" | "seq" | "at"> | undefined
   const emit: Emit = (event) => {
-    if (event.type === "tool-end") end = event
     if (event.type === "tool-delta") progress(event.text)
     host.emit(event)
   }
@@ -56,7 +54,8 @@ export async function callTool(
     },
   }
   const at = { tools: new Map([[tool.name, noted]]), context: host.context }
-  await host.within(() => performTools([{ type: "tool-call", id, name: tool.name, input }], at, services, emit))
+  const call = { type: "tool-call", id, name: tool.name, input } as const
+  const [end] = (await host.within(() => performTools([call], at, services, emit))).ends
   if (!end) return { content: toContent("The call ended without a result."), isError: true }
   const { ok, text, images, kept } = end
   // Out of the text, which hooks and limits have had a hand in.

@@ -2,7 +2,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server"
 import { type CodeServices, performCode } from "../../actions/perform-code.ts"
 import { onAbort } from "../../core/abort.ts"
 import { AbortError } from "../../core/errors.ts"
-import type { Emit, EventOf } from "../../core/event.ts"
+import type { Emit } from "../../core/event.ts"
 import { followSignals } from "../../core/run-context.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { ServeOptions } from "../mcp-types.ts"
@@ -114,21 +114,18 @@ async function runCell(
   services: CodeServices,
 ): Promise<CallToolResult> {
   const { id } = cell
-  let end: Omit<EventOf<"code-end">, "run" | "seq" | "at"> | undefined
   const emit: Emit = (event) => {
     if (event.type === "approval-requested") cell.asking.add(event.id)
     if (event.type === "approval-resolved") cell.asking.delete(event.id)
     if (event.type === "code-delta" && event.of !== "source") cell.progress(event.text)
-    if (event.type === "code-end") end = event
     host.emit(event)
   }
   const { language } = services.runtime
   emit({ type: "code-start", id, language })
   emit({ type: "code-delta", id, of: "source", text: code })
-  // Where the runtime itself is gone, the end of the cell says so.
   const part = { type: "code", id, tag: language, code, closed: true } as const
-  await host.within(() => performCode(part, services, emit)).catch(() => undefined)
-  if (!end) return { content: toContent("The cell ended without a result."), isError: true }
+  // If the runtime no longer works, the text of `end` says so.
+  const { end } = await host.within(() => performCode(part, services, emit))
   return { content: toContent(end.text, end.images), isError: !end.ok }
 }
 

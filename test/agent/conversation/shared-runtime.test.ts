@@ -26,7 +26,7 @@ for (const [name, make] of [
     const enter = fn(async (who: string) => {
       assert.equal(++inside, 1)
       order.push(who)
-      // The first holds the runtime until the cells of all others wait for it.
+      // The first run occupies the runtime until the cells of all others wait for it.
       if (who === "0") await Promise.all(models.map(({ asked }) => asked))
     })
     const leave = fn(() => void inside--)

@@ -82,7 +82,7 @@ describe("the state of tools in a run", () => {
     ["a key of Karst's own", { "karst:subtasks": [] }, /^ConfigError: state: keys that begin with "karst:"/],
   ] as const) {
     test(`is refused at once where it has ${kind}`, () => {
-      // As from plain JavaScript.
+      // As plain JavaScript would call it.
       assert.throws(() => Reflect.apply(counter(1).run, undefined, ["Go", { state }]), message)
     })
   }

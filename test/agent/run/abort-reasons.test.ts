@@ -12,7 +12,7 @@ import { call, calls, toolEnds } from "../tool-call-helpers.ts"
 
 const reason = "The user closed the tab"
 
-/** A tool that waits for its signal, and tells when it has begun. */
+/** A tool that waits for its signal; `begun` resolves when it has started. */
 function waiting() {
   const begun = Promise.withResolvers<void>()
   const heard: unknown[] = []

@@ -7,7 +7,7 @@ import { variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { cell, collectRun, onlyEvent, resultShownToModel, runIdsOf, scriptedAgent, usage } from "../scripted-agents.ts"
 
-/** A worker that answers with what it was asked; what it was asked to do first can be said. */
+/** A worker that answers with its prompt, after an optional step. */
 function worker(before: (prompt: string) => unknown = () => undefined) {
   let busy = 0
   let most = 0

@@ -7,7 +7,7 @@ import { jsRuntime } from "../../../src/runtime/js.ts"
 import { tool } from "../../../src/tools/tool.ts"
 import { cell, collectRun, onlyEvent, resultShownToModel, runIdsOf, scriptedAgent } from "../scripted-agents.ts"
 
-/** A child that wipes something each time it is run, if it may. */
+/** A child agent that calls `wipe` in each run. */
 function wiper(options = {}) {
   const wiped: string[] = []
   const wipe = fn((what: string) => void wiped.push(what), { approve: true })
@@ -90,7 +90,7 @@ test("a child without an answerer of its own has its parent's", async () => {
 })
 
 test("a child with an answerer of its own keeps it", async () => {
-  const { child, wiped } = wiper({ approve: () => false })
+  const { child, wiped } = wiper({ approver: () => false })
   const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], {
     runtime: jsRuntime({ child }),
     approver: () => true,

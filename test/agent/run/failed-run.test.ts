@@ -17,7 +17,7 @@ function oneEnd(events: AgentEvent[]): AgentEvent {
   return ends[0] as AgentEvent
 }
 
-/** Every block has its result, and only assistants are followed by results. */
+/** Every block has a result, and results follow only assistant messages. */
 function assertPaired(messages: readonly Message[]): void {
   const asked = messages.flatMap((message) =>
     message.parts.filter((part) => part.type === "code").map((part) => part.id),

@@ -11,7 +11,7 @@ import { memoryStore } from "../../../src/stores/memory-store.ts"
 import { tool, toolResult } from "../../../src/tools/tool.ts"
 import { call, calls } from "../tool-call-helpers.ts"
 
-/** Every object that can be reached from a value by its members. */
+/** Returns every object that can be reached from a value through its members. */
 function* objectsIn(value: unknown, path = "event"): Generator<[path: string, object: object]> {
   if (typeof value !== "object" || value === null) return
   yield [path, value]
@@ -52,7 +52,7 @@ describe("events are frozen once", () => {
       for (const event of events) assertFrozen(event, `${name} ${event.type}`)
     }
     for (const message of messages) assertFrozen(message, "message")
-    // The same object for each: nothing is copied for a reader.
+    // The same object for all readers: events are not copied.
     const ends = [seen, hooked, read, trajectory.events].map((events) => events.find(({ type }) => type === "tool-end"))
     assert.equal(new Set(ends).size, 1)
   })

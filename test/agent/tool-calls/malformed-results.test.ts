@@ -10,7 +10,7 @@ import { jsRuntime } from "../../../src/runtime/js.ts"
 import { tool, toolFailure, toolResult } from "../../../src/tools/tool.ts"
 import { call, calls, callsIn, errorCodeOf, resultsIn, toolEnds } from "../tool-call-helpers.ts"
 
-/** What a tool or hook without types may return in place of a value of the declared type. */
+/** What an untyped tool or hook may return instead of a value of the declared type. */
 const untyped = (value: unknown): never => value as never
 
 describe("a malformed tool result", () => {
@@ -115,7 +115,7 @@ describe("an empty steer", () => {
   })
 })
 
-/** Values without a form: what tools and hooks may return or throw when nothing checks their types. */
+/** Malformed values: what tools and hooks may return or throw if nothing checks their types. */
 const garbage = fc.oneof(
   fc.anything({ withBigInt: true, withMap: true, withSet: true, withDate: true, withNullPrototype: true }),
   fc.constantFrom<unknown>(
@@ -193,7 +193,7 @@ const points = [
   "onEvent",
 ] as const
 
-/** Fails where a conversation holds something that no provider or archive accepts. */
+/** Fails if a conversation contains something that a provider or archive would reject. */
 function assertSound(messages: Parameters<typeof callsIn>[0]): void {
   assert.ok(isMessageList(messages), "the conversation holds a malformed message")
   assert.deepEqual(JSON.parse(JSON.stringify(messages)), messages)

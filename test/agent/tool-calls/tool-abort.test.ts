@@ -14,7 +14,7 @@ import { call, calls, errorCodeOf, finish, toolEnds } from "../tool-call-helpers
 
 const note = tool({ name: "note", description: "Notes.", run: () => "noted" })
 
-/** A tool that waits for its signal, or for ever; `begun` resolves when it is called. */
+/** A tool that waits for its signal, or forever; `begun` resolves when it is called. */
 function waiting(listens = true) {
   const { promise: begun, resolve } = Promise.withResolvers<void>()
   const heard: unknown[] = []
@@ -34,7 +34,7 @@ function waiting(listens = true) {
   return { made, begun, heard }
 }
 
-// One outcome, wherever it was stopped, and a conversation that can be gone on with.
+// The outcome is the same wherever the run was stopped, and the conversation can be continued.
 async function assertAborted(run: Run): Promise<void> {
   const { status, completion, messages, error } = await run.settled
   assert.equal(status, "aborted")

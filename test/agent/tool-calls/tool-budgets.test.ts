@@ -23,11 +23,11 @@ async function run(limits: object, answers: string[][], given = tools) {
 describe("the calls a run may make", () => {
   test("are reserved for a whole answer before any of them has an effect", async () => {
     const { made, codes, texts, status } = await run({ calls: 3 }, [["a", "b"], ["a", "b"], ["b"]])
-    // The second answer asks for two where one is left: neither is made.
+    // The second answer asks for two calls when one is left: neither is made.
     assert.deepEqual(made, ["a", "b", "b"])
     assert.deepEqual(codes, [undefined, undefined, "call-limit", "call-limit", undefined, undefined])
     assert.match(texts[2] ?? "", /this answer asks for 2, and the run may make 1 more calls in all \(limits\.calls\)/)
-    // What ends the work is possible when nothing else is.
+    // `finish` is always allowed.
     assert.equal(status, "done")
   })
 

@@ -89,7 +89,7 @@ describe("a question", () => {
     const expected = { question: "Which month?", options: ["May", "June"], multiple: false, custom: false }
     assert.deepEqual(result.pending, { kind: "question", id: "q1", ...expected })
     assert.equal(asked?.question, "Which month?")
-    // The second question was not asked, and has its result.
+    // The second question was not asked, but has a result.
     assert.equal(errorCodeOf(toolEnds(result.trajectory.events)[1]), "skipped-ask")
     const answered = await session.send("June")
     assert.deepEqual([answered.status, answered.output], ["done", "June it is."])
@@ -180,7 +180,7 @@ describe("an answer without a tool call", () => {
     const result = await agentOf(model, { limits: { cycles: 2 } }).run("2 + 2?")
     assert.deepEqual([result.status, result.reason, result.cycles], ["stopped", "cycles", 2])
     assert.deepEqual(result.completion, { by: "limit" })
-    // What it said last is there, and nothing was made up.
+    // The output is the last text of the model; nothing was made up.
     assert.equal(result.output, "I think it is 4.")
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /call finish/)
   })

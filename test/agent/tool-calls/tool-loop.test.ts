@@ -117,7 +117,7 @@ describe("an agent with tools", () => {
           if (parallel) {
             await new Promise<void>((open) => {
               gates.set(name, open)
-              // The last to come lets all go, in the opposite order.
+              // The last call to arrive releases all calls, in reverse order.
               if (gates.size === 3) setImmediate(() => [...gates.values()].reverse().map((open) => open()))
             })
           }
@@ -145,7 +145,7 @@ describe("an agent with tools", () => {
     for await (const event of run) {
       if (event.type !== "tool-end") continue
       ended.push(event.name)
-      // The slow one ends only after the others were told to have ended.
+      // The slow call ends only after the ends of the others were emitted.
       if (ended.length === 3) slow.resolve("slow")
     }
     assert.deepEqual(ended, ["quick", "quick", "quick", "wait", "finish"])
@@ -215,7 +215,7 @@ describe("an agent with tools", () => {
       messages.filter(({ role }) => role === "result").map(({ parts }) => parts[0]?.type),
       ["code-result", "tool-result"],
     )
-    // One that can write code answers in prose and needs no tool to end.
+    // An agent that writes code answers in prose and needs no tool to end.
     assert.ok(!model.requests[0]?.tools?.some(({ name }) => name === "finish"))
   })
 

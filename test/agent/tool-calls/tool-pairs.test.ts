@@ -12,7 +12,7 @@ type Step = keyof typeof steps
 
 const hang = () => new Promise<never>(() => undefined)
 
-// What one call may be: the tool's name and input as the model writes them, and what the tool does.
+// One generated call: the name and input as the model writes them, and what the tool does.
 const steps = {
   ok: () => "fine",
   later: () => new Promise<string>((done) => setImmediate(done, "later")),
@@ -77,14 +77,14 @@ test("every call has exactly one result, in the order of the calls, whatever hap
         asked,
       )
       assert.equal(new Set(asked).size, asked.length)
-      // Calls that run together may end in another order than they were asked for.
+      // Parallel calls may end in a different order than the model asked for.
       assert.deepEqual(
         toolEnds(trajectory.events)
           .map(({ id }) => id)
           .toSorted(),
         asked.toSorted(),
       )
-      // A result follows its call before the model speaks again.
+      // A result follows its call before the next message of the model.
       let open = new Set<string>()
       for (const message of messages) {
         if (message.role === "assistant") {

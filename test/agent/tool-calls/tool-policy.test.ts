@@ -13,7 +13,7 @@ const named = (name: string, sideEffect = true): Tool =>
   tool({ name, description: name, sideEffect, run: () => `${made.push(name)}` })
 const tools = [named("read", false), named("write"), named("shell")]
 
-// The model asks for all of them, whatever it was offered.
+// The model calls all tools, also those it was not offered.
 async function outcome(toolPolicy: ToolPolicy) {
   made.length = 0
   const model = scriptedModel([calls(call("read"), call("write"), call("shell")), calls(finish())])
@@ -50,7 +50,7 @@ describe("a tool policy", () => {
     made.length = 0
     const inner = scriptedModel([calls(call("read"), call("write"), call("shell")), calls(finish("Inner done."))])
     const worker = createAgent({ name: "worker", model: inner, tools, toolPolicy: { allow: ["read", "shell"] } })
-    // In between is one without tools of its own.
+    // The agent in between has no tools.
     const between = createAgent({
       name: "between",
       model: scriptedModel(["```ts\n(await worker.run('go')).output\n```\n", "ok"]),

@@ -20,6 +20,7 @@ function collectingRun(): { run: RunContext; events: AgentEvent[] } {
     decisions: new Map(),
     questionOwners: new Map(),
     children: new Set(),
+    inherited: {},
     budget: undefined,
     forward: (event) => void events.push(event),
     countUsage: () => {},

@@ -1,0 +1,52 @@
+// What the model and the host are told about objects that could not be restored.
+import type { EventBody } from "../../core/event.ts"
+import { oneLine, taggedText } from "../../core/text/tagged-text.ts"
+import type { RuntimeLoss } from "../../runtime/runtime.ts"
+import { stateLostCode } from "./fold-conversation.ts"
+
+export function lostObjectsText(lost: readonly RuntimeLoss[]): string {
+  const gone = lost.filter(({ asInjected }) => !asInjected)
+  const lines = gone
+    .slice(0, maxListed)
+    .map(({ name, path = "", reason }) => `- ${oneLine(`${name}${path}: ${reason}`)}`)
+  if (gone.length > maxListed) lines.push(`- and ${gone.length - maxListed} more`)
+  const paragraphs: string[] = []
+  if (lines.length > 0) {
+    paragraphs.push(
+      "The session was interrupted and goes on in a fresh runtime. What you made before is there, except:",
+      taggedText("output", lines.join("\n")),
+      "Look before you rely on any of these; make again what you need.",
+    )
+  }
+  const created = recreatedObjects(lost)
+  if (created) paragraphs.push(`${created.text} Look at the current state before you rely on it.`)
+  return paragraphs.join("\n")
+}
+
+/** Returns the warning about injected objects that were recreated; undefined if there are none. */
+export function stateLostWarning(lost: readonly RuntimeLoss[]): EventBody | undefined {
+  const created = recreatedObjects(lost)
+  if (!created) return undefined
+  const { names, text } = created
+  const reasons = lost
+    .filter(({ asInjected, object }) => asInjected && object === undefined)
+    .map(({ name, reason }) => oneLine(`${name}: ${reason}`))
+  const cure = "Give their classes a codec, or mark them as external: docs/durability.md."
+  const message = [text, ...(reasons.length > 0 ? [`${reasons.join("; ")}.`] : []), cure].join(" ")
+  return { type: "warning-raised", code: stateLostCode, message, names }
+}
+
+function recreatedObjects(lost: readonly RuntimeLoss[]): { names: string[]; text: string } | undefined {
+  // A name from an archive may be any text.
+  const names = [...new Set(lost.flatMap(({ name, asInjected }) => (asInjected && isName(name) ? [name] : [])))]
+  if (names.length === 0) return undefined
+  const [objects, were, them] = names.length === 1 ? ["object", "was", "it"] : ["objects", "were", "them"]
+  const text =
+    `The ${objects} ${oneLine(names.join(", "), 2000)} ${were} created anew; ` +
+    `changes that earlier cells made to ${them} are gone.`
+  return { names, text }
+}
+
+const isName = (text: string) => /^[\p{ID_Start}$_][\p{ID_Continue}$]{0,199}$/u.test(text)
+
+const maxListed = 50
