@@ -212,7 +212,6 @@ export {
   type SkillSource,
   skill,
 } from "./skills.ts"
-export { type FileStoreOptions, fileStore } from "./stores/file.ts"
 export { memoryStore } from "./stores/memory-store.ts"
 export { type RedisClient, type RedisStoreOptions, redisStore } from "./stores/redis-store.ts"
 export { type SqliteStoreOptions, sqliteStore } from "./stores/sqlite-store.ts"

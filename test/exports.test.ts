@@ -16,7 +16,7 @@ const values = `
   aiSdk attributeRule codec createAgent createEngine currentCall defaultSections fenced fn functionRule guardInput guardOutput importRule isDelta jsRuntime 
   loadSkills memoryStore messageText outsideRuns record regexRule replay resolve retry rotate skill
   safeRules scripted timeouts totalTokens trajectory tool toolFailure toolResult type validateOutput variable
-  bullmqBackend fileStore inlineBackend redisStore sqliteStore workerBackend
+  bullmqBackend inlineBackend redisStore sqliteStore workerBackend
   deleteSession listSessions loadSession toAtif
   localWorkspace memoryWorkspace overlay readOnly s3Workspace scoped`
 

@@ -126,7 +126,6 @@ const misspelt: Case[] = [
   ["replay", () => karst.replay([], wrong({ strickt: true })), /`strickt` \(did you mean `strict`\?\)/],
   ["scripted", () => scripted([], wrong({ chunks: 1 })), /`chunks` \(did you mean `chunk`\?\)/],
   ["sqliteStore", () => karst.sqliteStore("x.db", wrong({ synch: true })), /`synch` \(did you mean `sync`\?\)/],
-  ["fileStore", () => karst.fileStore("x", wrong({ synch: true })), /`synch` \(did you mean `sync`\?\)/],
   ["redisStore", () => karst.redisStore("redis://x", wrong({ prefx: "p" })), /`prefx` \(did you mean `prefix`\?\)/],
   [
     "s3Workspace",

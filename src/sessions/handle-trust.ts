@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs"
 import { dirname, isAbsolute, join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
-import { fileOf } from "../stores/file-names.ts"
+import { lockFile, sessionDirectory } from "./folder/session-folder.ts"
 
 // A handle is a text that may come from anywhere, so a folder that only a handle names is used only if it belongs to the current user and
 // nobody else can write it. The folders above it are not checked: another user who can rename them can only put
@@ -12,10 +12,9 @@ export function refuseForeignArchive(folder: string, id: string): void {
   const cure = "Give the archive to trust it: { resume, archive }."
   if (!isAbsolute(folder))
     throw new ConfigError(`The handle names the folder "${folder}", which is no full path. ${cure}`)
-  const session = join(folder, fileOf(`sessions/${id}`))
-  const parts = [folder, join(folder, ".store"), join(folder, "sessions"), session]
-  const files = [join(folder, ".store"), session].flatMap(listEntries)
-  for (const path of [...parts, ...files]) {
+  const session = sessionDirectory(folder, id)
+  const parts = [folder, join(folder, lockFile), join(folder, "sessions"), session]
+  for (const path of [...parts, ...listEntries(session)]) {
     const found = lstatSync(path, { throwIfNoEntry: false })
     const problem = found && (path !== folder && found.isSymbolicLink() ? "is a link" : ownershipProblem(path, 0o022))
     if (problem)

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { checkEvent } from "./archive-checks.ts"
+import { committedLength } from "./folder/session-folder.ts"
 import { refuseForeignArchive } from "./handle-trust.ts"
 import type { RecordingEntry } from "./recording-journal.ts"
 import { type ArchiveSource, readRecording, readSession, withArchive } from "./session-archive.ts"
@@ -37,20 +38,21 @@ function readFromArchive(source: ArchiveSource, id: string): Promise<Recording> 
 }
 
 async function readFromFolder(folder: string): Promise<Recording> {
-  const lines = await readJsonLines(join(folder, "events.jsonl"))
+  const lines = await readJsonLines(folder, "events")
   const events = lines.map((line, index) => checkEvent(line, index, `"${folder}"`))
-  const recording = join(folder, "recording.jsonl")
-  return { events, entries: existsSync(recording) ? ((await readJsonLines(recording)) as RecordingEntry[]) : [] }
+  const hasRecording = existsSync(join(folder, "recording.jsonl"))
+  return { events, entries: hasRecording ? ((await readJsonLines(folder, "recording")) as RecordingEntry[]) : [] }
 }
 
-async function readJsonLines(path: string): Promise<unknown[]> {
-  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+async function readJsonLines(folder: string, log: string): Promise<unknown[]> {
+  const path = join(folder, `${log}.jsonl`)
+  const bytes = await readFile(path).catch((cause: unknown) => {
     throw new ConfigError(
       `The recording has no "${path}". Give the folder of an archived session, session.directory, or a copy of it.`,
       { cause },
     )
   })
-  const lines = text.split("\n")
+  const lines = String(bytes.subarray(0, await committedLength(folder, log))).split("\n")
   return lines.flatMap((line, index) => {
     try {
       return line.trim() === "" ? [] : [JSON.parse(line)]

@@ -5,8 +5,8 @@ import { isListOf, isObject } from "../core/checks/check-shape.ts"
 import { isMessageList } from "../core/checks/message-shape.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { Trajectory } from "../core/trajectory.ts"
-import { keyOf } from "../stores/file-names.ts"
 import { isEvent } from "./archive-checks.ts"
+import { nameOfPath } from "./folder/file-names.ts"
 import { refuseForeignArchive } from "./handle-trust.ts"
 import { saveTrajectory, sessionTrajectory } from "./session.ts"
 import { type ArchiveSource, readSession, withArchive } from "./session-archive.ts"
@@ -62,7 +62,7 @@ async function locateAndLoad(source: ArchiveSource, id: string | undefined): Pro
   if (!found.isDirectory()) return { record: await readTrajectory(source) }
   const parent = dirname(source)
   const isSession = basename(parent) === "sessions" && (await stat(join(source, "session.json")).catch(() => undefined))
-  if (isSession) return await loadFromArchive(dirname(parent), keyOf(basename(source)) ?? basename(source))
+  if (isSession) return await loadFromArchive(dirname(parent), nameOfPath(basename(source)) ?? basename(source))
   throw new ConfigError(`loadSession: "${source}" is not the folder of one session. Give its id as well.`)
 }
 

@@ -6,12 +6,11 @@ import type { AgentEvent, Metadata, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { messageText } from "../core/message.ts"
 import type { RuntimeLoss, RuntimeSnapshot } from "../runtime/runtime.ts"
-import { fileStore } from "../stores/file.ts"
-import { fileOf } from "../stores/file-names.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import type { ReadArtifact } from "../tools/artifacts.ts"
 import { checkCalls, checkEvent, checkRecord, damagedSessionError } from "./archive-checks.ts"
 import type { LoggedCall } from "./call-log.ts"
+import { openSessionFolder, type SessionStore, sessionDirectory } from "./folder/session-folder.ts"
 import type { RecordingEntry } from "./recording-journal.ts"
 import { isWriterBusy, type WriterIdentity } from "./writer-identity.ts"
 
@@ -71,7 +70,7 @@ export interface StoredSession {
 }
 
 export interface Archive {
-  readonly store: Store
+  readonly store: SessionStore
   /** For people: a folder, or "the store". */
   readonly name: string
   /** Where a session is, in an archive that is a folder. */
@@ -84,12 +83,12 @@ export interface Archive {
 
 export function openArchive(source: ArchiveSource): Archive {
   const folder = typeof source === "string" ? resolve(source) : undefined
-  const store = typeof source === "string" ? fileStore(source) : source
+  const store = typeof source === "string" ? openSessionFolder(source) : source
   return {
     store,
     folder,
     name: folder === undefined ? "the store" : `"${folder}"`,
-    directory: (id) => (folder === undefined ? undefined : resolve(folder, fileOf(`sessions/${id}`))),
+    directory: (id) => (folder === undefined ? undefined : sessionDirectory(folder, id)),
     close: async () => (folder === undefined ? undefined : await store.close()),
   }
 }
@@ -244,7 +243,7 @@ function parseRecord(value: unknown, where: string): SessionRecord | undefined {
   return isOurs ? checkRecord(value, where) : undefined
 }
 
-async function mentions(store: Store, record: SessionRecord, text: string): Promise<boolean> {
+async function mentions(store: SessionStore, record: SessionRecord, text: string): Promise<boolean> {
   const wanted = text.toLowerCase()
   const has = (said: string) => said.toLowerCase().includes(wanted)
   if (has(`${record.id} ${record.agent} ${record.title} ${JSON.stringify(record.metadata)}`)) return true

@@ -7,7 +7,6 @@ import { describe, test } from "node:test"
 import {
   createAgent,
   createEngine,
-  fileStore,
   inlineBackend,
   jsRuntime,
   memoryStore,
@@ -49,7 +48,6 @@ describe("submit with a key", () => {
 
   for (const [name, open] of Object.entries({
     sqliteStore: (folder: string) => sqliteStore(join(folder, "karst.db"), { sync: false }),
-    fileStore: (folder: string) => fileStore(folder, { sync: false }),
   })) {
     test(`twice at once is one run, and with another prompt a conflict, in ${name} opened several times`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "karst-submit-"))
