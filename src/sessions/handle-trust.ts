@@ -1,7 +1,8 @@
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs"
 import { dirname, isAbsolute, join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
-import { lockFile, sessionDirectory } from "./folder/session-folder.ts"
+import { sessionDirectory } from "./folder/session-file.ts"
+import { lockFile } from "./folder/session-folder.ts"
 
 // A handle is a text that may come from anywhere, so a folder that only a handle names is used only if it belongs to the current user and
 // nobody else can write it. The folders above it are not checked: another user who can rename them can only put
