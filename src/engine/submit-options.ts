@@ -3,8 +3,8 @@ import type { Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { toJsonSchema } from "../runtime/schema.ts"
+import { decodeValue, encodeValue, type StoredValue } from "../sessions/value-codec.ts"
 import { checkInitialState } from "../tools/tool-state.ts"
-import { decodeValue, encodeValue, type StoredValue } from "./journal/stored-values.ts"
 
 /** Options of `agent.run` that `submit` takes too: plain data, because another process may work on the run. */
 export interface SubmittedRunOptions {

@@ -8,12 +8,13 @@ import type { CallPreview } from "../../core/event.ts"
 import type { UnknownPolicy } from "../../runtime/bindings.ts"
 import type { RuntimeCall } from "../../runtime/runtime.ts"
 import { decodeError, encodeError } from "../../sessions/outcome-codec.ts"
+import { decodeValue, encodeValue, type StoredValue } from "../../sessions/value-codec.ts"
 import type { StateChanges } from "../../tools/tool-state.ts"
 import type { ApprovalCall } from "../run/run-approvals.ts"
+import { hashArguments, hashValue } from "./call-hash.ts"
 import { type CellClock, createCellClock } from "./cell-clock.ts"
 import { createCompletionOrder } from "./completion-order.ts"
 import { createJournaledModel, type RecordedAnswer } from "./journaled-model.ts"
-import { decodeValue, encodeValue, hashArguments, hashValue, type StoredValue } from "./stored-values.ts"
 
 /** One line of a run's journal. A call is `started` before it is made, unless making it twice is making it once. */
 export type JournalEntry =

@@ -1,9 +1,9 @@
 import type { AgentEvent } from "../../core/event.ts"
 import type { Json } from "../../core/json.ts"
+import { encodeValue } from "../../sessions/value-codec.ts"
 import type { Store, StoreChange } from "../../stores/store.ts"
 import type { ReadArtifact } from "../../tools/artifacts.ts"
 import { damagedRunError, type RunHead, readHead, runKeys } from "../checkpoint.ts"
-import { encodeValue } from "../journal/stored-values.ts"
 
 /** What a checkpoint stores beside the head. */
 export interface CheckpointRecords {

@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { AgentEvent, Change, EventOf, Json } from "karst"
+import { hashValue } from "../../../src/engine/journal/call-hash.ts"
 import type { JournalEntry } from "../../../src/engine/journal/run-journal.ts"
-import { hashValue } from "../../../src/engine/journal/stored-values.ts"
 import type { Marks } from "./kinds.ts"
 
 /** One line of what happened outside of the processes, in the order it did: a call took effect or a model was asked; that a

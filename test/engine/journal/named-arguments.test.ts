@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent, createEngine, fn, jsRuntime, memoryStore, scripted } from "karst"
-import { hashArguments } from "../../../src/engine/journal/stored-values.ts"
+import { hashArguments } from "../../../src/engine/journal/call-hash.ts"
 
 class Account {
   paid = 0
