@@ -9,7 +9,7 @@ import { isOwnerGone, type Owner } from "./run-owner.ts"
 export interface Claim {
   owner: Owner
   leaseMs: number
-  silence: LeaseObserver
+  leaseObserver: LeaseObserver
   /** The messages to the run from position `inboxFrom` on. They are stored with the claim, so that the first cycle has them. */
   inbox?: readonly InboxMessage[]
   inboxFrom?: number
@@ -62,9 +62,14 @@ export function claimedHead(head: RunHead, { owner, leaseMs }: { owner: Owner; l
 
 /** Whether a worker may take a run. It may always take one that it holds itself: it asks only for runs that it does not
  *  work on. */
-export function isClaimable(head: RunHead, { owner, silence }: { owner?: Owner; silence: LeaseObserver }): boolean {
+export function isClaimable(
+  head: RunHead,
+  { owner, leaseObserver }: { owner?: Owner; leaseObserver: LeaseObserver },
+): boolean {
   const { status, lease } = head
   if (status === "queued") return (head.retryAt ?? 0) <= Date.now()
   if (status !== "running") return false
-  return !lease || lease.owner.id === owner?.id || isOwnerGone(lease.owner) || silence.silentFor(head) >= lease.forMs
+  return (
+    !lease || lease.owner.id === owner?.id || isOwnerGone(lease.owner) || leaseObserver.silentFor(head) >= lease.forMs
+  )
 }

@@ -39,14 +39,19 @@ export interface LoadedRun {
 
 /** Claims a run and reads what it goes on from; says why where it is not to be worked on now. */
 export async function claimAndLoadRun(
-  { store, owner, leaseMs, silence }: { store: Store; owner: Owner; leaseMs: number; silence: LeaseObserver },
+  {
+    store,
+    owner,
+    leaseMs,
+    leaseObserver,
+  }: { store: Store; owner: Owner; leaseMs: number; leaseObserver: LeaseObserver },
   found: StoredRunHead,
 ): Promise<LoadedRun | { type: "none" | "held" | "refused" }> {
   const { id } = found.head
   if (!(await mayStart(store, found.head))) return { type: "none" }
   const inbox = await readInboxMessages(store, id, found.head.inbox)
   const after = await previousRunId(store, found.head)
-  const claim = { owner, leaseMs, silence, inbox, inboxFrom: found.head.inbox, after }
+  const claim = { owner, leaseMs, leaseObserver, inbox, inboxFrom: found.head.inbox, after }
   const claimed = await claimRun(store, id, claim, found)
   if (!claimed) return { type: (await readHead(store, id))?.head.status === "running" ? "held" : "none" }
   try {
