@@ -1,3 +1,4 @@
+// Loads the recording of a session for a replay.
 import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -10,18 +11,18 @@ import type { RecordingEntry } from "./recording-journal.ts"
 import { type ArchiveSource, readRecording, readSession, withArchive } from "./session-archive.ts"
 import { parseSessionHandle } from "./session-handle.ts"
 
-/** What was recorded of a session: what happened, and all that came from outside. */
+/** The recording of a session: its events, and the outcomes of everything outside its runs. */
 export interface Recording {
   events: AgentEvent[]
   entries: RecordingEntry[]
 }
 
-/** Where a recording is: the folder of an archived session, or a copy of it; a session's handle; or an archive and an id. */
+/** A recording's location: the folder of an archived session or a copy of it, a session handle, or an archive and an id. */
 export type RecordingSource = string | { archive: ArchiveSource; id: string }
 
 export async function loadRecording(source: RecordingSource): Promise<Recording> {
-  const place = typeof source === "string" ? parseSessionHandle(source) : { folder: source.archive, id: source.id }
-  const { folder, id } = place
+  const located = typeof source === "string" ? parseSessionHandle(source) : { folder: source.archive, id: source.id }
+  const { folder, id } = located
   if (typeof source === "string" && typeof folder === "string") refuseForeignArchive(folder, id)
   const recording = await (folder === undefined ? readFromFolder(id) : readFromArchive(folder, id))
   if (recording.entries.length > 0 || recording.events.length === 0) return recording
@@ -57,7 +58,7 @@ async function readJsonLines(folder: string, log: string): Promise<unknown[]> {
     try {
       return line.trim() === "" ? [] : [JSON.parse(line)]
     } catch (cause) {
-      // A last line that was cut off never was.
+      // A last line that was cut off is ignored.
       if (index === lines.length - 1) return []
       throw new ConfigError(`Line ${index + 1} of "${path}" is no JSON: take the file from its archive again.`, {
         cause,

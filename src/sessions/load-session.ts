@@ -1,3 +1,4 @@
+// Loads a stored session for reading.
 import { readFile, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import type { Session } from "../core/agent.ts"
@@ -12,8 +13,8 @@ import { saveTrajectory, sessionTrajectory } from "./session.ts"
 import { type ArchiveSource, readSession, withArchive } from "./session-archive.ts"
 import { parseSessionHandle, sessionHandle } from "./session-handle.ts"
 
-/** A session to look at: from an archive by its id, or from its handle, its own folder, or a file that `session.save`
- *  wrote. Nothing can be sent to it. */
+/** Loads a session from an archive by its id, or from its handle, its own folder, or a file that `session.save` wrote. Nothing can
+ *  be sent to it. */
 export async function loadSession(source: ArchiveSource, id?: string): Promise<Session> {
   const { record, folder, directory } = await locateAndLoad(source, id)
   const session = record.session ?? "unknown"
@@ -69,8 +70,8 @@ async function locateAndLoad(source: ArchiveSource, id: string | undefined): Pro
 async function loadFromArchive(source: ArchiveSource, id: string): Promise<LoadedSession> {
   return await withArchive(source, async (archive) => {
     const { record, events } = await readSession(archive, id)
-    const told = sessionTrajectory(id, events, record.completedAt)
-    return { record: told, folder: archive.folder, directory: archive.directory(id) }
+    const trajectory = sessionTrajectory(id, events, record.completedAt)
+    return { record: trajectory, folder: archive.folder, directory: archive.directory(id) }
   })
 }
 
