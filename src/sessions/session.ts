@@ -103,7 +103,8 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
       return queue.pending.map(({ value: { run, prompt } }) => ({ id: run.id, prompt }))
     },
     send,
-    followUp: (prompt, options) => (isWithinOwnRun() ? outsideRuns(() => startRun(prompt, options)) : startRun(prompt, options)),
+    followUp: (prompt, options) =>
+      isWithinOwnRun() ? outsideRuns(() => startRun(prompt, options)) : startRun(prompt, options),
     steer(text) {
       const run = runUnderWay()
       if (run) run.steer(text)

@@ -1,3 +1,4 @@
+// The store contract: revisioned values and append-only logs, changed by one atomic commit.
 import type { Json } from "../core/json.ts"
 
 /** Where state lives: revisioned values and append-only logs, changed together by one atomic commit. Stores stay

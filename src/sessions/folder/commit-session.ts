@@ -24,13 +24,15 @@ export async function commitChanges(
   guard: StoreGuard | undefined,
 ): Promise<number> {
   const [first] = changes
-  if (!first) return 0
-  const { directory, key } = locate(root, first.type === "append" ? first.log : first.key)
+  const anyKey = guard?.key ?? (first?.type === "append" ? first.log : first?.key)
+  if (anyKey === undefined) return 0
+  const { directory, key } = locate(root, anyKey)
   const recordKey = `${key.split("/").slice(0, 2).join("/")}/session`
   const isDeleted = changes.some((change) => change.type === "delete" && change.key === recordKey)
   // A delete without a guard does not read session.json, so that a damaged session can be deleted.
   const before = isDeleted && !guard ? undefined : await readSessionFile(directory)
   if (guard) checkGuard(guard, before?.revision ?? 0)
+  if (!first) return before?.revision ?? 0
   if (isDeleted) {
     // From the first of these on, the session is gone.
     await rm(join(directory, sessionFile), { force: true })
