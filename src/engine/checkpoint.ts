@@ -27,8 +27,8 @@ export const runStatuses: readonly RunStatus[] = [
   "failed",
 ]
 
-/** The head of a run: a small JSON record with everything that changes at each step. The messages are in the log of events;
- *  the calls of the cycle under way are in the journal. */
+/** The head of a run: a small JSON record with everything that changes at each step. The messages are in the log of
+ *  events; the calls of the cycle under way are in the journal. */
 export interface RunHead {
   version: 1
   id: string
@@ -37,7 +37,8 @@ export interface RunHead {
   session?: string
   /** The previous run of its session. Until the run has begun, its position in the queue may name another. */
   after?: string
-  /** True if a run of its session had not ended when it was submitted. It is held back if that run fails or is aborted. */
+  /** True if a run of its session had not ended when it was submitted. It is held back if that run fails or is
+   *  aborted. */
   isQueued?: boolean
   status: RunStatus
   /** Absent until the run has begun. */
@@ -241,8 +242,8 @@ function reportUnreadable(error: unknown): undefined {
   report(error)
 }
 
-/** Changes a head that no worker holds; returns undefined if `change` returns nothing. Repeats after a conflict. `known` is the
- *  head as it was just read. */
+/** Changes a head that no worker holds; returns undefined if `change` returns nothing. Repeats after a conflict.
+ *  `known` is the head as it was just read. */
 export async function updateHead(
   store: Store,
   id: string,

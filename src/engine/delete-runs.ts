@@ -13,8 +13,8 @@ import {
 } from "./checkpoint.ts"
 import { previousRunId } from "./session-queue.ts"
 
-/** Deletes all records of a run; returns undefined if there is none. Throws if the run is under way or has a later run in its
- *  session. */
+/** Deletes all records of a run; returns undefined if there is none. Throws if the run is under way or has a later run
+ *  in its session. */
 export async function deleteRun(store: Store, id: string): Promise<DeletedRun | undefined> {
   for (;;) {
     const found = await readHead(store, id)

@@ -152,8 +152,8 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   // Runs of unknown agents are left to the engines that have these agents.
   const isKnown = (agent: string) => Object.hasOwn(agents, agent)
 
-  /** Pushes jobs for runs without a worker. With `silentMs`, only for runs whose records have not changed for so long: others
-   *  still have a job in a queue. */
+  /** Pushes jobs for runs without a worker. With `silentMs`, only for runs whose records have not changed for so long:
+   *  others still have a job in a queue. */
   async function recover(silentMs = 0, isOurs = (_agent: string) => true): Promise<string[]> {
     const found: string[] = []
     for await (const { head, revision } of listRuns(store, ["queued", "running", ...waitingNow()])) {
@@ -171,8 +171,8 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     return found
   }
 
-  // A waiting run needs attention only if its worker died just as it began to wait. There may be many waiting runs, so they are
-  // listed rarely.
+  // A waiting run needs attention only if its worker died just as it began to wait. There may be many waiting runs, so
+  // they are listed rarely.
   function waitingNow(): ["waiting"] | [] {
     if (performance.now() - waitingListedAt < 10 * leaseMs) return []
     waitingListedAt = performance.now()
@@ -288,7 +288,8 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     work,
     drain,
     async recover() {
-      // Start working even if there is nothing to do yet: other processes may submit runs, and workers elsewhere may die.
+      // Start working even if there is nothing to do yet: other processes may submit runs, and workers elsewhere may
+      // die.
       await workHere()
       return await recover()
     },

@@ -10,8 +10,9 @@ export interface PollerSetup {
   recover(): Promise<unknown>
 }
 
-/** Checks twice a second whether any process has queued a run, and calls `recover` if so. A check costs one small read; the
- *  runs are listed only after a change, and not while jobs wait here anyway. Returns a function that stops the checks. */
+/** Checks twice a second whether any process has queued a run, and calls `recover` if so. A check costs one small read;
+ *  the runs are listed only after a change, and not while jobs wait here anyway. Returns a function that stops the
+ *  checks. */
 export function pollForQueuedRuns({ store, queued, recover }: PollerSetup): () => void {
   let seenRevision: number | undefined
   let isChecking = false

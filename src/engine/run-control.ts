@@ -19,15 +19,15 @@ export interface RunControl {
   requireRun(id: string): Promise<StoredRunHead>
   /** Sends a message to the worker of a run; false if no worker has it. */
   send(id: string, message: InboxMessage): Promise<boolean>
-  /** Ends a run and resolves when it has ended. Its worker does it; if the worker is gone, or gives no sign of life for its
-   *  lease, this process does it. */
+  /** Ends a run and resolves when it has ended. Its worker does it; if the worker is gone, or gives no sign of life for
+   *  its lease, this process does it. */
   abort(id: string, reason?: string): Promise<void>
   /** Aborts a run that no worker holds, or whose worker is gone. */
   abortUnowned(id: string, reason?: string): Promise<StoredRunHead | undefined>
   /** Answers an approval of a run that no worker holds. */
   decideUnowned(id: string, key: string, decision: Decision): Promise<boolean>
-  /** Denies the approvals of a waiting run that were not answered in time. Returns when the next one expires; undefined if none
-   *  does. */
+  /** Denies the approvals of a waiting run that were not answered in time. Returns when the next one expires; undefined
+   *  if none does. */
   expireUnowned(id: string): Promise<number | undefined>
   /** Acts on messages that arrived just before the run began to wait. */
   processInbox(id: string): Promise<void>

@@ -15,8 +15,8 @@ export interface SessionQueue {
   pending: QueuedRun[]
 }
 
-/** The position of a run that has not begun, stored beside its head. It changes only in commits guarded by the session's key,
- *  which every change of the queue writes. */
+/** The position of a run that has not begun, stored beside its head. It changes only in commits guarded by the
+ *  session's key, which every change of the queue writes. */
 interface QueuePosition {
   /** The run before it, if that is another one than when it was submitted. */
   after?: string
@@ -41,8 +41,8 @@ interface StoredQueue {
   pending: PendingRun[]
 }
 
-/** Returns the changes that put a new run into the queue of its session, behind the waiting runs and before those held back.
- *  Sets the session, the previous run and `isQueued` in `head`, which the caller stores. */
+/** Returns the changes that put a new run into the queue of its session, behind the waiting runs and before those held
+ *  back. Sets the session, the previous run and `isQueued` in `head`, which the caller stores. */
 export async function enqueueChanges(
   store: Store,
   head: RunHead,

@@ -16,7 +16,8 @@ import type { JournalEntry } from "./journal/run-journal.ts"
 import type { InboxMessage } from "./run/run-inbox.ts"
 import { decodeRunOptions, type StoredRunOptions } from "./submit-options.ts"
 
-// Other programs and other versions may have written to the store. A record of another form is an error of code `corrupt`.
+// Other programs and other versions may have written to the store. A record of another form is an error of code
+// `corrupt`.
 
 type Stored = Json | Uint8Array
 

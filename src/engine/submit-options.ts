@@ -11,8 +11,8 @@ import { checkInitialState } from "../tools/tool-state.ts"
 export interface SubmittedRunOptions {
   /** Limits of this run, beside those of the agent. */
   limits?: Limits | undefined
-  /** Variables that the run must fill. Their schemas are stored as JSON Schema, without the refinements and transformations of a
-   *  schema library. */
+  /** Variables that the run must fill. Their schemas are stored as JSON Schema, without the refinements and
+   *  transformations of a schema library. */
   outputs?: Outputs | undefined
   /** Values for names of the runtime, set before the run begins: anything that `structuredClone` can copy. */
   values?: Readonly<Record<string, unknown>> | undefined

@@ -45,8 +45,8 @@ export async function submitRun(
   }
 }
 
-/** Finds the run that reserved a key. In a session, one commit reserves the key for a run id and a second one stores the run,
- *  because a commit has only one guard: the process may have ended in between. */
+/** Finds the run that reserved a key. In a session, one commit reserves the key for a run id and a second one stores
+ *  the run, because a commit has only one guard: the process may have ended in between. */
 async function findByKey(store: Store, agent: string, key: string, input: UserMessage, session: string | undefined) {
   const entry = await store.get(submitKeyKey(agent, key))
   if (!entry) return undefined

@@ -32,8 +32,8 @@ type AtifMetrics<P extends string> = {
   [K in `${P}${"prompt_tokens" | "completion_tokens" | "cached_tokens" | "cost_usd"}`]?: number
 }
 
-/** Converts a trajectory to the Agent Trajectory Interchange Format. A cell becomes a call of `code`; the work of a sub-agent
- *  appears only as the result of its call. */
+/** Converts a trajectory to the Agent Trajectory Interchange Format. A cell becomes a call of `code`; the work of a
+ *  sub-agent appears only as the result of its call. */
 export function toAtif(trajectory: Trajectory, options: { version?: string | undefined } = {}): Atif {
   const { agent, system, usage, startedAt, events, session, runs } = trajectory
   const steps: AtifStep[] = []

@@ -1,4 +1,5 @@
-// Logs the calls of the cycle under way, so that a session that is resumed after a crash knows which calls were started.
+// Logs the calls of the cycle under way, so that a session that is resumed after a crash knows which calls were
+// started.
 import { isBoolean, isListOf, isObjectWith, isString, type ShapeCheck } from "../core/checks/check-shape.ts"
 import type { CallPreview } from "../core/event.ts"
 

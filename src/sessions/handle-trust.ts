@@ -1,13 +1,13 @@
-// Decides whether to trust a folder that only a session handle names. A handle may come from anywhere, so such a folder must
-// belong to the current user, and nobody else may be able to write it.
+// Decides whether to trust a folder that only a session handle names. A handle may come from anywhere, so such a folder
+// must belong to the current user, and nobody else may be able to write it.
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs"
 import { dirname, isAbsolute, join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
 import { sessionDirectory } from "./folder/session-file.ts"
 import { lockFile } from "./folder/session-folder.ts"
 
-/** Throws if anyone but the current user can have written the session. The folders above the archive are not checked: a user who
- *  can rename them can only put other folders of the current user in its place. */
+/** Throws if anyone but the current user can have written the session. The folders above the archive are not checked: a
+ *  user who can rename them can only put other folders of the current user in its place. */
 export function refuseForeignArchive(folder: string, id: string): void {
   const cure = "Give the archive to trust it: { resume, archive }."
   if (!isAbsolute(folder))
@@ -29,8 +29,8 @@ export function approvalsIgnoredMessage(approved: readonly string[]): string {
   return `What was always allowed in this session is asked again (${names}), because only the handle names its archive. Give the archive to have it count: { resume, archive }.`
 }
 
-/** Throws if others can write a working folder that only a handle or its archive names: a coding CLI would take its settings from
- *  there. Members of its group may write it, as in many projects. */
+/** Throws if others can write a working folder that only a handle or its archive names: a coding CLI would take its
+ *  settings from there. Members of its group may write it, as in many projects. */
 export function refuseForeignCwd(cwd: string): void {
   const problem = isAbsolute(cwd) ? ownershipProblem(cwd, 0o002) : "is no full path"
   if (problem) throw notTrustedError(cwd, problem, "Name the folder yourself, by the option cwd, to trust it.")

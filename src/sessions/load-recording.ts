@@ -17,7 +17,8 @@ export interface Recording {
   entries: RecordingEntry[]
 }
 
-/** A recording's location: the folder of an archived session or a copy of it, a session handle, or an archive and an id. */
+/** A recording's location: the folder of an archived session or a copy of it, a session handle, or an archive and an
+ *  id. */
 export type RecordingSource = string | { archive: ArchiveSource; id: string }
 
 export async function loadRecording(source: RecordingSource): Promise<Recording> {

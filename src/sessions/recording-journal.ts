@@ -10,15 +10,15 @@ import type { StateChanges } from "../tools/tool-state.ts"
 import type { CallLog } from "./call-log.ts"
 import { encodeFailure, encodeOutcome, type Outcome } from "./outcome-codec.ts"
 
-/** One outcome from outside a run: an answer of a model, the outcome of a call, or the clock values and random numbers of a cell.
- *  `in` is the run: its number in the session, and the path of child runs below it. */
+/** One outcome from outside a run: an answer of a model, the outcome of a call, or the clock values and random numbers
+ *  of a cell. `in` is the run: its number in the session, and the path of child runs below it. */
 export type RecordingEntry =
   | { kind: "model"; in: string; model: number; call: RecordedCall }
   | { kind: "call"; in: string; name: string; args: string; outcome: Outcome; state?: StateChanges }
   | { kind: "cell"; in: string; times: number[]; randoms: number[] }
 
-/** A journal that records every outcome from outside a run, so that the run can be replayed. `calls` logs the calls of the cycle
- *  under way. */
+/** A journal that records every outcome from outside a run, so that the run can be replayed. `calls` logs the calls of
+ *  the cycle under way. */
 export function createRecordingJournal(path: string, write: (entry: RecordingEntry) => void, calls: CallLog): Journal {
   let models = 0
   let children = 0

@@ -28,8 +28,8 @@ export interface ArchiveOptions {
   /** Also stores a recording, so that the session can be replayed: the answers of models and the results of functions.
    *  Default true. */
   recording?: boolean | undefined
-  /** Keeps the system prompt of the resumed session, even if the agent has changed since. Default false: the next run uses the
-   *  current one. */
+  /** Keeps the system prompt of the resumed session, even if the agent has changed since. Default false: the next run
+   *  uses the current one. */
   keepPrompt?: boolean | undefined
 }
 
@@ -115,8 +115,8 @@ export async function withArchive<T>(source: ArchiveSource, work: (archive: Arch
   }
 }
 
-/** Lists the sessions of an archive, the newest first; with `search`, only those that mention the text. A damaged session is left
- *  out, with a process warning. */
+/** Lists the sessions of an archive, the newest first; with `search`, only those that mention the text. A damaged
+ *  session is left out, with a process warning. */
 export async function listSessions(
   archive: ArchiveSource,
   { agent, search }: { agent?: string | undefined; search?: string | undefined } = {},
@@ -137,7 +137,8 @@ export async function listSessions(
   })
 }
 
-/** Deletes a session and all its data, even if it is damaged. Throws a `ConflictError` if a run of it is under way elsewhere. */
+/** Deletes a session and all its data, even if it is damaged. Throws a `ConflictError` if a run of it is under way
+ *  elsewhere. */
 export async function deleteSession(archive: ArchiveSource, id: string): Promise<void> {
   await withArchive(archive, async (opened) => {
     const found = await readRecord(opened, id).catch((error: unknown) => void asDamagedError(error))

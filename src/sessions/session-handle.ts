@@ -12,7 +12,8 @@ export interface SessionHandleParts {
   cwd?: string | undefined
 }
 
-/** The handle of a session: its id and the folder of its archive. It never names a store, so it holds no credentials. */
+/** The handle of a session: its id and the folder of its archive. It never names a store, so it holds no
+ *  credentials. */
 export function sessionHandle(id: string, folder?: string): string {
   return `karst:1:${id}${folder === undefined ? "" : `@${folder}`}`
 }

@@ -13,8 +13,8 @@ import type { RecordingEntry } from "./recording-journal.ts"
 import { type Archive, refuseIfBusy, type SessionRecord, type StoredSession, sessionKeys } from "./session-archive.ts"
 import { registerWriter, unregisterWriter, writerLeaseMs } from "./writer-identity.ts"
 
-/** Stores a session while it runs. Every commit is guarded: if another writer has taken the session over, the commit fails with a
- *  `ConflictError` and changes nothing. */
+/** Stores a session while it runs. Every commit is guarded: if another writer has taken the session over, the commit
+ *  fails with a `ConflictError` and changes nothing. */
 export interface SessionWriter {
   /** Stores that a run is under way, and renews this until the run ends. */
   claim(): Promise<void>
@@ -175,7 +175,8 @@ export function createSessionWriter(
   }
 }
 
-/** Takes over a stored session: its earlier writer can no longer write. A run that never ended gets a `run-end` event. */
+/** Takes over a stored session: its earlier writer can no longer write. A run that never ended gets a `run-end`
+ *  event. */
 export async function takeOverSession(archive: Archive, stored: StoredSession): Promise<SessionWriter> {
   refuseIfBusy(stored.record)
   const { completedAt, ...record } = stored.record

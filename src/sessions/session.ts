@@ -135,7 +135,8 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   }
 }
 
-// The caller must see such an end before the next prompt is sent. A queued prompt could be taken for the answer to a question.
+// The caller must see such an end before the next prompt is sent. A queued prompt could be taken for the answer to a
+// question.
 const statusesThatHoldQueue: ReadonlySet<Status> = new Set(["waiting", "failed", "aborted"])
 
 /** The trajectory of a session. */

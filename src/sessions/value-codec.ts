@@ -1,12 +1,13 @@
-// Encodes values for stores: the results of calls in journals and recordings, the outputs of runs, the options of `submit`.
+// Encodes values for stores: the results of calls in journals and recordings, the outputs of runs, the options of
+// `submit`.
 import { types } from "node:util"
 import { deserialize, serialize } from "node:v8"
 import type { Json } from "../core/json.ts"
 import { guardNestingDepth } from "../core/values/nesting-depth.ts"
 import { isToolResult, type ToolResult, toolResult } from "../tools/tool.ts"
 
-/** An encoded value: JSON, else the bytes of `v8.serialize` in base64; with neither, `undefined`. `tool` marks the result of a
- *  tool, which is more than its data. */
+/** An encoded value: JSON, else the bytes of `v8.serialize` in base64; with neither, `undefined`. `tool` marks the
+ *  result of a tool, which is more than its data. */
 export type StoredValue = { json?: Json; bytes?: string; tool?: true }
 
 /** A value that cannot be stored, because it has behaviour or an identity. */
@@ -21,8 +22,8 @@ export function encodeValue(value: unknown): StoredValue | undefined {
   return "opaque" in encoded ? undefined : encoded
 }
 
-/** Like `encodeValue`, but says what an opaque value is. `subject` names the value in the error for data that is nested too
- *  deeply. */
+/** Like `encodeValue`, but says what an opaque value is. `subject` names the value in the error for data that is nested
+ *  too deeply. */
 export function encodeOrDescribe(value: unknown, subject: string): StoredValue | OpaqueValue {
   if (value === undefined) return {}
   if (isToolResult(value)) {

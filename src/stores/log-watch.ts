@@ -31,7 +31,8 @@ export interface ChangeSource {
   stop(): void
 }
 
-/** `start` opens a source of changes with the first subscription. It is stopped `lingerMs` after the last one has ended. */
+/** `start` opens a source of changes with the first subscription. It is stopped `lingerMs` after the last one has
+ *  ended. */
 export function createLogNotifier(start?: (notify: LogNotifier["notify"]) => ChangeSource, lingerMs = 0): LogNotifier {
   const subscriptions = new Map<string, Set<Subscription>>()
   let source: ChangeSource | undefined

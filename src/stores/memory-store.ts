@@ -4,8 +4,8 @@ import { createLogNotifier, type LogCursor, watchCursor } from "./log-watch.ts"
 import type { Store } from "./store.ts"
 import { checkGuard, closedError } from "./store-errors.ts"
 
-/** Stores state in this process, for tests and for runs that need not survive it. Values are encoded, as in the other stores, so
- *  neither writers nor readers can change them afterwards. */
+/** Stores state in this process, for tests and for runs that need not survive it. Values are encoded, as in the other
+ *  stores, so neither writers nor readers can change them afterwards. */
 export function memoryStore(): Store {
   const values = new Map<string, { value: string | Uint8Array; revision: number }>()
   const logs = new Map<string, string[]>()

@@ -6,16 +6,17 @@ export interface RedisScript {
   sha: string
 }
 
-/** One commit. Returns { 1, revision, epoch }, { 0, revision of the guarded value, epoch } if the guard does not hold, or
- *  { -1 } if the store has another epoch than the client knows: it was emptied.
+/** One commit. Returns { 1, revision, epoch }, { 0, revision of the guarded value, epoch } if the guard does not hold,
+ *  or { -1 } if the store has another epoch than the client knows: it was emptied.
  *
  *  KEYS: the counter, the index of keys, the commits of this client, the epoch, then the keys that the changes name.
- *  ARGV: the number of this commit of the client, the numbers whose answers arrived, the position of the guarded key in KEYS
- *  or 0, the revision it must have, the prefix of channels, 1 if the commit must be made even if the server is full, the epoch
- *  that the client knows or '', the epoch of a new store, then the changes, each as its type and fields.
+ *  ARGV: the number of this commit of the client, the numbers whose answers arrived, the position of the guarded key in
+ *  KEYS or 0, the revision it must have, the prefix of channels, 1 if the commit must be made even if the server is
+ *  full, the epoch that the client knows or '', the epoch of a new store, then the changes, each as its type and
+ *  fields.
  *
- *  A connection can break between the commit and its answer. The client then sends the same number again and gets the same
- *  answer. */
+ *  A connection can break between the commit and its answer. The client then sends the same number again and gets the
+ *  same answer. */
 export const commitScript = createScript(`
   local known = redis.call('HGET', KEYS[3], ARGV[1])
   local epoch = redis.call('GET', KEYS[4])

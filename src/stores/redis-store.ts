@@ -19,13 +19,14 @@ import { closedError, conflictError, corruptError } from "./store-errors.ts"
 export type { RedisClient } from "./redis-client.ts"
 
 export interface RedisStoreOptions {
-  /** The prefix of all keys of the store. Stores with the same prefix share their data. In a cluster a store lies in one slot,
-   *  chosen by the part of the prefix in braces, or by all of it. Default `karst`. */
+  /** The prefix of all keys of the store. Stores with the same prefix share their data. In a cluster a store lies in
+   *  one slot, chosen by the part of the prefix in braces, or by all of it. Default `karst`. */
   prefix?: string | undefined
 }
 
-/** Stores state in Redis 6.2 or newer, for any number of machines. Takes a URL, or an ioredis client, which the caller closes.
- *  The server's settings decide what survives its crash: use `appendonly yes` and `maxmemory-policy noeviction`. */
+/** Stores state in Redis 6.2 or newer, for any number of machines. Takes a URL, or an ioredis client, which the caller
+ *  closes. The server's settings decide what survives its crash: use `appendonly yes` and `maxmemory-policy
+ *  noeviction`. */
 export function redisStore(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
   if (!server) throw new ConfigError("redisStore needs a URL such as redis://localhost:6379, or a client of ioredis.")
   checkOptions("redisStore()", options, { prefix: mustBeText })

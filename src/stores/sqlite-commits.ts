@@ -57,7 +57,8 @@ interface PendingCommit {
   reject(error: unknown): void
 }
 
-/** Makes one commit if its guard holds. Returns a function that settles its promise once the transaction is on the disk. */
+/** Makes one commit if its guard holds. Returns a function that settles its promise once the transaction is on the
+ *  disk. */
 function applyCommit({ changes, guard, resolve, reject }: PendingCommit, { queries }: SqliteDatabase): () => void {
   try {
     if (guard) checkGuard(guard, queries.revision(guard.key))

@@ -141,8 +141,8 @@ function forbiddenError(error: unknown, name: string): AgentError {
   return new AgentError(`${name} may not be used: ${why}. ${cure}`, { code: "permission-denied", cause: error })
 }
 
-/** Returns true if the modes of a file forbid its use. SQLite does not report this, and opening the file to find out would release
- *  the locks of this process when it is closed. */
+/** Returns true if the modes of a file forbid its use. SQLite does not report this, and opening the file to find out
+ *  would release the locks of this process when it is closed. */
 function isForbidden(path: string): boolean {
   try {
     const { mode, uid, gid } = statSync(path)

@@ -16,8 +16,8 @@ export interface SqliteQueries {
   apply(change: EncodedChange, revision: number): void
 }
 
-// The id of an item combines the id of its log and its position, so that a log lies together in the file and needs no index.
-// Ids of logs are never reused, so that a watcher notices when a log was replaced.
+// The id of an item combines the id of its log and its position, so that a log lies together in the file and needs no
+// index. Ids of logs are never reused, so that a watcher notices when a log was replaced.
 export const schema = `
   PRAGMA application_id = 0x4b525354;
   PRAGMA user_version = 1;

@@ -9,8 +9,8 @@ import type { Store } from "./store.ts"
 import { closedError, corruptError } from "./store-errors.ts"
 
 export interface SqliteStoreOptions {
-  /** Waits until a commit is on the disk, so that it also survives a power cut. Without this a commit takes a tenth of the time
-   *  and still survives a crash of the process. Default true. */
+  /** Waits until a commit is on the disk, so that it also survives a power cut. Without this a commit takes a tenth of
+   *  the time and still survives a crash of the process. Default true. */
   sync?: boolean | undefined
   /** How long to wait for another process that is writing. Default 10,000. */
   busyTimeoutMs?: number | undefined
@@ -18,8 +18,8 @@ export interface SqliteStoreOptions {
 
 const optionChecks: OptionChecks<SqliteStoreOptions> = { sync: mustBeBoolean, busyTimeoutMs: mustBeAtLeast(0) }
 
-/** Stores state in one SQLite file (`node:sqlite`), for any number of processes of this machine. The file is created at the first
- *  use. */
+/** Stores state in one SQLite file (`node:sqlite`), for any number of processes of this machine. The file is created at
+ *  the first use. */
 export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Store {
   checkOptions("sqliteStore()", options, optionChecks)
   const { sync = true, busyTimeoutMs = 10_000 } = options

@@ -46,8 +46,8 @@ export interface OwnConnection {
   close(): Promise<void>
 }
 
-/** `maxRetriesPerRequest` limits the attempts of a command while the server is unreachable (20 take about eight seconds); null
- *  waits until the server is back. */
+/** `maxRetriesPerRequest` limits the attempts of a command while the server is unreachable (20 take about eight
+ *  seconds); null waits until the server is back. */
 export async function connectForBullmq(
   server: string | RedisConnection,
   maxRetriesPerRequest: number | null,

@@ -32,8 +32,8 @@ export interface BullmqBackendOptions extends BackendOptions {
   queue?: string | undefined
   /** The prefix of its keys in Redis, put in braces so that a queue lies in one slot of a cluster. Default `karst`. */
   prefix?: string | undefined
-  /** How long a job stays with a worker that gives no sign of life before it goes to another worker. A worker renews its lock
-   *  at half that time, so use more than twice the time that code may block the event loop. Default 10,000. */
+  /** How long a job stays with a worker that gives no sign of life before it goes to another worker. A worker renews
+   *  its lock at half that time, so use more than twice the time that code may block the event loop. Default 10,000. */
   lockDurationMs?: number | undefined
   /** How often a worker checks for jobs of dead workers. Default 3,000. */
   stalledIntervalMs?: number | undefined
@@ -60,8 +60,9 @@ const bullmqChecks: OptionChecks<BullmqBackendOptions> = {
   priority: mustBeEither("a number or a function of the job", mustBeNumber, mustBeFunction),
 }
 
-/** Executes runs on any number of machines, over BullMQ and Redis. Run Redis with `maxmemory-policy noeviction`. Its settings
- *  (`appendonly yes`) decide which jobs survive a crash of the server; `engine.recover()` pushes the lost ones again. */
+/** Executes runs on any number of machines, over BullMQ and Redis. Run Redis with `maxmemory-policy noeviction`. Its
+ *  settings (`appendonly yes`) decide which jobs survive a crash of the server; `engine.recover()` pushes the lost ones
+ *  again. */
 export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDisposable & { close(): Promise<void> } {
   checkOptions("bullmqBackend()", options, bullmqChecks)
   const { url, connection, queue: name = "runs", prefix = "karst" } = options

@@ -5,7 +5,8 @@ import type { Backend, BackendOptions } from "./backend.ts"
 import { createErrorReporter } from "./error-reporter.ts"
 import { createJobQueue } from "./job-queue.ts"
 
-/** Executes runs in this process. The queue is in memory: after a crash `engine.recover()` pushes the stored runs again. */
+/** Executes runs in this process. The queue is in memory: after a crash `engine.recover()` pushes the stored runs
+ *  again. */
 export function inlineBackend(options: BackendOptions = {}): Backend {
   checkOptions("inlineBackend()", options, backendChecks)
   const queue = createJobQueue(createErrorReporter("inlineBackend", options))

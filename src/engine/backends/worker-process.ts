@@ -12,7 +12,8 @@ export type ToWorker =
   | { type: "drain" }
   | { type: "end" }
 
-/** Messages from a worker. An `ask` with a job pushes the job. Every `ask` is answered with the number of queued jobs. */
+/** Messages from a worker. An `ask` with a job pushes the job. Every `ask` is answered with the number of queued
+ *  jobs. */
 export type FromWorker =
   | { type: "ready" }
   | { type: "unfit"; error: ErrorData }

@@ -19,8 +19,9 @@ import { currentPoolBackend } from "./worker-link.ts"
 import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts"
 
 export interface WorkerBackendOptions extends BackendOptions {
-  /** The module that exports `engine`, created with this backend: a path, or `import.meta.url` within the module. Each worker
-   *  imports it and works for that engine, so importing it must only define things: submit runs from another module. */
+  /** The module that exports `engine`, created with this backend: a path, or `import.meta.url` within the module. Each
+   *  worker imports it and works for that engine, so importing it must only define things: submit runs from another
+   *  module. */
   module: string | URL
   /** The number of processes. Default: the number of processors. */
   workers?: number | undefined
@@ -32,9 +33,9 @@ const workerChecks: OptionChecks<WorkerBackendOptions> = {
   workers: mustBeIntegerFrom(1),
 }
 
-/** Executes runs in a pool of processes on this machine, so that runs that keep a processor busy block neither each other nor
- *  this process. A worker that ends is replaced, and its jobs go to others. The queue is in the memory of this process: after
- *  a crash `engine.recover()` pushes the runs again. */
+/** Executes runs in a pool of processes on this machine, so that runs that keep a processor busy block neither each
+ *  other nor this process. A worker that ends is replaced, and its jobs go to others. The queue is in the memory of
+ *  this process: after a crash `engine.recover()` pushes the runs again. */
 export function workerBackend(options: WorkerBackendOptions): Backend {
   const { module, workers = availableParallelism() } = options
   if (!module) throw new ConfigError("workerBackend needs the module that exports the engine, such as import.meta.url.")

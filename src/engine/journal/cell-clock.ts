@@ -8,8 +8,8 @@ export interface CellClock {
   takeReads(): number[]
 }
 
-/** Replays the recorded clock values, then reads the real clock. Randomness derives from the seed. `onEffect` is called once for
- *  each kind of effect that the journal does not record. */
+/** Replays the recorded clock values, then reads the real clock. Randomness derives from the seed. `onEffect` is called
+ *  once for each kind of effect that the journal does not record. */
 export function createCellClock(
   recorded: readonly number[],
   seed: string,

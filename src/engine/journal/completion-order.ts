@@ -1,6 +1,6 @@
 // Replays the outcomes of parallel calls in their recorded order.
-/** Releases recorded outcomes in the order in which they were recorded, so that code with parallel calls takes the same path
- *  again. */
+/** Releases recorded outcomes in the order in which they were recorded, so that code with parallel calls takes the same
+ *  path again. */
 export interface CompletionOrder {
   /** Resolves when all outcomes before this position have been released. */
   waitForTurn(position: number): Promise<void>

@@ -1,4 +1,5 @@
-// The journal of a run: records models' answers, calls and clock values, and replays them when a cycle is executed again.
+// The journal of a run: records models' answers, calls and clock values, and replays them when a cycle is executed
+// again.
 import type { ApprovalAnswer } from "../../actions/approval.ts"
 import { callName, callSubject, fullCallText, previewCall } from "../../actions/preview-call.ts"
 import type { CallSteps, Journal } from "../../actions/run-journal.ts"

@@ -4,8 +4,8 @@ import type { EventBody } from "../../core/event.ts"
 import type { RunHead } from "../checkpoint.ts"
 import { isOwnerGone, type Owner } from "./run-owner.ts"
 
-/** The claims of a run since its last saved cycle, stored before a worker does anything. A worker that drains returns the run,
- *  which does not count as a death. */
+/** The claims of a run since its last saved cycle, stored before a worker does anything. A worker that drains returns
+ *  the run, which does not count as a death. */
 export interface Attempts {
   claims: number
   /** How many workers died while they worked on the run beside others. */
@@ -16,8 +16,8 @@ export interface Attempts {
   alone: boolean
 }
 
-/** The lease and the attempts of a run that a worker claims. If the previous worker may still be alive, the lease doubles:
- *  otherwise a cell that computes for longer than the lease would move back and forth between workers. */
+/** The lease and the attempts of a run that a worker claims. If the previous worker may still be alive, the lease
+ *  doubles: otherwise a cell that computes for longer than the lease would move back and forth between workers. */
 export function nextClaim(head: RunHead, owner: Owner, leaseMs: number): Pick<RunHead, "attempts" | "lease"> {
   const { lease, attempts = noAttempts } = head
   const from = previousOwnerState(head, owner)

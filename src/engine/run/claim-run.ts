@@ -11,7 +11,8 @@ export interface Claim {
   owner: Owner
   leaseMs: number
   leaseObserver: LeaseObserver
-  /** The messages to the run from position `inboxFrom` on. They are stored with the claim, so that the first cycle has them. */
+  /** The messages to the run from position `inboxFrom` on. They are stored with the claim, so that the first cycle has
+   *  them. */
   inbox?: readonly InboxMessage[]
   inboxFrom?: number
   /** The previous run of its session. */
@@ -56,14 +57,14 @@ function applyMessages(head: RunHead, { inbox = [], inboxFrom }: Claim): RunHead
 export function claimedHead(head: RunHead, { owner, leaseMs }: { owner: Owner; leaseMs: number }): RunHead {
   const { refused: _, retryAt: __, ...rest } = head
   const claim = nextClaim(head, owner, leaseMs)
-  // A run that is still `running` lost its worker in a cycle. Before the first checkpoint no model was called, so nothing was
-  // interrupted.
+  // A run that is still `running` lost its worker in a cycle. Before the first checkpoint no model was called, so
+  // nothing was interrupted.
   const interrupted = head.status === "running" && head.state && ({ interrupted: true } as const)
   return { ...rest, ...interrupted, status: "running", ...claim, fence: head.fence + 1, updatedAt: Date.now() }
 }
 
-/** Returns true if a worker may claim the run. It may always claim a run of its own lease, because it asks only for runs that it
- *  is not executing. */
+/** Returns true if a worker may claim the run. It may always claim a run of its own lease, because it asks only for
+ *  runs that it is not executing. */
 export function isClaimable(
   head: RunHead,
   { owner, leaseObserver }: { owner?: Owner; leaseObserver: LeaseObserver },

@@ -11,8 +11,9 @@ import type { HeldRun } from "./held-run.ts"
 /** The arguments of `HeldRun.commit`: how the head changes, and what else is stored with it. */
 export type HeadCommit = [next: (head: RunHead) => RunHead, changes: StoreChange[]]
 
-/** After a cell was aborted for approvals: the run waits for the undecided ones, or is queued if all were decided meanwhile.
- *  Decisions made while the cell was held are logged here, because the events of the aborted cell are not stored. */
+/** After a cell was aborted for approvals: the run waits for the undecided ones, or is queued if all were decided
+ *  meanwhile. Decisions made while the cell was held are logged here, because the events of the aborted cell are not
+ *  stored. */
 export function approvalWaitCommit({ id }: RunHead, open: (head: RunHead) => RunHead["asked"]): HeadCommit {
   return commitWithEventsFrom(
     id,

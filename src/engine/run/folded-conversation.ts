@@ -27,8 +27,8 @@ export interface LoadedConversation {
 /** Reading one more run costs about as much as reading so many events. */
 export const runReadCost = 100
 
-/** Reads the folded conversation that a head names. Resolves to undefined if none is stored, or if a run that was deleted since
- *  had replaced it: the events of all runs are still stored. */
+/** Reads the folded conversation that a head names. Resolves to undefined if none is stored, or if a run that was
+ *  deleted since had replaced it: the events of all runs are still stored. */
 export async function readFoldedConversation(
   store: Store,
   { folded }: RunHead,
@@ -50,16 +50,16 @@ export function conversationMessages({ folded, events }: LoadedConversation): Me
 export interface ConversationFolder {
   /** The run that stores the folded conversation. */
   readonly run: string | undefined
-  /** Counts events that are about to be saved. Returns a function that computes the changes to commit with them from the head
-   *  that is committed. */
+  /** Counts events that are about to be saved. Returns a function that computes the changes to commit with them from
+   *  the head that is committed. */
   advance(conversation: Conversation, id: string, events: number): (next: RunHead) => StoreChange[]
 }
 
 export function createConversationFolder(run: string | undefined, cost: number): ConversationFolder {
   const folding = { run, advance }
 
-  // The conversation is folded again once reading the events costs more than reading the folded form, which is as long as the
-  // conversation.
+  // The conversation is folded again once reading the events costs more than reading the folded form, which is as long
+  // as the conversation.
   function advance(conversation: Conversation, id: string, events: number): (next: RunHead) => StoreChange[] {
     cost += events
     if (cost <= 2 * runReadCost + conversation.messages.length) return () => []

@@ -6,23 +6,24 @@ import { hasEnded, headChanges, type RunHead, runKeys, type StoredRunHead } from
 import { claimedHead } from "./claim-run.ts"
 import type { Owner } from "./run-owner.ts"
 
-/** A run that this worker has claimed. Each write is guarded by the revision of the one before, so it is refused once another
- *  worker has claimed the run. */
+/** A run that this worker has claimed. Each write is guarded by the revision of the one before, so it is refused once
+ *  another worker has claimed the run. */
 export interface HeldRun {
   readonly head: RunHead
   /** The revision of the claim or of the last commit. */
   readonly revision: number
-  /** Writes the head and the pending journal entries. With `endsCycle` these entries are dropped, because they will not be read
-   *  again. `changes` may be computed from the head that is written. */
+  /** Writes the head and the pending journal entries. With `endsCycle` these entries are dropped, because they will not
+   *  be read again. `changes` may be computed from the head that is written. */
   commit(next: (head: RunHead) => RunHead, changes?: Changes, options?: { endsCycle?: boolean }): Promise<void>
-  /** Appends to the journal; calls at the same time share one write. With nothing to write, it only checks that this worker still
-   *  holds the run. */
+  /** Appends to the journal; calls at the same time share one write. With nothing to write, it only checks that this
+   *  worker still holds the run. */
   appendNow(items: readonly Json[]): Promise<void>
   /** Appends to the journal with the next write, or a few milliseconds later. */
   appendSoon(items: readonly Json[]): void
   /** Claims a parked run again; throws a `ConflictError` if another process has changed it since. */
   reclaim(owner: Owner): Promise<void>
-  /** Fires when a write was refused or failed: the run then continues from its stored state, perhaps in another process. */
+  /** Fires when a write was refused or failed: the run then continues from its stored state, perhaps in another
+   *  process. */
   readonly lost: AbortSignal
   /** Stops to renew the lease. */
   stopRenewing(): void

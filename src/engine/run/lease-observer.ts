@@ -1,8 +1,8 @@
 // Observes whether the workers of runs still renew their leases.
 import type { RunHead } from "../checkpoint.ts"
 
-/** Measures how long the head of a run has not changed. A worker that holds a run changes its head regularly. Only the clock of
- *  this process is used, because clocks of other machines differ and may be set. */
+/** Measures how long the head of a run has not changed. A worker that holds a run changes its head regularly. Only the
+ *  clock of this process is used, because clocks of other machines differ and may be set. */
 export interface LeaseObserver {
   /** How long, in milliseconds, this process has seen the head unchanged: 0 the first time. */
   silentFor(head: RunHead): number

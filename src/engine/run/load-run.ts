@@ -143,8 +143,8 @@ function eventsCoveredBySnapshot(
   return Math.max(0, end - (stored - failedFrom))
 }
 
-/** Reads the conversation of a run and of the earlier runs of its session: the folded form, if one is stored, and the events
- *  since. */
+/** Reads the conversation of a run and of the earlier runs of its session: the folded form, if one is stored, and the
+ *  events since. */
 export async function readConversation(store: Store, head: RunHead): Promise<LoadedConversation> {
   const folded = await readFoldedConversation(store, head)
   const runs: AgentEvent[][] = []
@@ -186,7 +186,8 @@ function conversationHead(head: RunHead): ConversationHead {
   }
 }
 
-/** Reads the events of a run from that position on. A log that is shorter than the head says is an error of code `corrupt`. */
+/** Reads the events of a run from that position on. A log that is shorter than the head says is an error of code
+ *  `corrupt`. */
 export async function readEvents(store: Store, { id, stored }: RunHead, from = 0): Promise<AgentEvent[]> {
   const events = parseEvents(await Array.fromAsync(store.read(runKeys(id).events, from)), id)
   if (from + events.length >= stored) return events

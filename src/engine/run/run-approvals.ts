@@ -90,7 +90,8 @@ export function createApprovals(
         ...(reason !== undefined && { reason }),
         ...(expiresAt !== undefined && { expiresAt }),
       }
-      // Stored at once, so that any process can answer while the cell is held. It replaces an earlier request with its decision.
+      // Stored at once, so that any process can answer while the cell is held. It replaces an earlier request with its
+      // decision.
       await held.commit(
         (head) => ({ ...head, asked: [...head.asked.filter((each) => each.key !== key), entry] }),
         [{ type: "put", key: pendingCallKey(held.head.id, id), value: text }],

@@ -1,4 +1,5 @@
-// Executes a claimed run with its agent until it ends, waits or yields to other jobs. Between two slices the run may stay warm.
+// Executes a claimed run with its agent until it ends, waits or yields to other jobs. Between two slices the run may
+// stay warm.
 import type { AgentConfig } from "../../agent/agent-config.ts"
 import type { Conversation } from "../../agent/conversation.ts"
 import type { DurableRun } from "../../agent/run/durable-run.ts"
@@ -200,8 +201,8 @@ async function checkDefinition(execution: RunExecution, config: AgentConfig, { r
   if (!held.head.definition || changed.length > 0) execution.definition = definition
 }
 
-/** Called when an approval was not answered within the hold time. Waits for the calls under way, then stops the cell; the run
- *  waits without a worker. */
+/** Called when an approval was not answered within the hold time. Waits for the calls under way, then stops the cell;
+ *  the run waits without a worker. */
 async function suspendForApproval(execution: RunExecution): Promise<void> {
   const { journal, approvals, controller, held } = execution
   await journal.untilIdle()
@@ -212,8 +213,8 @@ async function suspendForApproval(execution: RunExecution): Promise<void> {
   controller.abort(reason)
 }
 
-/** Ends the slice and leaves the run in memory for its next job. Resolves to true once that has come, to false if the run
- *  must leave this process. */
+/** Ends the slice and leaves the run in memory for its next job. Resolves to true once that has come, to false if the
+ *  run must leave this process. */
 function parkUntilNextJob(execution: RunExecution, ending: () => Promise<void>): Promise<boolean> {
   const { setup, held } = execution
   if (execution.stop !== "requeued" || setup.stopping.aborted) return Promise.resolve(false)
@@ -229,7 +230,8 @@ function parkUntilNextJob(execution: RunExecution, ending: () => Promise<void>):
   return parked.promise
 }
 
-/** Continues a parked run for its next job. Returns undefined if another worker has changed it: then it is closed here. */
+/** Continues a parked run for its next job. Returns undefined if another worker has changed it: then it is closed
+ *  here. */
 async function resume(execution: RunExecution, close: () => Promise<void>): Promise<SliceEnd | undefined> {
   const { setup, held } = execution
   try {

@@ -16,7 +16,8 @@ export interface InboxActions {
   abort(reason: string | undefined): void
   decide(key: string, decision: Decision): void
   steer(text: string): void
-  /** Resolves to true when this worker holds the run (between two jobs it does not), to false if it will not hold it again. */
+  /** Resolves to true when this worker holds the run (between two jobs it does not), to false if it will not hold it
+   *  again. */
   untilHeld(): Promise<boolean>
 }
 
@@ -28,8 +29,8 @@ export interface Inbox {
   close(): Promise<void>
 }
 
-/** Reads the messages to a held run and acts on them. First the content of a message and the position after it are committed
- *  together. Only an abort is not committed: it stays in the inbox until the run has ended. */
+/** Reads the messages to a held run and acts on them. First the content of a message and the position after it are
+ *  committed together. Only an abort is not committed: it stays in the inbox until the run has ended. */
 export function followInbox(store: Store, held: HeldRun, actions: InboxActions): Inbox {
   const controller = new AbortController()
   const steers: string[] = []

@@ -15,7 +15,8 @@ export function createOwner(): Owner {
   return { id: newId("worker"), host: thisHost(), pid: process.pid }
 }
 
-/** Returns true if the owner's process was on this machine and no longer exists. Owners elsewhere are judged by their lease. */
+/** Returns true if the owner's process was on this machine and no longer exists. Owners elsewhere are judged by their
+ *  lease. */
 export function isOwnerGone({ host, pid }: Owner): boolean {
   if (host !== thisHost() || pid === process.pid) return false
   try {

@@ -1,6 +1,6 @@
 // Limits which runs a worker executes at the same time.
-/** Lets runs execute side by side, or one alone. A run that may have killed its workers executes alone, so that its startNext crash
- *  interrupts no other run and is certainly its own. */
+/** Lets runs execute side by side, or one alone. A run that may have killed its workers executes alone, so that its
+ *  next crash interrupts no other run and is certainly its own. */
 export interface RunSlots {
   /** Does the work once no run executes alone. With `isAlone`, once no other run executes. */
   enter<T>(isAlone: boolean, work: () => Promise<T>): Promise<T>

@@ -8,8 +8,8 @@ import { checkpointChanges } from "./checkpoint-records.ts"
 import type { RunExecution } from "./run-execution.ts"
 import { takeSnapshot } from "./run-snapshots.ts"
 
-/** Commits the new events with the state, the objects and the artifacts. If the slice has had its time, the next job of the run
- *  is pushed and the run stops after this cycle. */
+/** Commits the new events with the state, the objects and the artifacts. If the slice has had its time, the next job of
+ *  the run is pushed and the run stops after this cycle. */
 export async function saveCheckpoint(execution: RunExecution, progress: RunProgress): Promise<void> {
   const { setup, held, journal, loaded, timer } = execution
   const { state, conversation, ended, objects } = progress
@@ -51,8 +51,8 @@ export async function saveCheckpoint(execution: RunExecution, progress: RunProgr
   if (!ended) execution.emit({ type: "checkpoint-saved", revision: held.revision })
 }
 
-/** Commits the end of a failed run. Its head stays as the last saved cycle left it, with the journal since then: a retry
- *  continues from there. */
+/** Commits the end of a failed run. Its head stays as the last saved cycle left it, with the journal since then: a
+ *  retry continues from there. */
 async function saveFailure(execution: RunExecution, conversation: Conversation): Promise<void> {
   const { held } = execution
   const events = conversation.events.slice(execution.savedEvents)
@@ -61,8 +61,8 @@ async function saveFailure(execution: RunExecution, conversation: Conversation):
   execution.stop = "ended"
 }
 
-/** Pushes the next job while the checkpoint is written. A worker that takes it before that finds the run held and tries again
- *  later. */
+/** Pushes the next job while the checkpoint is written. A worker that takes it before that finds the run held and tries
+ *  again later. */
 function pushNextJob(execution: RunExecution): void {
   const { setup, held } = execution
   execution.nextJob = setup.push(held.head.id, held.revision)

@@ -1,7 +1,7 @@
 // Decides when a slice has had its time.
 /** Measures how long one job has worked on a run. */
 export interface SliceTimer {
-  /** How many cycles the run had when the slice startedAt. */
+  /** How many cycles the run had when the slice began. */
   readonly cycle: number
   /** Resolves to true if the slice must end after the current cycle. */
   isOver(): Promise<boolean>

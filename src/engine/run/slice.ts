@@ -45,8 +45,8 @@ export type SliceEnd =
   /** `held`: another worker has the run. `none`: there is nothing to do. */
   | { type: "waiting" | "ended" | "held" | "refused" | "none" }
 
-/** Executes a run until it ends, waits or has had its time, or until this worker stops. Rejects if it is not known how far the
- *  run came. */
+/** Executes a run until it ends, waits or has had its time, or until this worker stops. Rejects if it is not known how
+ *  far the run came. */
 export async function executeSlice(setup: SliceSetup, id: string): Promise<SliceEnd> {
   return setup.warmRuns.runExclusively(id, async () => {
     try {

@@ -1,8 +1,8 @@
 // Keeps runs in memory between two jobs, so that the next slice need not load them again.
 import type { SliceEnd } from "./slice.ts"
 
-/** The runs of this worker. One job at a time executes a run, and between two jobs some runs stay in memory with their objects
- *  and their conversation. */
+/** The runs of this worker. One job at a time executes a run, and between two jobs some runs stay in memory with their
+ *  objects and their conversation. */
 export interface WarmRuns {
   /** Does work on a run while no other work on it is done here. */
   runExclusively<T>(id: string, work: () => Promise<T>): Promise<T>
@@ -16,7 +16,8 @@ export interface WarmRuns {
 }
 
 export interface WarmRun {
-  /** Claims the run again and continues it. Resolves to undefined if another process has changed it: then it is closed. */
+  /** Claims the run again and continues it. Resolves to undefined if another process has changed it: then it is
+   *  closed. */
   resume(): Promise<SliceEnd | undefined>
   close(): Promise<void>
 }

@@ -46,7 +46,8 @@ export async function commitChanges(
   return next.revision
 }
 
-/** Starts to write logs, artifacts and the snapshot; returns these writes and the session.json that makes them count. */
+/** Starts to write logs, artifacts and the snapshot; returns these writes and the session.json that makes them
+ *  count. */
 function applyChanges(root: string, changes: readonly EncodedChange[], { draft: _, ...before }: SessionFile) {
   const next: SessionFile = { ...before, logs: { ...before.logs } }
   const writes: Promise<void>[] = []

@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto"
 
 /** The relative path of a name without its ending: `sessions/7` stays `sessions/7`. Characters that file systems treat
- *  differently (case, dots, accents) become %xx and long parts are cut, so no name leaves the folder or meets another one. */
+ *  differently (case, dots, accents) become %xx and long parts are cut, so no name leaves the folder or meets another
+ *  one. */
 export function pathOfName(name: string): string {
   return name.split("/").map(encodeSegment).join("/")
 }

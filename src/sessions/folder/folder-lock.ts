@@ -14,8 +14,8 @@ export interface FolderLock {
   close(): Promise<void>
 }
 
-/** Uses the lock that SQLite takes from the operating system. It ends with the process that holds it, so a lock is never
- *  stale and never has to be broken. The file itself stays empty but for SQLite's header. */
+/** Uses the lock that SQLite takes from the operating system. It ends with the process that holds it, so a lock is
+ *  never stale and never has to be broken. The file itself stays empty but for SQLite's header. */
 export function createFolderLock(file: string, name: string): FolderLock {
   const inTurn = keyedSerialQueue()
   let database: DatabaseSync | undefined

@@ -45,8 +45,8 @@ export function sessionDirectory(folder: string, id: string): string {
   return resolve(folder, "sessions", pathOfName(id))
 }
 
-/** The committed length of a log in bytes; undefined in a copy of the folder without session.json. Bytes after it belong to a
- *  commit that was never finished. */
+/** The committed length of a log in bytes; undefined in a copy of the folder without session.json. Bytes after it
+ *  belong to a commit that was never finished. */
 export async function committedLength(directory: string, log: string): Promise<number | undefined> {
   const file = await readSessionFile(directory)
   return file && (file.logs[log] ?? 0)

@@ -1,5 +1,6 @@
-// Sessions on disk. Each session is a folder with events.jsonl, recording.jsonl, snapshot.bin, artifacts/ and session.json.
-// A commit replaces session.json last; that file says how much of each log counts, so a commit is stored whole or not at all.
+// Sessions on disk. Each session is a folder with events.jsonl, recording.jsonl, snapshot.bin, artifacts/ and
+// session.json. A commit replaces session.json last; that file says how much of each log counts, so a commit is stored
+// whole or not at all.
 import { readdir, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { ConfigError } from "../../core/errors.ts"
@@ -27,8 +28,8 @@ export type SessionStore = Pick<Store, "get" | "commit" | "keys" | "read" | "clo
 /** The lock file of an archive folder. */
 export const lockFile = ".lock"
 
-/** Keeps the keys and logs of sessions (`sessions/<id>/…`) in a folder, for any number of processes of one machine. A commit
- *  is on the disk before it resolves. The folder is created by the first commit. */
+/** Keeps the keys and logs of sessions (`sessions/<id>/…`) in a folder, for any number of processes of one machine. A
+ *  commit is on the disk before it resolves. The folder is created by the first commit. */
 export function openSessionFolder(folder: string): SessionStore {
   if (!folder) throw new ConfigError('An archive needs a folder, such as ".karst".')
   const root = resolve(folder)
