@@ -1,4 +1,5 @@
-import { jsRuntime, type Runtime, safeRules } from "karst"
+import { jsRuntime, type Runtime } from "karst"
+import { safeRules } from "karst/rules"
 import { caveAgent } from "./anchors.ts"
 import { interleave, perUnit, ratio, stats } from "./measure.ts"
 import { budget, type Report } from "./report.ts"

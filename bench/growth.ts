@@ -1,4 +1,6 @@
-import { type AgentOptions, createAgent, jsRuntime, type ScriptedStep, safeRules, scripted, tool } from "karst"
+import { type AgentOptions, createAgent, jsRuntime, tool } from "karst"
+import { type ScriptedStep, scriptedModel } from "karst/models"
+import { safeRules } from "karst/rules"
 import * as z from "zod"
 import { median, stats } from "./measure.ts"
 import { type Budget, budget, type Report, type Row } from "./report.ts"
@@ -56,7 +58,7 @@ function noteTool(notes: string[]) {
 /** When each cycle of a run of 500 steps took how long. */
 async function stepTimes(answer: (step: number) => ScriptedStep, options: Partial<AgentOptions>): Promise<number[]> {
   const answers = Array.from({ length: steps }, (_, step) => answer(step))
-  const model = scripted([...answers, "Done."], { usage: { input: 900, output: 40, complete: true } })
+  const model = scriptedModel([...answers, "Done."], { usage: { input: 900, output: 40, complete: true } })
   const starts: number[] = []
   const result = await createAgent({
     model,

@@ -1,5 +1,6 @@
 import { join } from "node:path"
-import { createAgent, jsRuntime, type Runtime, type SkillSource, scripted, skill } from "karst"
+import { createAgent, jsRuntime, type Runtime, type SkillSource, skill } from "karst"
+import { scriptedModel } from "karst/models"
 import { root } from "../scripts/tools.ts"
 import { estimateTokens } from "../src/core/usage.ts"
 import { interleave, perUnit, ratio, stats } from "./measure.ts"
@@ -36,7 +37,7 @@ async function skillRows(): Promise<Row[]> {
 }
 
 async function promptTokens(skills: readonly SkillSource[]): Promise<number> {
-  const agent = createAgent({ model: scripted([]), skills })
+  const agent = createAgent({ model: scriptedModel([]), skills })
   return estimateTokens(await agent.describe())
 }
 
@@ -89,7 +90,7 @@ async function work(runtime: Runtime, who: number, count: number): Promise<void>
     { length: count },
     (_, at) => `\`\`\`ts\ncounts.agent${who} = (counts.agent${who} ?? 0) + ${at}\ncounts.agent${who}\n\`\`\`\n`,
   )
-  const model = scripted([...steps, "Done."], { usage: { input: 900, output: 40, complete: true } })
+  const model = scriptedModel([...steps, "Done."], { usage: { input: 900, output: 40, complete: true } })
   const { cycles } = await createAgent({ model, runtime, limits: { cycles: count + 1 } }).run("Count")
   if (cycles !== count + 1) throw new Error(`The run took ${cycles} cycles.`)
 }

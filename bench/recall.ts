@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { createAgent, type Json, jsRuntime, type Message, type ModelRequest, messageText, scripted } from "karst"
+import { createAgent, type Json, jsRuntime, type Message, messageText } from "karst"
+import { type ModelRequest, scriptedModel } from "karst/models"
 import { root } from "../scripts/tools.ts"
 import { estimateTokens } from "../src/core/usage.ts"
 import { stats } from "./measure.ts"
@@ -90,7 +91,7 @@ async function outcomes({ trial, before, wanted }: Case): Promise<Record<string,
 
 /** What an agent's model is sent, and what is in the variables that this text names, and those that they name. */
 async function compacted(messages: Message[]): Promise<{ kept: string; variables: string }> {
-  const model = scripted(["Done."])
+  const model = scriptedModel(["Done."])
   await using runtime = jsRuntime()
   const agent = createAgent({
     model,
@@ -98,7 +99,7 @@ async function compacted(messages: Message[]): Promise<{ kept: string; variables
     messages,
     // The limit is for the whole request; what the conversation may take is measured here.
     prompt: { instructions: () => "", rules: () => "", skills: () => "", objects: () => "" },
-    memory: { compactAt: tokens, model: scripted(extract) },
+    memory: { compactAt: tokens, model: scriptedModel(extract) },
   })
   await agent.run("Go on.")
   const kept = (model.requests[0]?.messages.slice(0, -1) ?? []).map(textOf).join("\n")

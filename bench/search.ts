@@ -62,7 +62,10 @@ interface Question {
   limit?: number
 }
 
-type Tools = Pick<typeof import("karst/tools") & typeof import("karst"), "searchFilesTool" | "localWorkspace">
+type Tools = Pick<
+  typeof import("karst/tools") & typeof import("karst/workspaces"),
+  "searchFilesTool" | "localWorkspace"
+>
 
 // Built, as users have it: a thread that starts from source would have types to strip.
 async function builtTools(): Promise<Tools> {

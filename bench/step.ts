@@ -1,4 +1,6 @@
-import { createAgent, jsRuntime, type Runtime, safeRules, scripted, tool } from "karst"
+import { createAgent, jsRuntime, type Runtime, tool } from "karst"
+import { scriptedModel } from "karst/models"
+import { safeRules } from "karst/rules"
 import * as z from "zod"
 import { caveAgent } from "./anchors.ts"
 import { interleave, perUnit, ratio, repeat, stats } from "./measure.ts"
@@ -73,7 +75,7 @@ export async function step(): Promise<Report> {
 
 async function karstRun(runtime: Runtime): Promise<void> {
   const cells = Array.from({ length: steps }, (_, step) => `Note ${step}.\n\`\`\`ts\n${noteCell(step)}\n\`\`\`\n`)
-  const model = scripted([...cells, "Done."], { usage })
+  const model = scriptedModel([...cells, "Done."], { usage })
   const { cycles } = await createAgent({ model, runtime, limits: { cycles: steps + 1 } }).run("Take the notes")
   if (cycles !== steps + 1) throw new Error(`The run took ${cycles} cycles.`)
   await runtime.close()
@@ -91,7 +93,7 @@ function karstTools(): Promise<number> {
     input: z.object({ text: z.string() }),
     run: async ({ text }) => notes.push(text),
   })
-  const model = scripted([...answers, "Done."], { usage })
+  const model = scriptedModel([...answers, "Done."], { usage })
   const agent = createAgent({ model, tools: [note], noTool: "answer", limits: { cycles: steps + 1 } })
   return perUnit(steps, async () => {
     const { cycles } = await agent.run("Take the notes")
@@ -110,7 +112,7 @@ async function abortLatency(): Promise<number> {
       return new Promise(() => undefined)
     },
   })
-  const model = scripted([[{ type: "tool-call", id: "1", name: "hang", input: {} }]])
+  const model = scriptedModel([[{ type: "tool-call", id: "1", name: "hang", input: {} }]])
   const run = createAgent({ model, tools: [hang] }).run("Hang")
   await begun
   return perUnit(1, async () => {

@@ -1,6 +1,7 @@
 // Functions, classes and instances as bindings: say more about one by wrapping it, and read objects back, typed.
 // The model sees declarations of these, never their values; print `await agent.describe()` to see what it sees.
-import { createAgent, fn, jsRuntime, scripted, type, variable } from "karst"
+import { classType, createAgent, fn, jsRuntime, variable } from "karst"
+import { scriptedModel } from "karst/models"
 
 class Thermostat {
   room: string
@@ -17,7 +18,7 @@ class Thermostat {
 const forecast = async (day: string) => ({ day, celsius: day === "tomorrow" ? -3 : 8 })
 
 const runtime = jsRuntime({
-  Thermostat: type(Thermostat, { description: "A thermostat in one room" }),
+  Thermostat: classType(Thermostat, { description: "A thermostat in one room" }),
   thermostats: variable([new Thermostat("kitchen"), new Thermostat("study")], "All thermostats of the house"),
   forecast: fn(forecast, {
     description: "The weather forecast",
@@ -28,7 +29,7 @@ const runtime = jsRuntime({
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "First the forecast.\n```ts\nconst { celsius } = await forecast('tomorrow')\ncelsius\n```\n",
     "Freezing: I'll turn them up.\n```ts\nfor (const thermostat of thermostats) {\n  thermostat.set(22)\n  log.push(`${thermostat.room} → 22 °C`)\n}\n```\n",
     "It will be −3 °C tomorrow, so both rooms are set to 22 °C.",

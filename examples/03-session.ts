@@ -1,6 +1,7 @@
 // A session: three turns that share one conversation and one runtime.
 // What an earlier turn put into `tasks` is still there, as objects, in the next.
-import { createAgent, fn, jsRuntime, scripted, variable } from "karst"
+import { createAgent, fn, jsRuntime, variable } from "karst"
+import { scriptedModel } from "karst/models"
 
 interface Task {
   name: string
@@ -22,7 +23,7 @@ const runtime = jsRuntime({
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "```ts\nawait addTask('buy groceries')\nawait addTask('call mom')\n```\n",
     "Added both.",
     "```ts\ntasks.find((task) => task.name.includes('groceries')).done = true\nawait remind('Call mom')\n```\n",

@@ -1,6 +1,7 @@
 // Types: classes the model may create and check with instanceof, and functions described by a schema.
 // A schema is shown as TypeScript, and every call from generated code is validated against it.
-import { createAgent, fn, jsRuntime, scripted, type, variable } from "karst"
+import { classType, createAgent, fn, jsRuntime, variable } from "karst"
+import { scriptedModel } from "karst/models"
 import { z } from "zod"
 
 class Invoice {
@@ -26,14 +27,14 @@ const book = ({ customer, amount }: z.infer<typeof Payment>) => {
 }
 
 const runtime = jsRuntime({
-  Invoice: type(Invoice),
+  Invoice: classType(Invoice),
   invoices: variable(invoices, "All invoices"),
   book: fn(book, { description: "Books a payment; true when an invoice matched", input: Payment, output: z.boolean() }),
 })
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "```ts\nawait book({ customer: 'Ada', amount: -120 })\n```\n",
     "The amount must be positive.\n```ts\nconst booked = await book({ customer: 'Ada', amount: 120 })\ninvoices.push(new Invoice('Linus', 40))\n;[booked, invoices.every((invoice) => invoice instanceof Invoice)]\n```\n",
     "Ada's 120 is booked, and there is a new invoice for Linus.",

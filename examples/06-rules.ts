@@ -1,6 +1,8 @@
 // Security rules: generated code is checked before it runs; what breaks a rule never runs, and the model is told why.
 // Rules are advice that fails closed. The boundary for code you do not trust is a process, not a rule.
-import { attributeRule, createAgent, functionRule, importRule, jsRuntime, regexRule, safeRules, scripted } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { scriptedModel } from "karst/models"
+import { attributeRule, functionRule, importRule, regexRule, safeRules } from "karst/rules"
 
 const runtime = jsRuntime(
   { password: "hunter2", notes: [] as string[] },
@@ -17,7 +19,7 @@ const runtime = jsRuntime(
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "```ts\nimport { execSync } from 'node:child_process'\nconst send = fetch\nexecSync('rm -rf /')\n```\n",
     "That is not allowed here; I'll only take a note.\n```ts\nnotes.push(`the password has ${password.length} letters`)\n```\n",
     "Noted.",

@@ -1,7 +1,8 @@
 // A real database and a chart collector: the model queries one and fills the other; you render what it collected.
 // Rows never pass through the conversation: the model sees types, and your program gets the chart objects themselves.
 import { DatabaseSync } from "node:sqlite"
-import { createAgent, jsRuntime, scripted, variable } from "karst"
+import { createAgent, jsRuntime, variable } from "karst"
+import { scriptedModel } from "karst/models"
 
 interface Chart {
   title: string
@@ -35,7 +36,7 @@ const runtime = jsRuntime({
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "```ts\nconst rows = db.prepare('select day, avg(pm25) as mean from air group by day order by day').all()\ncharts.bar({\n  title: 'PM2.5, daily mean',\n  labels: rows.map((row) => row.day.slice(5)),\n  values: rows.map((row) => row.mean),\n})\nrows.length\n```\n",
     "Here is the air quality of the past week, as a chart.",
   ])

@@ -1,7 +1,8 @@
 // Generated code in a process of its own, working on your database through a live handle: the connection stays here.
 // Its calls are awaited and gated; but what it can, the code can: give code you do not trust narrow functions instead.
 import { DatabaseSync } from "node:sqlite"
-import { createAgent, scripted, variable } from "karst"
+import { createAgent, variable } from "karst"
+import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 
 const db = new DatabaseSync(":memory:")
@@ -22,7 +23,7 @@ await using runtime = processRuntime({
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "```ts\nconst query = await db.prepare('select city, sum(amount) as total from orders group by city order by total desc')\nreport = await query.all()\nreport.length\n```\n",
     "Accra leads with 200, then Oslo with 180 and Lima with 80. I'll mark the day as closed.\n```ts\nawait db.exec('create table closed (day text); insert into closed values (date())')\n```\n",
     "The report is ready and the day is closed.",

@@ -1,13 +1,14 @@
 // Generated code that crashes its process, loops for ever or eats all memory: your program does not notice.
 // The runtime starts again by itself, binds again what you put in, and the model is told which names are gone.
-import { createAgent, scripted } from "karst"
+import { createAgent } from "karst"
+import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 
 await using runtime = processRuntime({ numbers: [3, 1, 2] }, { limits: { heapMb: 64 } })
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "```ts\nconst sorted = numbers.toSorted()\nnew Function('return process')().abort()\n```\n",
     "```ts\nfor (let n = 0; ; n++) numbers.sort()\n```\n",
     "```ts\nconst hoard = []\nwhile (true) hoard.push(new Array(1e6).fill(1))\n```\n",

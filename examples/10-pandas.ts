@@ -1,6 +1,7 @@
 // A real Python kernel: records go in as a DataFrame, the model writes Python, records come out again.
 // Python's own objects stay there: a fitted model comes back as a handle whose methods you call from TypeScript.
-import { createAgent, scripted, variable } from "karst"
+import { createAgent, variable } from "karst"
+import { scriptedModel } from "karst/models"
 import { pythonRuntime, table } from "karst/python"
 
 const sales = Array.from({ length: 24 }, (_, month) => ({
@@ -28,7 +29,7 @@ await using runtime = pythonRuntime(
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "```python\nby_region = sales.groupby('region', as_index=False).amount.mean()\ntrend = Trend().fit(sales.month, sales.amount)\nby_region\n```\n",
     "The north sells a little more than the south, and sales grow by about 5 a month. The fitted line is in `trend`.",
   ])

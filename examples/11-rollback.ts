@@ -1,6 +1,7 @@
 // Transactions: a cell that throws, or fails your check, leaves every object as it was, identity and all.
 // The model is told, and tries again on clean data; one that succeeded can still be undone until the next cell.
-import { createAgent, jsRuntime, scripted } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { scriptedModel } from "karst/models"
 
 const accounts = [
   { owner: "Ada", balance: 100 },
@@ -11,7 +12,7 @@ const runtime = jsRuntime({ accounts })
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "```ts\naccounts[0].balance -= 30\naccounts.find(({ owner }) => owner === 'Grce').balance += 30\n```\n",
     "A typo. Again:\n```ts\naccounts[0].balance -= 30\naccounts[1].balance += 300\n```\n",
     "That made money from nothing. Again:\n```ts\naccounts[0].balance -= 30\naccounts[1].balance += 30\n```\n",

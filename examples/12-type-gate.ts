@@ -1,6 +1,7 @@
 // The type gate: a cell is checked against the declarations before it runs, so an invented name costs no side effect.
 // It needs the optional package typescript; "hint" only tells the model, "block" also keeps the cell from running.
-import { createAgent, fn, jsRuntime, scripted, variable } from "karst"
+import { createAgent, fn, jsRuntime, variable } from "karst"
+import { scriptedModel } from "karst/models"
 
 const sent: string[] = []
 const runtime = jsRuntime({
@@ -13,7 +14,7 @@ const runtime = jsRuntime({
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "```ts\nfor (const customer of customers) {\n  await sendMail(customer.email, 'Your order is on its way')\n  console.log('told', customer.names)\n}\n```\n",
     "It is `name`. Again:\n```ts\nfor (const customer of customers) {\n  await sendMail(customer.email, 'Your order is on its way')\n  console.log('told', customer.name)\n}\n```\n",
     "Every customer has one e-mail.",

@@ -1,6 +1,7 @@
 // Memory: a conversation that outgrows the model's window is made shorter, step by step, and goes on.
 // Old results stay in variables, older messages as a summary and word for word: the model can read everything back.
-import { createAgent, jsRuntime, scripted } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { scriptedModel } from "karst/models"
 
 const readings = Array.from({ length: 12 }, (_, month) =>
   Array.from({ length: 60 }, (_, day) => ({ month: month + 1, day, mm: (month * 7 + day * 13) % 40 })),
@@ -8,7 +9,7 @@ const readings = Array.from({ length: 12 }, (_, month) =>
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
 const model =
   process.env.MODEL ??
-  scripted(
+  scriptedModel(
     [
       ...readings.map((_, month) => cell(`JSON.stringify(readings[${month}].filter(({ mm }) => mm > 20))`)),
       // The first result is long gone from the conversation, and still there.
@@ -19,7 +20,7 @@ const model =
   )
 
 // Summaries may come from a smaller model. This one would say what a real one finds out.
-const summariser = scripted(
+const summariser = scriptedModel(
   () => `<analysis>The months are worked through one by one.</analysis>
 <summary>
 ## Goals

@@ -1,6 +1,7 @@
 // A skill from a folder and one made in code: the model sees one line of each, and activates what the task needs.
 // Instructions, functions and files come with the activation; what a skill puts in is an object like any other.
-import { createAgent, jsRuntime, scripted, skill, variable } from "karst"
+import { createAgent, jsRuntime, skill, variable } from "karst"
+import { scriptedModel } from "karst/models"
 
 const analysis = new URL("../skills/data-analysis", import.meta.url)
 
@@ -28,7 +29,7 @@ const runtime = jsRuntime({
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     '```ts\nawait activateSkill("data-analysis")\n```\n',
     '```ts\nconst odd = await outliers(orders, "amount")\nconst typical = orders.filter((order) => !odd.includes(order))\nconst byCity = await groupBy(typical, "city", "amount")\n;({ odd, byCity })\n```\n',
     '```ts\nawait activateSkill("reporting")\nconst tone = await readSkillFile("reporting", "references/tone.md")\ntone\n```\n',

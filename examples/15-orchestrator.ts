@@ -1,6 +1,7 @@
 // An agent is an object like any other: the orchestrator's cell fills the runtimes of two others, runs them, reads back.
 // Objects go from one runtime to the next by reference; what a helper spends counts for the orchestrator, once.
-import { createAgent, jsRuntime, scripted, variable } from "karst"
+import { createAgent, jsRuntime, variable } from "karst"
+import { scriptedModel } from "karst/models"
 
 interface Row {
   city: string
@@ -13,7 +14,7 @@ const raw: Row[] = [
   { city: "Rome", celsius: 14 },
 ]
 const usage = { input: 900, output: 60, complete: true }
-const model = (...answers: string[]) => process.env.MODEL ?? scripted(answers, { usage })
+const model = (...answers: string[]) => process.env.MODEL ?? scriptedModel(answers, { usage })
 
 const cleaner = createAgent({
   name: "cleaner",

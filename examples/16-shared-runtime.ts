@@ -1,6 +1,7 @@
 // Several agents on one runtime see each other's work at once: nothing is passed, the objects are simply there.
 // Their cells take turns, first come first served, so none sees another's work half done.
-import { createAgent, jsRuntime, scripted, variable } from "karst"
+import { createAgent, jsRuntime, variable } from "karst"
+import { scriptedModel } from "karst/models"
 
 interface Order {
   id: number
@@ -19,7 +20,7 @@ const worker = (name: string, from: Order["status"], to: Order["status"]) =>
     runtime,
     model:
       process.env.MODEL ??
-      scripted([
+      scriptedModel([
         `\`\`\`ts\nconst mine_${name} = orders.filter((order) => order.status === "${from}")\nmine_${name}.length\n\`\`\`\n`,
         `\`\`\`ts\nfor (const order of mine_${name}) {\n  order.status = "${to}"\n  journal.push(\`${name}: order \${order.id} is ${to}\`)\n}\n\`\`\`\n`,
         `All are ${to}.`,
@@ -39,7 +40,7 @@ await runtime.inject({ counted: variable({ items: 0 }, "How many items were coun
 const count =
   "```ts\nfor (const order of orders) {\n  const before = counted.items\n  await null\n  counted.items = before + order.items\n}\n```\n"
 const counters = ["north", "south"].map((name) =>
-  createAgent({ name, runtime, model: process.env.MODEL ?? scripted([count, "Counted."]) }),
+  createAgent({ name, runtime, model: process.env.MODEL ?? scriptedModel([count, "Counted."]) }),
 )
 await Promise.all(counters.map((counter) => counter.run("Add up the items of all orders.")))
 

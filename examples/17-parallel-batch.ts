@@ -1,6 +1,7 @@
 // A batch of sub-agents from one cell: so many at a time, replies in order, a failure is one reply among others.
 // The worker has a factory, so each of its runs gets a runtime of its own, with the values it is given.
-import { createAgent, jsRuntime, messageText, scripted, variable } from "karst"
+import { createAgent, jsRuntime, messageText, variable } from "karst"
+import { scriptedModel } from "karst/models"
 
 const reviews = [
   ["Great coffee!", "Slow service."],
@@ -10,7 +11,7 @@ const reviews = [
 ]
 
 // Stands in for a model: counts what is nice, and cannot read one of the batches.
-const judge = scripted(({ messages }) => {
+const judge = scriptedModel(({ messages }) => {
   if (messages.some((message) => messageText(message).includes("batch 2"))) throw new Error("the service is overloaded")
   if (messages.at(-1)?.role === "result") return "Counted."
   return "```ts\nconst score = texts.filter((text) => /great|lov|good|friendly/i.test(text)).length / texts.length\n```\n"
@@ -30,7 +31,7 @@ const replies = await worker.runAll(tasks, { concurrency: 2 })
 replies.map((reply) => reply.objects?.score ?? reply.error)`
 const boss = createAgent({
   name: "boss",
-  model: process.env.MODEL ?? scripted([`\`\`\`ts\n${plan}\n\`\`\`\n`, "Three of four batches could be judged."]),
+  model: process.env.MODEL ?? scriptedModel([`\`\`\`ts\n${plan}\n\`\`\`\n`, "Three of four batches could be judged."]),
   runtime: jsRuntime({ reviews, worker }),
   limits: { tokens: 200_000, depth: 2 },
 })

@@ -1,6 +1,7 @@
 // Approvals in code: a call waits for an answer wherever generated code makes it, in a loop or many at once; no is an error.
 // A hook rewrites, answers or refuses calls before anybody is asked, and limits hold per run. The same in every runtime.
-import { createAgent, fn, type Hooks, jsRuntime, scripted, variable } from "karst"
+import { createAgent, fn, type Hooks, jsRuntime, variable } from "karst"
+import { scriptedModel } from "karst/models"
 
 class Mailbox {
   #sent = 0
@@ -32,7 +33,7 @@ const capped: Hooks = {
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "```ts\nawait Promise.allSettled(mailbox.drafts.map((to) => mailbox.send(to)))\n```\n",
     "Grace may not get one. Now the bills:\n```ts\n[await pay('Ada', 40), await pay('Grace', 9000)]\n```\n",
     "```ts\nawait pay('Mallory', 1)\n```\n",

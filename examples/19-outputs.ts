@@ -1,7 +1,8 @@
 // Declared outputs and a verifier: the run ends only when the variables you ask for are assigned and valid, and comes
 // back with them typed; then your own check looks at the state it left, and a suite runs many such checks.
-import { createAgent, jsRuntime, scripted } from "karst"
+import { createAgent, jsRuntime } from "karst"
 import { suite } from "karst/evals"
+import { scriptedModel } from "karst/models"
 import * as z from "zod"
 
 const sales = [
@@ -18,7 +19,7 @@ const answers = () => [
   "```ts\nconst june = sales.filter(({ month }) => month === 'June')\nreport.best = { month: 'June', amount: june.reduce((sum, { amount }) => sum + amount, 0) }\n```\n",
   "June was best, with 350.",
 ]
-const agent = createAgent({ model: process.env.MODEL ?? scripted(answers()), runtime: () => jsRuntime({ sales }) })
+const agent = createAgent({ model: process.env.MODEL ?? scriptedModel(answers()), runtime: () => jsRuntime({ sales }) })
 
 await using run = agent.run("Which month was best?", {
   outputs: { report },
@@ -35,7 +36,7 @@ console.log(result.verdict)
 
 // The same as an evaluation: many cases, judged by state.
 const obedient = createAgent({
-  model: scripted(({ messages }) => (messages.length === 1 ? "```ts\nsales.pop()\n```\n" : "Gone.")),
+  model: scriptedModel(({ messages }) => (messages.length === 1 ? "```ts\nsales.pop()\n```\n" : "Gone.")),
   runtime: () => jsRuntime({ sales: sales.slice() }),
 })
 const figures = await suite(

@@ -1,6 +1,7 @@
 // Tools: JSON schemas in, validated calls out. What goes wrong comes back to the model with a code; `finish` ends the run.
 // The same tool is a function in a cell, through the same gate.
-import { createAgent, jsRuntime, scripted, tool, toolFailure } from "karst"
+import { createAgent, jsRuntime, tool, toolFailure } from "karst"
+import { scriptedModel } from "karst/models"
 import * as z from "zod"
 
 const orders = new Map([
@@ -30,13 +31,13 @@ const call = (name: string, input: { [key: string]: string | number }) =>
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     [call("look_up", { id: "seven" }), call("look_up", { id: 9 }), call("look_up", { id: 7 })],
     [call("refund", { id: 7, cents: 4900 }), call("refund", { id: 8, cents: 12_900 }), call("delete_all", {})],
     [call("finish", { message: "The lamp is refunded; the chair needs a person." })],
   ])
 
-const agent = createAgent({ model, tools: [lookUp, refund], approve: () => false })
+const agent = createAgent({ model, tools: [lookUp, refund], approver: () => false })
 const run = agent.run("Refund the lamp and the chair of order 7")
 for await (const event of run) if (event.type === "tool-end") console.log(`${event.name}: ${event.text}`)
 const { output, completion } = await run

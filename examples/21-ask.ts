@@ -1,6 +1,7 @@
 // A question to the user: the run waits, with the question and its options as data, and holds nothing meanwhile.
 // The answer is the next prompt of the session, or of a run that goes on from the result.
-import { createAgent, scripted, tool } from "karst"
+import { createAgent, tool } from "karst"
+import { scriptedModel } from "karst/models"
 import * as z from "zod"
 
 const sent: string[] = []
@@ -13,7 +14,7 @@ const sendReport = tool({
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     [
       {
         type: "tool-call",

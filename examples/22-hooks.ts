@@ -1,6 +1,7 @@
 // Hooks: your code before and after runs, answers and calls, as a pipeline; what each may give is in its type.
 // Guardrails and output validation are built from them, and sub-agents have them too.
-import { createAgent, guardInput, guardOutput, type Hooks, scripted, tool, validateOutput } from "karst"
+import { createAgent, guardInput, guardOutput, type Hooks, tool, validateOutput } from "karst"
+import { scriptedModel } from "karst/models"
 import * as z from "zod"
 
 const files = new Map([["notes.txt", "hello"]])
@@ -24,7 +25,7 @@ const timing: Hooks = {
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     [{ type: "tool-call", id: "1", name: "write", input: { path: ".env", text: "KEY=1" } }],
     [{ type: "tool-call", id: "2", name: "finish", input: { message: "I could not." } }],
     [{ type: "tool-call", id: "3", name: "finish", input: { message: '{"files": 1, "card": "4111-1111"}' } }],

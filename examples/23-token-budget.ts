@@ -1,6 +1,7 @@
 // Budgets: limits that stop a run with all it has said, and a hook that tells the model to come to an end in time.
 // The calls of one answer are reserved together: what does not fit has no effect at all.
-import { createAgent, type Hooks, scripted, tool, totalTokens } from "karst"
+import { createAgent, type Hooks, tool, totalTokens } from "karst"
+import { scriptedModel } from "karst/models"
 
 const mails: string[] = []
 const mail = tool({
@@ -24,7 +25,7 @@ const to = (...names: string[]) =>
   names.map((to) => ({ type: "tool-call" as const, id: `${id++}`, name: "mail", input: { to } }))
 
 // Of three calls there is room for two: none is made, and the model may choose. Then the note has it finish.
-const obedient = scripted(
+const obedient = scriptedModel(
   [
     to("Ada", "Grace", "Edsger"),
     to("Ada", "Grace"),
@@ -42,7 +43,7 @@ for await (const event of run) if (event.type === "tool-end") console.log(event.
 console.log((await run).output, mails)
 
 // One that does not listen is stopped.
-const stubborn = createAgent({ model: scripted(() => to("Ada"), { usage }), tools: [mail], hooks: thrift })
+const stubborn = createAgent({ model: scriptedModel(() => to("Ada"), { usage }), tools: [mail], hooks: thrift })
 const { status, reason, detail } = await stubborn.run("Write to Ada, forever")
 console.log(status, reason, detail)
 

@@ -1,6 +1,8 @@
 // Images: a tool shows one to the model, from the workspace or from the web, and it goes after all results of that answer.
 // What a file is called says nothing: png, jpeg, webp, gif and bmp are known by their first bytes.
-import { createAgent, type Json, type ModelPart, memoryWorkspace, scripted } from "karst"
+import { createAgent, type Json } from "karst"
+import { type ModelPart, scriptedModel } from "karst/models"
+import { memoryWorkspace } from "karst/workspaces"
 
 const red = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 const workspace = memoryWorkspace({
@@ -11,7 +13,7 @@ const workspace = memoryWorkspace({
 const call = (name: string, input: Json, id = name): ModelPart => ({ type: "tool-call", id, name, input })
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     [call("read_image", { path: "photos/wall" }), call("read_image", { path: "photos/notes.png" }, "second")],
     ({ messages }) => {
       const images = messages.filter(({ parts }) => parts.some(({ type }) => type === "image"))

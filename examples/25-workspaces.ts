@@ -3,7 +3,15 @@
 import { mkdtemp, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ConflictError, localWorkspace, memoryWorkspace, overlay, readOnly, s3Workspace, scoped } from "karst"
+import { ConflictError } from "karst"
+import {
+  localWorkspace,
+  memoryWorkspace,
+  overlayWorkspace,
+  readOnlyWorkspace,
+  s3Workspace,
+  scopedWorkspace,
+} from "karst/workspaces"
 
 const folder = await mkdtemp(join(tmpdir(), "karst-example-"))
 const project = localWorkspace(folder)
@@ -26,7 +34,7 @@ await project.write("README.md", "# By the other\n", { ifMatch: seen?.etag }).ca
 
 // Work on the project without touching it: what changes is in `changes`.
 const changes = memoryWorkspace()
-const draft = overlay(project, changes)
+const draft = overlayWorkspace(project, changes)
 await draft.write("src/main.ts", 'console.log("changed")\n')
 await draft.remove("README.md")
 console.log("in the draft:", await Array.fromAsync(draft.list(), ({ path }) => path))
@@ -45,7 +53,7 @@ async function* report() {
 await bucket.write("2026/report.csv", report())
 await bucket.write("2026/report.csv", "total,7800\n", { append: true })
 console.log((await bucket.stat("2026/report.csv"))?.size, "bytes")
-await readOnly(scoped(bucket, "2026"))
+await readOnlyWorkspace(scopedWorkspace(bucket, "2026"))
   .remove("report.csv")
   .catch((error) => console.log(error.message))
 await bucket.remove("2026/report.csv")

@@ -1,8 +1,8 @@
 // A workspace of your own: six functions. This one keeps files in SQLite, and the suite of karst/testing tells whether it keeps
 // the contract: an agent works on it as on any other.
 import { DatabaseSync } from "node:sqlite"
-import { memoryWorkspace, type Workspace } from "karst"
 import { testWorkspace } from "karst/testing"
+import { memoryWorkspace, type Workspace } from "karst/workspaces"
 
 /** Loads what is in the table, and writes each change back. */
 function sqliteWorkspace(db: DatabaseSync): Workspace {

@@ -3,7 +3,9 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createAgent, type Json, localWorkspace, type ModelPart, scripted } from "karst"
+import { createAgent, type Json } from "karst"
+import { type ModelPart, scriptedModel } from "karst/models"
+import { localWorkspace } from "karst/workspaces"
 
 const folder = await mkdtemp(join(tmpdir(), "karst-example-"))
 const workspace = localWorkspace(folder)
@@ -13,7 +15,7 @@ let calls = 0
 const call = (name: string, input: Json): ModelPart[] => [{ type: "tool-call", id: `call_${++calls}`, name, input }]
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     call("shell", { command: "wc -l notes.txt" }),
     call("shell", { command: "rm notes.txt" }),
     call("shell", { command: "echo tick; sleep 1000", background: true }),
@@ -28,7 +30,7 @@ const agent = createAgent({
   model,
   workspace,
   shell: { sandbox: "auto", approve: ({ args }) => !harmless.test(commandOf(args)) },
-  approve({ args }) {
+  approver({ args }) {
     const yes = !commandOf(args).startsWith("rm")
     console.log(`may it run \`${commandOf(args)}\`? ${yes ? "yes" : "no"}`)
     return yes

@@ -1,6 +1,8 @@
 // Sub-agents by tool calls: a lead gives out tasks side by side and reads the reports. Its agents work on its files, and what
 // they use counts for its run.
-import { createAgent, type Json, type ModelPart, memoryWorkspace, messageText, scripted } from "karst"
+import { createAgent, type Json, messageText } from "karst"
+import { type ModelPart, scriptedModel } from "karst/models"
+import { memoryWorkspace } from "karst/workspaces"
 
 const workspace = memoryWorkspace({
   "sales/north.csv": "month,amount\n1,120\n2,80\n",
@@ -14,7 +16,7 @@ const analyst = createAgent({
   description: "Reads one sales file and says which month was best",
   model:
     process.env.MODEL ??
-    scripted(({ messages }) => {
+    scriptedModel(({ messages }) => {
       const path = /sales\/\w+\.csv/.exec(messages.map(messageText).join())?.[0] ?? ""
       const result = messages.findLast(({ role }) => role === "result")
       if (!result) return call("read_file", { path })
@@ -31,7 +33,7 @@ const lead = createAgent({
   limits: { tokens: 200_000, depth: 2 },
   model:
     process.env.MODEL ??
-    scripted([
+    scriptedModel([
       call("delegate", {
         tasks: [
           { agent: "analyst", prompt: "Which month was best in sales/north.csv?" },

@@ -1,7 +1,8 @@
 // Steering: what you say while an agent works reaches the model before its next answer, and the calls that are left of the
 // present one are not made. followUp() says what comes after.
 import { setTimeout as sleep } from "node:timers/promises"
-import { createAgent, messageText, scripted, tool } from "karst"
+import { createAgent, messageText, tool } from "karst"
+import { scriptedModel } from "karst/models"
 
 const cleaned: string[] = []
 const clean = tool({
@@ -23,7 +24,7 @@ const call = (name: string, input: { [key: string]: string }) => ({
 })
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     ["kitchen", "study", "bath"].map((room) => call("clean", { room })),
     [call("clean", { room: "bath" })],
     [call("finish", { message: "Kitchen and bath are clean; I left the study alone." })],

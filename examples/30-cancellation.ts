@@ -1,7 +1,8 @@
 // Cancellation: one signal stops a model's answer, a running tool and the runs below, whether they listen or not; the run is
 // aborted, every call has its result, and the session goes on.
 import { setTimeout as sleep } from "node:timers/promises"
-import { createAgent, scripted, tool } from "karst"
+import { createAgent, tool } from "karst"
+import { scriptedModel } from "karst/models"
 
 const download = tool({
   name: "download",
@@ -17,7 +18,7 @@ const download = tool({
 
 const helper = createAgent({
   name: "helper",
-  model: scripted([[{ type: "tool-call", id: "d", name: "download", input: {} }]]),
+  model: scriptedModel([[{ type: "tool-call", id: "d", name: "download", input: {} }]]),
   tools: [download],
 })
 const delegate = tool({
@@ -26,7 +27,7 @@ const delegate = tool({
   run: async () => (await helper.run("Fetch it")).output,
 })
 
-const model = scripted([
+const model = scriptedModel([
   [
     { type: "tool-call", id: "1", name: "ask_helper", input: {} },
     { type: "tool-call", id: "2", name: "ask_helper", input: {} },

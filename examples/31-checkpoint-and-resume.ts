@@ -3,7 +3,10 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createAgent, createEngine, fn, jsRuntime, scripted, sqliteStore } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { sqliteStore } from "karst/stores"
 
 const folder = await mkdtemp(join(tmpdir(), "karst-"))
 const store = sqliteStore(join(folder, "karst.db"))
@@ -21,7 +24,7 @@ const steps = [
 ]
 const model =
   process.env.MODEL ??
-  scripted(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? "")
+  scriptedModel(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? "")
 
 const signature = "(month: string) => number[]"
 const clerk = createAgent({ model, runtime: () => jsRuntime({ sales: fn(sales, { signature }) }) })

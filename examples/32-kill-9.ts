@@ -5,7 +5,10 @@ import { appendFileSync, readFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createAgent, createEngine, currentCall, fn, jsRuntime, scripted, sqliteStore } from "karst"
+import { createAgent, currentCall, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { sqliteStore } from "karst/stores"
 
 const [folder = await mkdtemp(join(tmpdir(), "karst-")), victim] = process.argv.slice(2)
 const ledger = join(folder, "ledger.txt")
@@ -26,7 +29,7 @@ const steps = [
 ]
 const model =
   process.env.MODEL ??
-  scripted(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? "")
+  scriptedModel(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? "")
 const signature = "(to: string, euros: number) => string"
 const clerk = createAgent({
   model,

@@ -4,7 +4,10 @@ import { spawnSync } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createAgent, createEngine, fn, jsRuntime, type ScriptedStep, scripted, sqliteStore } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { type ScriptedStep, scriptedModel } from "karst/models"
+import { sqliteStore } from "karst/stores"
 import { askTool } from "karst/tools"
 
 const [folder, said] = process.argv.slice(2)
@@ -24,7 +27,7 @@ const steps: ScriptedStep[] = [
 const clerk = createAgent({
   model:
     process.env.MODEL ??
-    scripted(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? ""),
+    scriptedModel(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? ""),
   runtime: () => jsRuntime({ draft: fn(draft, { signature }), send: fn(send, { signature, approve: true }) }),
   tools: [askTool()],
 })

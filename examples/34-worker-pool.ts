@@ -3,7 +3,10 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createAgent, createEngine, fn, jsRuntime, messageText, scripted, sqliteStore, workerBackend } from "karst"
+import { createAgent, fn, jsRuntime, messageText } from "karst"
+import { createEngine, workerBackend } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { sqliteStore } from "karst/stores"
 
 // The folder is told to the workers, which are children of this process.
 process.env.KARST_EXAMPLE ??= mkdtempSync(join(tmpdir(), "karst-"))
@@ -21,7 +24,7 @@ function countPrimes(from: number, to: number) {
 // Stands in for a model: one cell, then what it gave.
 const model =
   process.env.MODEL ??
-  scripted(({ messages }) => {
+  scriptedModel(({ messages }) => {
     const [, from, to] = /from (\d+) to (\d+)/.exec(messages.map(messageText).join("\n")) ?? []
     const result = messages.find(({ role }) => role === "result")
     return result
@@ -33,7 +36,6 @@ const counter = createAgent({
   model,
   runtime: () => jsRuntime({ countPrimes: fn(countPrimes, { signature: "(from: number, to: number) => object" }) }),
 })
-
 const store = sqliteStore(join(process.env.KARST_EXAMPLE, "karst.db"))
 export const engine = createEngine({
   agents: { counter },
@@ -43,10 +45,8 @@ export const engine = createEngine({
 
 if (import.meta.main) {
   await engine.work({ concurrency: 1 })
-  const starts = [1, 2, 3, 4].map((million) => million * 1_000_000)
-  const ids = await Promise.all(
-    starts.map((from) => engine.submit("counter", `Count the primes from ${from} to ${from + 100_000}`)),
-  )
+  const submit = (from: number) => engine.submit("counter", `Count the primes from ${from} to ${from + 100_000}`)
+  const ids = await Promise.all([1, 2, 3, 4].map((million) => submit(million * 1_000_000)))
   const results = await Promise.all(ids.map(({ id }) => engine.result(id)))
   for (const { output } of results) console.log(output)
   const processes = new Set(results.map(({ output }) => /process: (\d+)/.exec(output)?.[1]))

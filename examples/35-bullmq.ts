@@ -5,25 +5,26 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { bullmqBackend, createAgent, createEngine, fn, jsRuntime, messageText, redisStore, scripted } from "karst"
+import { createAgent, fn, jsRuntime, messageText } from "karst"
+import { bullmqBackend, createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { redisStore } from "karst/stores"
 
 // Stands in for a model: one cell, then what it gave.
 const model =
   process.env.MODEL ??
-  scripted(({ messages }) => {
+  scriptedModel(({ messages }) => {
     const result = messages.find(({ role }) => role === "result")
     return result ? `${/baked.*\d/.exec(messageText(result))}` : "```ts\nawait bake()\n```\n"
   })
 const bake = () => new Promise((baked) => setTimeout(baked, 50, `baked in process ${process.pid}`))
 const baker = createAgent({ model, runtime: () => jsRuntime({ bake: fn(bake) }) })
-
-const [told] = process.argv.slice(2)
-await using redis = told ? undefined : await startRedis()
-const url = told ?? redis?.url ?? ""
+const [, , address] = process.argv
+await using redis = address ? undefined : await startRedis()
+const url = address ?? redis?.url ?? ""
 await using store = redisStore(url)
 await using engine = createEngine({ agents: { baker }, store, backend: bullmqBackend({ url }) })
-
-if (told) {
+if (address) {
   await engine.work({ concurrency: 1 })
   process.send?.("ready")
   await once(process, "disconnect")

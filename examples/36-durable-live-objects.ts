@@ -4,7 +4,10 @@ import { spawnSync } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createAgent, createEngine, fn, jsRuntime, messageText, scripted, sqliteStore } from "karst"
+import { createAgent, fn, jsRuntime, messageText } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { sqliteStore } from "karst/stores"
 
 const [folder = await mkdtemp(join(tmpdir(), "karst-")), victim] = process.argv.slice(2)
 
@@ -31,7 +34,7 @@ const ticking = setInterval(() => {}, 1000)
 ]
 const model =
   process.env.MODEL ??
-  scripted(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? "")
+  scriptedModel(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? "")
 const agent = createAgent({
   model,
   runtime: () => jsRuntime({ thermometer: new Thermometer(), crash: fn(crash, { unknown: "retry" }) }),

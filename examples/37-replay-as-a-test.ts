@@ -3,7 +3,8 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createAgent, fn, jsRuntime, scripted } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { scriptedModel } from "karst/models"
 import { assertReplays } from "karst/testing"
 
 let lookups = 0
@@ -16,7 +17,7 @@ const runtime = (tax = withTax) => jsRuntime({ priceOf: fn(priceOf), withTax: fn
 
 const model =
   process.env.MODEL ??
-  scripted([
+  scriptedModel([
     "```ts\nconst [tea, cake] = await Promise.all([priceOf('tea'), priceOf('cake')])\nwithTax(tea + cake).toFixed(2)\n```\n",
     "Tea and cake cost 9.60 with tax.",
   ])
@@ -30,7 +31,7 @@ console.log(`${lookups} lookups`)
 
 // Ever after, as a test.
 const recording = session.directory ?? ""
-const offline = scripted(() => new Error("no model is asked"))
+const offline = scriptedModel(() => new Error("no model is asked"))
 await assertReplays(createAgent({ model: offline, runtime: () => runtime() }), recording)
 console.log(`It replays, with ${lookups} lookups as before.`)
 

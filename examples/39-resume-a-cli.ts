@@ -3,8 +3,8 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { listSessions } from "karst"
 import { claude } from "karst/providers"
+import { listSessions } from "karst/sessions"
 
 const archive = await mkdtemp(join(tmpdir(), "karst-"))
 const agent = claude({ allow: [] })

@@ -1,7 +1,8 @@
 // Your functions as tools of a coding CLI: a tool with a schema, methods of one object with state, and an agent. The CLI calls them by
 // MCP, over a loopback server of its own; every call passes the same gate as in an agent of ours. Needs Claude Code.
-import { createAgent, scripted, tool } from "karst"
+import { createAgent, tool } from "karst"
 import { methods } from "karst/mcp"
+import { scriptedModel } from "karst/models"
 import { claude } from "karst/providers"
 import { z } from "zod"
 
@@ -22,14 +23,14 @@ const price = tool({
   input: z.object({ item: z.enum(["tea", "cup"]) }),
   run: ({ item }) => ({ item, euros: item === "tea" ? 4 : 9 }),
 })
-const model = process.env.MODEL ?? scripted(() => "Steam curls from the cup.")
+const model = process.env.MODEL ?? scriptedModel(() => "Steam curls from the cup.")
 const poet = createAgent({ name: "poet", description: "Writes one line about anything", model })
 const kit = methods(new Cart(), { add: "Puts items into the cart.", pay: { description: "Pays.", approve: true } })
 
 const shopper = claude({
   allow: [], // none of its own tools
   tools: [price, kit, poet],
-  approve({ binding, args }) {
+  approver({ binding, args }) {
     console.log(`may ${binding}(${JSON.stringify(args)}) be called? yes`)
     return true
   },

@@ -1,6 +1,7 @@
 // Your live objects inside Claude Code and Codex: both work on the same runtime, by cells, as an agent of ours would. What they change is
 // your object, what they make stays. Needs both CLIs; with one of them, half of it happens.
-import { createAgent, fn, jsRuntime, scripted, variable } from "karst"
+import { createAgent, fn, jsRuntime, variable } from "karst"
+import { scriptedModel } from "karst/models"
 import { claude, codex } from "karst/providers"
 
 const lamp = (room: string) => ({
@@ -30,7 +31,7 @@ for (const [agent, prompt] of [
 }
 
 // And an agent of ours goes on with the same objects.
-const model = process.env.MODEL ?? scripted(["```ts\nlamps[1].dim(0)\n```", "Good night."])
+const model = process.env.MODEL ?? scriptedModel(["```ts\nlamps[1].dim(0)\n```", "Good night."])
 console.log((await createAgent({ model, runtime }).run("Turn off the study.")).output)
 console.log(
   lamps.map(({ room, brightness }) => `${room} ${brightness}`),

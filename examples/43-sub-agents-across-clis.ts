@@ -1,6 +1,7 @@
 // Agents of different kinds in one team: Claude Code leads, Codex reviews as one of its tools, and an agent of ours counts. Their runs
 // are children of the lead's, in one stream of events, and what they use is added once. Needs both CLIs.
-import { createAgent, jsRuntime, scripted } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { scriptedModel } from "karst/models"
 import { claude, codex } from "karst/providers"
 
 const reviewer = codex({
@@ -13,7 +14,7 @@ const counter = createAgent({
   name: "counter",
   description: "Counts anything, by running code",
   runtime: () => jsRuntime(),
-  model: process.env.MODEL ?? scripted(["```ts\n'for (;;) work()'.length\n```", "It has 16 characters."]),
+  model: process.env.MODEL ?? scriptedModel(["```ts\n'for (;;) work()'.length\n```", "It has 16 characters."]),
 })
 const lead = claude({
   name: "lead",

@@ -2,7 +2,7 @@
 // summary. A test file outside the unit lane names its lane in its first line: `// test lane: runtimes`. Files marked long
 // (`// test lane: runtimes, long`) run with KARST_REQUIRE_ALL=1 or by name; otherwise they are listed as skipped.
 import { globSync, readFileSync } from "node:fs"
-import { dirname, relative } from "node:path"
+import { dirname, relative, resolve } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { type EventData, run } from "node:test"
@@ -42,6 +42,8 @@ const exempt = ["evaluation data", "CaveAgent", "pyarrow", "live models", "by de
 const requireAll = process.env.KARST_REQUIRE_ALL === "1"
 
 process.chdir(dirname(import.meta.dirname))
+// Every test file is a process of its own, and many start further ones: stripped and compiled modules are shared.
+process.env.NODE_COMPILE_CACHE ??= resolve("node_modules/.cache/karst-tests")
 const { values, positionals } = parseArgs({
   options: { lane: { type: "string" }, name: { type: "string", multiple: true }, times: { type: "boolean" } },
   allowPositionals: true,

@@ -25,6 +25,7 @@ const house: Record<string, { floor: number; packages?: string[]; also?: string[
   providers: { floor: 5, packages: ["@agentclientprotocol/sdk"] },
   engine: { floor: 6, packages: ["bullmq"] },
   index: { floor: 7 },
+  rules: { floor: 7 },
   config: { floor: 7 },
   evals: { floor: 7 },
   testing: { floor: 7 },
@@ -37,8 +38,10 @@ const readersOfDisplay = ["cli", "display"]
 // What `import "karst"` may load; anything else arrives at first use, by a dynamic import.
 const loadedAtOnce = ["acorn", "@sveltejs/acorn-typescript"]
 
-// Doors that only list what is behind them.
-const doors = ["src/index.ts", "src/mcp.ts", "src/providers.ts", "src/tools.ts"]
+// Public modules that only list names of other modules.
+const doors = "index engine mcp models providers rules sessions stores tools workspaces"
+  .split(" ")
+  .map((name) => `src/${name}.ts`)
 
 const root = dirname(import.meta.dirname)
 const sources = globSync("src/**/*.ts", { cwd: root }).sort()
@@ -62,10 +65,9 @@ describe("the house", () => {
   test("loads only small packages from its doors", () => {
     const found = new Set(
       [
-        "src/index.ts",
+        ...doors.filter((door) => !/mcp|tools/.test(door)),
         "src/display.ts",
         "src/testing.ts",
-        "src/providers.ts",
         "src/runtime/process.ts",
         "src/runtime/python.ts",
       ].flatMap(packagesReachedBy),

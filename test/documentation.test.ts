@@ -47,7 +47,7 @@ describe("the snippets of README.md and docs/", () => {
     await writeFile(join(folder, "names.ts"), globals())
     await writeFile(
       join(folder, "engine.ts"),
-      'import type { Engine } from "karst"\nexport declare const engine: Engine',
+      'import type { Engine } from "karst/engine"\nexport declare const engine: Engine',
     )
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify(configuration()))
     const values = await exportedValues()
@@ -201,9 +201,11 @@ function globals(): string {
     .split(" ")
     .map((name) => `  class ${name} { [member: string]: any; constructor(...given: any[]) }`)
   return [
-    'import type { CellAgent, CodeAgent, CodeSession, Engine, RunInfo, Runtime, Tool, Workspace } from "karst"',
+    'import type { CellAgent, CodeAgent, CodeSession, Runtime, Tool } from "karst"',
+    'import type { Engine, RunInfo } from "karst/engine"',
+    'import type { Workspace } from "karst/workspaces"',
     "declare global {",
-    '  type Model = import("karst").Model',
+    '  type Model = import("karst/models").Model',
     '  type Hooks = import("karst").Hooks',
     '  type AgentOptions = import("karst").AgentOptions',
     '  const test: typeof import("node:test").test',

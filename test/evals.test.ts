@@ -3,14 +3,15 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime, messageText, scripted } from "karst"
+import { createAgent, jsRuntime, messageText } from "karst"
 import { type EvalCase, type Scorer, suite } from "karst/evals"
+import { scriptedModel } from "karst/models"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
 /** Does what the prompt says, as code: the model of a diligent agent. */
 const obedient = () =>
-  scripted(
+  scriptedModel(
     (request) => {
       const last = request.messages.at(-1)
       return last?.role === "user" ? cell(messageText(last).split("\n")[0] ?? "") : "Done."
@@ -122,7 +123,7 @@ describe("suite", () => {
   })
 
   test("records a run that fails, and a scorer that throws, as cases that did not pass", async () => {
-    const broken = createAgent({ model: scripted([new Error("no service")]) })
+    const broken = createAgent({ model: scriptedModel([new Error("no service")]) })
     const clumsy: Scorer<number> = () => {
       throw new Error("no lamp here")
     }

@@ -1,3 +1,4 @@
+// test lane: unit, long
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
 import { existsSync, globSync } from "node:fs"

@@ -2,21 +2,25 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import * as karst from "karst"
 import { display } from "karst/display"
+import { bullmqBackend, createEngine, inlineBackend, workerBackend } from "karst/engine"
 import { suite } from "karst/evals"
 import { mcpTools, serveMcp } from "karst/mcp"
+import * as models from "karst/models"
 import { traced } from "karst/otel"
 import { processRuntime } from "karst/process"
 import * as providers from "karst/providers"
 import { pythonRuntime } from "karst/python"
+import { memoryStore, redisStore, sqliteStore } from "karst/stores"
 import * as tools from "karst/tools"
+import { memoryWorkspace, s3Workspace } from "karst/workspaces"
 import { builtinTools } from "../src/tools/builtin.ts"
 import { builtinNames } from "../src/tools/builtin-names.ts"
 
 // Options as plain JavaScript gives them: the compiler would refuse these.
 const wrong = (options: unknown) => options as never
 
-const { createAgent, createEngine, fn, jsRuntime, memoryStore, scripted, tool, variable } = karst
-const model = scripted(() => "Hi.")
+const { createAgent, fn, jsRuntime, tool, variable } = karst
+const model = models.scriptedModel(() => "Hi.")
 const agent = createAgent({ model })
 const store = memoryStore()
 const engine = () => createEngine({ agents: { agent }, store })
@@ -87,17 +91,9 @@ const misspelt: Case[] = [
   ],
   ["engine.prune", () => engine().prune(wrong({ olderThan: 3 })), /`olderThan` \(did you mean `olderThanMs`\?\)/],
   ["engine.watch", () => Array.fromAsync(engine().watch("run_1", wrong({ start: 3 }))), /no option `start`/],
-  ["inlineBackend", () => karst.inlineBackend(wrong({ onErrors: noop })), /`onErrors` \(did you mean `onError`\?\)/],
-  [
-    "workerBackend",
-    () => karst.workerBackend(wrong({ module: "x", worker: 2 })),
-    /`worker` \(did you mean `workers`\?\)/,
-  ],
-  [
-    "bullmqBackend",
-    () => karst.bullmqBackend(wrong({ url: "redis://x", que: "q" })),
-    /`que` \(did you mean `queue`\?\)/,
-  ],
+  ["inlineBackend", () => inlineBackend(wrong({ onErrors: noop })), /`onErrors` \(did you mean `onError`\?\)/],
+  ["workerBackend", () => workerBackend(wrong({ module: "x", worker: 2 })), /`worker` \(did you mean `workers`\?\)/],
+  ["bullmqBackend", () => bullmqBackend(wrong({ url: "redis://x", que: "q" })), /`que` \(did you mean `queue`\?\)/],
   ["jsRuntime", () => jsRuntime({}, wrong({ rule: [] })), /`rule` \(did you mean `rules`\?\)/],
   ["processRuntime", () => processRuntime({}, wrong({ limit: {} })), /`limit` \(did you mean `limits`\?\)/],
   ["pythonRuntime", () => pythonRuntime({}, wrong({ pyton: "x" })), /`pyton` \(did you mean `python`\?\)/],
@@ -108,30 +104,34 @@ const misspelt: Case[] = [
     () => variable({ wipe: noop }, { guard: { wipe: wrong({ maxCall: 1 }) } }),
     /`guard\.wipe\.maxCall` \(did you mean `guard\.wipe\.maxCalls`\?\)/,
   ],
-  ["type", () => karst.type(class X {}, wrong({ docs: false })), /`docs` \(did you mean `doc`\?\)/],
+  ["classType", () => karst.classType(class X {}, wrong({ docs: false })), /`docs` \(did you mean `doc`\?\)/],
   [
     "tool",
     () => tool(wrong({ name: "x", description: "", run: noop, parallell: true })),
     /`parallell` \(did you mean `parallel`\?\)/,
   ],
-  ["resolve", () => karst.resolve("openai/x", wrong({ apikey: "k" })), /`apikey` \(did you mean `apiKey`\?\)/],
-  ["retry", () => karst.retry(model, wrong({ retrys: 1 })), /`retrys` \(did you mean `retries`\?\)/],
-  ["timeouts", () => karst.timeouts(model, wrong({ idle: 1 })), /`idle` \(did you mean `idleMs`\?\)/],
-  ["rotate", () => karst.rotate([model], wrong({ shuffel: true })), /`shuffel` \(did you mean `shuffle`\?\)/],
   [
-    "record",
-    () => karst.record(model, "/tmp/none.jsonl", wrong({ apend: true })),
+    "resolveModel",
+    () => models.resolveModel("openai/x", wrong({ apikey: "k" })),
+    /`apikey` \(did you mean `apiKey`\?\)/,
+  ],
+  ["withRetry", () => models.withRetry(model, wrong({ retrys: 1 })), /`retrys` \(did you mean `retries`\?\)/],
+  ["withTimeouts", () => models.withTimeouts(model, wrong({ idle: 1 })), /`idle` \(did you mean `idleMs`\?\)/],
+  [
+    "rotateModels",
+    () => models.rotateModels([model], wrong({ shuffel: true })),
+    /`shuffel` \(did you mean `shuffle`\?\)/,
+  ],
+  [
+    "recordModel",
+    () => models.recordModel(model, "/tmp/none.jsonl", wrong({ apend: true })),
     /`apend` \(did you mean `append`\?\)/,
   ],
-  ["replay", () => karst.replay([], wrong({ strickt: true })), /`strickt` \(did you mean `strict`\?\)/],
-  ["scripted", () => scripted([], wrong({ chunks: 1 })), /`chunks` \(did you mean `chunk`\?\)/],
-  ["sqliteStore", () => karst.sqliteStore("x.db", wrong({ synch: true })), /`synch` \(did you mean `sync`\?\)/],
-  ["redisStore", () => karst.redisStore("redis://x", wrong({ prefx: "p" })), /`prefx` \(did you mean `prefix`\?\)/],
-  [
-    "s3Workspace",
-    () => karst.s3Workspace(wrong({ bucket: "b", regions: "x" })),
-    /`regions` \(did you mean `region`\?\)/,
-  ],
+  ["replayModel", () => models.replayModel([], wrong({ strickt: true })), /`strickt` \(did you mean `strict`\?\)/],
+  ["scriptedModel", () => models.scriptedModel([], wrong({ chunks: 1 })), /`chunks` \(did you mean `chunk`\?\)/],
+  ["sqliteStore", () => sqliteStore("x.db", wrong({ synch: true })), /`synch` \(did you mean `sync`\?\)/],
+  ["redisStore", () => redisStore("redis://x", wrong({ prefx: "p" })), /`prefx` \(did you mean `prefix`\?\)/],
+  ["s3Workspace", () => s3Workspace(wrong({ bucket: "b", regions: "x" })), /`regions` \(did you mean `region`\?\)/],
   [
     "skill",
     () => karst.skill(wrong({ name: "a", description: "b", instructions: "c", file: {} })),
@@ -214,7 +214,7 @@ const mistyped: Case[] = [
   ["codecs", () => jsRuntime({}, { codecs: wrong([]) }), /`codecs` is not an object/],
   [
     "retries",
-    () => karst.retry(model, { retries: wrong("5") }),
+    () => models.withRetry(model, { retries: wrong("5") }),
     /`retries` is not a whole number of 0 or more: it is "5"/,
   ],
   ["a key of submit", () => engine().submit("agent", "x", { key: wrong(5) }), /`key` is not a text: it is 5/],
@@ -258,17 +258,17 @@ describe("stopOn", () => {
 
   test("takes the names of tools that follow from what the agent has", () => {
     createAgent({ model, tools: [look], stopOn: ["look", "finish"] })
-    createAgent({ model, workspace: karst.memoryWorkspace(), stopOn: ["write_file"] })
+    createAgent({ model, workspace: memoryWorkspace(), stopOn: ["write_file"] })
     createAgent({ model, tools: [look], agents: { agent }, stopOn: ["delegate"] })
   })
 })
 
 test("the names of built-in tools are those that the tools have", async () => {
   const agents = { agent }
-  const artifacts = { keep: noop, names: noop, retrieve: noop, workspace: karst.memoryWorkspace() }
+  const artifacts = { keep: noop, names: noop, retrieve: noop, workspace: memoryWorkspace() }
   const skills = { names: ["a"], activate: noop }
-  const workspace = karst.memoryWorkspace()
-  const equipment = { ends: true, artifacts, workspace, images: true, skills, agents }
+  const workspace = memoryWorkspace()
+  const equipment = { endsByTool: true, artifacts, workspace, images: true, skills, agents }
   await using shell = tools.shellTools()
   const made = [...builtinTools(wrong(equipment)), ...shell.tools].map(({ name }) => name)
   assert.deepEqual(made.toSorted(), builtinNames.toSorted())

@@ -7,8 +7,9 @@ import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { after, before, describe, type TestContext, test } from "node:test"
 import { promisify } from "node:util"
-import { createAgent, scripted } from "karst"
+import { createAgent } from "karst"
 import { type McpToolKit, mcpTools } from "karst/mcp"
+import { scriptedModel } from "karst/models"
 import { installInto, pack } from "../scripts/pack.ts"
 
 const repository = dirname(import.meta.dirname)
@@ -19,7 +20,8 @@ const serve = ["mcp", "serve", "./objects.ts"]
 const oldNode = findOldNode()
 
 const program = `
-import { createAgent, jsRuntime, scripted } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { scriptedModel } from "karst/models"
 import { display } from "karst/display"
 const tasks: string[] = []
 const model = scripted(["\`\`\`ts\\ntasks.push('packed')\\n\`\`\`", "Added."])
@@ -28,7 +30,7 @@ console.log(result.status, result.output, tasks)
 `
 
 const runtimes = `
-import { ConfigError, type Execution } from "karst"
+import { ConfigError, type CellExecution } from "karst"
 import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
 import { testRuntime } from "karst/testing"
@@ -49,7 +51,7 @@ export const stdio = serveMcpStdio
 `
 
 const threads = `
-import { memoryWorkspace } from "karst"
+import { memoryWorkspace } from "karst/workspaces"
 import { searchFilesTool } from "karst/tools"
 const workspace = memoryWorkspace()
 await workspace.write("notes.md", "needle")
@@ -60,14 +62,16 @@ console.log(JSON.stringify(await searchFilesTool().run({ pattern: "need.e", mode
 `
 
 const gated = `
-import { createAgent, jsRuntime, scripted } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { scriptedModel } from "karst/models"
 const model = scripted(["\`\`\`ts\\nn\\n\`\`\`", "Done."])
 const result = await createAgent({ model, runtime: jsRuntime({ n: 1 }), typeGate: "block" }).run("Go.").settled
 console.log(result.error?.message)
 `
 
 const bundled = `
-import { createAgent, jsRuntime, scripted } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 async function main() {
   const tasks: string[] = []
@@ -160,7 +164,10 @@ describe("the packed tarball in an empty folder", () => {
       assert.equal(kit.name, "objects")
       assert.match(kit.instructions ?? "", /declare const counter/)
       const agent = createAgent({
-        model: scripted([[{ type: "tool-call", id: "t", name: "run", input: { code: "counter.add()" } }], "Done."]),
+        model: scriptedModel([
+          [{ type: "tool-call", id: "t", name: "run", input: { code: "counter.add()" } }],
+          "Done.",
+        ]),
         tools: kit.tools,
         noTool: "answer",
       })

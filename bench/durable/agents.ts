@@ -1,4 +1,5 @@
-import { type Agent, type AgentEvent, createAgent, jsRuntime, type Model, type ModelPart, tool } from "karst"
+import { type Agent, type AgentEvent, createAgent, jsRuntime, tool } from "karst"
+import type { Model, ModelPart } from "karst/models"
 
 /** Does one tool call a cycle that does nothing, then ends: what is measured is what is around it. */
 export function callingAgent(cycles: number): Agent {

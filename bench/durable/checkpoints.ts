@@ -1,4 +1,5 @@
-import { createEngine, memoryStore, type Store } from "karst"
+import { createEngine } from "karst/engine"
+import { memoryStore, type Store } from "karst/stores"
 import { median, stats } from "../measure.ts"
 import { budget, type Report } from "../report.ts"
 import { codingAgent } from "./agents.ts"

@@ -1,9 +1,12 @@
 // Goes on with the run in a store, and writes how long it took until its model was asked. Argument: the file.
-import { createAgent, createEngine, jsRuntime, scripted, sqliteStore } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { sqliteStore } from "karst/stores"
 
 const [path = ""] = process.argv.slice(2)
 let start = 0
-const model = scripted(() => {
+const model = scriptedModel(() => {
   process.stdout.write(String(performance.now() - start))
   process.exit(0)
 })

@@ -1,5 +1,5 @@
 import { serialize } from "node:v8"
-import type { Runtime, Snapshot } from "karst"
+import type { Runtime, RuntimeSnapshot } from "karst"
 import type { Karst } from "../built.ts"
 import { interleave, perUnit, ratio, repeat, stats } from "../measure.ts"
 import { budget, type Report } from "../report.ts"
@@ -56,7 +56,7 @@ async function restoreTimes(runtime: Runtime, other: Runtime): Promise<number[]>
   return times
 }
 
-async function snapshotOf(runtime: Runtime): Promise<Snapshot> {
+async function snapshotOf(runtime: Runtime): Promise<RuntimeSnapshot> {
   const snapshot = await runtime.snapshot?.()
   if (!snapshot) throw new Error("This runtime makes no snapshots.")
   return snapshot

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import { localWorkspace, memoryWorkspace, s3Workspace, type Workspace } from "karst"
+import { localWorkspace, memoryWorkspace, s3Workspace, type Workspace } from "karst/workspaces"
 import { credentials } from "../../test/workspaces/start-s3rver.ts"
 
 export interface RoundTrip {

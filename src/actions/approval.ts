@@ -14,16 +14,10 @@ export type Approver = (call: RuntimeCall, signal: AbortSignal) => Decision | bo
 /** Answers by a function, or by `run.approve(id, decision)`, which readers of the events call. */
 export type ApproverOption = Approver | "events"
 
-/** The approver that an agent was given, by either name of the option. */
-export function resolveApprover(options: {
-  approver?: ApproverOption | undefined
-  approve?: Approver | undefined
-}): ApproverOption | undefined {
-  const { approver, approve } = options
-  if (approver !== undefined && approve !== undefined)
-    throw new ConfigError("approver: approve is given as well, and both answer the same calls. Leave one out.")
-  const given: unknown = approver ?? approve
-  if (given === undefined || given === "events" || typeof given === "function") return approver ?? approve
+/** Checks the approver that an agent was given. */
+export function checkApprover(approver: ApproverOption | undefined): ApproverOption | undefined {
+  const given: unknown = approver
+  if (given === undefined || given === "events" || typeof given === "function") return approver
   throw new ConfigError(
     `approver: ${JSON.stringify(given)} is unknown. Give a function, or "events" for run.approve().`,
   )
@@ -35,7 +29,7 @@ export type ApprovalAnswer = Decision | "unanswered"
 /** Who answers, and what was answered for good. */
 export interface ApprovalServices {
   /** The approver of the agent. */
-  approve?: ApproverOption | undefined
+  approver?: ApproverOption | undefined
   /** How long a question may stay unanswered; then the call is refused. Default: no limit. */
   approvalTimeoutMs?: number | undefined
   /** The subjects of calls that are not asked about again (`binding`, `binding.method`); grows with each `always`. */
@@ -91,7 +85,7 @@ function refusalText(decision: ApprovalAnswer | undefined, { approvalTimeoutMs }
 
 const howToApproveText =
   'Its host can give one: approver of the agent or run, a function or "events" for run.approve(); display(run), which asks in the terminal; ' +
-  "approve of an MCP server."
+  "approver of an MCP server."
 
 function withinText(timeoutMs: number | undefined): string {
   return timeoutMs === undefined ? "in time" : `within ${timeoutMs} ms`
@@ -151,7 +145,7 @@ async function requestDecision(
   shown: () => void,
 ): Promise<ApprovalAnswer | undefined> {
   const { approvalTimeoutMs } = approvals
-  const approve = typeof approvals.approve === "function" ? approvals.approve : undefined
+  const approve = typeof approvals.approver === "function" ? approvals.approver : undefined
   shown()
   const id = approve ? call.id : (approvals.questionId?.(call.id) ?? call.id)
   const watcher = approve ? undefined : approvals.watcher(id, fullCallText(call), approvalTimeoutMs)

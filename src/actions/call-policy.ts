@@ -6,7 +6,7 @@ import type { CallBudget } from "./run-limits.ts"
 /** What the calls of a run are held to. */
 export interface CallPolicy {
   /** Answers the calls that ask for approval. */
-  approve: ApproverOption | undefined
+  approver: ApproverOption | undefined
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   budgets: readonly CallBudget[]
@@ -20,13 +20,13 @@ export function setCallPolicy(run: RunContext, own: CallPolicy): CallPolicy {
   const outer = policies.findInherited(run.parent)
   const policy = outer ? nestPolicy(outer, own) : own
   policies.set(run, policy)
-  if (own.approve === "events") run.readersApprove = true
+  if (own.approver === "events") run.readersApprove = true
   return policy
 }
 
 function nestPolicy(outer: CallPolicy, own: CallPolicy): CallPolicy {
   return {
-    approve: own.approve ?? outer.approve,
+    approver: own.approver ?? outer.approver,
     approvalTimeoutMs: own.approvalTimeoutMs ?? outer.approvalTimeoutMs,
     hooks: nestHooks(outer.hooks, own.hooks),
     // By its name a call is known in its own runtime only.

@@ -11,7 +11,7 @@ import type { CallSteps, Journal } from "./run-journal.ts"
 import { spendCall } from "./run-limits.ts"
 
 export interface GateServices extends ApprovalServices, CallPolicy {
-  approve: CallPolicy["approve"]
+  approver: CallPolicy["approver"]
   approvalTimeoutMs: CallPolicy["approvalTimeoutMs"]
   now(): number
   /** Tells when the clocks stand still. */

@@ -1,4 +1,4 @@
-import { type Approver, type ApproverOption, resolveApprover } from "../actions/approval.ts"
+import { type ApproverOption, checkApprover } from "../actions/approval.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { ToolPolicy } from "../actions/tool-policy.ts"
 import type { Agent, AgentOverrides, Limits } from "../core/agent.ts"
@@ -72,8 +72,6 @@ export interface AgentOptions extends AgentOverrides {
   /** Answers the calls that ask for approval: a function, or `"events"` for `run.approve(id, decision)` by who reads the events.
    *  Default: that of the run it is started by, else such calls are refused. */
   approver?: ApproverOption | undefined
-  /** The same as `approver`, as a function. */
-  approve?: Approver | undefined
   /** How long an approval may stay unanswered; then the call is refused. No active time passes meanwhile. Default: no limit. */
   approvalTimeoutMs?: number | undefined
   /** Code of yours around runs, answers and calls, one object or a pipeline of them. Overrides replace them all: spread the old ones in to
@@ -115,7 +113,7 @@ export interface AgentConfig {
   messages: Message[]
   prompt: Partial<PromptSections>
   transaction: CellOptions["transaction"]
-  approve: ApproverOption | undefined
+  approver: ApproverOption | undefined
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   metadata: Metadata
@@ -148,7 +146,7 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
   }
   if (limits.costUsd !== undefined && !model.price) {
     const cure =
-      "Give the model a price, e.g. resolve(id, { price: { input: 1.25, output: 10 } }), or leave out limits.costUsd."
+      "Give the model a price, e.g. resolveModel(id, { price: { input: 1.25, output: 10 } }), or leave out limits.costUsd."
     throw new ConfigError(
       `limits.costUsd: the price of "${model.id}" is not known, so its cost cannot be limited. ${cure}`,
     )
@@ -188,7 +186,7 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     messages: options.messages ?? [],
     prompt: options.prompt ?? {},
     transaction: options.transaction,
-    approve: resolveApprover(options),
+    approver: checkApprover(options.approver),
     approvalTimeoutMs: options.approvalTimeoutMs,
     hooks: toHooks(options.hooks),
     metadata: options.metadata ?? {},

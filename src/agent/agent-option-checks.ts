@@ -69,7 +69,6 @@ const agentChecks: OptionChecks<AgentOptions> = {
   prompt: mustBeOptions(sectionChecks),
   transaction: mustBeEither("true, false or { check }", mustBeBoolean, mustBeObject),
   approver: anything,
-  approve: mustBeFunction,
   approvalTimeoutMs: mustBePositive,
   hooks: anything,
   temperature: mustBeNumber,

@@ -104,7 +104,7 @@ Over standard input and output, for a client such as Claude Code to start. The c
 Codex are printed on standard error.
 
   <module>              exports objects by name, or by default an object of them or a function that makes one; or a \`runtime\`.
-                        It may also export \`tools\`, and \`approve\`, which answers the calls that ask for approval; without it
+                        It may also export \`tools\`, and \`approver\`, which answers the calls that ask for approval; without it
                         the client's user is asked
   --http                over HTTP on 127.0.0.1, for several clients at once; the token is printed, or taken from KARST_MCP_TOKEN
   --port <n>            with --http: the port. Default: a free one

@@ -27,11 +27,11 @@ export async function mcpCommand(args: string[]): Promise<number> {
   const cellTimeout = parsePositiveInteger("--cell-timeout", values["cell-timeout"])
   // Before the module is loaded: nothing that it prints may come between the messages of the protocol.
   const output = values.http ? undefined : reserveStdout()
-  const { file, approve = "client", ...served } = await loadServedModule(path, usage)
+  const { file, approver: approve = "client", ...served } = await loadServedModule(path, usage)
   const options: ServeOptions = {
     name: values.name ?? serverName(file),
     ...served,
-    approve,
+    approver: approve,
     ...(cellTimeout !== undefined && { cellTimeoutMs: cellTimeout * 1000 }),
   }
   const end = endSignal()

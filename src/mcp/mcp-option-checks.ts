@@ -38,7 +38,7 @@ export const serveChecks: OptionChecks<ServeOptions> = {
   tools: anything,
   runtime: mustBeObject,
   instructions: mustBeText,
-  approve: mustBeEither('a function or "client"', mustBeFunction, mustBeOneOf("client")),
+  approver: mustBeEither('a function or "client"', mustBeFunction, mustBeOneOf("client")),
   approvalTimeoutMs: mustBePositive,
   hooks: anything,
   limits: mustBeOptions({ calls: mustBeAtLeast(0), callsOf: mustBeRecordOf(mustBeAtLeast(0)) }),

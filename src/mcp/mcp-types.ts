@@ -112,7 +112,7 @@ export interface ServeOptions {
   instructions?: string | undefined
   /** Answers the calls that ask for approval. `client`: the person at the client is asked, where the client can do that. Default:
    *  they are refused. */
-  approve?: Approver | "client" | undefined
+  approver?: Approver | "client" | undefined
   /** How long an approval may stay unanswered; then the call is refused. Default: no limit. */
   approvalTimeoutMs?: number | undefined
   hooks?: Hooks | readonly Hooks[] | undefined

@@ -6,7 +6,7 @@ import { closableStream } from "./model-stream.ts"
 import { modelFacts } from "./prices.ts"
 import { checkModelId, modelDisplayId, resolveModel, withRetryAndTimeouts } from "./resolve.ts"
 
-/** What an agent accepts as its model: one of ours, an AI SDK language model, or an id for `resolve`. */
+/** What an agent accepts as its model: one of ours, an AI SDK language model, or an id for `resolveModel`. */
 export type ModelSource = Model | AiSdkModel | string
 
 /** Makes a model of any source. One of ours is used as it is; the others get retries and time-outs. An id is resolved

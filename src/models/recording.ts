@@ -65,7 +65,7 @@ export function recordModel(
   sink: string | RecordedCall[] | ((call: RecordedCall) => void),
   options: RecordOptions = {},
 ): Model {
-  checkOptions("record()", options, recordChecks)
+  checkOptions("recordModel()", options, recordChecks)
   const { append = false, requests = true } = options
   if (append && typeof sink !== "string") throw new ConfigError("record: append is for a file. Leave it out.")
   let calls = typeof sink === "string" ? nextCallNumber(sink, append) : 0
@@ -120,7 +120,7 @@ function nextCallNumber(path: string, append: boolean): number {
 function refuseExisting(path: string): void {
   if (!existsSync(path) || statSync(path).size === 0) return
   throw new ConfigError(
-    `The recording "${path}" exists. Delete it to record anew, or continue it: record(model, path, { append: true }).`,
+    `The recording "${path}" exists. Delete it to record anew, or continue it: recordModel(model, path, { append: true }).`,
   )
 }
 
@@ -155,7 +155,7 @@ const replayChecks: OptionChecks<ReplayOptions> = {
 
 /** Plays a recording back, call by call in the order it was made: a model that needs no key and no network. */
 export function replayModel(source: string | readonly RecordedCall[], options: ReplayOptions = {}): Model {
-  checkOptions("replay()", options, replayChecks)
+  checkOptions("replayModel()", options, replayChecks)
   const { strict = false, mask = (text) => text, paceMs = 0, sleep = realSleep, contextWindow, price } = options
   const { chunk = paceMs > 0 ? 12 : Infinity } = options
   const name = typeof source === "string" ? `"${source}"` : "given"
@@ -216,7 +216,7 @@ function loadRecording(path: string): RecordedCall[] {
   try {
     text = readFileSync(path, "utf8")
   } catch (error) {
-    throw new ConfigError(`The recording "${path}" cannot be read. Make one with record(model, path).`, {
+    throw new ConfigError(`The recording "${path}" cannot be read. Make one with recordModel(model, path).`, {
       cause: error,
     })
   }

@@ -71,7 +71,7 @@ export type AiSdkProvider = ((modelId: string) => AiSdkModel) | { languageModel(
  *  - `openai-compatible:<base URL>#<model>`, with the key, if it needs one, in `OPENAI_COMPATIBLE_API_KEY`.
  *  Rejects with a `ConfigError` or `MissingPeerError` that names the missing key, package or name. */
 export async function resolveModel(id: string, options: ResolveOptions = {}): Promise<Model> {
-  checkOptions("resolve()", options, resolveChecks)
+  checkOptions("resolveModel()", options, resolveChecks)
   checkModelId(id, options)
   const { languageModel, apiKey, baseURL } = await findLanguageModel(id, options)
   const { price, contextWindow, providerOptions, images } = options

@@ -46,7 +46,7 @@ export interface ModelRetry {
 /** Tries again what may work later: rate limits, overload, server errors, lost connections, time-outs. Only until the
  *  first part was given out, since nobody could take that back. What the service says about waiting is honoured. */
 export function withRetry(model: Model, options: RetryOptions = {}): Model {
-  checkOptions("retry()", options, retryChecks)
+  checkOptions("withRetry()", options, retryChecks)
   const { retries = 5, baseMs = 500, capMs = 32_000, sleep = realSleep, random = Math.random, onRetry } = options
 
   async function* attempts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {

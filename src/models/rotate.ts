@@ -33,7 +33,7 @@ export interface EndpointChange {
  *  out: an answer is never begun twice, but the next request goes to another endpoint. Where all fail, the error names each
  *  attempt; `retry(rotate(…))` then waits and begins anew. */
 export function rotateModels(models: readonly Model[], options: RotateOptions = {}): Model {
-  checkOptions("rotate()", options, rotateChecks)
+  checkOptions("rotateModels()", options, rotateChecks)
   const { shuffle = false, random = Math.random, onChange } = options
   const first = firstModel(models)
   let preferred = 0

@@ -49,7 +49,7 @@ export function scriptedModel(
   steps: readonly ScriptedStep[] | ScriptedAnswer,
   options: ScriptedOptions = {},
 ): ScriptedModel {
-  checkOptions("scripted()", options, scriptedChecks)
+  checkOptions("scriptedModel()", options, scriptedChecks)
   const { id = "scripted/model", contextWindow, price, usage = { complete: false }, chunk = Infinity } = options
   const requests: ModelRequest[] = []
 

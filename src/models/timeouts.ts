@@ -25,7 +25,7 @@ export const timeoutChecks: OptionChecks<TimeoutOptions> = {
 /** Gives up on a model that does not answer (`timeout`) or falls silent (`stalled`); both may be tried again. Only time
  *  spent waiting for the model counts, and what comes after `finish` is not waited for. */
 export function withTimeouts(model: Model, options: TimeoutOptions = {}): Model {
-  checkOptions("timeouts()", options, timeoutChecks)
+  checkOptions("withTimeouts()", options, timeoutChecks)
   const { connectMs = 60_000, thinkMs = 300_000, idleMs = 120_000, schedule = scheduleOnClock } = options
 
   async function* watch(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {

@@ -32,7 +32,6 @@ export const cliChecks: OptionChecks<CliOptions> = {
   env: isEnvironment,
   permissions: anything,
   approver: anything,
-  approve: mustBeFunction,
   approvalTimeoutMs: mustBePositive,
   hooks: anything,
   cellTimeoutMs: mustBeAtLeast(1),

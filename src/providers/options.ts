@@ -1,4 +1,4 @@
-import { type Approver, type ApproverOption, resolveApprover } from "../actions/approval.ts"
+import { type ApproverOption, checkApprover } from "../actions/approval.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
 import { checkOptions } from "../core/checks/check-options.ts"
@@ -51,8 +51,6 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   /** Answers what asks for approval (calls of your tools and, with "ask", of the CLI's own): a function, or `"events"` for
    *  `run.approve(id, decision)` by who reads the events. Default: that of the run it is started by, else it is refused. */
   approver?: ApproverOption | undefined
-  /** The same as `approver`, as a function. */
-  approve?: Approver | undefined
   /** How long an approval may stay unanswered; then the call is refused. Default: no limit. */
   approvalTimeoutMs?: number | undefined
   /** Code of yours around the calls of your tools, and of functions in your runtime, one object or a pipeline of them. */
@@ -83,7 +81,7 @@ export interface CliConfig {
   tools: ToolSources | undefined
   mcpServers: Readonly<Record<string, McpServer>>
   runtime: RuntimeSource | undefined
-  approve: ApproverOption | undefined
+  approver: ApproverOption | undefined
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   cells: CellOptions
@@ -122,7 +120,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
     tools: options.tools,
     mcpServers,
     runtime,
-    approve: resolveApprover(options),
+    approver: checkApprover(options.approver),
     approvalTimeoutMs: options.approvalTimeoutMs,
     hooks: requireCallHooks(options.hooks),
     cells: { cellTimeoutMs, typeGate: options.typeGate, transaction: options.transaction },

@@ -22,7 +22,7 @@ const toolTimeoutMs = 3_600_000
 export async function serveTools(
   config: CliConfig,
   runtime: Runtime | undefined,
-  alone: Pick<ServeOptions, "approve" | "approvalTimeoutMs" | "hooks" | "limits" | "onEvent"> = {},
+  alone: Pick<ServeOptions, "approver" | "approvalTimeoutMs" | "hooks" | "limits" | "onEvent"> = {},
 ): Promise<ServedTools> {
   const { tools, mcpServers } = config
   const users = Object.entries(mcpServers).map(([name, server]): CliServer => {

@@ -12,7 +12,7 @@ import { callOptionChecks, guardProblem } from "./bindings/method-guards.ts"
 import type { ApprovalCondition, StandardSchema } from "./runtime.ts"
 
 /** Things to put in a runtime, by name. A bare function is a function, a class a type, an agent an agent, anything else
- *  a variable; wrap one with `fn`, `type` or `variable` to say more. */
+ *  a variable; wrap one with `fn`, `classType` or `variable` to say more. */
 export type Bindings = Record<string, unknown>
 
 export type Binding = VariableBinding | FunctionBinding | TypeBinding | AgentBinding
@@ -189,7 +189,7 @@ export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}
 }
 
 export function classType<C extends object>(cls: C, options: ClassTypeOptions = {}): TypeBinding<C> {
-  checkOptions("type()", options, typeOptionChecks)
+  checkOptions("classType()", options, typeOptionChecks)
   return { [bindingMark]: true, kind: "type", type: cls, options }
 }
 

@@ -31,9 +31,11 @@ export function cellFunction(
   toValue: (given: unknown) => unknown,
 ): FunctionBinding {
   const { description, options } = tool
-  const { approve, maxCalls, timeoutMs } = options
+  const { approve, maxCalls, timeoutMs, idempotent, unknown, sideEffect = true } = options
+  const journal = options.journal ?? (sideEffect ? undefined : false)
   const call = async (input: unknown) => toValue(await tool.run(input, await createToolContext(tool)))
-  return fn(call, { description, input: inputSchemaOf(tool), output, approve, maxCalls, timeoutMs })
+  const callOptions = { approve, maxCalls, timeoutMs, idempotent, unknown, journal }
+  return fn(call, { description, input: inputSchemaOf(tool), output, ...callOptions })
 }
 
 async function createToolContext(tool: Tool): Promise<ToolContext> {

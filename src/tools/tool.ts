@@ -10,8 +10,8 @@ import { copyIfJson, type Json, type JsonSchema } from "../core/json.ts"
 import type { ImagePart, Message } from "../core/message.ts"
 import { deepFreeze } from "../core/values/freeze.ts"
 import { callOptionChecks } from "../runtime/bindings/method-guards.ts"
-import { asBinding, type FunctionBinding, type SchemaLike, type UnknownPolicy } from "../runtime/bindings.ts"
-import type { ApprovalCondition, StandardSchema } from "../runtime/runtime.ts"
+import { asBinding, type CallOptions, type FunctionBinding, type SchemaLike } from "../runtime/bindings.ts"
+import type { StandardSchema } from "../runtime/runtime.ts"
 import { validateArguments } from "../runtime/schema/tool-arguments.ts"
 import { toJsonSchema, type Validation } from "../runtime/schema.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
@@ -34,28 +34,16 @@ export interface Tool {
   run(input: unknown, context: ToolContext): unknown
 }
 
-export interface ToolOptions {
-  /** Ask before each call, or only where this says so. Default false. */
-  approve?: boolean | ApprovalCondition | undefined
+export interface ToolOptions extends CallOptions {
   /** May run beside other parallel tools of the same answer. Default false: one after the other, in the model's order. */
   parallel?: boolean | undefined
-  /** Whether it changes something outside. Default true. */
+  /** Whether it changes something outside. If not, a durable run does not record its calls unless `journal` is true.
+   *  Default true. */
   sideEffect?: boolean | undefined
-  /** Whether doing it twice with the same input is doing it once; such a call is made again after a crash. Default false. */
-  idempotent?: boolean | undefined
-  /** What a durable run does about a call of which nobody knows whether it took effect. Default: as the engine says. */
-  unknown?: UnknownPolicy | undefined
-  /** False: a durable run does not record it and makes it again when its cycle is run again. Default: true where it has
-   *  a side effect. */
-  journal?: boolean | undefined
   /** What becomes of its old results when memory is cleared: cleared as any (`clear`), or kept (`keep`). Default `clear`. */
   retention?: "clear" | "keep" | undefined
-  /** Time for one call. Default: none. */
-  timeoutMs?: number | undefined
   /** Characters of its result that the model sees; the rest is kept. Default: the agent's `maxOutputChars`. */
   maxChars?: number | undefined
-  /** Calls in one run. Default: no limit. */
-  maxCalls?: number | undefined
   /** Does not count against `limits.calls`: what ends the work must be possible when nothing else is. Default false. */
   free?: boolean | undefined
 }

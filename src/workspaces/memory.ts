@@ -5,7 +5,7 @@ import type { FileInfo, Workspace } from "./workspace.ts"
 import { checkIfMatch, isFolderError, notFoundError, pathTakenError } from "./workspace-errors.ts"
 import { cleanFolder, cleanPath, comparePaths, parentFolders } from "./workspace-path.ts"
 
-/** Files in memory, gone with the process. For tests, for scratch work, and as the top of an `overlay`. */
+/** Files in memory, gone with the process. For tests, for scratch work, and as the upper part of an `overlayWorkspace`. */
 export function memoryWorkspace(files: { [path: string]: string | Uint8Array } = {}): Workspace {
   const kept = new Map<string, MemoryFile>()
   // How many files each folder has below it.

@@ -58,7 +58,7 @@ for (const { name, skip, open } of runtimes) {
         typescript: "await wipe('disk')\nawait vault.wipe('all')",
         python: "wipe('disk')\nvault.wipe('all')",
       }
-      const { result } = await run([code], { approve })
+      const { result } = await run([code], { approver: approve })
       assert.deepEqual(asked, [
         ["wipe", undefined, "disk", 0],
         ["vault", "wipe", "all", 1],
@@ -72,7 +72,7 @@ for (const { name, skip, open } of runtimes) {
 
     test("refused is an error the model sees, and nothing is called", async () => {
       const code = { typescript: "await vault.wipe('all')", python: "vault.wipe('all')" }
-      const { model, result } = await run([code], { approve: () => "deny" })
+      const { model, result } = await run([code], { approver: () => "deny" })
       assert.match(lastResultText(model), /ApprovalDenied: vault\.wipe was not approved; it was not called/)
       assert.deepEqual(done, [])
       assert.equal(result.status, "done")
@@ -106,7 +106,7 @@ def tried(call, what):
 calls = zip([wipe, wipe, vault.wipe, free], "abcd")
 print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what in calls)))`,
       }
-      const { model } = await run([code], { approve })
+      const { model } = await run([code], { approver: approve })
       assert.match(lastResultText(model), /rejected|ApprovalDenied/)
       assert.deepEqual(done.sort(), ["b", "d"])
     })
@@ -122,7 +122,7 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
         python: "wipe('1')\nwipe('2')\nvault.wipe('3')",
       }
       const model = modelRunningCells(runtime, code)
-      const agent = createAgent({ model, runtime, approve })
+      const agent = createAgent({ model, runtime, approver: approve })
       await using session = await agent.session()
       await session.send("go")
       await session.send("again", { model: modelRunningCells(runtime, code) })
@@ -167,7 +167,7 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
         typescript: "await pay(50)\nawait pay(200)\nawait pay('much')",
         python: "pay(50)\npay(200)\npay('much')",
       }
-      const { result } = await run([code], { approve })
+      const { result } = await run([code], { approver: approve })
       assert.deepEqual(asked, [200, "much"])
       assert.deepEqual(done, ["paid 50", "paid 200", "paid much"])
       const reasons = result.trajectory.events.filter((event) => event.type === "approval-requested")
@@ -186,7 +186,7 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
         typescript: "await wipe('slowly')\nwhile (true) await free('.')",
         python: "wipe('slowly')\nwhile True: pass",
       }
-      const { result } = await run([code], { approve, cellTimeoutMs: 1000, limits: { timeMs: 60_000 } })
+      const { result } = await run([code], { approver: approve, cellTimeoutMs: 1000, limits: { timeMs: 60_000 } })
       assert.equal(done[0], "slowly")
       const end = result.trajectory.events.find((event) => event.type === "code-end")
       assert.equal(end?.error?.kind, "timeout")
@@ -201,7 +201,7 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
         typescript: "Promise.allSettled([wipe('disk')])\nawait new Promise((go) => setTimeout(go, 20))\nfor (;;) {}",
         python: "",
       }
-      const { result } = await run([code], { approve: () => new Promise(() => {}), cellTimeoutMs: 300 })
+      const { result } = await run([code], { approver: () => new Promise(() => {}), cellTimeoutMs: 300 })
       const end = result.trajectory.events.find((event) => event.type === "code-end")
       assert.equal(end?.error?.kind, "timeout")
       assert.deepEqual(done, [])
@@ -213,7 +213,7 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
       const agent = createAgent({
         model,
         runtime,
-        approve: (_call, signal) => {
+        approver: (_call, signal) => {
           signal.addEventListener("abort", () => aborts.push(true))
           aborted.abort("enough")
           return new Promise(() => {})
@@ -249,7 +249,7 @@ test("asked in a run that another one started stops the clocks of both", async (
     await setTimeout(900)
     return true
   }
-  const { trajectory } = await createAgent({ model, runtime: outer, approve, cellTimeoutMs: 600 }).run("go")
+  const { trajectory } = await createAgent({ model, runtime: outer, approver: approve, cellTimeoutMs: 600 }).run("go")
   const ends = trajectory.events.filter((event) => event.type === "code-end")
   assert.deepEqual(
     ends.map(({ ok }) => ok),

@@ -66,7 +66,7 @@ describe("approval", () => {
     const agent = createAgent({
       model: scriptedModel([cell('await wipe("disk")'), "ok"]),
       runtime,
-      approve: (call) => {
+      approver: (call) => {
         asked.push([call.binding, ...call.args])
         return true
       },
@@ -82,7 +82,7 @@ describe("approval", () => {
       cell('try { await wipe("disk") } catch (error) { console.log(error.name, error.message) }'),
       "ok",
     ])
-    await createAgent({ model, runtime, approve: () => "deny" }).run("go")
+    await createAgent({ model, runtime, approver: () => "deny" }).run("go")
     assert.deepEqual(wiped, [])
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /ApprovalDenied wipe was not approved/)
   })
@@ -113,7 +113,7 @@ describe("approval", () => {
     const agent = createAgent({
       model: scriptedModel([cell('await wipe("a")\nawait wipe("b")'), "ok", cell('await wipe("c")'), "ok"]),
       runtime,
-      approve: () => {
+      approver: () => {
         asked++
         return "always"
       },

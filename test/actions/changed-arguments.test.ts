@@ -31,7 +31,7 @@ async function trial(code: string, { asked, approve = true, more = {} }: Trial) 
   const agent = createAgent({
     model,
     runtime,
-    approve(call) {
+    approver(call) {
       asked(call, ++times)
       return true
     },
@@ -165,7 +165,7 @@ describe("a call that is approved", () => {
     const agent = createAgent({
       model: modelRunningCells(runtime, { typescript: "await db.wipe(); await alias.wipe()", python: "" }),
       runtime,
-      approve(call) {
+      approver(call) {
         asked.push(String(call.subject))
         return "always"
       },

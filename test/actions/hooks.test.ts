@@ -35,7 +35,7 @@ for (const { name, skip, open } of runtimes) {
 
     const outcomeOf = async (call: string, hooks: Hooks | readonly Hooks[], approve = () => true) => {
       const model = modelRunningCells(runtime, both(call))
-      const { trajectory } = await createAgent({ model, runtime, hooks, approve }).run("go")
+      const { trajectory } = await createAgent({ model, runtime, hooks, approver: approve }).run("go")
       const end = trajectory.events.find((event) => event.type === "call-end")
       return { said: lastResultText(model), end, events: trajectory.events }
     }
@@ -225,7 +225,7 @@ describe("hooks of an agent", () => {
         beforeCall: (call, { agent }) => void seen.push(`parent before ${agent} ${call.binding}`),
         afterCall: (call, _outcome, { agent }) => void seen.push(`parent after ${agent} ${call.binding}`),
       },
-      approve: ({ binding }) => asked.push(binding) > 0,
+      approver: ({ binding }) => asked.push(binding) > 0,
     })
     await parent.run("go")
     assert.deepEqual(asked, ["wipe"])

@@ -31,7 +31,7 @@ function shared({ firstAnswers = true }: { firstAnswers?: boolean } = {}) {
   }
   const run = async (typescript: string, approve: ReturnType<typeof answering> | undefined) => {
     const model = modelRunningCells(runtime, { typescript, python: "" })
-    return await createAgent({ model, runtime, approve }).run("go").settled
+    return await createAgent({ model, runtime, approver: approve }).run("go").settled
   }
   const leaving = (code: string) => run(code, firstAnswers ? answering("first", false) : undefined)
   const staying = (code: string) => run(code, answering("second", true))

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime, messageText, type Outputs, scripted } from "karst"
+import { createAgent, jsRuntime, messageText, type Outputs } from "karst"
+import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
 import * as z from "zod"
@@ -12,7 +13,7 @@ const report = z.object({ total: z.number(), months: z.array(z.string()) })
 
 describe("declared outputs", () => {
   test("come back as typed objects once the model has filled them", async () => {
-    const model = scripted([cell(`const report = { total: 3, months: ["May"] }`), "Done."])
+    const model = scriptedModel([cell(`const report = { total: 3, months: ["May"] }`), "Done."])
     const result = await createAgent({ model }).run("Add up", { outputs: { report } })
     assert.equal(result.status, "done")
     if (result.status !== "done") return
@@ -22,14 +23,14 @@ describe("declared outputs", () => {
   })
 
   test("are told to the model as variables with their types", async () => {
-    const model = scripted([cell(`const report = { total: 3, months: [] }`), "Done."])
+    const model = scriptedModel([cell(`const report = { total: 3, months: [] }`), "Done."])
     await createAgent({ model }).run("Add up", { outputs: { report } })
     const told = model.requests[0]?.messages.map(messageText).join("\n") ?? ""
     assert.match(told, /let report: \{\s*total: number;?\s*months: string\[\]/)
   })
 
   test("send an answer back that comes too early, saying what is missing and what is wrong", async () => {
-    const model = scripted([
+    const model = scriptedModel([
       "All done!",
       cell(`const report = { total: "three", months: [] }`),
       "Now it is.",
@@ -46,7 +47,7 @@ describe("declared outputs", () => {
   })
 
   test("stop a run that never fills them after three returns, with what was valid", async () => {
-    const model = scripted(() => "I would rather not.")
+    const model = scriptedModel(() => "I would rather not.")
     const runtime = jsRuntime({ count: 7 })
     const outputs = { report, count: z.number() }
     const result = await createAgent({ model, runtime }).run("Add up", { outputs })
@@ -57,14 +58,14 @@ describe("declared outputs", () => {
   })
 
   test("accept plain JSON Schema, and give what a transform makes of the value", async () => {
-    const model = scripted([cell(`const size = "12"; const mood = "good"`), "Done."])
+    const model = scriptedModel([cell(`const size = "12"; const mood = "good"`), "Done."])
     const outputs = { size: z.string().transform(Number), mood: { type: "string" } as const }
     const result = await createAgent({ model }).run("Go", { outputs })
     assert.deepEqual(result.objects, { size: 12, mood: "good" })
   })
 
   test("belong to one send of a session and not to the next", async () => {
-    const model = scripted([cell("const answer = 42"), "There.", "Hello."])
+    const model = scriptedModel([cell("const answer = 42"), "There.", "Hello."])
     await using session = await createAgent({ model }).session()
     const first = await session.send("Think", { outputs: { answer: z.number() } })
     assert.deepEqual(first.objects, { answer: 42 })
@@ -74,7 +75,7 @@ describe("declared outputs", () => {
   })
 
   test("refuse a name no variable can have, and what is no schema, where they are written", () => {
-    const agent = createAgent({ model: scripted([]) })
+    const agent = createAgent({ model: scriptedModel([]) })
     assert.throws(() => agent.run("Go", { outputs: { "my report": report } }), /"my report" cannot be the name/)
     assert.throws(
       () => agent.run("Go", { outputs: { class: report } }),
@@ -86,13 +87,13 @@ describe("declared outputs", () => {
 
   test("are refused for an agent that has no variables to fill", () => {
     const look = tool({ name: "look", description: "Looks", input: { type: "object" }, run: async () => "seen" })
-    const agent = createAgent({ model: scripted([]), tools: [look] })
+    const agent = createAgent({ model: scriptedModel([]), tools: [look] })
     assert.throws(() => agent.run("Go", { outputs: { report } }), /outputs: this agent has tools and no runtime/)
   })
 
   test("hold for a Python runtime as well", { skip: requires("python") }, async () => {
     await using runtime = pythonRuntime()
-    const model = scripted(["```python\nreport = {'total': 3, 'months': ['May']}\n```", "Done."])
+    const model = scriptedModel(["```python\nreport = {'total': 3, 'months': ['May']}\n```", "Done."])
     const result = await createAgent({ model, runtime }).run("Add up", { outputs: { report } })
     assert.deepEqual(result.objects, { report: { total: 3, months: ["May"] } })
     const told = model.requests[0]?.messages.map(messageText).join("\n") ?? ""
@@ -118,7 +119,7 @@ for (const [name, { make, language, skip }] of Object.entries(factories)) {
       ),
       "There.",
     ]
-    const model = scripted([...first, ...answers])
+    const model = scriptedModel([...first, ...answers])
     await using session = await createAgent({ model, runtime: make, limits: { cycles: 20 } }).session()
     await session.send("First")
     const result = await session.send("Second", { outputs })
@@ -168,7 +169,7 @@ for (const [name, { make, language, skip }] of Object.entries(factories)) {
 describe("declared outputs of a later run", () => {
   test("count when an instance of a class is changed by its methods", async () => {
     const first = cell("class Tally { rows = []; add(row) { this.rows.push(row) } }\nlet tally = new Tally()")
-    const model = scripted([first, "There.", "Done.", cell("tally.add(1)"), "Done."])
+    const model = scriptedModel([first, "There.", "Done.", cell("tally.add(1)"), "Done."])
     await using session = await createAgent({ model }).session()
     await session.send("First")
     const result = await session.send("Second", { outputs: { tally: z.object({ rows: z.array(z.number()) }) } })
@@ -176,7 +177,7 @@ describe("declared outputs of a later run", () => {
   })
 
   test("start from what `values` gives, which is no work of the run", async () => {
-    const model = scripted([cell("let answer = 41"), "There.", "Done.", cell("answer += 0"), "Done."])
+    const model = scriptedModel([cell("let answer = 41"), "There.", "Done.", cell("answer += 0"), "Done."])
     await using session = await createAgent({ model }).session()
     await session.send("First")
     const result = await session.send("Second", { outputs: { answer: z.number() }, values: { answer: 42 } })
@@ -184,7 +185,7 @@ describe("declared outputs of a later run", () => {
   })
 
   test("refuse another word for `stale`", () => {
-    const agent = createAgent({ model: scripted([]) })
+    const agent = createAgent({ model: scriptedModel([]) })
     // @ts-expect-error There is only "allow".
     const outputs: Outputs = { report: { schema: report, stale: "yes" } }
     assert.throws(() => agent.run("Go", { outputs }), /outputs\.report\.stale: "yes" is unknown/)
@@ -195,7 +196,7 @@ describe("verify", () => {
   const lamp = () => ({ on: false })
 
   test("judges the state the run left, not its words", async () => {
-    const model = scripted([cell("lamp.on = false"), "The lamp is on!"])
+    const model = scriptedModel([cell("lamp.on = false"), "The lamp is on!"])
     const runtime = jsRuntime({ lamp: lamp() })
     const result = await createAgent({ model, runtime }).run("Light, please", {
       verify: async (objects) => {
@@ -208,14 +209,14 @@ describe("verify", () => {
   })
 
   test("is part of the record of the run", async () => {
-    const result = await createAgent({ model: scripted(["Hi."]) }).run("Hi", { verify: () => 0.5 })
+    const result = await createAgent({ model: scriptedModel(["Hi."]) }).run("Hi", { verify: () => 0.5 })
     const end = result.trajectory.events.at(-1)
     assert.equal(end?.type, "run-end")
     assert.deepEqual(end?.type === "run-end" && end.verdict, { pass: false, score: 0.5 })
   })
 
   test("that throws or answers nonsense is a verdict that says so", async () => {
-    const agent = createAgent({ model: scripted(() => "Hi.") })
+    const agent = createAgent({ model: scriptedModel(() => "Hi.") })
     const thrown = await agent.run("Hi", {
       verify() {
         throw new RangeError("no lamp")
@@ -228,7 +229,7 @@ describe("verify", () => {
 
   test("is not asked about a run that failed", async () => {
     let asked = 0
-    const run = createAgent({ model: scripted([new Error("gone")]) }).run("Hi", {
+    const run = createAgent({ model: scriptedModel([new Error("gone")]) }).run("Hi", {
       verify: () => {
         asked++
         return true

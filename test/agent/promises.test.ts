@@ -54,7 +54,9 @@ describe("approval fails closed", () => {
   test("for an answer that is no decision", async () => {
     const { wiped, runtime } = wiper()
     const approve = () => "sure" as "allow"
-    await createAgent({ model: scriptedModel([cell('await wipe("disk")'), "ok"]), runtime, approve }).run("go")
+    await createAgent({ model: scriptedModel([cell('await wipe("disk")'), "ok"]), runtime, approver: approve }).run(
+      "go",
+    )
     assert.deepEqual(wiped, [])
   })
 
@@ -64,7 +66,7 @@ describe("approval fails closed", () => {
       throw new Error("no line")
     }
     const model = scriptedModel([cell('await wipe("disk")'), "ok"])
-    const { trajectory } = await createAgent({ model, runtime, approve }).run("go")
+    const { trajectory } = await createAgent({ model, runtime, approver: approve }).run("go")
     assert.deepEqual(wiped, [])
     const resolved = trajectory.events.find((event) => event.type === "approval-resolved")
     assert.equal(resolved?.decision, "deny")

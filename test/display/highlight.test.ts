@@ -65,7 +65,7 @@ test("python has its own keywords, comments, decorators and string prefixes", ()
 })
 
 test("an unknown language is left plain", () => {
-  assert.deepEqual(highlight("cobol", "MOVE 1 TO X"), [{ text: "MOVE 1 TO X", look: "plain" }])
+  assert.deepEqual(highlight("cobol", "MOVE 1 TO X"), [{ text: "MOVE 1 TO X", style: "plain" }])
 })
 
 test("a finished line is drawn at once, up to its last token", () => {

@@ -6,27 +6,18 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describe, test } from "node:test"
 import { Redis } from "ioredis"
-import {
-  createAgent,
-  createEngine,
-  fn,
-  inlineBackend,
-  jsRuntime,
-  memoryStore,
-  type Put,
-  redisStore,
-  type Store,
-  scripted,
-  sqliteStore,
-} from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine, inlineBackend } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore, redisStore, type Store, type StorePut, sqliteStore } from "karst/stores"
 import { runKeys } from "../../src/engine/checkpoint.ts"
 import { startRedis } from "../redis.ts"
 import { requires } from "../system.ts"
 
-const talker = () => createAgent({ model: scripted(() => "Hello."), runtime: () => jsRuntime() })
+const talker = () => createAgent({ model: scriptedModel(() => "Hello."), runtime: () => jsRuntime() })
 const storing = () =>
   createAgent({
-    model: scripted(["```ts\nlet rows = [1]\n```", "```ts\nawait wipe()\n```", "Done."]),
+    model: scriptedModel(["```ts\nlet rows = [1]\n```", "```ts\nawait wipe()\n```", "Done."]),
     runtime: () => jsRuntime({ wipe: fn(() => rows, { approve: true }) }),
   })
 const rows = [1]
@@ -70,7 +61,7 @@ describe("a run whose records are damaged", () => {
     })
   }
 
-  const damages: [what: string, damage: (id: string) => Put][] = [
+  const damages: [what: string, damage: (id: string) => StorePut][] = [
     ["the record of its key", (id) => ({ type: "put", key: "keys/agent/k", value: [id] })],
     ["the last run of its session", () => ({ type: "put", key: "sessions/agent/s", value: { run: 1 } })],
     ["its prompt", (id) => ({ type: "put", key: runKeys(id).input, value: ["Go"] })],

@@ -1,13 +1,16 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { ConfigError, createAgent, createEngine, fn, jsRuntime, memoryStore, scripted, tool } from "karst"
+import { ConfigError, createAgent, fn, jsRuntime, tool } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore } from "karst/stores"
 import { queuedMarkerKey } from "../../src/engine/checkpoint.ts"
 
 const adding = () => ["```ts\nlet x = 2 + 3\nx\n```", "It is 5."]
 
 test("a submitted run is worked on, and its result and events are read from the store", async () => {
-  const agent = createAgent({ model: scripted(adding()), runtime: () => jsRuntime() })
+  const agent = createAgent({ model: scriptedModel(adding()), runtime: () => jsRuntime() })
   await using engine = createEngine({ agents: { adder: agent }, store: memoryStore() })
   const { id } = await engine.submit("adder", "Add 2 and 3", { metadata: { for: "test" } })
   const result = await engine.result(id)
@@ -29,7 +32,7 @@ test("a submitted run is worked on, and its result and events are read from the 
 })
 
 test("the same key twice is the same run", async () => {
-  const agent = createAgent({ model: scripted(adding()), runtime: () => jsRuntime() })
+  const agent = createAgent({ model: scriptedModel(adding()), runtime: () => jsRuntime() })
   await using engine = createEngine({ agents: { adder: agent }, store: memoryStore() })
   const [one, two] = await Promise.all([
     engine.submit("adder", "Add", { key: "order-1" }),
@@ -43,7 +46,7 @@ test("the same key twice is the same run", async () => {
 test("a watcher sees events as they come, before the run has ended", async () => {
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
   const agent = createAgent({
-    model: scripted(["```ts\n1\n```", "```ts\nawait wait()\n```", "Done."]),
+    model: scriptedModel(["```ts\n1\n```", "```ts\nawait wait()\n```", "Done."]),
     runtime: () => jsRuntime({ wait: () => gate }),
   })
   await using engine = createEngine({ agents: { agent }, store: memoryStore() })
@@ -58,7 +61,7 @@ test("a watcher sees events as they come, before the run has ended", async () =>
 
 test("a run that asks waits without a worker, and goes on in another engine once it is answered", async () => {
   const store = memoryStore()
-  const model = scripted([
+  const model = scriptedModel([
     [{ type: "tool-call", id: "c1", name: "ask", input: { question: "Which colour?" } }],
     "Blue it is.",
   ])
@@ -83,7 +86,7 @@ test("a call that waits for approval past its time gives the cell up, and what w
   const paid: number[] = []
   const wiped: number[] = []
   const agent = createAgent({
-    model: scripted([
+    model: scriptedModel([
       "```ts\nconst a = await pay(1)\nconst t = Date.now()\nawait wipe(a);\n`${a} ${typeof t}`\n```",
       "Wiped.",
     ]),
@@ -111,7 +114,7 @@ test("a call that waits for approval past its time gives the cell up, and what w
 test("an approval within its time lets the held cell go on", async () => {
   const wiped: number[] = []
   const agent = createAgent({
-    model: scripted(["```ts\nawait wipe(1)\n```", "Wiped."]),
+    model: scriptedModel(["```ts\nawait wipe(1)\n```", "Wiped."]),
     runtime: () => jsRuntime({ wipe: fn(async (what: number) => wiped.push(what), { approve: true }) }),
   })
   await using engine = createEngine({ agents: { agent }, store: memoryStore() })
@@ -130,7 +133,7 @@ test("a run is aborted by an engine that does not work on it", async () => {
   const store = memoryStore()
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
   const agent = createAgent({
-    model: scripted(["```ts\nawait forever()\n```", "Never."]),
+    model: scriptedModel(["```ts\nawait forever()\n```", "Never."]),
     runtime: () =>
       jsRuntime({
         forever() {
@@ -154,7 +157,8 @@ test("a run is aborted by an engine that does not work on it", async () => {
 
 test("a run that waits is aborted by any engine, and says why", async () => {
   const store = memoryStore()
-  const asks = () => scripted([[{ type: "tool-call", id: "c1", name: "ask", input: { question: "Which colour?" } }]])
+  const asks = () =>
+    scriptedModel([[{ type: "tool-call", id: "c1", name: "ask", input: { question: "Which colour?" } }]])
   const agent = createAgent({ model: asks(), tools: [greet()] })
   const first = createEngine({ agents: { agent }, store })
   const { id } = await first.submit("agent", "Paint")
@@ -169,7 +173,7 @@ test("a run that waits is aborted by any engine, and says why", async () => {
 test("what is said to a run is heard before its next cycle", async () => {
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-  const model = scripted(["```ts\nawait wait()\n```", "Heard."])
+  const model = scriptedModel(["```ts\nawait wait()\n```", "Heard."])
   const agent = createAgent({
     model,
     runtime: () =>
@@ -191,7 +195,7 @@ test("what is said to a run is heard before its next cycle", async () => {
 })
 
 test("runs of one session share the conversation and its objects", async () => {
-  const model = scripted(["```ts\nlet rows = [1, 2, 3]\n```", "Loaded.", "```ts\nrows.length\n```", "Three."])
+  const model = scriptedModel(["```ts\nlet rows = [1, 2, 3]\n```", "Loaded.", "```ts\nrows.length\n```", "Three."])
   const agent = createAgent({ model, runtime: () => jsRuntime() })
   await using engine = createEngine({ agents: { agent }, store: memoryStore() })
   const one = await engine.submit("agent", "Load", { session: "s" })
@@ -206,12 +210,12 @@ test("runs of one session share the conversation and its objects", async () => {
 test("an agent that changed shape is refused by name, and goes on with allowChanged", async () => {
   const store = memoryStore()
   const ask = [{ type: "tool-call", id: "c1", name: "ask", input: { question: "Well?" } }] as const
-  const before = createAgent({ model: scripted([ask]), noTool: "answer", tools: [greet()] })
+  const before = createAgent({ model: scriptedModel([ask]), noTool: "answer", tools: [greet()] })
   const first = createEngine({ agents: { agent: before }, store })
   const { id } = await first.submit("agent", "Go")
   await first.result(id)
   await first.close()
-  const after = createAgent({ model: scripted(["Fine."]), noTool: "answer", tools: [greet("wave")] })
+  const after = createAgent({ model: scriptedModel(["Fine."]), noTool: "answer", tools: [greet("wave")] })
   const strict = createEngine({ agents: { agent: after }, store })
   await strict.answer(id, "Yes")
   await assert.rejects(strict.result(id), /the tool "greet" is gone.*allowChanged/)
@@ -228,7 +232,7 @@ test("what calls gave is kept while the run goes on, and not once it has ended",
   const store = memoryStore()
   const kept: number[] = []
   const agent = createAgent({
-    model: scripted(["```ts\n(await token()).length\nawait look()\n```", "Looked."]),
+    model: scriptedModel(["```ts\n(await token()).length\nawait look()\n```", "Looked."]),
     runtime: () =>
       jsRuntime({
         token: fn(async () => "a secret"),
@@ -249,7 +253,7 @@ test("what calls gave is kept while the run goes on, and not once it has ended",
 
 test("an ended run is removed with everything of it, and its key is free again", async () => {
   const store = memoryStore()
-  const agent = createAgent({ model: scripted(() => "Hello."), runtime: () => jsRuntime() })
+  const agent = createAgent({ model: scriptedModel(() => "Hello."), runtime: () => jsRuntime() })
   await using engine = createEngine({ agents: { agent }, store })
   const { id } = await engine.submit("agent", "Hi", { key: "k" })
   await engine.result(id)
@@ -261,7 +265,7 @@ test("an ended run is removed with everything of it, and its key is free again",
 })
 
 test("an agent whose runs share one runtime is refused", () => {
-  const agent = createAgent({ model: scripted(() => "Hello."), runtime: jsRuntime() })
+  const agent = createAgent({ model: scriptedModel(() => "Hello."), runtime: jsRuntime() })
   assert.throws(() => createEngine({ agents: { agent }, store: memoryStore() }), ConfigError)
 })
 

@@ -1,20 +1,10 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import {
-  type AgentOptions,
-  createAgent,
-  createEngine,
-  type Engine,
-  jsRuntime,
-  type Model,
-  ModelError,
-  memoryStore,
-  messageText,
-  type ScriptedStep,
-  type Store,
-  scripted,
-} from "karst"
+import { type AgentOptions, createAgent, jsRuntime, ModelError, messageText } from "karst"
+import { createEngine, type Engine } from "karst/engine"
+import { type Model, type ScriptedStep, scriptedModel } from "karst/models"
+import { memoryStore, type Store } from "karst/stores"
 import { askTool } from "karst/tools"
 
 const runs = 40
@@ -26,7 +16,7 @@ describe("a run late in a long session", () => {
     const text =
       "<summary>\n## Goals\n- go on\n## Decisions\n- none\n## Facts\n- none\n## Open work\n- more\n</summary>"
     const agent = createAgent({
-      model: scripted(() => `An answer: ${"because. ".repeat(20)}\n${text}`),
+      model: scriptedModel(() => `An answer: ${"because. ".repeat(20)}\n${text}`),
       memory: { compactAt: 1_500 },
       tools: [askTool()],
       noTool: "answer",
@@ -92,7 +82,7 @@ describe("a run late in a long session", () => {
     const painter = createAgent({
       name: "painter",
       tools: [askTool()],
-      model: scripted(({ messages }): ScriptedStep => {
+      model: scriptedModel(({ messages }): ScriptedStep => {
         const heard = messages.filter(({ role }) => role === "user").map((message) => firstLine(messageText(message)))
         if (heard.length === 1) return call("ask", { question: "Which colour?" })
         return call("finish", { message: `heard: ${heard.join(", ")}` })
@@ -101,7 +91,7 @@ describe("a run late in a long session", () => {
     const lead = createAgent({
       agents: { painter },
       noTool: "answer",
-      model: scripted(({ messages }): ScriptedStep => {
+      model: scriptedModel(({ messages }): ScriptedStep => {
         const last = messages.at(-1)
         if (last?.role === "result") return `The result: ${messageText(last)}`
         const heard = firstLine(messageText(last ?? { id: "", role: "user", parts: [], origin: "prompt" }))
@@ -157,7 +147,7 @@ async function conversed(seed: number, store: Store, kept: "with snapshots" | "w
   const requests: string[] = []
   const results: string[] = []
   let failing = false
-  const answers = scripted(({ messages }): ScriptedStep => {
+  const answers = scriptedModel(({ messages }): ScriptedStep => {
     const last = messages.at(-1)
     const text = last ? messageText(last) : ""
     if (last?.role === "user" && text.startsWith("cell: ")) return `\`\`\`ts\n${firstLine(text).slice(6)}\n\`\`\`\n`
@@ -229,7 +219,7 @@ async function said(engine: Engine<"agent">, prompt: string) {
 }
 
 function answering() {
-  return scripted(() => `An answer: ${"because. ".repeat(20)}`)
+  return scriptedModel(() => `An answer: ${"because. ".repeat(20)}`)
 }
 
 /** A store as it was before folded forms were kept. */

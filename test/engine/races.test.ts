@@ -6,7 +6,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { type Backend, createEngine, inlineBackend, type Job, memoryStore, sqliteStore } from "karst"
+import { type Backend, createEngine, inlineBackend, type Job } from "karst/engine"
+import { memoryStore, sqliteStore } from "karst/stores"
 import { steppingAgent, stepsOf } from "./races/stepping-agent.ts"
 
 describe("runs that several want to work on", () => {

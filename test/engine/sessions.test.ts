@@ -2,16 +2,10 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
-import {
-  createAgent,
-  createEngine,
-  jsRuntime,
-  type Message,
-  memoryStore,
-  messageText,
-  type ScriptedStep,
-  scripted,
-} from "karst"
+import { createAgent, jsRuntime, type Message, messageText } from "karst"
+import { createEngine } from "karst/engine"
+import { type ScriptedStep, scriptedModel } from "karst/models"
+import { memoryStore } from "karst/stores"
 import { askTool } from "karst/tools"
 import { queuedMarkerKey } from "../../src/engine/checkpoint.ts"
 import { waitUntil } from "../providers/cli-machines.ts"
@@ -43,7 +37,7 @@ describe("the runs of one session", () => {
 
   test("keep their order when a queued one is aborted, and go on from the last one that began", async () => {
     const gate = Promise.withResolvers<void>()
-    const model = scripted(async ({ messages }): Promise<ScriptedStep> => {
+    const model = scriptedModel(async ({ messages }): Promise<ScriptedStep> => {
       const heard = messages.filter(({ role }) => role === "user").map((message) => messageText(message).split("\n")[0])
       if (heard.at(-1) === "a" && messages.at(-1)?.role === "user") return "```ts\nconst best = 'May'\n```\n"
       if (heard.at(-1) === "a") await gate.promise
@@ -182,7 +176,7 @@ describe("the runs of one session", () => {
         let underWay = 0
         let most = 0
         const began: string[] = []
-        const model = scripted(async ({ messages }): Promise<ScriptedStep> => {
+        const model = scriptedModel(async ({ messages }): Promise<ScriptedStep> => {
           const heard = promptsIn(messages)
           began.push(heard.at(-1) ?? "")
           most = Math.max(most, ++underWay)
@@ -303,7 +297,7 @@ function promptsIn(messages: readonly Message[]): string[] {
 async function gated() {
   const gate = Promise.withResolvers<void>()
   let isWorking = false
-  const model = scripted(async ({ messages }): Promise<ScriptedStep> => {
+  const model = scriptedModel(async ({ messages }): Promise<ScriptedStep> => {
     const heard = messages.filter(({ role }) => role === "user").map((message) => messageText(message).split("\n")[0])
     const last = heard.at(-1) ?? ""
     isWorking ||= last.includes("gate")
@@ -330,7 +324,7 @@ async function gated() {
 
 /** An agent that says what it heard from the user, and asks when it is told to. */
 function listener() {
-  const model = scripted(({ messages }): ScriptedStep => {
+  const model = scriptedModel(({ messages }): ScriptedStep => {
     const heard = messages.filter(({ role }) => role === "user").map((message) => messageText(message).split("\n")[0])
     if (heard.at(-1) !== "ask me") return `heard: ${heard.join(" | ")}`
     return [{ type: "tool-call", id: "1", name: "ask", input: { question: "Which colour?" } }]

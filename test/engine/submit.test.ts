@@ -4,22 +4,15 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import {
-  createAgent,
-  createEngine,
-  inlineBackend,
-  jsRuntime,
-  memoryStore,
-  messageText,
-  type Store,
-  scripted,
-  sqliteStore,
-} from "karst"
+import { createAgent, jsRuntime, messageText } from "karst"
+import { createEngine, inlineBackend } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore, type Store, sqliteStore } from "karst/stores"
 import { runKeys, updateHead } from "../../src/engine/checkpoint.ts"
 import { claimedHead } from "../../src/engine/run/claim-run.ts"
 import { createOwner } from "../../src/engine/run/run-owner.ts"
 
-const talker = () => createAgent({ model: scripted(() => "Hello."), runtime: () => jsRuntime() })
+const talker = () => createAgent({ model: scriptedModel(() => "Hello."), runtime: () => jsRuntime() })
 
 describe("submit with a key", () => {
   test("that another prompt or session has used is a ConflictError", async () => {
@@ -80,7 +73,7 @@ describe("submit with a key", () => {
 test("submit takes limits, outputs and values, which hold in the process that works on the run", async () => {
   const store = memoryStore()
   const answers = ["```ts\nsum = rows.get('a') + 1\n```", "Done."]
-  const agent = createAgent({ model: scripted(answers), runtime: () => jsRuntime({ rows: new Map(), sum: 0 }) })
+  const agent = createAgent({ model: scriptedModel(answers), runtime: () => jsRuntime({ rows: new Map(), sum: 0 }) })
   const front = createEngine({ agents: { agent }, store, backend: inlineBackend() })
   const { id } = await front.submit("agent", "Add", {
     values: { rows: new Map([["a", 4]]) },
@@ -97,7 +90,7 @@ test("submit takes limits, outputs and values, which hold in the process that wo
 })
 
 test("limits of a submitted run stop it", async () => {
-  const model = scripted(() => "```ts\n1\n```")
+  const model = scriptedModel(() => "```ts\n1\n```")
   const agent = createAgent({ model, runtime: () => jsRuntime() })
   await using engine = createEngine({ agents: { agent }, store: memoryStore() })
   const { id } = await engine.submit("agent", "Go", { limits: { cycles: 2 } })
@@ -128,7 +121,7 @@ describe("abort", () => {
           return new Promise(() => undefined)
         },
       })
-    const agent = createAgent({ model: scripted(["```ts\nawait forever()\n```"]), runtime })
+    const agent = createAgent({ model: scriptedModel(["```ts\nawait forever()\n```"]), runtime })
     const store = memoryStore()
     await using worker = createEngine({ agents: { agent }, store })
     await using other = createEngine({ agents: { agent }, store, backend: inlineBackend() })
@@ -162,7 +155,7 @@ test("an output that an earlier run of the session made does not count, also aft
     "```ts\nrows.push(2)\n```",
     "Done.",
   ]
-  const model = scripted(() => {
+  const model = scriptedModel(() => {
     // The worker changes between the assignment of `sum` and the answer.
     if (answers.length === 4) drained.push(front.drain())
     return answers.shift() ?? "No more."
@@ -188,7 +181,7 @@ test("an output that an earlier run of the session made does not count, also aft
 
 test('an output of a submitted run with stale: "allow" may have the value of an earlier run', async () => {
   const answers = ["```ts\nlet sum = 1\n```", "There.", "Done."]
-  const agent = createAgent({ model: scripted(answers), runtime: () => jsRuntime() })
+  const agent = createAgent({ model: scriptedModel(answers), runtime: () => jsRuntime() })
   await using engine = createEngine({ agents: { agent }, store: memoryStore() })
   await engine.result((await engine.submit("agent", "First", { session: "s" })).id)
   const outputs = { sum: { schema: { type: "number" }, stale: "allow" } } as const
@@ -210,7 +203,9 @@ test("a run whose process ended between its last cycle and its end hands over it
     },
   }
   const agent = createAgent({
-    model: scripted(({ messages }) => (messages.at(-1)?.role === "result" ? "Done." : "```ts\nconst sum = 3\n```")),
+    model: scriptedModel(({ messages }) =>
+      messages.at(-1)?.role === "result" ? "Done." : "```ts\nconst sum = 3\n```",
+    ),
     runtime: () => jsRuntime(),
   })
   const first = createEngine({ agents: { agent }, store, leaseMs: 50, backend: inlineBackend({ onError() {} }) })

@@ -1,4 +1,4 @@
-// test lane: durable
+// test lane: durable, long
 import assert from "node:assert/strict"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -8,7 +8,10 @@ import { join } from "node:path"
 import { describe, type TestContext, test } from "node:test"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { createAgent, createEngine, inlineBackend, jsRuntime, scripted, sqliteStore } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { createEngine, inlineBackend } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { sqliteStore } from "karst/stores"
 
 const program = fileURLToPath(new URL("./workers-program.ts", import.meta.url))
 
@@ -80,7 +83,7 @@ function setUp(context: TestContext, leaseMs: number) {
   const store = sqliteStore(join(folder, "karst.db"), { sync: false })
   const workers: ChildProcess[] = []
   // This process submits and reads; it does not work.
-  const agents = { agent: createAgent({ model: scripted([]), runtime: () => jsRuntime({}) }) }
+  const agents = { agent: createAgent({ model: scriptedModel([]), runtime: () => jsRuntime({}) }) }
   const engine = createEngine({ agents, store, backend: inlineBackend(), leaseMs })
   context.after(async () => {
     for (const worker of workers) {

@@ -1,7 +1,10 @@
 // A worker process on a SQLite file. Arguments: the folder, the lease in milliseconds. It works until it is killed.
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
-import { createAgent, createEngine, fn, jsRuntime, type Message, scripted, sqliteStore } from "karst"
+import { createAgent, fn, jsRuntime, type Message } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { sqliteStore } from "karst/stores"
 
 const [folder = "", leaseMs = "500"] = process.argv.slice(2)
 
@@ -13,7 +16,7 @@ const note = (what: string) => appendFileSync(join(folder, "notes"), `${what}\n`
 
 /** Does what its prompt says in one cell, and answers. */
 const agent = createAgent({
-  model: scripted(({ messages }) => {
+  model: scriptedModel(({ messages }) => {
     if (messages.some(({ role }) => role === "result")) return `Ended ${promptOf(messages)}.`
     return `\`\`\`ts\n${promptOf(messages)}\n\`\`\``
   }),

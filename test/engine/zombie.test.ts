@@ -1,4 +1,4 @@
-// test lane: durable
+// test lane: durable, long
 import assert from "node:assert/strict"
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { readFileSync, rmSync } from "node:fs"

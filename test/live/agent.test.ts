@@ -1,7 +1,8 @@
 // test lane: live
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime, safeRules, variable } from "karst"
+import { createAgent, jsRuntime, variable } from "karst"
+import { safeRules } from "karst/rules"
 
 // `npm run test:live` asks for the model; a run of this file alone says what is missing.
 const model = process.env.KARST_LIVE === "1" ? process.env.KARST_LIVE_MODEL : undefined

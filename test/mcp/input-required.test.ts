@@ -43,7 +43,7 @@ describe("calls of clients of the protocol of 2026 that wait for answers", () =>
 
   test("go on by the right request after one with other arguments was refused", async (context) => {
     const { wiped, runtime } = wipes()
-    const client = await manual(context, await serve(context, { runtime, approve: "client" }))
+    const client = await manual(context, await serve(context, { runtime, approver: "client" }))
     const asked = await client.begin("run", { code })
     await assert.rejects(client.repeat("run", { code: "await wipe('b')" }, asked, "once"), /has other arguments/)
     assert.deepEqual(wiped, [])
@@ -53,7 +53,7 @@ describe("calls of clients of the protocol of 2026 that wait for answers", () =>
 
   test("are continued once by each state, also by two requests at the same time", async (context) => {
     const { wiped, runtime } = wipes()
-    const client = await manual(context, await serve(context, { runtime, approve: "client" }))
+    const client = await manual(context, await serve(context, { runtime, approver: "client" }))
     const asked = await client.begin("run", { code })
     const results = await Promise.allSettled([1, 2, 3].map(() => client.repeat("run", { code }, asked, "once")))
     assert.equal(results.filter(({ status }) => status === "fulfilled").length, 1)
@@ -67,7 +67,7 @@ describe("calls of clients of the protocol of 2026 that wait for answers", () =>
       mark: () => ran.push("before"),
       wipe: fn(() => ran.push("wiped"), { approve: true }),
     })
-    const endpoint = await serve(context, { runtime, approve: "client" })
+    const endpoint = await serve(context, { runtime, approver: "client" })
     const client = await manual(context, endpoint)
     const input = { code: "mark(); await wipe()" }
     const { requestState } = await client.begin("run", input)
@@ -80,7 +80,7 @@ describe("calls of clients of the protocol of 2026 that wait for answers", () =>
   test("take no answer to a question of another call", async (context) => {
     const { wiped, runtime } = wipes()
     const tools = { pay: fn((amount: number) => `paid ${wiped.push(`${amount}`)}`, { approve: true }) }
-    const client = await manual(context, await serve(context, { runtime, tools, approve: "client" }))
+    const client = await manual(context, await serve(context, { runtime, tools, approver: "client" }))
     const cell = await client.begin("run", { code })
     const pay = await client.begin("pay", { amount: 5 })
     const mixed = { ...pay, inputRequests: { ...pay.inputRequests, ...cell.inputRequests } }
@@ -90,7 +90,7 @@ describe("calls of clients of the protocol of 2026 that wait for answers", () =>
 
   test("take no answer that was not offered", async (context) => {
     const { wiped, runtime } = wipes()
-    const client = await manual(context, await serve(context, { runtime, approve: "client" }))
+    const client = await manual(context, await serve(context, { runtime, approver: "client" }))
     const asked = await client.begin("run", { code })
     assert.match(await client.repeat("run", { code }, asked, "always"), /not approved/)
     assert.deepEqual(wiped, [])
@@ -98,7 +98,7 @@ describe("calls of clients of the protocol of 2026 that wait for answers", () =>
 
   test("do not hold up the tools of other clients", async (context) => {
     const tools = { pay: fn((amount: number) => `paid ${amount}`, { approve: true }), add: (a: number) => a + 1 }
-    const endpoint = await serve(context, { tools, approve: "client" })
+    const endpoint = await serve(context, { tools, approver: "client" })
     const client = await manual(context, endpoint)
     await client.begin("pay", { amount: 5 })
     assert.equal(await call(await connect(context, endpoint, "modern"), "add", { a: 1 }), "2")
@@ -106,7 +106,7 @@ describe("calls of clients of the protocol of 2026 that wait for answers", () =>
 
   test("leave their turn to others when no answer comes in time", async (context) => {
     const tools = { pay: fn((amount: number) => `paid ${amount}`, { approve: true }), add: (a: number) => a + 1 }
-    const endpoint = await serve(context, { tools, approve: "client", approvalTimeoutMs: 20 })
+    const endpoint = await serve(context, { tools, approver: "client", approvalTimeoutMs: 20 })
     const client = await manual(context, endpoint)
     const asked = await client.begin("pay", { amount: 5 })
     const other = await connect(context, endpoint, "modern")
@@ -121,7 +121,7 @@ describe("calls of clients of the protocol of 2026 that wait for answers", () =>
     const events: string[] = []
     const tools = { pay: fn((amount: number) => `paid ${amount}`, { approve: true }) }
     const onEvent = ({ type }: AgentEvent) => events.push(type)
-    const endpoint = await serve(context, { tools, onEvent, approve: "client" })
+    const endpoint = await serve(context, { tools, onEvent, approver: "client" })
     const client = await manual(context, endpoint)
     await client.begin("pay", { amount: 5 })
     await endpoint.close()

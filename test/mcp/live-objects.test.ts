@@ -59,7 +59,7 @@ for (const era of ["legacy", "modern"] satisfies Era[]) {
     test("says when a person must approve, and goes on once that is done", async (context) => {
       const answer = Promise.withResolvers<Decision>()
       const runtime = jsRuntime({ wipe: fn(() => "wiped", { approve: true }) })
-      const endpoint = await serve(context, { runtime, answerWithinMs: 30, approve: () => answer.promise })
+      const endpoint = await serve(context, { runtime, answerWithinMs: 30, approver: () => answer.promise })
       const client = await connect(context, endpoint, era)
       const { status, cell } = JSON.parse(await call(client, "run", { code: "await wipe()" }))
       assert.equal(status, "needs-approval")
@@ -164,7 +164,7 @@ describe("a runtime that is served", () => {
 
   test("of another process works as well, and its functions pass the gate", async (context) => {
     await using runtime = processRuntime({ wipe: fn(() => "wiped", { approve: true }), rows: [1, 2, 3] })
-    const endpoint = await serve(context, { runtime, approve: () => true })
+    const endpoint = await serve(context, { runtime, approver: () => true })
     const client = await connect(context, endpoint)
     assert.equal(await call(client, "run", { code: "[await wipe(), rows.length]" }), out("[ 'wiped', 3 ]"))
   })
@@ -195,7 +195,7 @@ describe("a runtime that is served", () => {
   ] as const) {
     test(`asks the person at the client, who answers ${JSON.stringify(answer)}`, async (context) => {
       const runtime = jsRuntime({ wipe: fn((what: string) => `wiped ${what}`, { approve: true }) })
-      const endpoint = await serve(context, { runtime, approve: "client", answerWithinMs: 20 })
+      const endpoint = await serve(context, { runtime, approver: "client", answerWithinMs: 20 })
       const client = new Client({ name: "person", version: "1" }, { capabilities: { elicitation: {} } })
       const asked: string[] = []
       client.setRequestHandler("elicitation/create", async ({ params }) => {
@@ -222,7 +222,7 @@ describe("a runtime that is served", () => {
 
   test("asks each client for itself what another has allowed for always, and shows the whole call", async (context) => {
     const runtime = jsRuntime({ wipe: fn((what: string) => `wiped ${what.length}`, { approve: true }) })
-    const endpoint = await serve(context, { runtime, approve: "client" })
+    const endpoint = await serve(context, { runtime, approver: "client" })
     const asked: string[] = []
     const open = async (name: string, answer: string) => {
       const client = new Client({ name, version: "1" }, { capabilities: { elicitation: {} } })
@@ -286,7 +286,7 @@ describe("a runtime that is served", () => {
     ] satisfies [Answer, RegExp][]) {
       test(`who answers ${JSON.stringify(answer)}`, async (context) => {
         const { runtime } = wipes()
-        const endpoint = await serve(context, { runtime, approve: "client", answerWithinMs: 200 })
+        const endpoint = await serve(context, { runtime, approver: "client", answerWithinMs: 200 })
         const asked: string[] = []
         const client = await modern(context, endpoint, (message) => {
           asked.push(message)
@@ -299,7 +299,7 @@ describe("a runtime that is served", () => {
 
     test("once for each of several calls, each executed once", async (context) => {
       const { wiped, runtime } = wipes()
-      const endpoint = await serve(context, { runtime, approve: "client" })
+      const endpoint = await serve(context, { runtime, approver: "client" })
       const asked: string[] = []
       const client = await modern(context, endpoint, (message) => {
         asked.push(message)
@@ -314,7 +314,7 @@ describe("a runtime that is served", () => {
     test("about a function that is served as a tool", async (context) => {
       const { runtime } = wipes()
       const tools = { pay: fn((amount: number) => `paid ${amount}`, { approve: true }) }
-      const endpoint = await serve(context, { runtime, tools, approve: "client" })
+      const endpoint = await serve(context, { runtime, tools, approver: "client" })
       const client = await modern(context, endpoint, () => yes)
       assert.equal(await call(client, "pay", { amount: 5 }), "paid 5")
     })
@@ -322,7 +322,7 @@ describe("a runtime that is served", () => {
     test("when the cell asks after `run` has answered, by the call of `wait`", async (context) => {
       const begin = Promise.withResolvers<void>()
       const runtime = jsRuntime({ ready: () => begin.promise, wipe: fn(() => "wiped", { approve: true }) })
-      const endpoint = await serve(context, { runtime, approve: "client", answerWithinMs: 20 })
+      const endpoint = await serve(context, { runtime, approver: "client", answerWithinMs: 20 })
       const client = await modern(context, endpoint, () => yes)
       const { status, cell } = JSON.parse(await call(client, "run", { code: "await ready(); await wipe()" }))
       assert.equal(status, "running")
@@ -332,7 +332,7 @@ describe("a runtime that is served", () => {
 
     test("and refuses a continuation that the server did not give out", async (context) => {
       const { wiped, runtime } = wipes()
-      const endpoint = await serve(context, { runtime, approve: "client" })
+      const endpoint = await serve(context, { runtime, approver: "client" })
       const client = await modern(context, endpoint, () => yes)
       const forged = { name: "run", arguments: { code: "await wipe('x')" }, requestState: "guess", inputResponses: {} }
       await assert.rejects(client.callTool(forged), /to be continued is not known/)
@@ -342,7 +342,7 @@ describe("a runtime that is served", () => {
 
   test("refuses what the person at the client cannot be asked about", async (context) => {
     const runtime = jsRuntime({ wipe: fn(() => "wiped", { approve: true }) })
-    const endpoint = await serve(context, { runtime, approve: "client" })
+    const endpoint = await serve(context, { runtime, approver: "client" })
     for (const era of ["legacy", "modern"] satisfies Era[]) {
       const client = await connect(context, endpoint, era)
       assert.match(await call(client, "run", { code: "await wipe()" }), /needs approval and there is no approver/)

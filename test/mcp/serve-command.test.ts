@@ -132,7 +132,7 @@ describe("karst mcp serve", () => {
       /default export is a value without a name\. Give it one/,
     ],
     ["a runtime that is none", "export const runtime = 1", /`runtime` is no runtime\. Write: export const runtime/],
-    ["an approve that is no function", "export const n = 1\nexport const approve = 2", /`approve` is no function/],
+    ["an approver that is no function", "export const n = 1\nexport const approver = 2", /`approver` is no function/],
     ["a function that fails", "export default () => { throw new Error('no database') }", /failed: no database/],
     ["a module that fails", "throw new Error('no network')", /could not be loaded: no network/],
   ] as const) {

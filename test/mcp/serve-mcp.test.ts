@@ -179,7 +179,7 @@ describe("the calls of MCP clients", () => {
         ask: fn(() => "asked", { approve: true }),
         echo,
       },
-      approve: ({ binding }) => binding === "wipe",
+      approver: ({ binding }) => binding === "wipe",
       hooks: { beforeCall: ({ args: [input] }) => ({ args: [input] }), afterCall: () => undefined },
       limits: { callsOf: { echo: 1 } },
       onEvent: (event) => events.push(event),
@@ -212,7 +212,7 @@ describe("the calls of MCP clients", () => {
     const endpoint = await serve(context, {
       tools: { wipe: fn(() => "wiped", { approve: true }) },
       host: ({ tool, client, input }) => ({
-        approve: () => true,
+        approver: () => true,
         emit: ({ type }) => told.push(`${tool} by ${client} with ${JSON.stringify(input)}: ${type}`),
       }),
     })

@@ -79,7 +79,7 @@ test("the calls of clients pass the journal of a durable run, in cells and as to
   const endpoint = await serve(context, {
     runtime: jsRuntime({ pay: fn((amount: number) => `paid ${amount}`, { approve: true }) }),
     tools: { refund: (amount: number) => `refunded ${amount}` },
-    host: () => ({ journal, approve: () => true }),
+    host: () => ({ journal, approver: () => true }),
   })
   const client = await connect(context, endpoint)
   assert.match(await call(client, "run", { code: "await pay(3)" }), /paid 3/)

@@ -9,15 +9,14 @@ import {
   ConfigError,
   createAgent,
   jsRuntime,
-  listSessions,
-  loadSession,
   ProviderError,
   type Runtime,
-  scripted,
   tool,
   variable,
 } from "karst"
+import { scriptedModel } from "karst/models"
 import { type CliOptions, claude, codex } from "karst/providers"
+import { listSessions, loadSession } from "karst/sessions"
 import * as z from "zod"
 import { cliSessionHandle, parseSessionHandle } from "../../src/sessions/session-handle.ts"
 import { eventsOfType, fakeClaudeMachine, waitUntil } from "./cli-machines.ts"
@@ -180,7 +179,7 @@ describe("a coding CLI as an agent", () => {
 
   test("is an object like any other in a runtime: its run is a child, and what it uses counts once", async () => {
     await using place = await fakeClaudeMachine()
-    const model = scripted(["```ts\nawait coder.run('say hello')\n```", "Done."])
+    const model = scriptedModel(["```ts\nawait coder.run('say hello')\n```", "Done."])
     const boss = createAgent({ model, runtime: jsRuntime({ coder: claude(place.options) }) })
     const { trajectory, usage, status } = await boss.run("Have it coded")
     assert.equal(status, "done")

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { loadSession, ProviderError, type Trajectory } from "karst"
+import { ProviderError } from "karst"
 import { claude } from "karst/providers"
+import { loadSession, type Trajectory } from "karst/sessions"
 import { eventsOfType, fakeCliMachine } from "./cli-machines.ts"
 
 describe("a turn", () => {

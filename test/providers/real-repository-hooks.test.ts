@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 import assert from "node:assert/strict"
 import { access, appendFile, mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"

@@ -2,8 +2,8 @@ import { type ChildProcessByStdio, spawn } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
-import type { ArchiveOptions } from "karst"
 import { claude, codex, gemini, opencode } from "karst/providers"
+import type { ArchiveOptions } from "karst/sessions"
 import type { CliMachine } from "./cli-machines.ts"
 
 const agents = { claude, codex, gemini, opencode }

@@ -1,7 +1,8 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime, scripted } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { scriptedModel } from "karst/models"
 import { claude, codex } from "karst/providers"
 import { eventsOfType } from "./cli-machines.ts"
 import { createPlannedCliMachine } from "./planned-clis.ts"
@@ -22,7 +23,7 @@ describe("one runtime of several CLIs and agents", () => {
     const runtime = jsRuntime({ total: 21 })
     const helper = claude({ runtime, cwd: machine.cwd, env: machine.env })
     await runtime.inject({ helper })
-    const model = scripted(["```ts\nawait helper.run('Double')\ntotal\n```", "It is 42."])
+    const model = scriptedModel(["```ts\nawait helper.run('Double')\ntotal\n```", "It is 42."])
     const { output, trajectory } = await createAgent({ model, runtime }).run("Have it doubled.")
     assert.equal(output, "It is 42.")
     assert.equal(await runtime.retrieve("total"), 42)

@@ -3,7 +3,8 @@ import assert from "node:assert/strict"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime, scripted, tool } from "karst"
+import { createAgent, jsRuntime, tool } from "karst"
+import { scriptedModel } from "karst/models"
 import { claude, codex, fallback } from "karst/providers"
 import { agentTool } from "karst/tools"
 import * as z from "zod"
@@ -15,7 +16,7 @@ describe("a coding CLI as a sub-agent", () => {
     const elsewhere = join(place.folder, "elsewhere")
     await mkdir(elsewhere)
     const coder = codex({ ...place.options, name: "coder", description: "Writes code.", cwd: elsewhere })
-    const own = createAgent({ name: "poet", model: scripted(["a poem"]) })
+    const own = createAgent({ name: "poet", model: scriptedModel(["a poem"]) })
     const boss = claude({ ...place.options, tools: [coder, own] })
     const result = await boss.run("ask coder say_hello ask poet write say done")
     assert.equal(result.output, "done 1")
@@ -45,7 +46,7 @@ describe("a coding CLI as a sub-agent", () => {
     await using place = await fakeCliMachine()
     await place.tell("codex", "fail 500")
     const call = { type: "tool-call", id: "c1", name: "codex", input: { prompt: "say x" } } as const
-    const model = scripted([[call], "It failed."])
+    const model = scriptedModel([[call], "It failed."])
     const boss = createAgent({ model, tools: [agentTool(codex(place.options))], noTool: "answer" })
     const result = await boss.run("go")
     const [end] = eventsOfType(result.trajectory.events, "tool-end")
@@ -96,7 +97,7 @@ describe("the spec of an agent", () => {
       tools: {
         look_up: lookUp,
         helper: inner,
-        poet: createAgent({ name: "x", description: "Rhymes.", model: scripted([]) }),
+        poet: createAgent({ name: "x", description: "Rhymes.", model: scriptedModel([]) }),
       },
     })
     const spec = await agent.spec()
@@ -136,7 +137,7 @@ describe("the spec of an agent", () => {
     const lookUp = tool({ name: "look_up", description: "Looks up.", input: z.object({}), run: () => "" })
     const own = createAgent({
       name: "own",
-      model: scripted([], { id: "scripted/one" }),
+      model: scriptedModel([], { id: "scripted/one" }),
       instructions: "Be brief.",
       tools: [lookUp],
       agents: { coder: codex({ model: "gpt-9" }) },

@@ -1,8 +1,8 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { toAtif } from "karst"
 import { acp, claude, codex, fallback, gemini, opencode } from "karst/providers"
+import { toAtif } from "karst/sessions"
 import { requires } from "../system.ts"
 import { claudeMachine, codexMachine, eventsOfType, fakeCliMachine } from "./cli-machines.ts"
 

@@ -1,3 +1,4 @@
+// test lane: unit, long
 import assert from "node:assert/strict"
 import { readFileSync, statSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"

@@ -4,7 +4,9 @@ import { once } from "node:events"
 import { appendFile, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { createAgent, deleteSession, jsRuntime, listSessions, loadSession, scripted } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { scriptedModel } from "karst/models"
+import { deleteSession, listSessions, loadSession } from "karst/sessions"
 import { assertReplays } from "karst/testing"
 import { cell, freshFolder } from "./session-fixtures.ts"
 
@@ -32,7 +34,7 @@ describe("an archive with a damaged session", () => {
     await using folder = await freshFolder()
     const { id, directory } = await session(folder.path)
     await rm(join(directory, "events.jsonl"))
-    const agent = createAgent({ model: scripted([]), runtime: () => jsRuntime() })
+    const agent = createAgent({ model: scriptedModel([]), runtime: () => jsRuntime() })
     await assert.rejects(agent.session({ resume: id, archive: folder.path }), { code: "corrupt", message: /events/ })
     await assert.rejects(loadSession(folder.path, id), { code: "corrupt" })
     await deleteSession(folder.path, id)
@@ -42,7 +44,7 @@ describe("an archive with a damaged session", () => {
     await using folder = await freshFolder()
     const { id, directory } = await session(folder.path)
     await appendFile(join(directory, "events.jsonl"), '{"type":"run-')
-    await using resumed = await createAgent({ model: scripted(["Yes."]), runtime: () => jsRuntime() }).session({
+    await using resumed = await createAgent({ model: scriptedModel(["Yes."]), runtime: () => jsRuntime() }).session({
       resume: id,
       archive: folder.path,
     })
@@ -54,7 +56,7 @@ describe("an archive with a damaged session", () => {
 test("a session that was archived without a recording says so when it is replayed", async () => {
   await using folder = await freshFolder()
   const { id, directory } = await session(folder.path, false)
-  const agent = createAgent({ model: scripted([]), runtime: () => jsRuntime() })
+  const agent = createAgent({ model: scriptedModel([]), runtime: () => jsRuntime() })
   const refusal = { name: "ConfigError", message: /recording: false/ }
   await assert.rejects(assertReplays(agent, directory), refusal)
   await assert.rejects(assertReplays(agent, { archive: folder.path, id }), refusal)
@@ -69,7 +71,7 @@ test("a trajectory is saved in a folder that is not there yet", async () => {
 })
 
 async function session(archive: string, recording?: boolean): Promise<{ id: string; directory: string }> {
-  const agent = createAgent({ model: scripted([cell("1 + 1"), "Counted."]), runtime: () => jsRuntime() })
+  const agent = createAgent({ model: scriptedModel([cell("1 + 1"), "Counted."]), runtime: () => jsRuntime() })
   const opened = await agent.session({ archive, recording })
   await opened.send("Count")
   await opened.close()

@@ -3,8 +3,11 @@ import assert from "node:assert/strict"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { type Agent, createAgent, listSessions, memoryStore, scripted, tool } from "karst"
+import { type Agent, createAgent, tool } from "karst"
+import { scriptedModel } from "karst/models"
 import { claude, fallback } from "karst/providers"
+import { listSessions } from "karst/sessions"
+import { memoryStore } from "karst/stores"
 import * as z from "zod"
 import { fakeCliMachine, waitUntil } from "../providers/cli-machines.ts"
 import { freshFolder } from "./session-fixtures.ts"
@@ -24,7 +27,7 @@ describe("a session that is killed during its first run", () => {
       const gated = tool({ name: "gate", description: "", input: z.object({ prompt: z.string() }), run: wait })
       const cli = claude({ ...place.options, tools: [gated] })
       const agents: Record<typeof kind, Agent> = {
-        agent: createAgent({ model: scripted([wait]) }),
+        agent: createAgent({ model: scriptedModel([wait]) }),
         CLI: cli,
         fallback: fallback(cli),
       }
@@ -47,7 +50,7 @@ describe("a session that is killed during its first run", () => {
   test("is listed with the title of its first run while a second is under way", async () => {
     const store = memoryStore()
     const gate = Promise.withResolvers<string>()
-    const model = scripted(["one", () => gate.promise])
+    const model = scriptedModel(["one", () => gate.promise])
     await using session = await createAgent({ model }).session({ archive: store })
     await session.send("First", { metadata: { a: 1 } })
     const second = session.send("Second", { metadata: { b: 2 } })

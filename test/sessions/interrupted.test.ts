@@ -4,7 +4,8 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { createAgent, type ModelRequest, messageText, scripted } from "karst"
+import { createAgent, messageText } from "karst"
+import { type ModelRequest, scriptedModel } from "karst/models"
 import { cell, freshFolder } from "./session-fixtures.ts"
 
 const program = join(import.meta.dirname, "../fixtures/sessions/killed.ts")
@@ -26,7 +27,7 @@ describe("a session whose process was killed in the middle of a run", () => {
   test("tells the model with the next prompt, once, which calls were started and which outcome is unknown", async () => {
     await using folder = await freshFolder()
     const handle = await killedSession(folder.path)
-    const model = scripted(["I see.", "Done."])
+    const model = scriptedModel(["I see.", "Done."])
     const first = await createAgent({ model }).session({ resume: handle })
     await first.send("Go on.")
     await first.close()
@@ -48,7 +49,7 @@ describe("a session whose process was killed in the middle of a run", () => {
   test("tells it also when the session was opened and closed without a run in between", async () => {
     await using folder = await freshFolder()
     const handle = await killedSession(folder.path)
-    const model = scripted(["I see."])
+    const model = scriptedModel(["I see."])
     await (await createAgent({ model }).session({ resume: handle })).close()
     await using session = await createAgent({ model }).session({ resume: handle })
     await session.send("Go on.")
@@ -58,7 +59,7 @@ describe("a session whose process was killed in the middle of a run", () => {
   test("says that calls are not recorded where the session has no recording", async () => {
     await using folder = await freshFolder()
     const handle = await killedSession(folder.path, "off")
-    const model = scripted(["I see."])
+    const model = scriptedModel(["I see."])
     await using session = await createAgent({ model }).session({ resume: handle })
     await session.send("Go on.")
     assert.match(noticesIn(model.requests[0] ?? assert.fail())[0] ?? "", /Which calls it had started is not recorded/)
@@ -67,7 +68,7 @@ describe("a session whose process was killed in the middle of a run", () => {
 
 test("a session that was closed in order, also after a failed run, is resumed without a notice", async () => {
   await using folder = await freshFolder()
-  const model = scripted([cell("1 + 1"), "Two.", new Error("The model is away."), "Yes."])
+  const model = scriptedModel([cell("1 + 1"), "Two.", new Error("The model is away."), "Yes."])
   const first = await createAgent({ model }).session({ archive: folder.path })
   await first.send("Add.")
   assert.equal((await first.send("More.").settled).status, "failed")

@@ -1,19 +1,11 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import {
-  type AgentEvent,
-  type AgentOptions,
-  createAgent,
-  createEngine,
-  fn,
-  jsRuntime,
-  memoryStore,
-  type ScriptedStep,
-  type Store,
-  scripted,
-} from "karst"
+import { type AgentEvent, type AgentOptions, createAgent, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { type ScriptedStep, scriptedModel } from "karst/models"
 import { claude, fallback } from "karst/providers"
+import { memoryStore, type Store } from "karst/stores"
 import { askTool } from "karst/tools"
 import { eventsOfType, fakeCliMachine } from "../providers/cli-machines.ts"
 import { cell } from "./session-fixtures.ts"
@@ -75,14 +67,14 @@ describe("the system prompt of a resumed session", () => {
   test("is the agent's current one also where the process ended during the first run", async () => {
     const store = memoryStore()
     const agent = (instructions: string, steps: ScriptedStep[]) =>
-      createAgent({ model: scripted(steps), instructions, runtime: () => jsRuntime() })
+      createAgent({ model: scriptedModel(steps), instructions, runtime: () => jsRuntime() })
     const killed = await agent("Be plain.", [() => new Promise<string>(() => {})]).session({ archive: store })
     const run = killed.send("x")
     for await (const event of run) if (event.type === "cycle-start") break
     const left = await copyOf(store)
     run.abort()
     await killed.close()
-    const model = scripted(["ok"])
+    const model = scriptedModel(["ok"])
     const again = createAgent({ model, instructions: "Be a pirate.", runtime: () => jsRuntime() })
     await using resumed = await again.session({ resume: killed.id, archive: left })
     await resumed.send("y")
@@ -95,13 +87,13 @@ describe("the system prompt of an engine's session", () => {
     const store = memoryStore()
     const asks: ScriptedStep = [{ type: "tool-call", id: "1", name: "ask", input: { question: "Which?" } }]
     const tools = [askTool()]
-    const old = createAgent({ model: scripted(["one", asks]), tools, noTool: "answer", instructions: "Be plain." })
+    const old = createAgent({ model: scriptedModel(["one", asks]), tools, noTool: "answer", instructions: "Be plain." })
     const first = createEngine({ agents: { agent: old }, store })
     await first.result((await first.submit("agent", "a", { session: "s" })).id)
     const { id } = await first.submit("agent", "b", { session: "s" })
     assert.equal((await first.result(id)).status, "waiting")
     await first.close()
-    const model = scripted(["answered", "next", "last"])
+    const model = scriptedModel(["answered", "next", "last"])
     const now = createAgent({ model, tools, noTool: "answer", instructions: "Be a pirate." })
     await using second = createEngine({ agents: { agent: now }, store })
     await second.answer(id, "blue")
@@ -167,7 +159,7 @@ function sessions(definition: Partial<AgentOptions>) {
       current = { ...current, ...changes }
     },
     async send(steps: ScriptedStep[], sent: object = {}, opening: object = {}) {
-      const model = scripted(steps)
+      const model = scriptedModel(steps)
       const session = await createAgent({ model, ...current }).session({ archive: store, ...opening })
       const { trajectory } = await session.send("Work", sent)
       await session.close()

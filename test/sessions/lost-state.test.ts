@@ -4,7 +4,8 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { type AgentEvent, createAgent, jsRuntime, messageText, scripted } from "karst"
+import { type AgentEvent, createAgent, jsRuntime, messageText } from "karst"
+import { scriptedModel } from "karst/models"
 import { cell, freshFolder } from "./session-fixtures.ts"
 
 class Charts extends Array<string> {}
@@ -17,7 +18,7 @@ const warningsIn = (events: readonly AgentEvent[]) =>
 describe("an injected object that cells of a session used", () => {
   test("is named once to the model and the host when the session is resumed with a new one", async () => {
     await using folder = await freshFolder()
-    const model = scripted([cell("charts.push('a')"), "Added.", "I see.", "Hello.", "Hello again."])
+    const model = scriptedModel([cell("charts.push('a')"), "Added.", "I see.", "Hello.", "Hello again."])
     const first = await createAgent({ model, runtime }).session({ archive: folder.path })
     await first.send("Add a chart.")
     const { handle } = first
@@ -44,7 +45,7 @@ describe("an injected object that cells of a session used", () => {
     const exit = once(child, "exit")
     const [handle] = await once(child, "message")
     assert.equal((await exit)[1], "SIGKILL")
-    const model = scripted(["I see.", "Hello."])
+    const model = scriptedModel(["I see.", "Hello."])
     const first = await createAgent({ model, runtime }).session({ resume: handle })
     await first.send("Go on.")
     assert.deepEqual(warningsIn(first.trajectory().events), [["charts"]])
@@ -57,7 +58,7 @@ describe("an injected object that cells of a session used", () => {
 
   test("is the same object in a fork, and is named when the fork is resumed with a new one", async () => {
     await using folder = await freshFolder()
-    const model = scripted([cell("charts.push('a')"), "Added.", cell("charts.length"), "One.", "I see."])
+    const model = scriptedModel([cell("charts.push('a')"), "Added.", cell("charts.length"), "One.", "I see."])
     await using session = await createAgent({ model, runtime }).session({ archive: folder.path })
     await session.send("Add a chart.")
     const forked = (await session.fork?.()) ?? assert.fail()

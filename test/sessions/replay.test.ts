@@ -98,7 +98,7 @@ describe("a recording", () => {
       [{ type: "tool-call", id: "3", name: "finish", input: { message: "ok" } }],
     ]
     const approve = ({ args: [input] }: { args: readonly unknown[] }) => JSON.stringify(input).includes("a")
-    const agent = createAgent({ model: scriptedModel(steps as ScriptedStep[]), tools: [mail], approve })
+    const agent = createAgent({ model: scriptedModel(steps as ScriptedStep[]), tools: [mail], approver: approve })
     const session = await agent.session({ archive: store })
     await session.send("Write")
     await session.close()

@@ -188,10 +188,12 @@ describe("an archived session", () => {
       return "always" as const
     }
     const script = () => scriptedModel([cell("await wipe()"), "ok"])
-    const session = await createAgent({ model: script(), runtime: factory, approve }).session({ archive: store })
+    const session = await createAgent({ model: script(), runtime: factory, approver: approve }).session({
+      archive: store,
+    })
     await session.send("x")
     await session.close()
-    await using resumed = await createAgent({ model: script(), runtime: factory, approve }).session({
+    await using resumed = await createAgent({ model: script(), runtime: factory, approver: approve }).session({
       resume: session.id,
       archive: store,
     })

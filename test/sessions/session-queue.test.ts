@@ -1,7 +1,8 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, type Message, messageText, type ScriptedStep, type Session, scripted, tool } from "karst"
+import { createAgent, type Message, messageText, type Session, tool } from "karst"
+import { type ScriptedStep, scriptedModel } from "karst/models"
 import { claude, fallback } from "karst/providers"
 import { askTool } from "karst/tools"
 import * as z from "zod"
@@ -91,7 +92,7 @@ for (const kind of ["agent", "CLI", "fallback"] as const) {
 describe("a question", () => {
   test("is not answered by a follow-up that was queued before it was asked", async () => {
     const heard: string[] = []
-    const model = scripted(({ messages }): ScriptedStep => {
+    const model = scriptedModel(({ messages }): ScriptedStep => {
       const text = lastPrompt(messages)
       heard.push(text)
       if (text !== "Paint it") return `heard ${text}`
@@ -109,7 +110,7 @@ describe("a question", () => {
 })
 
 test("what was said while no run was under way goes to the run that begins next, not to one held back", async () => {
-  const model = scripted([new Error("down"), "one", "two"])
+  const model = scriptedModel([new Error("down"), "one", "two"])
   await using session = await createAgent({ model }).session()
   const [failing, held] = [session.send("x"), session.send("later")]
   await failing.settled
@@ -152,7 +153,7 @@ async function open(kind: "agent" | "CLI" | "fallback"): Promise<Opened> {
     release: () => gate.resolve("open"),
   }
   if (kind === "agent") {
-    const model = scripted(async ({ messages }) => {
+    const model = scriptedModel(async ({ messages }) => {
       const text = lastPrompt(messages)
       if (text.startsWith("ask gate")) await wait()
       if (text.includes("break")) throw new Error("down")

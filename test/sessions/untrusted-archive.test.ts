@@ -3,7 +3,9 @@ import assert from "node:assert/strict"
 import { chmod, chown, cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { AgentError, ConfigError, createAgent, fn, jsRuntime, listSessions, loadSession, scripted } from "karst"
+import { AgentError, ConfigError, createAgent, fn, jsRuntime } from "karst"
+import { scriptedModel } from "karst/models"
+import { listSessions, loadSession } from "karst/sessions"
 import { assertReplays } from "karst/testing"
 import { requireSafeKey } from "../../src/providers/cli-session-metadata.ts"
 import { refuseForeignCwd } from "../../src/sessions/handle-trust.ts"
@@ -13,7 +15,7 @@ import { cell, freshFolder } from "./session-fixtures.ts"
 let wiped = 0
 const wiper = (...answers: string[]) =>
   createAgent({
-    model: scripted(answers),
+    model: scriptedModel(answers),
     runtime: () => jsRuntime({ wipe: fn(() => ++wiped, { approve: true }) }),
   })
 

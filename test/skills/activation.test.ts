@@ -3,7 +3,8 @@ import { existsSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { ConfigError, createAgent, fn, jsRuntime, type Message, messageText, scripted, skill, variable } from "karst"
+import { ConfigError, createAgent, fn, jsRuntime, type Message, messageText, skill, variable } from "karst"
+import { scriptedModel } from "karst/models"
 import { skillText, temporaryFolder } from "./skill-folders.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
@@ -20,7 +21,7 @@ const greet = () =>
 
 describe("an agent with skills", () => {
   test("is told their names and descriptions, one line each, and nothing of their instructions", async () => {
-    const agent = createAgent({ model: scripted([]), skills: [greet()], instructions: "You are polite." })
+    const agent = createAgent({ model: scriptedModel([]), skills: [greet()], instructions: "You are polite." })
     const prompt = await agent.describe()
     assert.match(
       prompt,
@@ -32,14 +33,18 @@ describe("an agent with skills", () => {
 
   test("without any has neither the section nor the functions", async () => {
     for (const skills of [undefined, []]) {
-      const prompt = await createAgent({ model: scripted([]), skills }).describe()
+      const prompt = await createAgent({ model: scriptedModel([]), skills }).describe()
       assert.doesNotMatch(prompt, /skill/i)
     }
   })
 
   test("gets instructions, declarations and files after the result of the cell that activates one", async () => {
     const runtime = jsRuntime()
-    const model = scripted([cell('await activateSkill("greet")'), cell('guests.push(await hello("Ada"))'), "Done."])
+    const model = scriptedModel([
+      cell('await activateSkill("greet")'),
+      cell('guests.push(await hello("Ada"))'),
+      "Done.",
+    ])
     const { messages, trajectory } = await createAgent({ model, runtime, skills: [greet()] }).run("Greet Ada.")
     const [, , result, told, , , answer] = texts(messages)
     assert.equal(
@@ -63,14 +68,14 @@ describe("an agent with skills", () => {
   })
 
   test("may use what a skill brings in the cell that activates it", async () => {
-    const model = scripted([cell('await activateSkill("greet"); await hello("Bo")'), "Done."])
+    const model = scriptedModel([cell('await activateSkill("greet"); await hello("Bo")'), "Done."])
     const { messages } = await createAgent({ model, skills: [greet()] }).run("Greet Bo.")
     assert.match(texts(messages)[2] ?? "", /hello Bo/)
   })
 
   test("that activates one again is told so, in the same cell, a later one and a later run, and nothing is bound twice", async () => {
     const again = 'console.log(await activateSkill("greet"))'
-    const model = scripted([
+    const model = scriptedModel([
       cell(`await Promise.all([1, 2].map(() => activateSkill("greet"))); ${again}`),
       cell(again),
       "One.",
@@ -90,7 +95,7 @@ describe("an agent with skills", () => {
   test("is told the instructions again when they are no longer in the conversation", async () => {
     const skills = [greet()]
     const runtime = jsRuntime()
-    const model = () => scripted([cell('await activateSkill("greet")'), "Done."])
+    const model = () => scriptedModel([cell('await activateSkill("greet")'), "Done."])
     const first = await createAgent({ model: model(), runtime, skills }).run("One")
     const forgetful = { ...first, messages: [] }
     const { messages } = await createAgent({ model: model(), runtime, skills }).run("Two", { from: forgetful })
@@ -98,7 +103,7 @@ describe("an agent with skills", () => {
   })
 
   test("learns which skills there are from a wrong name, and which files from a wrong path", async () => {
-    const model = scripted([
+    const model = scriptedModel([
       cell('await activateSkill("gret")'),
       cell('await readSkillFile("greet", "../secret")'),
       cell('await readSkillFile("greet", "assets/logo.png")'),
@@ -119,7 +124,7 @@ describe("an agent with skills", () => {
   })
 
   test("activates through the gate, as any call goes", async () => {
-    const model = scripted([cell('await activateSkill("greet")'), "Done."])
+    const model = scriptedModel([cell('await activateSkill("greet")'), "Done."])
     const asked: string[] = []
     const agent = createAgent({
       model,
@@ -144,7 +149,7 @@ describe("an agent with skills", () => {
       instructions: "wipe()",
       bindings: { wipe: fn(() => "wiped", { approve: true }) },
     })
-    const model = scripted([cell('await activateSkill("wipe"); await wipe()'), "Done."])
+    const model = scriptedModel([cell('await activateSkill("wipe"); await wipe()'), "Done."])
     const { messages } = await createAgent({ model, skills: [wipe] }).run("Go")
     assert.match(texts(messages)[2] ?? "", /wipe needs approval and there is no approver/)
   })
@@ -155,7 +160,7 @@ describe("an agent with skills", () => {
       "b/SKILL.md": skillText("c"),
       "good/SKILL.md": skillText("good\nmodel: opus"),
     })
-    const model = scripted(["Done.", "Done."])
+    const model = scriptedModel(["Done.", "Done."])
     await assert.rejects(
       async () => createAgent({ model, skills: [root] }).run("Go"),
       (error: unknown) => {
@@ -175,12 +180,12 @@ describe("an agent with skills", () => {
 
   test("does not know one whose author keeps it from models", async () => {
     const kept = { ...greet(), offered: false }
-    const prompt = await createAgent({ model: scripted([]), skills: [kept] }).describe()
+    const prompt = await createAgent({ model: scriptedModel([]), skills: [kept] }).describe()
     assert.doesNotMatch(prompt, /greet/)
   })
 
   test("takes other skills for one run", async () => {
-    const agent = createAgent({ model: scripted(["A", "B"]), skills: [greet()] })
+    const agent = createAgent({ model: scriptedModel(["A", "B"]), skills: [greet()] })
     const other = skill({ name: "other", description: "Other.", instructions: "x" })
     const { trajectory } = await agent.run("Go", { skills: [other] })
     assert.match(trajectory.system, /- other: Other\./)
@@ -200,18 +205,18 @@ describe("agents that share a runtime", () => {
     const one = createAgent({
       runtime,
       skills: [greet()],
-      model: scripted([cell('await activateSkill("greet"); await hello("Ada")'), "One."]),
+      model: scriptedModel([cell('await activateSkill("greet"); await hello("Ada")'), "One."]),
     })
     const two = createAgent({
       runtime,
       skills: [farewell],
-      model: scripted([
+      model: scriptedModel([
         cell('await activateSkill("greet")'),
         cell('await activateSkill("farewell"); [await hello("Ada"), await bye("Ada")]'),
         "Two.",
       ]),
     })
-    const plain = createAgent({ runtime, model: scripted([cell('await activateSkill("greet")'), "Three."]) })
+    const plain = createAgent({ runtime, model: scriptedModel([cell('await activateSkill("greet")'), "Three."]) })
     await one.run("Go")
     const second = texts((await two.run("Go")).messages)
     assert.match(second[2] ?? "", /There is no skill "greet"\. There is farewell\./)
@@ -227,7 +232,7 @@ describe("agents that share a runtime", () => {
       createAgent({
         runtime,
         skills,
-        model: scripted([cell(`await activateSkill("greet"); await hello("${number}")`), "Done."]),
+        model: scriptedModel([cell(`await activateSkill("greet"); await hello("${number}")`), "Done."]),
       }),
     )
     const results = await Promise.all(agents.map((agent) => agent.run("Go")))
@@ -238,7 +243,7 @@ describe("agents that share a runtime", () => {
 
   test("go on in a copy of it", async () => {
     const runtime = jsRuntime()
-    const model = () => scripted([cell('await activateSkill("greet")'), "Done."])
+    const model = () => scriptedModel([cell('await activateSkill("greet")'), "Done."])
     await createAgent({ runtime, model: model(), skills: [greet()] }).run("Go")
     const copy = await runtime.fork?.()
     const other = skill({ name: "greet", description: "x", instructions: "y" })
@@ -248,7 +253,7 @@ describe("agents that share a runtime", () => {
 
   test("are refused skills where the names of the functions are taken", async () => {
     const runtime = jsRuntime({ activateSkill: 1 })
-    const agent = createAgent({ runtime, model: scripted(["Done."]), skills: [greet()] })
+    const agent = createAgent({ runtime, model: scriptedModel(["Done."]), skills: [greet()] })
     await assert.rejects(
       async () => agent.run("Go"),
       /Skills need the names activateSkill and readSkillFile.*rename that/,
@@ -274,7 +279,7 @@ describe("an injection module", () => {
     const marker = join(root, "ran")
     await writeFile(join(root, "greet/injection.ts"), module(marker))
     const runtime = jsRuntime()
-    const model = scripted([
+    const model = scriptedModel([
       "Nothing to do.",
       cell('await activateSkill("greet")'),
       cell('door.open = door instanceof Door; await hello({ name: "Ada" }) + limit'),
@@ -312,7 +317,7 @@ describe("an injection module", () => {
       const root = await temporaryFolder(t, { "bad/SKILL.md": skillText("bad"), "bad/injection.mjs": source })
       const runtime = jsRuntime({ taken: 1 })
       const attempt = cell('await activateSkill("bad")')
-      const model = scripted([attempt, attempt, "Done."])
+      const model = scriptedModel([attempt, attempt, "Done."])
       const { messages, trajectory } = await createAgent({ model, runtime, skills: [root] }).run("Go")
       assert.match(texts(messages)[2] ?? "", says)
       assert.match(texts(messages)[4] ?? "", says)
@@ -328,7 +333,7 @@ describe("an injection module", () => {
     const lists = await Promise.all(
       [1, 2].map(async (number) => {
         const runtime = jsRuntime()
-        const model = scripted([cell(`await activateSkill("own"); list.push(${number})`), "Done."])
+        const model = scriptedModel([cell(`await activateSkill("own"); list.push(${number})`), "Done."])
         await createAgent({ model, runtime, skills: [root] }).run("Go")
         return runtime.retrieve("list")
       }),
@@ -338,7 +343,7 @@ describe("an injection module", () => {
 
   test("for another language is named and not run", async (t) => {
     const root = await temporaryFolder(t, { "py/SKILL.md": skillText("py"), "py/injection.py": "raise Exception" })
-    const model = scripted([cell('await activateSkill("py")'), "Done."])
+    const model = scriptedModel([cell('await activateSkill("py")'), "Done."])
     const { messages } = await createAgent({ model, skills: [root] }).run("Go")
     assert.match(texts(messages)[3] ?? "", /injection\.py provides is for another language/)
   })
@@ -350,7 +355,7 @@ describe("an injection module", () => {
     })
     const runtime = { ...jsRuntime(), writable: () => [join(root, "work")] }
     for (const trusted of [false, true]) {
-      const model = scripted([cell('await activateSkill("evil")'), "Done."])
+      const model = scriptedModel([cell('await activateSkill("evil")'), "Done."])
       const agent = createAgent({ model, runtime, skills: [{ path: root, trusted }] })
       const { messages } = await agent.run("Go")
       assert.match(

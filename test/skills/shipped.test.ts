@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime, loadSkills, messageText, scripted } from "karst"
+import { createAgent, jsRuntime, loadSkills, messageText } from "karst"
+import { scriptedModel } from "karst/models"
 import { pythonRuntime } from "karst/python"
 import { requires } from "../system.ts"
 
@@ -32,7 +33,7 @@ describe("the skills we ship", () => {
         groups: await groupBy(rows, "city", "amount"), together: await correlation(rows, "amount", "rate"),
         wrong: await groupBy(rows, "town", "amount").catch((error) => error.message),
       }`
-    const model = scripted([`\`\`\`ts\n${code}\n\`\`\``, "Done."])
+    const model = scriptedModel([`\`\`\`ts\n${code}\n\`\`\``, "Done."])
     const { messages } = await createAgent({ model, runtime, skills: [folder] }).run("Go")
     const { profile, odd, groups, together, wrong } = (await runtime.retrieve("results")) as Record<string, unknown>
     assert.deepEqual(profile, [
@@ -87,7 +88,7 @@ results = {
     "groups": list(group_by(rows, "city", "amount").index),
     "together": correlation(rows, "amount", "rate"),
 }`
-    const model = scripted([`\`\`\`python\n${code}\n\`\`\``, "Done."])
+    const model = scriptedModel([`\`\`\`python\n${code}\n\`\`\``, "Done."])
     const { messages } = await createAgent({ model, runtime, skills: [folder] }).run("Go")
     const results = (await runtime.retrieve("results")) as Record<string, unknown>
     assert.deepEqual(results.missing, { city: 0, amount: 1, rate: 1 })

@@ -3,7 +3,8 @@ import assert from "node:assert/strict"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { createAgent, type Message, messageText, scripted } from "karst"
+import { createAgent, type Message, messageText } from "karst"
+import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 import { requires } from "../system.ts"
 import { skillText, temporaryFolder } from "./skill-folders.ts"
@@ -33,7 +34,7 @@ describe("a skill's module in a processRuntime", () => {
   test("runs in the child; its names are declared, used, retrieved and injected", async (t) => {
     const root = await temporaryFolder(t, files)
     await using runtime = processRuntime({ seed: 1 })
-    const model = scripted([
+    const model = scriptedModel([
       activate,
       cell('console.log(await hello({ name: "Bo" }), (await place()) === process.pid, door instanceof Door)'),
       "Done.",
@@ -65,7 +66,7 @@ describe("a skill's module in a processRuntime", () => {
   test("is loaded again after a crash and a reset, and what cells did to it is told as lost", async (t) => {
     const root = await temporaryFolder(t, files)
     await using runtime = processRuntime()
-    const model = scripted([
+    const model = scriptedModel([
       activate,
       cell(`await hello({ name: "Bo" }); const mine = 1; ${crash}`),
       cell('console.log(guests, await hello({ name: "Cy" }))'),
@@ -85,7 +86,7 @@ describe("a skill's module in a processRuntime", () => {
   test("that is gone after a crash takes its names with it and nothing else", async (t) => {
     const root = await temporaryFolder(t, files)
     await using runtime = processRuntime({ seed: 1 })
-    const model = scripted([activate, cell(crash), cell("seed + 1"), "Done."])
+    const model = scriptedModel([activate, cell(crash), cell("seed + 1"), "Done."])
     const agent = createAgent({
       model,
       runtime,
@@ -122,7 +123,7 @@ describe("a skill's module in a processRuntime", () => {
   test("runs on the host when its source is trusted: live objects, and calls that pass the gate", async (t) => {
     const root = await temporaryFolder(t, files)
     await using runtime = processRuntime()
-    const model = scripted([
+    const model = scriptedModel([
       activate,
       cell('console.log(await hello({ name: "Bo" }), (await place()) === process.pid); door.open = true'),
       "Done.",
@@ -150,7 +151,7 @@ describe("a skill's module in a processRuntime", () => {
     test(`that ${what} is an error the model sees, and binds nothing`, async (t) => {
       const root = await temporaryFolder(t, { "bad/SKILL.md": skillText("bad"), "bad/injection.mjs": source })
       await using runtime = processRuntime({ taken: 1 })
-      const model = scripted([cell('await activateSkill("bad")'), "Done."])
+      const model = scriptedModel([cell('await activateSkill("bad")'), "Done."])
       const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
       assert.match(texts(messages)[2] ?? "", says)
       const names = (await runtime.names()).map(({ name }) => name)
@@ -162,7 +163,7 @@ describe("a skill's module in a processRuntime", () => {
     const root = await temporaryFolder(t, files)
     for (const options of [{ cwd: root }, { isolation: "auto", write: [root] } as const]) {
       await using runtime = processRuntime({}, options)
-      const model = scripted([activate, "Done."])
+      const model = scriptedModel([activate, "Done."])
       const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
       assert.match(texts(messages)[2] ?? "", /was not run: the agent can write in/)
     }
@@ -174,7 +175,7 @@ describe("a skill's module in a processRuntime", () => {
     const root = await temporaryFolder(t, files)
     const run = async (read: string[]) => {
       await using runtime = processRuntime({}, { isolation: "os", read })
-      const model = scripted([activate, cell('await hello({ name: "Bo" })'), "Done."])
+      const model = scriptedModel([activate, cell('await hello({ name: "Bo" })'), "Done."])
       const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
       return texts(messages)
     }

@@ -1,9 +1,10 @@
-// test lane: runtimes
+// test lane: runtimes, long
 import assert from "node:assert/strict"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { createAgent, type Message, messageText, scripted } from "karst"
+import { createAgent, type Message, messageText } from "karst"
+import { scriptedModel } from "karst/models"
 import { pythonRuntime } from "karst/python"
 import { requires } from "../system.ts"
 import { skillText, temporaryFolder } from "./skill-folders.ts"
@@ -44,7 +45,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
       "stats/references/a.md": "read me",
     })
     await using runtime = pythonRuntime({ seed: 1 })
-    const model = scripted([
+    const model = scriptedModel([
       cell('made = 1\nawait activate_skill("stats")'),
       cell(
         'print(analyze_data([1, 2, 3]), "hidden" in globals(), read_skill_file("stats", "references/a.md"))\nCONFIG["threshold"] = 0.7',
@@ -81,7 +82,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
   test("is run again after the kernel died and after a reset, and comes along into a copy", async (t) => {
     const root = await temporaryFolder(t, { "stats/SKILL.md": skillText("stats"), "stats/injection.py": module })
     await using runtime = pythonRuntime()
-    const model = scripted([
+    const model = scriptedModel([
       activate,
       cell("CONFIG = 1\nimport os\nos.kill(os.getpid(), 9)"),
       cell("print(CONFIG, analyze_data([2]).mean)"),
@@ -151,7 +152,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
       ),
     )
     await using runtime = pythonRuntime({ taken: 1 })
-    const model = scripted([...names.map((name) => cell(`activate_skill("${name}")`)), "Done."])
+    const model = scriptedModel([...names.map((name) => cell(`activate_skill("${name}")`)), "Done."])
     const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
     const results = texts(messages).filter((_, index) => index > 0 && index % 2 === 0)
     for (const [index, [what, , says]] of broken.entries()) assert.match(results[index] ?? "", says, what)
@@ -162,7 +163,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
   test("needs no leave to be read inside a sandbox", { skip: requires("bwrap") }, async (t) => {
     const root = await temporaryFolder(t, { "stats/SKILL.md": skillText("stats"), "stats/injection.py": module })
     await using runtime = pythonRuntime({}, { isolation: "os" })
-    const model = scripted([activate, cell("analyze_data([3]).mean"), "Done."])
+    const model = scriptedModel([activate, cell("analyze_data([3]).mean"), "Done."])
     const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
     assert.match(texts(messages)[5] ?? "", /3\.0/)
   })
@@ -170,7 +171,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
   test("in the working folder is never run", async (t) => {
     const root = await temporaryFolder(t, { "stats/SKILL.md": skillText("stats"), "stats/injection.py": module })
     await using runtime = pythonRuntime({}, { cwd: root })
-    const model = scripted([activate, "Done."])
+    const model = scriptedModel([activate, "Done."])
     const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
     assert.match(texts(messages)[2] ?? "", /was not run: the agent can write in/)
   })

@@ -2,21 +2,10 @@ import assert from "node:assert/strict"
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import {
-  type AgentOptions,
-  createAgent,
-  jsRuntime,
-  localWorkspace,
-  type Message,
-  messageText,
-  overlay,
-  readOnly,
-  scoped,
-  scripted,
-  tool,
-  type Workspace,
-} from "karst"
+import { type AgentOptions, createAgent, jsRuntime, type Message, messageText, tool } from "karst"
+import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
+import { localWorkspace, overlayWorkspace, readOnlyWorkspace, scopedWorkspace, type Workspace } from "karst/workspaces"
 import { call, calls, finish } from "../agent/tool-call-helpers.ts"
 import { skillText, temporaryFolder } from "./skill-folders.ts"
 
@@ -39,7 +28,7 @@ const files = {
 
 /** What the model is shown of the activation of "pay". */
 async function activation(options: Partial<AgentOptions>): Promise<string> {
-  const model = scripted([activate, "Done."])
+  const model = scriptedModel([activate, "Done."])
   const { messages } = await createAgent({ model, runtime: jsRuntime(), ...options }).run("Go")
   return texts(messages)[2] ?? ""
 }
@@ -63,8 +52,11 @@ describe("a skill's code that would run on the host is refused", () => {
         return localWorkspace(join(root, "skills/again/skills"))
       },
     ],
-    ["in the layer of an overlay that is written", (root) => overlay(localWorkspace("nowhere"), localWorkspace(root))],
-    ["in a workspace that a scoped one is part of", (root) => scoped(localWorkspace(root), "other")],
+    [
+      "in the layer of an overlay that is written",
+      (root) => overlayWorkspace(localWorkspace("nowhere"), localWorkspace(root)),
+    ],
+    ["in a workspace that a scoped one is part of", (root) => scopedWorkspace(localWorkspace(root), "other")],
     ["with a file that it may import inside the workspace", (root) => localWorkspace(join(root, "skills/pay/data"))],
   ]
   for (const [what, workspace] of places) {
@@ -81,7 +73,7 @@ describe("a skill's code that would run on the host is refused", () => {
   test("in the workspace of the agent that gave it the task", async (t) => {
     const root = await temporaryFolder(t, files)
     const skills = [{ path: join(root, "skills"), trusted: true }]
-    const child = createAgent({ model: scripted([activate, "Done."]), runtime: () => jsRuntime(), skills })
+    const child = createAgent({ model: scriptedModel([activate, "Done."]), runtime: () => jsRuntime(), skills })
     const shown: string[] = []
     const ask = tool({
       name: "ask_child",
@@ -92,7 +84,7 @@ describe("a skill's code that would run on the host is refused", () => {
         return "asked"
       },
     })
-    const model = scripted([calls(call("ask_child")), calls(finish())])
+    const model = scriptedModel([calls(call("ask_child")), calls(finish())])
     await createAgent({ model, tools: [ask], workspace: localWorkspace(root) }).run("Go")
     assert.match(shown[0] ?? "", /was not run: the agent can write in/)
   })
@@ -109,8 +101,8 @@ describe("a skill's code runs", () => {
   const places: [what: string, workspace: (root: string) => Workspace | undefined][] = [
     ["beside the workspace", (root) => localWorkspace(join(root, "other"))],
     ["beside a workspace whose name begins alike", (root) => localWorkspace(join(root, "skil"))],
-    ["in a workspace that is read only", (root) => readOnly(localWorkspace(root))],
-    ["below an overlay", (root) => overlay(localWorkspace(root), localWorkspace(join(root, "other")))],
+    ["in a workspace that is read only", (root) => readOnlyWorkspace(localWorkspace(root))],
+    ["below an overlay", (root) => overlayWorkspace(localWorkspace(root), localWorkspace(join(root, "other")))],
     ["without a workspace", () => undefined],
   ]
   for (const [what, workspace] of places) {
@@ -160,7 +152,7 @@ describe("the code of a skill is the one that was there when it was loaded", () 
       const root = await temporaryFolder(t, files)
       const workspace = localWorkspace(join(root, "work"))
       const runtime = jsRuntime()
-      const model = scripted([shellWrites(`cd .. && ${command}`), activate, "Done."])
+      const model = scriptedModel([shellWrites(`cd .. && ${command}`), activate, "Done."])
       const { messages } = await createAgent({
         model,
         runtime,
@@ -220,7 +212,7 @@ describe("the code of a skill is the one that was there when it was loaded", () 
     const root = await temporaryFolder(t, files)
     const path = join(root, "skills/pay")
     const first = createAgent({
-      model: scripted(["Nothing.", activate, "Done."]),
+      model: scriptedModel(["Nothing.", activate, "Done."]),
       runtime: () => jsRuntime(),
       skills: [{ path, trusted: true }],
     })

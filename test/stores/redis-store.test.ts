@@ -1,4 +1,4 @@
-// test lane: durable
+// test lane: durable, long
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { connect, createServer } from "node:net"

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
-import { sqliteStore } from "karst"
+import { sqliteStore } from "karst/stores"
 import { createCommitBatcher } from "../../src/stores/sqlite-commits.ts"
 import { openDatabase } from "../../src/stores/sqlite-database.ts"
 

@@ -10,7 +10,7 @@ export function refuseUnpriced({ name, model }: AgentConfig): void {
   if (!limited) return
   throw new ConfigError(
     `"${name}" was not run: the price of "${model.id}" is not known, and "${limited.agent}", which started it, has ` +
-      "limits.costUsd. Give the model a price, e.g. resolve(id, { price: { input: 1.25, output: 10 } }).",
+      "limits.costUsd. Give the model a price, e.g. resolveModel(id, { price: { input: 1.25, output: 10 } }).",
   )
 }
 

@@ -53,7 +53,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
     conversation.record(event)
     outputs?.noteAssignments(event)
   })
-  const { approve, approvalTimeoutMs, limits } = config
+  const { approver: approve, approvalTimeoutMs, limits } = config
   const watch = createStopwatch(limits.timeMs, config.monotonicNow, durable?.resumed?.state.activeMs)
   const said = createSteerBuffer(conversation, control)
   let failure: unknown
@@ -65,7 +65,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
     limitsCost: limits.costUsd !== undefined,
   })
   const budgets = [{ ...limits, counts: state.calls }]
-  const policy = setCallPolicy(context, { approve, approvalTimeoutMs, hooks: config.hooks, budgets })
+  const policy = setCallPolicy(context, { approver: approve, approvalTimeoutMs, hooks: config.hooks, budgets })
   const allowed = setToolFilter(context, config.toolPolicy)
   setCellToolContext(context, { context: () => cellToolContext(setup), allows: allowed })
   const journal = ensureJournal(context, setup.prompt.parts)

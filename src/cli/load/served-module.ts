@@ -16,19 +16,19 @@ export interface ServedModule extends Pick<ServeOptions, "runtime" | "tools"> {
   /** The module, absolute. */
   file: string
   /** Answers calls that ask for approval; undefined where the module leaves that to others. */
-  approve: Approver | undefined
+  approver: Approver | undefined
 }
 
 /** Loads what a module wants served. Its runtime is its export `runtime`, or its default export, or what either makes
  *  as a function. Without one, everything else that it exports, or that its default export has or makes, is put into a
- *  `jsRuntime` with `safeRules()`. `tools` are served beside it, and `approve` answers for both. */
+ *  `jsRuntime` with `safeRules()`. `tools` are served beside it, and `approver` answers for both. */
 export async function loadServedModule(path: string | undefined, usage: string): Promise<ServedModule> {
   if (path === undefined) throw new UsageError(`Name the module with your objects: ${usage}`)
   const file = resolve(path)
   if (!existsSync(file)) throw new UsageError(`There is no file ${path}. Name the module with your objects: ${usage}`)
-  const { runtime: named, default: main, tools, approve, ...objects } = await importModule(file, path)
-  if (approve !== undefined && typeof approve !== "function") {
-    throw new UsageError(`${path}: \`approve\` is no function. Export one that answers true or false, or none.`)
+  const { runtime: named, default: main, tools, approver, ...objects } = await importModule(file, path)
+  if (approver !== undefined && typeof approver !== "function") {
+    throw new UsageError(`${path}: \`approver\` is no function. Export one that answers true or false, or none.`)
   }
   const source = await callIfFunction(named ?? main, path)
   const runtime = isRuntime(source) ? source : await runtimeOf(source, named !== undefined, objects, file, path)
@@ -38,7 +38,7 @@ export async function loadServedModule(path: string | undefined, usage: string):
     runtime,
     // A value that is no tool is refused by name when it is served.
     tools: tools as ToolSources | undefined,
-    approve: approve as Approver | undefined,
+    approver: approver as Approver | undefined,
   }
 }
 

@@ -36,7 +36,7 @@ export interface ClientApprovals {
 
 /** Who the calls of a server are made for. */
 export function createCallHosts(options: ServeOptions): (call: McpCall, session: ClientApprovals) => CallHost {
-  const { name, approve, approvalTimeoutMs, limits = {}, host, workspace = memoryWorkspace() } = options
+  const { name, approver: approve, approvalTimeoutMs, limits = {}, host, workspace = memoryWorkspace() } = options
   const id = newId("mcp")
   const hooks = toHooks(options.hooks)
   const budgets = [{ ...limits, counts: noCalls() }]
@@ -51,7 +51,7 @@ export function createCallHosts(options: ServeOptions): (call: McpCall, session:
     const watch = createStopwatch()
     return {
       gate: {
-        approve: approve === "client" ? approver : approve,
+        approver: approve === "client" ? approver : approve,
         approvalTimeoutMs,
         hooks,
         budgets,

@@ -166,9 +166,9 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
 
 /** Clients without a session share their turns: one whose person is asked leaves the turn to others until it has the answer. */
 function yieldTurnWhileAsking(host: CallHost, aside: YieldTurn): CallHost {
-  const { approve } = host.gate
+  const { approver: approve } = host.gate
   if (typeof approve !== "function") return host
-  return { ...host, gate: { ...host.gate, approve: (call, signal) => aside(async () => approve(call, signal)) } }
+  return { ...host, gate: { ...host.gate, approver: (call, signal) => aside(async () => approve(call, signal)) } }
 }
 
 async function resultWithin(work: Promise<string>, withinMs: number): Promise<string | undefined> {

@@ -105,9 +105,9 @@ async function launchInTerminal(launching: InteractiveLaunch): Promise<{ end: Pt
   if (runtime && typeof source === "function") opened.defer(() => runtime.close())
   // Without a function that answers, the person at the CLI is asked there: there is no run whose events one could read.
   const { approvalTimeoutMs, hooks, limits, logger } = config
-  const approve = typeof config.approve === "function" ? config.approve : "client"
+  const approve = typeof config.approver === "function" ? config.approver : "client"
   const served = await serveTools(config, runtime, {
-    approve,
+    approver: approve,
     approvalTimeoutMs,
     hooks,
     limits,

@@ -38,7 +38,7 @@ export function createPromptSender(
   const limited = new AbortController()
   const signal = AbortSignal.any([control.signal, watch.expired, limited.signal])
   const policy = setCallPolicy(control.context, {
-    approve: config.approve,
+    approver: config.approver,
     approvalTimeoutMs: config.approvalTimeoutMs,
     hooks: config.hooks,
     budgets: [{ ...limits, counts: noCalls() }],
@@ -124,7 +124,7 @@ export function createPromptSender(
 
   // The CLI is told only that the call is refused, so the host is told why.
   function warnWithoutApprover(error: unknown): void {
-    if (isWarned || policy.approve !== undefined || control.readersApprove()) return
+    if (isWarned || policy.approver !== undefined || control.readersApprove()) return
     isWarned = true
     control.emit({ type: "warning-raised", code: "no-approver", message: errorData(error).message })
   }

@@ -82,7 +82,7 @@ test("a child without an answerer of its own has its parent's", async () => {
   const asked: string[] = []
   const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], {
     runtime: jsRuntime({ child }),
-    approve: ({ binding }: { binding: string }) => asked.push(binding) > 0,
+    approver: ({ binding }: { binding: string }) => asked.push(binding) > 0,
   })
   await boss.run("go")
   assert.deepEqual(asked, ["wipe"])
@@ -93,7 +93,7 @@ test("a child with an answerer of its own keeps it", async () => {
   const { child, wiped } = wiper({ approve: () => false })
   const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], {
     runtime: jsRuntime({ child }),
-    approve: () => true,
+    approver: () => true,
   })
   await boss.run("go")
   assert.deepEqual(wiped, [])
@@ -106,7 +106,7 @@ test("`always` holds for later runs of the same child in the same run, and for n
   const code = 'await child.run("one"); await child.run("two"); await other.run("three")'
   const boss = scriptedAgent("boss", [cell(code), "Done.", cell(code), "Done."], {
     runtime: jsRuntime({ child, other }),
-    approve({ binding }: { binding: string }) {
+    approver({ binding }: { binding: string }) {
       asked.push(binding)
       return "always" as const
     },
@@ -122,7 +122,7 @@ test("time stands still for all above while somebody thinks about a child's call
   const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], {
     runtime: jsRuntime({ child }),
     limits: { timeMs: 100 },
-    approve: () => new Promise<boolean>((resolve) => setTimeout(resolve, 200, true)),
+    approver: () => new Promise<boolean>((resolve) => setTimeout(resolve, 200, true)),
   })
   assert.equal((await boss.run("go")).status, "done")
   assert.deepEqual(wiped, ["disk"])

@@ -79,7 +79,7 @@ describe("limits", () => {
       runtime,
       now: () => now,
       limits: { timeMs: 1000 },
-      approve: () => {
+      approver: () => {
         now += 3_600_000
         return true
       },

@@ -79,7 +79,7 @@ for (const { name, skip, open } of runtimes) {
       assert.match((await outcomeOf("wipe()", "wipe()", { hooks })).said, /hooked/)
       const twice = { typescript: "await wipe()\nawait wipe()", python: "wipe()\nwipe()" }
       const model = modelRunningCells(runtime, twice)
-      await createAgent({ model, runtime, approve: () => true }).run("go")
+      await createAgent({ model, runtime, approver: () => true }).run("go")
       assert.match(lastResultText(model), /CallLimitReached/)
     })
 

@@ -69,7 +69,7 @@ describe("an agent with tools", () => {
       ),
       calls(finish()),
     ])
-    const agent = createAgent({ model, tools: [add, broken, slow, unable, asking], approve: () => false })
+    const agent = createAgent({ model, tools: [add, broken, slow, unable, asking], approver: () => false })
     const { trajectory } = await agent.run("go")
     const ends = toolEnds(trajectory.events).slice(0, 8)
     assert.deepEqual(ends.map(errorCodeOf), [
@@ -99,7 +99,7 @@ describe("an agent with tools", () => {
     const asked: unknown[] = []
     const model = scriptedModel([calls(call("pay", { amount: -1 }), call("pay", { amount: 7 })), calls(finish())])
     const approve = (made: { args: readonly unknown[] }) => asked.push(...made.args) > 0
-    await createAgent({ model, tools: [pay], approve }).run("go")
+    await createAgent({ model, tools: [pay], approver: approve }).run("go")
     assert.deepEqual(asked, [{ amount: 7 }])
     assert.deepEqual(made, [7])
   })

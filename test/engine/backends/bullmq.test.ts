@@ -1,4 +1,4 @@
-// test lane: durable
+// test lane: durable, long
 import assert from "node:assert/strict"
 import { after, before, describe, test } from "node:test"
 import { Redis } from "ioredis"

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict"
 import { registerHooks } from "node:module"
 import { describe, test } from "node:test"
-import { bullmqBackend, MissingPeerError, redisStore } from "karst"
+import { MissingPeerError } from "karst"
+import { bullmqBackend } from "karst/engine"
+import { redisStore } from "karst/stores"
 
 describe("a package that is not installed is named, with how to install it, at the first use of", () => {
   const url = "redis://127.0.0.1:1"

@@ -2,7 +2,10 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { Redis } from "ioredis"
-import { createAgent, createEngine, fn, inlineBackend, jsRuntime, redisStore, scripted } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine, inlineBackend } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { redisStore } from "karst/stores"
 import { startRedis } from "../../redis.ts"
 import { requires } from "../../system.ts"
 
@@ -12,12 +15,12 @@ test("abort, delete and prune work when Redis is full", { skip: requires("redis"
   const admin = new Redis(server.url)
   context.after(() => admin.disconnect())
   const agent = createAgent({
-    model: scripted((request) => (request.messages.length > 1 ? "Done." : "```ts\nawait wipe()\n```")),
+    model: scriptedModel((request) => (request.messages.length > 1 ? "Done." : "```ts\nawait wipe()\n```")),
     runtime: () => jsRuntime({ wipe: fn(() => "wiped", { approve: true }) }),
   })
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
   const talker = createAgent({
-    model: scripted((request) =>
+    model: scriptedModel((request) =>
       JSON.stringify(request.messages).includes("Stay") ? "```ts\nawait stay()\n```" : "Hi.",
     ),
     runtime: () =>

@@ -1,15 +1,6 @@
 import { setTimeout } from "node:timers/promises"
-import {
-  type Agent,
-  createAgent,
-  currentCall,
-  fn,
-  jsRuntime,
-  type ModelPart,
-  type ModelRequest,
-  scripted,
-  tool,
-} from "karst"
+import { type Agent, createAgent, currentCall, fn, jsRuntime, tool } from "karst"
+import { type ModelPart, type ModelRequest, scriptedModel } from "karst/models"
 import { agentTool, askTool } from "karst/tools"
 
 /** Leaves marks outside of the process: a call took effect, a model was asked. */
@@ -125,7 +116,7 @@ export const kinds: Record<string, (marks: Marks) => Agent> = {
 
 /** Answers by how far the conversation is, so that every process says the same. */
 function model(marks: Marks, steps: readonly (string | readonly ModelPart[])[], id = "agent") {
-  return scripted(
+  return scriptedModel(
     (request) => {
       marks.model(id)
       return steps[turnOf(request)] ?? ""
@@ -135,7 +126,7 @@ function model(marks: Marks, steps: readonly (string | readonly ModelPart[])[], 
 }
 
 function summariser(marks: Marks) {
-  return scripted(
+  return scriptedModel(
     (request) => {
       marks.model("summariser")
       return `## Goals\n- step ${turnOf(request) - 1}\n## Decisions\n- none\n## Facts\n- none\n## Open work\n- none`

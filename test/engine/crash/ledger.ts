@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { AgentEvent, Change, EventOf, Json } from "karst"
+import type { AgentEvent, EventOf, Json } from "karst"
+import type { StoreChange } from "karst/stores"
 import { hashValue } from "../../../src/engine/journal/call-hash.ts"
 import type { JournalEntry } from "../../../src/engine/journal/run-journal.ts"
 import type { Marks } from "./kinds.ts"
@@ -14,7 +15,7 @@ export type Line =
 
 export interface Ledger extends Marks {
   /** What a commit has stored. */
-  committed(changes: readonly Change[]): void
+  committed(changes: readonly StoreChange[]): void
   killed(): void
 }
 

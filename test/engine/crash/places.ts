@@ -1,5 +1,6 @@
 import { basename, join } from "node:path"
-import { type Backend, bullmqBackend, redisStore, type Store, sqliteStore } from "karst"
+import { type Backend, bullmqBackend } from "karst/engine"
+import { redisStore, type Store, sqliteStore } from "karst/stores"
 import type { Order } from "./program.ts"
 
 /** Where the run of an order lives, for all processes that work on it: a file and the process itself, or a Redis server

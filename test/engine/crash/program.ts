@@ -1,6 +1,8 @@
 // A process of the crash matrix. Its orders, JSON in the first argument: each is a run to start or to go on with, in a
 // folder; the last one may have it killed, at a write of its choice. Tells what each run came to, a line of JSON each.
-import { type AgentEvent, type Backend, createEngine, type RunResult, type Store } from "karst"
+import type { AgentEvent, RunResult } from "karst"
+import { type Backend, createEngine } from "karst/engine"
+import type { Store } from "karst/stores"
 import { kinds } from "./kinds.ts"
 import { type Ledger, openLedger } from "./ledger.ts"
 import { openPlace } from "./places.ts"

@@ -1,7 +1,10 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, createEngine, fn, jsRuntime, memoryStore, scripted } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore } from "karst/stores"
 import { hashArguments } from "../../../src/engine/journal/call-hash.ts"
 
 class Account {
@@ -28,7 +31,7 @@ async function rerun(picks: [string, string], { holdMs = 0 } = {}) {
   const paid: string[] = []
   let cells = 0
   const agent = createAgent({
-    model: scripted([`\`\`\`ts\n${code}\n\`\`\``, "Paid."]),
+    model: scriptedModel([`\`\`\`ts\n${code}\n\`\`\``, "Paid."]),
     runtime: () => {
       const [a, b] = [new Account("a"), new Account("b")]
       return jsRuntime({
@@ -93,7 +96,7 @@ describe("an approval of a durable run counts after a re-run", () => {
 test("an object without a name is paid from when the answer comes while the cell is held", async () => {
   const paid: string[] = []
   const agent = createAgent({
-    model: scripted(["```ts\nawait pay({ from: find('z') })\n```", "Paid."]),
+    model: scriptedModel(["```ts\nawait pay({ from: find('z') })\n```", "Paid."]),
     runtime: () =>
       jsRuntime({
         find: fn((name: string) => new Account(name), { sync: true }),

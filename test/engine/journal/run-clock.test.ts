@@ -1,7 +1,10 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createAgent, createEngine, fn, jsRuntime, memoryStore, scripted } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore } from "karst/stores"
 
 test("a clock that is set in the middle of a run neither uses up its time nor gives it more", async (context) => {
   const realNow = Date.now
@@ -10,7 +13,7 @@ test("a clock that is set in the middle of a run neither uses up its time nor gi
   context.after(() => (Date.now = realNow))
   const hour = 3_600_000
   const agent = createAgent({
-    model: scripted(["```ts\nawait set(1)\n```", "```ts\nawait set(-1)\n```", "Done."]),
+    model: scriptedModel(["```ts\nawait set(1)\n```", "```ts\nawait set(-1)\n```", "Done."]),
     runtime: () => jsRuntime({ set: fn(async (hours: number) => (offset = hours * hour)) }),
     limits: { timeMs: 60_000 },
   })

@@ -1,7 +1,7 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import type { Call, Decision, UnknownPolicy } from "karst"
+import type { Decision, RuntimeCall, UnknownPolicy } from "karst"
 import { createRunJournal, type JournalEntry } from "../../../src/engine/journal/run-journal.ts"
 import { decodeValue, encodeValue } from "../../../src/sessions/value-codec.ts"
 import { createToolState } from "../../../src/tools/tool-state.ts"
@@ -138,7 +138,7 @@ function journal(
     ...rest,
     state,
     diverged,
-    ask(binding: string, args: unknown[], make: (key: string) => Promise<unknown>, options: Partial<Call> = {}) {
+    ask(binding: string, args: unknown[], make: (key: string) => Promise<unknown>, options: Partial<RuntimeCall> = {}) {
       const signal = new AbortController().signal
       return journal.call(
         { id: "c", binding, args, approve: false, signal, ...options },

@@ -1,21 +1,12 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import {
-  type Bindings,
-  createAgent,
-  createEngine,
-  fn,
-  type Json,
-  jsRuntime,
-  memoryStore,
-  messageText,
-  type Runtime,
-  type ScriptedStep,
-  scripted,
-} from "karst"
+import { type Bindings, createAgent, fn, type Json, jsRuntime, messageText, type Runtime } from "karst"
+import { createEngine } from "karst/engine"
+import { type ScriptedStep, scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
+import { memoryStore } from "karst/stores"
 import { agentTool, askTool } from "karst/tools"
 import { requires } from "../../system.ts"
 
@@ -33,7 +24,7 @@ const orchestrators: Record<string, { skip?: string | undefined; runtime(given: 
 
 describe("a sub-agent of a durable run", () => {
   test("that asks the user goes on with its own conversation when the answer comes after a restart", async () => {
-    const asks = scripted(({ messages }) => {
+    const asks = scriptedModel(({ messages }) => {
       const heard = messages.filter(({ role }) => role === "user").map((message) => firstLine(messageText(message)))
       return heard.length === 1
         ? call("ask", { question: "Which colour?" })
@@ -88,7 +79,7 @@ describe("a sub-agent of a durable run", () => {
       name: "painter",
       tools: [askTool()],
       runtime: () => jsRuntime({ wall: "white" }),
-      model: scripted(({ messages }) => {
+      model: scriptedModel(({ messages }) => {
         const answers = messages.filter(({ role }) => role === "assistant").length
         if (answers === 0) return "```ts\nconst brush = wall.length\n```\n"
         if (answers === 1) return call("ask", { question: "Which colour?" })
@@ -161,7 +152,7 @@ async function answeredElsewhere(agent: ReturnType<typeof createAgent>): Promise
 
 /** Says each step in its turn, also after a restart. */
 function script(steps: readonly ScriptedStep[]) {
-  return scripted(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? "")
+  return scriptedModel(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? "")
 }
 
 const lastResult: ScriptedStep = ({ messages }) => {

@@ -1,20 +1,10 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import {
-  AgentError,
-  createAgent,
-  createEngine,
-  fn,
-  inlineBackend,
-  jsRuntime,
-  memoryStore,
-  messageText,
-  type Store,
-  scripted,
-  tool,
-  toolResult,
-} from "karst"
+import { AgentError, createAgent, fn, jsRuntime, messageText, tool, toolResult } from "karst"
+import { createEngine, inlineBackend } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore, type Store } from "karst/stores"
 import * as z from "zod"
 
 test("a tool call that nobody knows about is asked for, and the run waits for that without a worker", async () => {
@@ -36,7 +26,7 @@ test("a tool call that nobody knows about is asked for, and the run waits for th
       return "Paid."
     },
   })
-  const model = scripted(({ messages }) =>
+  const model = scriptedModel(({ messages }) =>
     messages.some(({ role }) => role === "result") ? "Done." : [{ type: "tool-call", id: "1", name: "pay", input: {} }],
   )
   const agent = createAgent({ model, tools: [pay], noTool: "answer" })
@@ -73,7 +63,7 @@ test("a tool call whose outcome is unknown after a crash is a result with a code
       return "Paid."
     },
   })
-  const model = scripted(({ messages }) =>
+  const model = scriptedModel(({ messages }) =>
     messages.some(({ role }) => role === "result") ? "Done." : [{ type: "tool-call", id: "1", name: "pay", input: {} }],
   )
   const agent = createAgent({ model, tools: [pay], noTool: "answer" })
@@ -114,7 +104,7 @@ test("what a tool gave before a restart is the same result after it, its directi
     tool({ name: "wipe", description: "Wipes.", input: z.object({}), approve: true, run: () => "Wiped." }),
   ]
   const calls = ["look", "wipe", "end"].map((name) => ({ type: "tool-call", id: name, name, input: {} }) as const)
-  const agent = createAgent({ model: scripted([calls]), tools })
+  const agent = createAgent({ model: scriptedModel([calls]), tools })
   const first = createEngine({ agents: { agent }, store, holdMs: 0 })
   const { id } = await first.submit("agent", "Look, wipe and end")
   const { pending } = await first.result(id)
@@ -153,7 +143,7 @@ test("a failure before a restart is the same failure after it, for the model and
   const calls = tools.map(({ name }) => ({ type: "tool-call", id: name, name, input: {} }) as const)
   const steps = [calls, cell, "Done."]
   const agent = createAgent({
-    model: scripted(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? ""),
+    model: scriptedModel(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? ""),
     tools,
     noTool: "answer",
     runtime: () => jsRuntime({ missing, wipe }),

@@ -1,23 +1,15 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import {
-  createAgent,
-  createEngine,
-  fn,
-  inlineBackend,
-  jsRuntime,
-  type ModelPart,
-  memoryStore,
-  type Store,
-  scripted,
-  tool,
-} from "karst"
+import { createAgent, fn, jsRuntime, tool } from "karst"
+import { createEngine, inlineBackend } from "karst/engine"
+import { type ModelPart, scriptedModel } from "karst/models"
+import { memoryStore, type Store } from "karst/stores"
 import * as z from "zod"
 import { call, calls, finish } from "../../agent/tool-call-helpers.ts"
 
 function steps(...answers: (ModelPart[] | string)[]) {
-  return scripted(({ messages }) => answers[messages.filter(({ role }) => role === "assistant").length] ?? [])
+  return scriptedModel(({ messages }) => answers[messages.filter(({ role }) => role === "assistant").length] ?? [])
 }
 
 /** Tools that change the state, and how often each was called. */
@@ -199,7 +191,7 @@ describe("the state of tools in a durable run", () => {
 
   test("is refused by submit where it is not JSON, before anything is stored", async () => {
     const store = memoryStore()
-    await using engine = createEngine({ agents: { agent: createAgent({ model: scripted([]) }) }, store })
+    await using engine = createEngine({ agents: { agent: createAgent({ model: scriptedModel([]) }) }, store })
     const state = { when: new Date(0) }
     // As from plain JavaScript.
     const submit = Reflect.apply(engine.submit, engine, ["agent", "Go", { state }])

@@ -3,7 +3,8 @@
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { setImmediate, setTimeout } from "node:timers/promises"
-import { createEngine, type Store, sqliteStore } from "karst"
+import { createEngine } from "karst/engine"
+import { type Store, sqliteStore } from "karst/stores"
 import { steppingAgent } from "./stepping-agent.ts"
 
 const [folder = ""] = process.argv.slice(2)

@@ -1,9 +1,10 @@
-import { type Agent, createAgent, fn, jsRuntime, type Message, scripted } from "karst"
+import { type Agent, createAgent, fn, jsRuntime, type Message } from "karst"
+import { scriptedModel } from "karst/models"
 
 /** An agent that takes three steps, each a call in a cell of its own, and answers. A run is known by its prompt. */
 export function steppingAgent(step: (run: string, step: number) => Promise<void>): Agent {
   return createAgent({
-    model: scripted(({ messages }) => {
+    model: scriptedModel(({ messages }) => {
       const turn = messages.filter(({ role }) => role === "assistant").length
       if (turn === 3) return `Ended ${promptOf(messages)}.`
       return `\`\`\`ts\nconst told${turn} = await step("${promptOf(messages)}", ${turn}).catch(String)\ntold${turn}\n\`\`\``

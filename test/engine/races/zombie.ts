@@ -2,7 +2,9 @@
 // that would take the run over. Arguments: place, folder, role, what is to be added to the time, the lease.
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
-import { createAgent, createEngine, fn, jsRuntime, scripted } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
 import { openPlace } from "../crash/places.ts"
 import type { Order } from "../crash/program.ts"
 
@@ -12,7 +14,7 @@ const setClock = (offsetMs: number) => (Date.now = () => realNow() + offsetMs)
 setClock(Number(offset))
 const mark = (what: string) => appendFileSync(join(folder, "effects"), `${role} ${what}\n`)
 const agent = createAgent({
-  model: scripted(({ messages }) =>
+  model: scriptedModel(({ messages }) =>
     messages.some(({ role }) => role === "assistant")
       ? `Done by ${role}.`
       : "```ts\nconst from = Date.now()\nawait before()\nawait held()\nawait repeatable()\nawait after()\nDate.now() >= from\n```",

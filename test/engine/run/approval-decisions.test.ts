@@ -1,24 +1,16 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import {
-  type AgentEvent,
-  createAgent,
-  createEngine,
-  type Engine,
-  fn,
-  inlineBackend,
-  jsRuntime,
-  memoryStore,
-  type Store,
-  scripted,
-} from "karst"
+import { type AgentEvent, createAgent, fn, jsRuntime } from "karst"
+import { createEngine, type Engine, inlineBackend } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore, type Store } from "karst/stores"
 
 const twoWipes = "```ts\n(await Promise.allSettled([wipe('a'), wipe('b')])).map(({ status }) => status).join()\n```"
 
 function twoApprovals() {
   const wiped: string[] = []
-  const model = scripted([twoWipes, "Done."])
+  const model = scriptedModel([twoWipes, "Done."])
   const agent = createAgent({
     model,
     runtime: () => jsRuntime({ wipe: fn(async (name: string) => wiped.push(name), { approve: true }) }),
@@ -86,7 +78,7 @@ test("an `always` given while the cell is held counts for later calls after a dr
   const store = memoryStore()
   const wiped: string[] = []
   const agent = createAgent({
-    model: scripted([
+    model: scriptedModel([
       "```ts\nawait Promise.allSettled([wipe('a'), drop('b')])\n```",
       "```ts\nawait wipe('c')\n```",
       "Done.",
@@ -126,7 +118,7 @@ test("a steer given while the cell is held is heard after the cell was given up"
 
 test("a steer given to a run that is queued is heard in its first cycle", async () => {
   const store = memoryStore()
-  const model = scripted(["Done."])
+  const model = scriptedModel(["Done."])
   const agent = createAgent({ model, runtime: () => jsRuntime() })
   await using engine = createEngine({ agents: { agent }, store, backend: inlineBackend() })
   const { id } = await engine.submit("agent", "Go")

@@ -4,17 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import {
-  createAgent,
-  createEngine,
-  inlineBackend,
-  type ModelPart,
-  memoryStore,
-  type Store,
-  scripted,
-  sqliteStore,
-  tool,
-} from "karst"
+import { createAgent, tool } from "karst"
+import { createEngine, inlineBackend } from "karst/engine"
+import { type ModelPart, scriptedModel } from "karst/models"
+import { memoryStore, type Store, sqliteStore } from "karst/stores"
 import { askTool } from "karst/tools"
 import * as z from "zod"
 import { call, calls, finish, resultsIn } from "../../agent/tool-call-helpers.ts"
@@ -30,7 +23,7 @@ const text = (month: string) => `${month} `.repeat(3000)
 
 /** A model that gives the steps of a conversation in their order, whichever process asks. */
 function steps(...answers: ModelPart[][]) {
-  return scripted(({ messages }) => answers[messages.filter(({ role }) => role === "assistant").length] ?? [])
+  return scriptedModel(({ messages }) => answers[messages.filter(({ role }) => role === "assistant").length] ?? [])
 }
 
 const read = (name: string) => call("read_artifact", { name })
@@ -98,14 +91,14 @@ describe("the artifacts of a durable run", () => {
       run: ({ month }) => `${month} fact. `.repeat(60),
     })
     const agent = createAgent({
-      model: scripted([
+      model: scriptedModel([
         ...months.map((month) => calls(call("facts", { month }))),
         calls(call("ask", { question: "Go on?" })),
         calls(read("_history_1")),
         calls(finish()),
       ]),
       tools: [facts],
-      memory: { compactAt: 1400, keepResults: 1, model: scripted(() => "no summary") },
+      memory: { compactAt: 1400, keepResults: 1, model: scriptedModel(() => "no summary") },
       limits: { cycles: 20 },
     })
     const first = createEngine({ agents: { agent }, store })
@@ -186,7 +179,7 @@ describe("the artifacts of a durable run", () => {
   test("are removed with their run", async () => {
     const store = memoryStore()
     const agent = createAgent({
-      model: scripted(() => calls(call("report", { month: "May" }), finish())),
+      model: scriptedModel(() => calls(call("report", { month: "May" }), finish())),
       tools: [report],
     })
     await using engine = createEngine({ agents: { agent }, store })

@@ -1,7 +1,10 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { AgentError, createAgent, createEngine, jsRuntime, memoryStore, type Store, scripted } from "karst"
+import { AgentError, createAgent, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore, type Store } from "karst/stores"
 
 const cells = [
   "const rows = Array.from({ length: 500 }, (_, id) => ({ id, text: 'row ' + id })); let n = 0; const part = { at: 0 }",
@@ -72,7 +75,7 @@ describe("the live objects of a durable run", () => {
 
 /** Runs the cells in turn, and says what it finds then. */
 function working() {
-  const model = scripted(({ messages }) => {
+  const model = scriptedModel(({ messages }) => {
     const done = messages.filter(({ role }) => role === "result").length
     const code = cells[done] ?? (done === cells.length ? look : undefined)
     if (code !== undefined) return `\`\`\`ts\n${code}\n\`\`\`\n`

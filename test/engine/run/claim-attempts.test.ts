@@ -2,7 +2,10 @@
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { describe, test } from "node:test"
-import { createAgent, createEngine, fn, inlineBackend, jsRuntime, memoryStore, type Store, scripted } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine, inlineBackend } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore, type Store } from "karst/stores"
 import { type RunHead, readHead, updateHead } from "../../../src/engine/checkpoint.ts"
 import { claimedHead } from "../../../src/engine/run/claim-run.ts"
 import { createOwner, type Owner } from "../../../src/engine/run/run-owner.ts"
@@ -27,7 +30,7 @@ async function headOf(store: Store, id: string): Promise<RunHead> {
 
 function setUp(answers = ["Done."], bindings: Record<string, unknown> = {}) {
   const store = memoryStore()
-  const agent = createAgent({ model: scripted(answers), runtime: () => jsRuntime(bindings) })
+  const agent = createAgent({ model: scriptedModel(answers), runtime: () => jsRuntime(bindings) })
   return { store, agents: { agent } }
 }
 
@@ -78,7 +81,7 @@ describe("a run whose workers die", () => {
     const code = (name: string) => `\`\`\`ts\nawait work(${JSON.stringify(name)})\n\`\`\``
     const agentOf = (name: string) =>
       createAgent({
-        model: scripted([code(name), "Done."]),
+        model: scriptedModel([code(name), "Done."]),
         runtime: () =>
           jsRuntime({
             async work(who: string) {
@@ -152,7 +155,7 @@ describe("a run that is taken from a worker that is alive", () => {
       leases.push((await headOf(store, run?.id ?? "")).lease?.forMs)
     }
     const agent = createAgent({
-      model: scripted(["```ts\nawait look()\n```", "```ts\nawait look()\n```", "Done."]),
+      model: scriptedModel(["```ts\nawait look()\n```", "```ts\nawait look()\n```", "Done."]),
       runtime: () => jsRuntime({ look }),
     })
     await using engine = createEngine({ agents: { agent }, store, backend: inlineBackend(), leaseMs: 100 })
@@ -181,7 +184,7 @@ describe("a worker that lost its run, and has not noticed", () => {
       const lost = Promise.withResolvers<void>()
       const store = memoryStore()
       const agent = createAgent({
-        model: scripted(["```ts\nawait lose()\nawait look()\n```", "Done."]),
+        model: scriptedModel(["```ts\nawait lose()\nawait look()\n```", "Done."]),
         runtime: () =>
           jsRuntime({
             lose: fn(

@@ -1,13 +1,16 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createAgent, createEngine, fn, jsRuntime, memoryStore, scripted } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore } from "karst/stores"
 
 test("an engine that drains does not hold a cell that waits for an approval", async () => {
   const store = memoryStore()
   const done: string[] = []
   const agent = createAgent({
-    model: scripted(["```ts\nawait prepare()\nawait wipe()\n```", "Wiped."]),
+    model: scriptedModel(["```ts\nawait prepare()\nawait wipe()\n```", "Wiped."]),
     runtime: () =>
       jsRuntime({ prepare: fn(() => done.push("prepared")), wipe: fn(() => done.push("wiped"), { approve: true }) }),
   })

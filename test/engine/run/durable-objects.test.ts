@@ -1,7 +1,10 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createAgent, createEngine, fn, jsRuntime, type ModelRequest, memoryStore, type Store, scripted } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { type ModelRequest, scriptedModel } from "karst/models"
+import { memoryStore, type Store } from "karst/stores"
 import { readHead, runKeys, updateHead } from "../../../src/engine/checkpoint.ts"
 import { claimRun } from "../../../src/engine/run/claim-run.ts"
 import { holdRun } from "../../../src/engine/run/held-run.ts"
@@ -13,7 +16,7 @@ const turn = ({ messages }: ModelRequest) => messages.filter(({ role }) => role 
 
 test("objects are back in a fresh runtime, and what could not be kept is told to the model by name", async () => {
   const store = memoryStore()
-  const model = scripted((request) => {
+  const model = scriptedModel((request) => {
     const steps = [
       cell("let rows = [1, 2, 3]; let open = new WeakMap()"),
       cell("await pause()"),
@@ -39,7 +42,7 @@ test("a cell that is run again sees the same time and the same randomness", asyn
   const store = memoryStore()
   const seen: unknown[] = []
   const agent = createAgent({
-    model: scripted((request) =>
+    model: scriptedModel((request) =>
       turn(request) === 0
         ? cell("const t = Date.now(), r = Math.random()\nawait note(t, r)\nawait pause(t, r)")
         : "Done.",
@@ -63,7 +66,7 @@ test("a cell that is run again sees the same time and the same randomness", asyn
 
 test("objects beyond the limit are not kept, and the model is told", async () => {
   const store = memoryStore()
-  const model = scripted(
+  const model = scriptedModel(
     (request) => [cell('let big = "x".repeat(5000)'), cell("await pause()"), "Done."][turn(request)] ?? "?",
   )
   const agent = createAgent({ model, runtime: () => jsRuntime({ pause: fn(async () => 1, { approve: true }) }) })
@@ -103,7 +106,7 @@ test("of engines that race for the same runs, exactly one works on each", async 
   const store = memoryStore()
   const made = new Map<string, number>()
   const agent = createAgent({
-    model: scripted((request) => (turn(request) === 0 ? cell("await once()") : "Done.")),
+    model: scriptedModel((request) => (turn(request) === 0 ? cell("await once()") : "Done.")),
     runtime: () => {
       const mark = { run: "" }
       return jsRuntime({ once: fn(async () => void made.set(mark.run, (made.get(mark.run) ?? 0) + 1)) })
@@ -136,7 +139,7 @@ test("what a step writes does not grow with the history", async () => {
     },
   }
   const agent = createAgent({
-    model: scripted((request) => (turn(request) < 120 ? cell("let x = 1") : "Done.")),
+    model: scriptedModel((request) => (turn(request) < 120 ? cell("let x = 1") : "Done.")),
     limits: { cycles: 200 },
     runtime: () => jsRuntime(),
   })
@@ -148,7 +151,7 @@ test("what a step writes does not grow with the history", async () => {
 })
 
 async function storedRun(store: Store): Promise<string> {
-  const agent = createAgent({ model: scripted(() => "Hi."), runtime: () => jsRuntime() })
+  const agent = createAgent({ model: scriptedModel(() => "Hi."), runtime: () => jsRuntime() })
   const backend = { push: async () => undefined, start: async () => async () => undefined, queued: async () => 0 }
   await using engine = createEngine({ agents: { agent }, store, backend })
   return (await engine.submit("agent", "Go")).id

@@ -1,7 +1,10 @@
 // A process that works on one durable run and may kill itself. Arguments: folder, scenario. Prints what the run came to.
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { createAgent, createEngine, fn, jsRuntime, type ModelRequest, messageText, scripted, sqliteStore } from "karst"
+import { createAgent, fn, jsRuntime, messageText } from "karst"
+import { createEngine } from "karst/engine"
+import { type ModelRequest, scriptedModel } from "karst/models"
+import { sqliteStore } from "karst/stores"
 
 const [folder = "", scenario = ""] = process.argv.slice(2)
 const effects = join(folder, "effects.txt")
@@ -29,7 +32,7 @@ const cells: Record<string, string[]> = {
 }
 
 const turn = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === "assistant").length
-const model = scripted(async (request) => {
+const model = scriptedModel(async (request) => {
   if (scenario === "answer" && turn(request) === 1) await killedOnce("model asked")
   const code = cells[scenario]?.[turn(request)]
   return code === undefined ? "Done." : `\`\`\`ts\n${code}\n\`\`\``

@@ -5,7 +5,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, type TestContext, test } from "node:test"
-import { createAgent, createEngine, fn, jsRuntime, type ModelRequest, memoryStore, messageText, scripted } from "karst"
+import { createAgent, fn, jsRuntime, messageText } from "karst"
+import { createEngine } from "karst/engine"
+import { type ModelRequest, scriptedModel } from "karst/models"
+import { memoryStore } from "karst/stores"
 import { todosTool } from "karst/tools"
 
 const program = join(import.meta.dirname, "interrupted-program.ts")
@@ -93,7 +96,7 @@ describe("the next prompt after an orderly suspension", () => {
     const store = memoryStore()
     const steps = ["```ts\nawait look()\nawait pay()\n```", "done"]
     const agent = createAgent({
-      model: scripted((request) => steps[turn(request)] ?? "Done."),
+      model: scriptedModel((request) => steps[turn(request)] ?? "Done."),
       runtime: () => jsRuntime({ look: fn(async () => 1), pay: fn(async () => 1, { approve: true }) }),
     })
     const first = createEngine({ agents: { agent }, store, holdMs: 0 })
@@ -111,7 +114,7 @@ describe("the next prompt after an orderly suspension", () => {
     const store = memoryStore()
     const engineOf = () => {
       const agent = createAgent({
-        model: scripted((request) => (turn(request) === 0 ? "```ts\nawait stop()\n```" : "Done.")),
+        model: scriptedModel((request) => (turn(request) === 0 ? "```ts\nawait stop()\n```" : "Done.")),
         runtime: () => jsRuntime({ stop: fn(() => void engine.drain()) }),
       })
       const engine = createEngine({ agents: { agent }, store })
@@ -130,7 +133,7 @@ describe("the next prompt after an orderly suspension", () => {
 
   test("says nothing of an interruption after a question was answered", async () => {
     const store = memoryStore()
-    const agent = createAgent({ model: scripted(["Which?", "Done?"]), tools: [todosTool()], noTool: "wait" })
+    const agent = createAgent({ model: scriptedModel(["Which?", "Done?"]), tools: [todosTool()], noTool: "wait" })
     const first = createEngine({ agents: { agent }, store })
     const { id } = await first.submit("agent", "Go")
     assert.equal((await first.result(id)).status, "waiting")

@@ -1,9 +1,12 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, createEngine, fn, jsRuntime, type ModelRequest, memoryStore, type Runtime, scripted } from "karst"
+import { createAgent, fn, jsRuntime, type Runtime } from "karst"
+import { createEngine } from "karst/engine"
+import { type ModelRequest, scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
+import { memoryStore } from "karst/stores"
 import { requires } from "../../system.ts"
 
 const runtimes: { make(bindings: { pause: unknown }): Runtime; cells: string[]; skip?: string | undefined }[] = [
@@ -22,7 +25,7 @@ describe("of objects beyond maxSnapshotBytes", () => {
   for (const { make, cells, skip } of runtimes) {
     test(`${make.name}: only the largest are lost, and the model is told by name and reason`, { skip }, async () => {
       const store = memoryStore()
-      const model = scripted(({ messages }: ModelRequest) => {
+      const model = scriptedModel(({ messages }: ModelRequest) => {
         const code = cells[messages.filter(({ role }) => role === "assistant").length]
         return code === undefined ? "Done." : `\`\`\`${make === pythonRuntime ? "python" : "ts"}\n${code}\n\`\`\``
       })

@@ -1,12 +1,15 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createAgent, createEngine, fn, jsRuntime, memoryStore, messageText, scripted } from "karst"
+import { createAgent, fn, jsRuntime, messageText } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore } from "karst/stores"
 
 test("what was lost with a process is told to the model once, however often the run is resumed", async () => {
   const store = memoryStore()
   const steps = ["const t = setInterval(() => {}, 9e6); const kept = 1", "kept + 1", "kept + 2", "kept + 3"]
-  const model = scripted(({ messages }) => {
+  const model = scriptedModel(({ messages }) => {
     const step = steps[messages.filter(({ role }) => role === "assistant").length]
     return step ? `\`\`\`ts\n${step}\nawait stop()\n\`\`\`\n` : "Done."
   })
@@ -41,7 +44,7 @@ test("what a cycle changed before it failed is told to the model in the next run
   }
   const requests: string[] = []
   const agent = createAgent({
-    model: scripted(({ messages }) => {
+    model: scriptedModel(({ messages }) => {
       requests.push(messages.map(messageText).join("\n"))
       const last = messages.at(-1)
       const cell = last?.role === "user" ? cells[messageText(last).split("\n")[0] ?? ""] : undefined

@@ -1,21 +1,12 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import {
-  type AgentEvent,
-  createAgent,
-  createEngine,
-  fn,
-  jsRuntime,
-  type ModelRequest,
-  memoryStore,
-  messageText,
-  type Runtime,
-  scripted,
-  variable,
-} from "karst"
+import { type AgentEvent, createAgent, fn, jsRuntime, messageText, type Runtime, variable } from "karst"
+import { createEngine } from "karst/engine"
+import { type ModelRequest, scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
+import { memoryStore } from "karst/stores"
 import { requires } from "../../system.ts"
 
 class Charts {
@@ -72,7 +63,7 @@ const kinds: Record<string, Kind> = {
 async function waitedTwice(kind: Kind) {
   const store = memoryStore()
   const steps = [kind.use, kind.wait, kind.look, kind.wait, kind.look]
-  const model = scripted((request) => {
+  const model = scriptedModel((request) => {
     const code = steps[turn(request)]
     return code === undefined ? "Done." : `\`\`\`${kind.tag}\n${code}\n\`\`\``
   })
@@ -132,7 +123,7 @@ describe("objects whose state is lost when a run goes on elsewhere", () => {
     const charts = new Charts()
     const steps = ["charts.add('a')", "await pause()", "charts.all"]
     const agent = createAgent({
-      model: scripted((request) => (steps[turn(request)] ? `\`\`\`ts\n${steps[turn(request)]}\n\`\`\`` : "Done.")),
+      model: scriptedModel((request) => (steps[turn(request)] ? `\`\`\`ts\n${steps[turn(request)]}\n\`\`\`` : "Done.")),
       runtime: () => jsRuntime({ charts, pause: fn(async () => 1, { approve: true }) }),
     })
     await using engine = createEngine({ agents: { agent }, store, holdMs: 0 })

@@ -1,14 +1,17 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createAgent, createEngine, fn, jsRuntime, memoryStore, scripted } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore } from "karst/stores"
 
 const long = "x".repeat(1000)
 const code = `\`\`\`ts\nawait wipe("${long}", { deep: [{ end: "here\\u202e" }] })\n\`\`\``
 
 const agentThat = (answers: string[]) =>
   createAgent({
-    model: scripted(answers),
+    model: scriptedModel(answers),
     runtime: () => jsRuntime({ wipe: fn(() => "wiped", { approve: true }) }),
   })
 

@@ -1,7 +1,10 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createAgent, createEngine, inlineBackend, jsRuntime, memoryStore, scripted } from "karst"
+import { createAgent, jsRuntime } from "karst"
+import { createEngine, inlineBackend } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore } from "karst/stores"
 import { updateHead } from "../../../src/engine/checkpoint.ts"
 import { claimedHead } from "../../../src/engine/run/claim-run.ts"
 
@@ -9,7 +12,7 @@ const elsewhere = { id: "worker_1", host: "elsewhere", pid: 1 }
 
 test("a run whose worker died on another machine goes on once that has been silent for its lease", async () => {
   const store = memoryStore()
-  const agent = createAgent({ model: scripted(() => "Done."), runtime: () => jsRuntime() })
+  const agent = createAgent({ model: scriptedModel(() => "Done."), runtime: () => jsRuntime() })
   // A backend that nobody starts: it only submits.
   await using submitting = createEngine({ agents: { agent }, store, backend: inlineBackend() })
   const { id } = await submitting.submit("agent", "Go")
@@ -22,7 +25,7 @@ test("a run whose worker died on another machine goes on once that has been sile
 
 test("a run that a queue has lost goes on without being asked for", async () => {
   const store = memoryStore()
-  const agent = createAgent({ model: scripted(() => "Done."), runtime: () => jsRuntime() })
+  const agent = createAgent({ model: scriptedModel(() => "Done."), runtime: () => jsRuntime() })
   await using losing = createEngine({ agents: { agent }, store, backend: inlineBackend() })
   const { id } = await losing.submit("agent", "Go")
   await using engine = createEngine({ agents: { agent }, store, leaseMs: 100 })
@@ -32,7 +35,7 @@ test("a run that a queue has lost goes on without being asked for", async () => 
 
 test("an idle host works on a run that another process has submitted, without waiting for a lease", async () => {
   const store = memoryStore()
-  const agent = createAgent({ model: scripted(["Done."]), runtime: () => jsRuntime() })
+  const agent = createAgent({ model: scriptedModel(["Done."]), runtime: () => jsRuntime() })
   // A lease of an hour: the host finds the run only because it looks for runs that others have queued.
   await using host = createEngine({ agents: { agent }, store, backend: inlineBackend(), leaseMs: 3_600_000 })
   await host.work()
@@ -43,7 +46,7 @@ test("an idle host works on a run that another process has submitted, without wa
 
 test("a host that has recovered nothing works on a run that another process submits later", async () => {
   const store = memoryStore()
-  const agent = createAgent({ model: scripted(["Done."]), runtime: () => jsRuntime() })
+  const agent = createAgent({ model: scriptedModel(["Done."]), runtime: () => jsRuntime() })
   await using host = createEngine({ agents: { agent }, store, leaseMs: 3_600_000 })
   assert.deepEqual(await host.recover(), [])
   await using front = createEngine({ agents: { agent }, store, backend: inlineBackend() })
@@ -53,7 +56,7 @@ test("a host that has recovered nothing works on a run that another process subm
 
 test("a host leaves runs of agents that it does not have to the engines that have them", async () => {
   const store = memoryStore()
-  const agentOf = (answer: string) => createAgent({ model: scripted([answer]), runtime: () => jsRuntime() })
+  const agentOf = (answer: string) => createAgent({ model: scriptedModel([answer]), runtime: () => jsRuntime() })
   await using front = createEngine({ agents: { one: agentOf("One.") }, store, backend: inlineBackend() })
   const { id } = await front.submit("one", "Go")
   await using other = createEngine({ agents: { two: agentOf("Two.") }, store })

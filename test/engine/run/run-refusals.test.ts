@@ -2,7 +2,10 @@
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { describe, test } from "node:test"
-import { createAgent, createEngine, fn, jsRuntime, memoryStore, type Store, scripted } from "karst"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore, type Store } from "karst/stores"
 
 describe("a run whose agent has changed", () => {
   test("is refused once by each engine, however often that looks for work", async () => {
@@ -51,7 +54,7 @@ async function begun(): Promise<{ store: Store; id: string }> {
 function agentWith(name: string, call = () => undefined as unknown) {
   const steps = ["```ts\nawait call()\n```\n", "```ts\nawait call()\n```\n", "Called twice."]
   return createAgent({
-    model: scripted(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? ""),
+    model: scriptedModel(({ messages }) => steps[messages.filter(({ role }) => role === "assistant").length] ?? ""),
     runtime: () => jsRuntime({ [name]: fn(call) }),
   })
 }

@@ -2,8 +2,11 @@
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { test } from "node:test"
-import { createAgent, createEngine, memoryStore, scripted } from "karst"
+import { createAgent } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
+import { memoryStore } from "karst/stores"
 
 const isLinux = process.platform === "linux"
 
@@ -12,7 +15,7 @@ test("a run whose child process is killed while it starts is tried again", {
 }, async () => {
   let starts = 0
   const agent = createAgent({
-    model: scripted(["```ts\n1 + 1\n```", "Two."]),
+    model: scriptedModel(["```ts\n1 + 1\n```", "Two."]),
     runtime() {
       const runtime = processRuntime({})
       if (++starts === 1) killChildren()

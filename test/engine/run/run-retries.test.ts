@@ -1,18 +1,10 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import {
-  type Agent,
-  type AgentEvent,
-  createAgent,
-  createEngine,
-  fn,
-  jsRuntime,
-  type Model,
-  ModelError,
-  memoryStore,
-  scripted,
-} from "karst"
+import { type Agent, type AgentEvent, createAgent, fn, jsRuntime, ModelError } from "karst"
+import { createEngine } from "karst/engine"
+import { type Model, scriptedModel } from "karst/models"
+import { memoryStore } from "karst/stores"
 import type { RunHead } from "../../../src/engine/checkpoint.ts"
 import { nextRetry } from "../../../src/engine/run-retries.ts"
 
@@ -21,7 +13,7 @@ const outage = (more: { retryAfterMs?: number } = {}) =>
 
 /** A model whose calls with these numbers fail, the first being 1. */
 function failing(answers: string[], calls: readonly number[], error = outage()): Model & { count(): number } {
-  const model = scripted(answers)
+  const model = scriptedModel(answers)
   let count = 0
   return {
     ...model,
@@ -66,7 +58,7 @@ describe("a durable run that fails with a retryable error", () => {
   test("is tried again when its runtime could not be started", async () => {
     let starts = 0
     const agent = createAgent({
-      model: scripted(["Done."]),
+      model: scriptedModel(["Done."]),
       runtime() {
         if (++starts < 3) throw Object.assign(outage(), { name: "RuntimeGone" })
         return jsRuntime()
@@ -139,7 +131,7 @@ describe("engine.retry", () => {
     const paid: number[] = []
     let isBroken = true
     const agent = createAgent({
-      model: scripted(["```ts\nawait pay(1)\n```", "Paid."]),
+      model: scriptedModel(["```ts\nawait pay(1)\n```", "Paid."]),
       runtime: () => jsRuntime({ pay: fn(async (amount: number) => paid.push(amount)) }),
       hooks: {
         afterCycle() {
@@ -170,7 +162,7 @@ describe("engine.retry", () => {
       const store = memoryStore()
       let isAway = false
       const { agent } = payingAgent({
-        ...scripted([]),
+        ...scriptedModel([]),
         async *stream() {
           if (isAway) throw new ModelError("Bad key.", { code: "authentication" })
           isAway = true

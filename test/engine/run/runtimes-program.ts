@@ -2,18 +2,12 @@
 // The kill point is the write at which it dies, or `call` for the middle of a cell whose calls run side by side; empty: never.
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
-import {
-  createAgent,
-  createEngine,
-  fn,
-  type ModelRequest,
-  type Runtime,
-  type Store,
-  scripted,
-  sqliteStore,
-} from "karst"
+import { createAgent, fn, type Runtime } from "karst"
+import { createEngine } from "karst/engine"
+import { type ModelRequest, scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
+import { type Store, sqliteStore } from "karst/stores"
 
 const [language = "", folder = "", killPoint = ""] = process.argv.slice(2)
 const file = join(folder, "effects.jsonl")
@@ -41,7 +35,7 @@ const cells: Record<string, string[]> = {
 /** Comes when the refund is known to be done. */
 const { promise: refunded, resolve: isRefunded } = Promise.withResolvers<void>()
 
-const model = scripted((request) => {
+const model = scriptedModel((request) => {
   const steps = cells[language] ?? []
   const turn = request.messages.filter(({ role }) => role === "assistant").length
   for (const name of lostIn(request)) effect("lost", name)

@@ -1,18 +1,10 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import {
-  type AgentEvent,
-  type Backend,
-  createAgent,
-  createEngine,
-  type EngineOptions,
-  fn,
-  jsRuntime,
-  memoryStore,
-  type Store,
-  scripted,
-} from "karst"
+import { type AgentEvent, createAgent, fn, jsRuntime } from "karst"
+import { type Backend, createEngine, type EngineOptions } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { memoryStore, type Store } from "karst/stores"
 
 type Handle = Parameters<Backend["start"]>[0]
 
@@ -90,7 +82,7 @@ test("a job whose run another worker holds is handed back, to come again", async
   const begun = Promise.withResolvers<void>()
   const store = memoryStore()
   const agent = createAgent({
-    model: scripted(["```ts\nawait work()\n```", "Done."]),
+    model: scriptedModel(["```ts\nawait work()\n```", "Done."]),
     runtime: () =>
       jsRuntime({
         work: fn(async () => {
@@ -164,7 +156,7 @@ function counting(cycles: number, code = (turn: number) => `await mark(${turn})`
   const made: number[] = []
   let opened = 0
   let closed = 0
-  const model = scripted(({ messages }) => {
+  const model = scriptedModel(({ messages }) => {
     const turn = messages.filter(({ role }) => role === "assistant").length
     return turn + 1 < cycles ? `\`\`\`ts\n${code(turn)}\n\`\`\`` : "Done."
   })

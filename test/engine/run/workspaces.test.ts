@@ -1,21 +1,18 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { createAgent, fn, jsRuntime } from "karst"
+import { createEngine } from "karst/engine"
+import { type ModelRequest, scriptedModel } from "karst/models"
+import { memoryStore } from "karst/stores"
 import {
-  createAgent,
-  createEngine,
-  fn,
-  jsRuntime,
   localWorkspace,
-  type ModelRequest,
-  memoryStore,
   memoryWorkspace,
-  overlay,
-  readOnly,
-  scoped,
-  scripted,
+  overlayWorkspace,
+  readOnlyWorkspace,
+  scopedWorkspace,
   type Workspace,
-} from "karst"
+} from "karst/workspaces"
 
 const turn = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === "assistant").length
 
@@ -23,7 +20,7 @@ const turn = ({ messages }: ModelRequest) => messages.filter(({ role }) => role 
 async function warnings(workspace: Workspace): Promise<number> {
   const store = memoryStore()
   const agent = createAgent({
-    model: scripted((request) => (turn(request) === 0 ? "```ts\nawait pause()\n```" : "Done.")),
+    model: scriptedModel((request) => (turn(request) === 0 ? "```ts\nawait pause()\n```" : "Done.")),
     runtime: () => jsRuntime({ pause: fn(async () => 1, { approve: true }) }),
     workspace,
   })
@@ -41,17 +38,21 @@ async function warnings(workspace: Workspace): Promise<number> {
 
 test("a durable run whose files are in memory raises a warning, once", async () => {
   assert.equal(await warnings(memoryWorkspace()), 1)
-  assert.equal(await warnings(scoped(memoryWorkspace(), "notes")), 1)
-  assert.equal(await warnings(overlay(localWorkspace(import.meta.dirname), memoryWorkspace())), 1)
+  assert.equal(await warnings(scopedWorkspace(memoryWorkspace(), "notes")), 1)
+  assert.equal(await warnings(overlayWorkspace(localWorkspace(import.meta.dirname), memoryWorkspace())), 1)
 })
 
 test("a durable run whose files are kept, or cannot be changed, raises none", async () => {
   assert.equal(await warnings(localWorkspace(import.meta.dirname)), 0)
-  assert.equal(await warnings(readOnly(memoryWorkspace({ "a.txt": "a" }))), 0)
+  assert.equal(await warnings(readOnlyWorkspace(memoryWorkspace({ "a.txt": "a" }))), 0)
 })
 
 test("a run that is not durable raises none", async () => {
-  const agent = createAgent({ model: scripted(["Done."]), workspace: memoryWorkspace(), runtime: () => jsRuntime() })
+  const agent = createAgent({
+    model: scriptedModel(["Done."]),
+    workspace: memoryWorkspace(),
+    runtime: () => jsRuntime(),
+  })
   const { trajectory } = await agent.run("Go")
   assert.ok(!trajectory.events.some(({ type }) => type === "warning-raised"))
 })

@@ -1,6 +1,7 @@
 // What the workers of the pool and who submits import: the engine.
 import { join } from "node:path"
-import { createEngine, sqliteStore, workerBackend } from "karst"
+import { createEngine, workerBackend } from "karst/engine"
+import { sqliteStore } from "karst/stores"
 import { agents } from "./agents.ts"
 
 export const engine = createEngine({

@@ -99,7 +99,7 @@ describe("an agent that speaks ACP", () => {
     const asked: unknown[] = []
     const agent = place.agent({
       permissions: "ask",
-      approve({ binding, args }) {
+      approver({ binding, args }) {
         asked.push([binding, ...args])
         return "deny"
       },

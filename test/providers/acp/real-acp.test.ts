@@ -72,7 +72,7 @@ for (const { name, bench, agent, shell, ours, failures, options: own } of clis) 
         tools: [weigh],
         runtime,
         permissions: "ask",
-        approve: ({ binding, args }) => {
+        approver: ({ binding, args }) => {
           asked.push(binding)
           return JSON.stringify(args).includes("refused") ? "deny" : "allow"
         },

@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 import assert from "node:assert/strict"
 import { access, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
@@ -72,7 +72,7 @@ describe("Claude Code", { skip: requires("claude") }, () => {
     const agent = claude({
       ...place.options,
       permissions: "ask",
-      approve({ binding, args }) {
+      approver({ binding, args }) {
         asked.push([binding, args])
         return JSON.stringify(args).includes("good")
       },

@@ -9,16 +9,16 @@ import {
   ConfigError,
   createAgent,
   jsRuntime,
-  loadSession,
   ModelError,
   messageText,
   ProviderError,
   type RunResult,
-  scripted,
   tool,
   variable,
 } from "karst"
+import { scriptedModel } from "karst/models"
 import { type CliOptions, claude, codex, fallback } from "karst/providers"
+import { loadSession } from "karst/sessions"
 import * as z from "zod"
 import { eventsOfType, fakeCliMachine, waitUntil } from "../cli-machines.ts"
 
@@ -148,10 +148,10 @@ describe("a fallback", () => {
   test("may begin with an agent of ours, whose model fails", async () => {
     await using place = await fakeCliMachine()
     const down = new ModelError("The service is down.", { code: "server-error" })
-    const own = createAgent({ name: "own", model: scripted([down]) })
+    const own = createAgent({ name: "own", model: scriptedModel([down]) })
     const result = await fallback(own, claude(place.options)).run("say hello")
     assert.deepEqual([result.output, changes(result)[0]?.from], ["hello 1", "own"])
-    const broken = createAgent({ name: "own", model: scripted([new TypeError("a bug")]) })
+    const broken = createAgent({ name: "own", model: scriptedModel([new TypeError("a bug")]) })
     const { status, error } = await fallback(broken, claude(place.options)).run("say hello").settled
     assert.equal(status, "failed", "a bug is not tried elsewhere")
     assert.match(error?.message ?? "", /a bug/)
@@ -160,7 +160,7 @@ describe("a fallback", () => {
   test("may end with an agent of ours", async () => {
     await using place = await fakeCliMachine()
     await place.tell("claude", "limit")
-    const own = createAgent({ name: "own", model: scripted(["mine"]) })
+    const own = createAgent({ name: "own", model: scriptedModel(["mine"]) })
     const result = await fallback(claude(place.options), own).run("say hello")
     assert.deepEqual([result.output, changes(result)[0]?.to], ["mine", "own"])
   })
@@ -169,7 +169,7 @@ describe("a fallback", () => {
     await using place = await fakeCliMachine()
     await place.tell("claude", "tool Read break 500")
     const coder = fallback(claude(place.options), codex(place.options), { name: "coder" })
-    const model = scripted(["```ts\nawait coder.run('say hello')\n```", "Done."])
+    const model = scriptedModel(["```ts\nawait coder.run('say hello')\n```", "Done."])
     const boss = createAgent({ model, runtime: jsRuntime({ coder }), limits: { depth: 2 } })
     const { trajectory, usage, status, id } = await boss.run("Have it coded")
     assert.equal(status, "done")

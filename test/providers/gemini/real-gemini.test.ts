@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 import { gemini } from "karst/providers"
 import { geminiMachine } from "../slow-cli-machines.ts"
 import { slowSuite } from "../slow-cli-suite.ts"

@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { opencode } from "karst/providers"

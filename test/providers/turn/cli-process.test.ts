@@ -116,9 +116,9 @@ describe("a child under supervision", () => {
     const supervisor = join(import.meta.dirname, "../../../src/providers/turn/cli-process.ts")
     await writeFile(
       program,
-      `import { startChild } from ${JSON.stringify(supervisor)}
-       startChild({ program: "/bin/sh", args: ["-c", "setsid sleep 300 & sleep 300"], cwd: "/", folder: ${JSON.stringify(join(folder, "none"))},
-         env: { PATH: process.env.PATH, KARST_TEST: ${JSON.stringify(folder)} }, signal: new AbortController().signal, line() {} })`,
+      `import { startCliProcess } from ${JSON.stringify(supervisor)}
+       startCliProcess({ program: "/bin/sh", args: ["-c", "setsid sleep 300 & sleep 300"], cwd: "/", folder: ${JSON.stringify(join(folder, "none"))},
+         env: { PATH: process.env.PATH, KARST_TEST: ${JSON.stringify(folder)} }, signal: new AbortController().signal, onLine() {} })`,
     )
     const owner = spawn(process.execPath, [...process.execArgv, program], { stdio: "inherit" })
     const sleeps = async () => (await processesWith(`KARST_TEST=${folder}`)).filter((line) => line.startsWith("sleep"))

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
-import { type AgentEvent, type EventOf, trajectory } from "karst"
+import type { AgentEvent, EventOf } from "karst"
+import { trajectory } from "karst/sessions"
 import type { Step } from "../../../src/providers/provider.ts"
 import { createStepRecorder } from "../../../src/providers/turn/steps-to-events.ts"
 

@@ -178,11 +178,11 @@ test("an agent whose runtime got less isolation than it asked for tells it", { s
   const from = (path: string) => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href)
   const code = `
     import { createAgent } from ${from("agent/create-agent.ts")}
-    import { scripted } from ${from("models/scripted.ts")}
+    import { scriptedModel } from ${from("models/scripted.ts")}
     import { processRuntime } from ${from("runtime/process.ts")}
     const runtime = () => processRuntime({}, { isolation: "auto" })
     const fence = "\u0060".repeat(3)
-    const model = scripted([fence + "ts\\n1 + 1\\n" + fence, "two"])
+    const model = scriptedModel([fence + "ts\\n1 + 1\\n" + fence, "two"])
     const events = await Array.fromAsync(createAgent({ model, runtime }).run("add"))
     console.log(JSON.stringify(events.filter(({ type }) => type === "warning-raised" || type === "run-end")))`
   const view = ["--dev-bind", "/", "/", "--ro-bind", "/bin/false", "/usr/bin/bwrap"]

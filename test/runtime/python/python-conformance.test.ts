@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 import { describe, test } from "node:test"
 import { testRuntime } from "karst/testing"
 import { pythonRuntime } from "../../../src/runtime/python.ts"

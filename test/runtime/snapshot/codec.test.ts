@@ -1,21 +1,11 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import {
-  type Codecs,
-  codec,
-  createAgent,
-  createEngine,
-  fn,
-  jsRuntime,
-  type ModelRequest,
-  memoryStore,
-  messageText,
-  type Runtime,
-  scripted,
-  variable,
-} from "karst"
+import { type Codecs, codec, createAgent, fn, jsRuntime, messageText, type Runtime, variable } from "karst"
+import { createEngine } from "karst/engine"
+import { type ModelRequest, scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
+import { memoryStore } from "karst/stores"
 import { requires } from "../../system.ts"
 
 class Charts {
@@ -167,7 +157,7 @@ test("with a codec a durable run goes on with the state of an instance, and the 
   const steps = ['charts.add("a")', "await pause()", 'charts.add("b")', "charts.all.length"]
   const turn = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === "assistant").length
   const agent = createAgent({
-    model: scripted((request) => (steps[turn(request)] ? `\`\`\`ts\n${steps[turn(request)]}\n\`\`\`` : "Done.")),
+    model: scriptedModel((request) => (steps[turn(request)] ? `\`\`\`ts\n${steps[turn(request)]}\n\`\`\`` : "Done.")),
     runtime: () =>
       jsRuntime({ charts: new Charts(), pause: fn(async () => 1, { approve: true }) }, { codecs: inPlace }),
   })

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { types } from "node:util"
-import { jsRuntime, type Snapshot } from "karst"
+import { jsRuntime, type RuntimeSnapshot } from "karst"
 import { processRuntime } from "karst/process"
 
 /** The stored snapshots of a runtime: a whole one, and the changes since. */
 function keeper(runtime: Pick<ReturnType<typeof jsRuntime>, "snapshot">) {
-  let whole: Snapshot | undefined
-  let stored: Snapshot | undefined
+  let whole: RuntimeSnapshot | undefined
+  let stored: RuntimeSnapshot | undefined
   return {
-    async take(): Promise<Snapshot> {
+    async take(): Promise<RuntimeSnapshot> {
       const taken = await runtime.snapshot({ since: whole?.hash ?? "" })
       if (taken.since === undefined) whole = taken
       assert.ok(whole)
@@ -17,7 +17,7 @@ function keeper(runtime: Pick<ReturnType<typeof jsRuntime>, "snapshot">) {
       if (taken.since !== undefined) assert.equal(taken.since, whole.hash)
       return taken
     },
-    get stored(): Snapshot {
+    get stored(): RuntimeSnapshot {
       assert.ok(stored)
       return stored
     },

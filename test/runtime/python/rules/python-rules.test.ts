@@ -117,9 +117,9 @@ test("a program that closes its checker last, or never, ends", { skip }, () => {
   const module = new URL("../../../../src/runtime/python/rules/python-checker.ts", import.meta.url).href
   const rules = new URL("../../../../src/runtime/rules/rules.ts", import.meta.url).href
   const code = `
-    const { pythonChecker } = await import(${JSON.stringify(module)})
+    const { createPythonChecker } = await import(${JSON.stringify(module)})
     const { functionRule } = await import(${JSON.stringify(rules)})
-    const checker = pythonChecker({ python: ${JSON.stringify(path)}, rules: [functionRule("eval")] })
+    const checker = createPythonChecker({ python: ${JSON.stringify(path)}, rules: [functionRule("eval")] })
     console.log((await checker.check("eval")).length)`
   for (const end of ["", "await checker.close()\nconsole.log('closed')"]) {
     const printed = execFileSync(process.execPath, ["--input-type=module", "-e", `${code}\n${end}`], {
