@@ -159,6 +159,7 @@ test("source files write to disk through core/private-files.ts, or are listed he
     "src/runtime/process/": "below a folder of mkdtemp, or with a mode",
     "src/runtime/python/": "below a folder of mkdtemp",
     "src/providers/": "below a folder of mkdtemp, with a mode",
+    "src/sessions/folder/commit-session.ts": "with a mode",
     "src/cli/copy-skill.ts": "skills that the user adds",
     "src/cli/demo.ts": "charts for the user",
     "src/testing/": "conformance suites",
