@@ -1,7 +1,5 @@
 // The engine: submits, executes, controls and recovers durable runs that live in a store.
 import { AgentError, ConfigError } from "../core/errors.ts"
-import type { Json } from "../core/json.ts"
-import { checkSteerText, userMessage } from "../core/message.ts"
 import type { StopWorking } from "./backends/backend.ts"
 import { inlineBackend } from "./backends/inline.ts"
 import {
@@ -27,9 +25,7 @@ import {
 } from "./engine-option-checks.ts"
 import { pollForQueuedRuns } from "./queued-run-poller.ts"
 import { isClaimable } from "./run/claim-run.ts"
-import { commitWithEvents } from "./run/engine-events.ts"
 import { createLeaseObserver, type LeaseObserver } from "./run/lease-observer.ts"
-import type { InboxMessage } from "./run/run-inbox.ts"
 import { createOwner } from "./run/run-owner.ts"
 import { createRunSlots } from "./run/run-slots.ts"
 import { executeSlice, type SliceSetup } from "./run/slice.ts"
@@ -91,7 +87,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   let recovering: NodeJS.Timeout | undefined
   let waitingListedAt = -Infinity
 
-  const { requireRun, send, abort, decideUnowned, expireUnowned, processInbox } = createRunControl({
+  const { requireRun, send, answer, steer, abort, decideUnowned, expireUnowned, processInbox } = createRunControl({
     store,
     leaseObserver,
     push,
@@ -219,21 +215,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       checkResultOptions(given)
       return await waitForResult(store, () => requireRun(id), id, given.signal)
     },
-    async answer(id, text) {
-      await requireRun(id)
-      const message = userMessage(text)
-      const changed = await updateHead(store, id, (head) => {
-        if (head.status !== "waiting" || head.pending?.kind !== "question") return undefined
-        const event = { type: "prompt-steered", message } as const
-        const [next, changes] = commitWithEvents(id, [event], ({ pending: _, ...rest }) => ({
-          ...rest,
-          status: "queued",
-        }))
-        return { head: next(head), changes }
-      })
-      if (!changed) throw new AgentError(`Run ${id} has no question to answer.`, { code: "not-waiting" })
-      await push(id, changed.revision)
-    },
+    answer,
     async approve(id, call, decision) {
       const { head } = await requireRun(id)
       const asked = head.asked.find((each) => each.id === call && each.decision === undefined)
@@ -250,12 +232,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       const entry = await store.get(pendingCallKey(id, call))
       return typeof entry?.value === "string" ? entry.value : undefined
     },
-    async steer(id, text) {
-      const { head } = await requireRun(id)
-      if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nobody would hear it.`, { code: "ended" })
-      const message: InboxMessage = { type: "steer", text: checkSteerText(text) }
-      await store.commit([{ type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }])
-    },
+    steer,
     async abort(id, reason) {
       await abort(id, reason)
       setup.warmRuns.discard(id)

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Decision } from "../core/agent.ts"
 import { AgentError, ConflictError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
+import { checkSteerText, userMessage } from "../core/message.ts"
 import { noUsage } from "../core/usage.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import { hasEnded, type RunHead, readHead, runKeys, type StoredRunHead, updateHead } from "./checkpoint.ts"
@@ -19,6 +20,10 @@ export interface RunControl {
   requireRun(id: string): Promise<StoredRunHead>
   /** Sends a message to the worker of a run; false if no worker has it. */
   send(id: string, message: InboxMessage): Promise<boolean>
+  /** Answers the question of a waiting run and pushes a job for it. */
+  answer(id: string, text: string): Promise<void>
+  /** Sends a text to the model, also if no worker has the run. */
+  steer(id: string, text: string): Promise<void>
   /** Ends a run and resolves when it has ended. Its worker does it; if the worker is gone, or gives no sign of life for
    *  its lease, this process does it. */
   abort(id: string, reason?: string): Promise<void>
@@ -118,6 +123,29 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     }
   }
 
+  async function answer(id: string, text: string): Promise<void> {
+    await requireRun(id)
+    const message = userMessage(text)
+    const changed = await updateHead(store, id, (head) => {
+      if (head.status !== "waiting" || head.pending?.kind !== "question") return undefined
+      const event = { type: "prompt-steered", message } as const
+      const [next, changes] = commitWithEvents(id, [event], ({ pending: _, ...rest }) => ({
+        ...rest,
+        status: "queued",
+      }))
+      return { head: next(head), changes }
+    })
+    if (!changed) throw new AgentError(`Run ${id} has no question to answer.`, { code: "not-waiting" })
+    await push(id, changed.revision)
+  }
+
+  async function steer(id: string, text: string): Promise<void> {
+    const { head } = await requireRun(id)
+    if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nobody would hear it.`, { code: "ended" })
+    const message: InboxMessage = { type: "steer", text: checkSteerText(text) }
+    await store.commit([{ type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }])
+  }
+
   async function abort(id: string, reason?: string): Promise<void> {
     const ended = new AbortController()
     const restLog = followLog(store, runKeys(id).rests, 0, ended.signal)
@@ -142,15 +170,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     return found
   }
 
-  return {
-    requireRun,
-    send,
-    abort,
-    abortUnowned,
-    decideUnowned,
-    expireUnowned,
-    processInbox,
-  }
+  return { requireRun, send, answer, steer, abort, abortUnowned, decideUnowned, expireUnowned, processInbox }
 }
 
 // How often `abort` checks whether the worker of the run is gone.
