@@ -26,7 +26,10 @@ export function refuseForeignArchive(folder: string, id: string): void {
 /** The warning that approvals do not count because only a handle names their archive. */
 export function approvalsIgnoredMessage(approved: readonly string[]): string {
   const names = approved.map((each) => JSON.stringify(each)).join(", ")
-  return `What was always allowed in this session is asked again (${names}), because only the handle names its archive. Give the archive to have it count: { resume, archive }.`
+  return (
+    `What was always allowed in this session is asked again (${names}), because only the handle names its archive. ` +
+    "Give the archive to have it count: { resume, archive }."
+  )
 }
 
 /** Throws if others can write a working folder that only a handle or its archive names: a coding CLI would take its

@@ -268,7 +268,8 @@ function checkPrefix(prefix: string): void {
   const isText = typeof prefix === "string" && prefix.length > 0 && prefix.length <= 200 && prefix.isWellFormed()
   if (isText && !/[\u0000-\u001f\u007f]/.test(prefix) && /^[^{}]*(\{[^{}]+\}[^{}]*)?$/.test(prefix)) return
   throw new ConfigError(
-    `redisStore: the prefix ${JSON.stringify(prefix)} cannot be used. It is 1 to 200 characters, without control characters, with at most one pair of braces around some of them.`,
+    `redisStore: the prefix ${JSON.stringify(prefix)} cannot be used. It is 1 to 200 characters, without control ` +
+      "characters, with at most one pair of braces around some of them.",
   )
 }
 
