@@ -1,3 +1,5 @@
+// karst/mcp: tools of MCP servers for agents and runtimes; tools and runtimes served to MCP clients.
+
 export { mcpTools } from "./mcp/client/mcp-tools.ts"
 export type {
   McpAddress,

@@ -1,4 +1,5 @@
-// The built-in tools, for agents that put their own set together. An agent with a workspace has them without asking.
+// karst/tools: the built-in tools, for agents with their own set of tools. An agent with a workspace has them by
+// default.
 export { fileTools } from "./tools/builtin.ts"
 export { compactMemoryTool } from "./tools/compact-memory.ts"
 export { type AgentToolOptions, agentTool, handoffTool } from "./tools/delegate/agent-tool.ts"

@@ -7,22 +7,28 @@ import type { RunContext } from "../core/run-context.ts"
 import type { WaitForTurn } from "../core/run-queue.ts"
 import { createOwnEventFilter } from "../core/trajectory.ts"
 import { createHiddenField } from "../core/values/hidden-field.ts"
-import { approvalsIgnoredMessage, refuseForeignArchive } from "../sessions/handle-trust.ts"
+import { approvalsIgnoredMessage } from "../sessions/handle-trust.ts"
 import { createRecordingJournal } from "../sessions/recording-journal.ts"
 import { createSession, type SessionOf } from "../sessions/session.ts"
 import {
-  type Archive,
   type ArchiveOptions,
-  type ArchiveSource,
-  openArchive,
   readArtifacts,
   readRecording,
   readSession,
   type StoredSession,
   sessionArtifactReader,
 } from "../sessions/session-archive.ts"
-import { parseSessionHandle } from "../sessions/session-handle.ts"
-import { createSessionWriter, type SessionWriter, takeOverSession } from "../sessions/session-writer.ts"
+import type { SessionHandleParts } from "../sessions/session-handle.ts"
+import {
+  createSessionStorage,
+  forkSessionStorage,
+  locateSession,
+  type SessionStorage,
+  snapshotOwnRuntime,
+  storeEvents,
+  withSessionArchive,
+} from "../sessions/session-storage.ts"
+import { type SessionWriter, takeOverSession } from "../sessions/session-writer.ts"
 import type { AgentConfig } from "./agent-config.ts"
 import { copyConversation, headOf, restoreConversation } from "./conversation/restore-conversation.ts"
 import { readStoredHead } from "./conversation/stored-head.ts"
@@ -51,21 +57,19 @@ export async function openSession(
   options: ArchiveOptions,
   journal?: JournalForRun,
 ): Promise<SessionOf<CodeRunOptions>> {
-  const { id, source, isNamedByHandle } = locateSession(options)
-  const archive = source === undefined ? undefined : openArchive(source)
-  try {
-    const stored = archive && id !== undefined ? await readSession(archive, id) : undefined
+  const { parts, source, isNamedByHandle } = locateSession(options, refuseCliSession)
+  if (parts && source === undefined) throw noArchiveError(parts.id)
+  return await withSessionArchive(source, async (archive) => {
+    const stored = archive && parts ? await readSession(archive, parts.id) : undefined
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const { recording = true, keepPrompt } = options
     const shared = stored
       ? await restoreStoredSession(stored, seat.config, { isNamedByHandle, keepPrompt })
       : await seat.openConversation()
-    const keeping = archive && source !== undefined ? { archive, source, writer, recording } : undefined
-    return createAgentSession(seat, shared, id ?? newId("s"), keeping, journal)
-  } catch (error) {
-    await archive?.close()
-    throw error
-  }
+    const id = parts?.id ?? newId("s")
+    const storage = createSessionStorage(archive, source, { id, agent: seat.config.name, writer })
+    return createAgentSession(seat, shared, id, storage, { recording, journal })
+  })
 }
 
 export type JournalForRun = (run: number) => Journal
@@ -83,34 +87,15 @@ export function replaySession(agent: object): ReplaySession | undefined {
   return replays.get(agent)
 }
 
-interface ArchiveTarget {
-  archive: Archive
-  source: ArchiveSource
-  writer: SessionWriter | undefined
-  recording: boolean
-}
-
-interface SessionLocation {
-  id?: string
-  source: ArchiveOptions["archive"]
-  /** Whether only the handle names the archive: then what was approved for good there does not count. */
-  isNamedByHandle: boolean
-}
-
-function locateSession({ archive, resume }: ArchiveOptions): SessionLocation {
-  if (resume === undefined) return { source: archive, isNamedByHandle: false }
-  const { id, folder, provider } = parseSessionHandle(resume)
-  if (provider !== undefined) {
-    throw new ConfigError(
-      `Session "${id}" is one with ${provider}. Resume it by an agent of that CLI: ${provider}({ … }).session({ resume }).`,
-    )
-  }
-  if (archive !== undefined) return { id, source: archive, isNamedByHandle: false }
-  if (folder !== undefined) {
-    refuseForeignArchive(folder, id)
-    return { id, source: folder, isNamedByHandle: true }
-  }
+function refuseCliSession({ id, provider }: SessionHandleParts): void {
+  if (provider === undefined) return
   throw new ConfigError(
+    `Session "${id}" is one with ${provider}. Resume it by an agent of that CLI: ${provider}({ … }).session({ resume }).`,
+  )
+}
+
+function noArchiveError(id: string): ConfigError {
+  return new ConfigError(
     `Session "${id}" cannot be found without its archive: agent.session({ resume, archive }). Only the handle of a ` +
       "session that is archived in a folder says where it is.",
   )
@@ -140,30 +125,30 @@ function createAgentSession(
   seat: AgentSessionDriver,
   shared: Conversation,
   id: string,
-  keeping: ArchiveTarget | undefined,
-  journal?: JournalForRun,
+  storage: SessionStorage | undefined,
+  { recording, journal }: { recording: boolean; journal?: JournalForRun | undefined },
 ): SessionOf<CodeRunOptions> {
   const { runtime } = shared
-  const writer = keeping && (keeping.writer ?? createSessionWriter(keeping.archive, id, seat.config.name))
   const isOwn = createOwnEventFilter()
   let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
-  let endedAt: number | undefined
-  if (writer) archiveConversation(writer, shared)
-  if (keeping) shared.artifacts.setReader(sessionArtifactReader(keeping.archive, id))
-  if (writer && !shared.ownsRuntime) shared.warnings.push(objectsNotArchivedWarning)
+  if (storage) {
+    archiveConversation(storage.writer, shared)
+    shared.artifacts.setReader(sessionArtifactReader(storage.archive, id))
+    if (!shared.ownsRuntime) shared.warnings.push(objectsNotArchivedWarning)
+  }
 
   return createSession<CodeRunOptions>({
     id,
-    archive: keeping && { folder: keeping.archive.folder, directory: keeping.archive.directory(id) },
+    storage,
     runtime,
     start: (prompt, sent, turn) =>
       seat.startRun(prompt, sent, turn, async (run) => {
-        await writer?.claim()
+        await storage?.writer.claim()
         const number = runs++
         if (journal) setJournal(run, journal(number))
         // One that must not do anything twice has a journal that this one must not replace.
-        else if (writer && keeping?.recording && !hasJournaledParent(run))
-          setJournal(run, startRecording(writer, number))
+        else if (storage && recording && !hasJournaledParent(run))
+          setJournal(run, startRecording(storage.writer, number))
         return shared
       }),
     messages: () => shared.messages,
@@ -172,24 +157,17 @@ function createAgentSession(
       runtime.fork &&
       (async () => {
         const copy = await copyConversation(shared)
-        if (!keeping) return createAgentSession(seat, copy, newId("s"), undefined)
-        const [forked, archive] = [newId("s"), openArchive(keeping.source)]
-        const writer = createSessionWriter(archive, forked, seat.config.name)
-        for (const event of copy.events) writer.addEvent(event)
-        for (const entry of await readRecording(keeping.archive, id)) writer.addRecordingEntry(entry)
-        for (const [name, text] of await readArtifacts(keeping.archive, id)) copy.artifacts.put(name, text)
-        const session = createAgentSession(seat, copy, forked, { ...keeping, archive, writer })
+        const forkId = newId("s")
+        const forked = forkSessionStorage(storage, { id: forkId, agent: seat.config.name, events: copy.events })
+        if (storage && forked) {
+          for (const entry of await readRecording(storage.archive, id)) forked.writer.addRecordingEntry(entry)
+          for (const [name, text] of await readArtifacts(storage.archive, id)) copy.artifacts.put(name, text)
+        }
+        const session = createAgentSession(seat, copy, forkId, forked, { recording })
         await copy.save?.(true, [])
         return session
       }),
-    async close() {
-      try {
-        await seat.closeConversation(shared)
-      } finally {
-        endedAt = await writer?.close()
-      }
-      return endedAt
-    },
+    close: () => seat.closeConversation(shared),
   })
 }
 
@@ -201,29 +179,15 @@ function startRecording({ addRecordingEntry: note, calls }: SessionWriter, numbe
 const objectsNotArchivedWarning =
   "The runtime was given as an instance, so its objects are not kept with the session. Give a factory: runtime: () => jsRuntime({ … })."
 
-/** Has a conversation written down: its events as they come, the rest when a run has ended. */
+/** Stores a conversation: its events as they come, its state after each cycle, its objects when a run has ended. */
 function archiveConversation(writer: SessionWriter, shared: Conversation): void {
-  const { record } = shared
-  shared.record = (event) => {
-    record(event)
-    writer.addEvent(event)
-  }
+  storeEvents(writer, shared)
   shared.save = async (ended, unheard) => {
     const current = headOf(shared)
     const head = { ...current, steered: [...current.steered, ...unheard] } as unknown as Json
     const artifacts = shared.artifacts.unsaved()
-    if (ended) await writer.commitRunEnd({ head, artifacts, snapshot: await takeSnapshot(shared) })
+    if (ended) await writer.commitRunEnd({ head, artifacts, snapshot: await snapshotOwnRuntime(shared) })
     else await writer.commitCycle({ head, artifacts })
     shared.artifacts.removeSaved(artifacts)
-  }
-}
-
-// A runtime that is gone keeps what was kept of it before; a shared one is its owner's to keep.
-async function takeSnapshot({ runtime, ownsRuntime }: Conversation) {
-  if (!ownsRuntime) return undefined
-  try {
-    return await runtime.snapshot?.()
-  } catch {
-    return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** The help of a command, or of all of them. */
+// The help texts of all commands.
 export function helpFor(command: string | undefined): string {
   return command !== undefined && Object.hasOwn(commands, command) ? (commands[command] ?? help) : help
 }

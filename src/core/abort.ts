@@ -1,28 +1,31 @@
+// Listening to abort signals, and racing work against them.
+
 const abortListeners = new WeakMap<AbortSignal, Set<() => void>>()
 
-/** Calls back when a signal fires, at once where it has; gives the way to stop listening. For signals that live long and are
- *  listened to at every step: the first listener costs what an event listener does, each after it next to nothing. */
+/** Calls `listener` when the signal fires, or immediately if it has fired. Returns a function that stops listening.
+ *  Meant for long-lived signals with many listeners: only the first one adds an event listener to the signal. */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   if (signal.aborted) {
     listener()
     return () => {}
   }
-  const known = abortListeners.get(signal) ?? listenOnce(signal)
-  known.add(listener)
-  return () => known.delete(listener)
+  const registered = abortListeners.get(signal) ?? listenOnce(signal)
+  registered.add(listener)
+  return () => registered.delete(listener)
 }
 
-/** What work comes to, or the reason of a signal that fires first: a rejection at once, whatever the work still does. */
+/** Settles like `work`, or rejects with the signal's reason as soon as the signal fires, even if `work` is still
+ *  running. */
 export function rejectOnAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Promise<Awaited<T>> {
   return new Promise((resolve, reject) => {
-    const off = onAbort(signal, () => reject(signal.reason))
+    const stopListening = onAbort(signal, () => reject(signal.reason))
     Promise.resolve(work).then(
       (value) => {
-        off()
+        stopListening()
         resolve(value)
       },
       (error: unknown) => {
-        off()
+        stopListening()
         reject(error)
       },
     )
@@ -30,11 +33,11 @@ export function rejectOnAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal):
 }
 
 function listenOnce(signal: AbortSignal): Set<() => void> {
-  const known = new Set<() => void>()
-  abortListeners.set(signal, known)
+  const registered = new Set<() => void>()
+  abortListeners.set(signal, registered)
   const fire = () => {
-    for (const listener of [...known]) listener()
+    for (const listener of [...registered]) listener()
   }
   signal.addEventListener("abort", fire, { once: true })
-  return known
+  return registered
 }

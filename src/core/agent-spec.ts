@@ -1,27 +1,29 @@
+// The description of an agent as plain JSON, for tools that list or display agents.
 import type { Agent } from "./agent.ts"
 import type { JsonSchema } from "./json.ts"
 
-/** What an agent is, as JSON. No environment, header, argument or value is in it, so no secret but what you wrote into a text. */
+/** Describes an agent. Contains no environment, headers, arguments or values, so no secrets except those written
+ *  into a text by the user. */
 export interface AgentSpec {
   name: string
   description?: string
-  /** The coding CLI behind it. */
+  /** The coding CLI, if the agent is one. */
   provider?: string
   model?: string
   reasoning?: string
   instructions?: string
-  /** What the CLI may do itself. */
+  /** The tool groups that the coding CLI may use. */
   allow?: string[]
   tools: { name: string; description: string; input: JsonSchema }[]
-  /** The agents that it may give tasks to. */
+  /** The agents it can delegate tasks to. */
   agents: AgentSpec[]
-  /** Of a fallback: its agents, in their order. The rest is that of the first. */
+  /** For a fallback agent: its agents in order. All other fields describe the first of them. */
   fallback?: AgentSpec[]
-  /** The names of its MCP servers. */
+  /** Names of its MCP servers. */
   mcpServers?: string[]
 }
 
-/** The spec of an agent of any kind, under the name that it has here. */
+/** Returns the spec of any agent, under the given name. */
 export async function getAgentSpec(agent: Agent, as = agent.name): Promise<AgentSpec> {
   const { description } = agent
   const bare = { ...(description !== undefined && { description }), tools: [], agents: [] }

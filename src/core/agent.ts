@@ -1,3 +1,4 @@
+// The contracts that callers program against: Agent, Run, Session, their options and results.
 import type { AgentSpec } from "./agent-spec.ts"
 import type { ErrorData } from "./errors.ts"
 import type { AgentEvent, Metadata, Pending, Status, StopReason } from "./event.ts"
@@ -7,62 +8,63 @@ import type { Trajectory } from "./trajectory.ts"
 import type { Usage } from "./usage.ts"
 import type { Verdict } from "./verdict.ts"
 
-/** Anything that takes a prompt and works until it has an output: our own agent, or a coding CLI. Agents never change
- *  under you: `with` returns another. */
+/** Takes a prompt and works until it has an output: our own agent, or a coding CLI. Agents are immutable: `with`
+ *  returns a new one. */
 export interface Agent {
   name: string
   description?: string | undefined
-  /** The shared runtime, when the agent was given an instance; a factory's runtimes belong to runs and sessions. */
+  /** The shared runtime, if the agent was given an instance. If it was given a factory, runtimes belong to runs and
+   *  sessions. */
   runtime?: LiveObjects | undefined
-  /** Starts a new conversation at once. */
+  /** Starts a run with a new conversation immediately. */
   run(prompt: Prompt, options?: RunOptions): Run
-  /** Runs that share one conversation and one runtime. */
+  /** Opens a session: runs that share one conversation and one runtime. */
   session(options?: SessionOptions): Promise<Session>
-  /** Exactly what the model sees before the first prompt. */
+  /** Returns exactly what the model sees before the first prompt. */
   describe(): Promise<string>
   with(overrides: AgentOverrides): Agent
-  /** What it is, as JSON without secrets. */
+  /** Describes the agent as JSON without secrets. */
   spec?(): Promise<AgentSpec>
 }
 
-/** The part of a runtime that its owner uses: objects in, objects out. */
+/** The part of a runtime that its owner uses: put objects in, read objects out. */
 export interface LiveObjects {
   update(values: Record<string, unknown>): Promise<void>
   retrieve(name: string): Promise<unknown>
   describe(): Promise<string>
 }
 
-/** What a run may use, the runs it starts included. */
+/** Limits of a run. They include the runs that it starts. */
 export interface Limits {
-  /** Model calls with their actions. Default 10. */
+  /** Number of cycles. Default 10. */
   cycles?: number | undefined
   /** Input and output tokens together. Default: no limit. */
   tokens?: number | undefined
-  /** The same without the input that a provider read from its cache. Default: no limit. */
+  /** Like `tokens`, without the input that a provider read from its cache. Default: no limit. */
   uncachedTokens?: number | undefined
-  /** Needs a model whose price is known. Default: no limit. */
+  /** Requires a model with a known price. Default: no limit. */
   costUsd?: number | undefined
-  /** Active time; waiting for a person does not count. Default: no limit. */
+  /** Active time; waiting for approvals and answers does not count. Default: no limit. */
   timeMs?: number | undefined
-  /** What becomes of a run when a provider does not say what a call has used: it goes on by estimates, or stops after
-   *  that call. Default `continue`. */
+  /** If a provider does not report the usage of a call, the run continues with estimates, or stops after that call.
+   *  Default `continue`. */
   unknownUsage?: "continue" | "stop" | undefined
-  /** Calls of tools, functions and guarded methods. One more is an error the model sees at the call; tool calls of one
-   *  answer are made only if there is room for all of them. Default: no limit. */
+  /** Number of calls of tools, functions and guarded methods. A call over the limit fails with an error that the
+   *  model sees. Tool calls of one answer are made only if the limit allows all of them. Default: no limit. */
   calls?: number | undefined
-  /** The same for each name, as `tool`, `binding` or `binding.method`; without the runs it starts. */
+  /** Number of calls per name: `tool`, `binding` or `binding.method`. Does not include the runs that it starts. */
   callsOf?: { [name: string]: number } | undefined
-  /** How deep runs may nest, this one included; 1: it may start no other. Default 5. */
+  /** How deep runs may nest, including this one. 1: it may not start other runs. Default 5. */
   depth?: number | undefined
 }
 
-/** What `with`, `run` and `session` may change; an implementation adds its own. */
+/** What `with`, `run` and `session` can override. Implementations add their own options. */
 export interface AgentOverrides {
   instructions?: string | undefined
   limits?: Limits | undefined
-  /** Merged over the agent's and the session's into the trajectory. */
+  /** Merged over the metadata of the agent and the session into the trajectory. */
   metadata?: Metadata | undefined
-  /** Sees every event, and must leave it as it is. What it throws becomes a warning, once. */
+  /** Receives every event and must not change it. The first error it throws becomes a warning. */
   onEvent?: ((event: AgentEvent) => unknown) | undefined
 }
 
@@ -76,34 +78,35 @@ export interface SessionOptions extends AgentOverrides {
   signal?: AbortSignal | undefined
 }
 
-/** Work under way. It starts at once. Awaiting it gives the result, and throws for `failed` (its error) and `aborted`;
- *  iterating it replays every event from the first (deltas merged for a late reader) and ends after `run-end`, which
- *  always comes, once. Leaving a loop only stops reading; `abort()` or `await using` stops the run. */
+/** A run in progress. It starts immediately. Awaiting it returns the result, and throws if the run failed or was
+ *  aborted. Iterating it replays every event from the first one (late readers get deltas merged) and ends after
+ *  `run-end`, which is always emitted exactly once. Leaving the loop only stops reading; `abort()` or `await using`
+ *  stops the run. */
 export interface Run<R extends RunResult = RunResult>
   extends PromiseLike<R>,
     AsyncIterable<AgentEvent>,
     AsyncDisposable {
   readonly id: string
-  /** The result whatever the status; never rejects. */
+  /** The result, whatever the status. Never rejects. */
   readonly settled: Promise<R>
-  /** Where this run's objects live. Known from the first event on. */
+  /** Where this run's objects live. Set from the first event on. */
   readonly runtime: LiveObjects | undefined
   catch<T = never>(onReject: (error: unknown) => T | PromiseLike<T>): Promise<R | T>
   finally(onEnd: () => void): Promise<R>
   abort(reason?: string): void
-  /** Says something to the model before its next cycle. */
+  /** Adds a message for the model before its next cycle. */
   steer(text: string): void
-  /** Answers an `approval-requested` by its id. */
+  /** Answers an `approval-requested` event by its id. */
   approve(id: string, decision: Decision): void
-  /** The whole call that an `approval-requested` asks about, as text that is safe to show: its event has a short line only.
-   *  At most 256 K characters. Undefined when no such call waits for `approve`, or no longer. */
+  /** The complete call of an `approval-requested` event, as text that is safe to display (the event has only a short
+   *  preview). At most 256 K characters. Undefined if no such call is waiting for approval. */
   pendingCall(id: string): string | undefined
 }
 
 export type Decision = "allow" | "deny" | "always"
 
-/** How a run came to its end: the model answered, a tool ended it, a question was asked, another agent took over, a hook or
- *  guardrail stopped it, or what its status says. */
+/** What ended a run: an answer of the model, a tool, a question, a handoff to another agent, a limit, a hook or
+ *  guardrail, an abort, or a failure. */
 export interface Completion {
   by: "answer" | "tool" | "question" | "handoff" | "limit" | "hook" | "abort" | "failure"
   /** The tool that ended it. */
@@ -115,40 +118,40 @@ export interface Completion {
 export interface RunResult {
   id: string
   status: Status
-  /** What the agent says; for a run that did not end by itself, the last text it wrote. */
+  /** The agent's answer. If the run did not finish by itself, the last text it wrote. */
   output: string
   pending?: Pending
   /** The limit that stopped it, or `hook` or `guardrail`. */
   reason?: StopReason
-  /** What the hook that stopped it said, or whoever aborted it. */
+  /** The explanation of the hook that stopped the run, or the reason of the abort. */
   detail?: string
-  /** Files made for the user, where the agent named them. */
+  /** Files made for the user, if the agent listed them. */
   files?: string[]
   completion: Completion
   cycles: number
   usage: Usage
   /** The whole conversation so far. */
   messages: Message[]
-  /** The outputs that the run declared. */
+  /** The outputs that the run declared, by name. */
   objects?: Record<string, unknown>
-  /** What the tools have left in their shared `state`, by key; absent where the agent has no such state. Frozen. */
+  /** The shared state of the tools, by key. Absent if the agent has no such state. Frozen. */
   state?: { readonly [key: string]: Json }
-  /** The list of todos, as `write_todos` left it. Frozen. */
+  /** The todo list as last written by `write_todos`. Frozen. */
   todos?: readonly Todo[]
-  /** What `verify` found. */
+  /** The result of `verify`. */
   verdict?: Verdict
   trajectory: Trajectory
   error?: ErrorData & { cause?: unknown }
 }
 
-/** One entry of the list that the model keeps by `write_todos`. */
+/** One entry of the todo list that the model maintains with `write_todos`. */
 export interface Todo {
   id: string
   title: string
   status: "pending" | "in_progress" | "done"
 }
 
-/** A run of a session that has not begun. */
+/** A run of a session that has not started yet. */
 export interface QueuedRun {
   readonly id: string
   readonly prompt: Prompt
@@ -156,31 +159,31 @@ export interface QueuedRun {
 
 export interface Session extends AsyncDisposable {
   readonly id: string
-  /** A string that finds this session again. */
+  /** A string that identifies this session, to load it again later. */
   readonly handle: string
   readonly directory?: string | undefined
   readonly runtime: LiveObjects | undefined
-  /** The run that is under way. */
+  /** The run in progress. */
   readonly running: Run | undefined
-  /** The runs that are queued, in the order in which they will run. */
+  /** The queued runs, in the order in which they will start. */
   readonly pending: readonly QueuedRun[]
-  /** Starts a run, or queues it behind those that were sent before. When a run ends as `waiting`, `failed` or `aborted`, the runs
-   *  that are queued are held back: `continueQueue` or `clearQueue` decides about them. What is sent later goes before them. */
+  /** Starts a run, or queues it behind earlier ones. If a run ends as `waiting`, `failed` or `aborted`, the queued
+   *  runs are held back until `continueQueue` or `clearQueue`. Runs sent after that start before the held ones. */
   send(prompt: Prompt, options?: RunOptions): Run
-  /** Says something to the running model, or with the next send. */
+  /** Adds a message for the running model, or for the next run if none is running. */
   steer(text: string): void
-  /** The same as `send`; also from within a run of the session, which it follows. */
+  /** Same as `send`. Can also be called from within a run of the session; the new run starts after it. */
   followUp(prompt: Prompt, options?: RunOptions): Run
-  /** Lets the runs that are held back run. */
+  /** Lets held runs start. */
   continueQueue(): void
-  /** Aborts every queued run. The run under way goes on. */
+  /** Aborts every queued run. The run in progress continues. */
   clearQueue(): void
   fork?(): Promise<Session>
   messages(): Message[]
   trajectory(): Trajectory
   /** Writes the trajectory as JSON. */
   save(path: string): Promise<void>
-  /** Aborts the queued runs, waits for the run under way, then ends the session and what it opened. Twice is fine. `await using`
-   *  aborts the run under way as well. */
+  /** Aborts the queued runs, waits for the run in progress, then closes the session and everything it opened. Can be
+   *  called twice. `await using` also aborts the run in progress. */
   close(): Promise<Trajectory>
 }

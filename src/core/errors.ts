@@ -1,3 +1,4 @@
+// The error classes of Karst, and errors as plain data.
 import { inspect } from "node:util"
 import type { Json } from "./json.ts"
 import { boundedText, errorParts } from "./text/error-text.ts"
@@ -9,13 +10,13 @@ export interface AgentErrorOptions {
   details?: { [key: string]: Json } | undefined
 }
 
-/** What only the host can mend. The message names the thing, the cause and the cure. What the model can mend is never
- *  one of these: it is data, `{ ok: false, error }`. */
+/** An error that only the host can fix. Its message names the problem, the cause and the fix. Errors that the model
+ *  can fix are never thrown as `AgentError`; they are data, `{ ok: false, error }`. */
 export class AgentError extends Error {
   override name = "AgentError"
-  /** A stable word to branch on, such as `rate-limited`; docs/errors.md lists them. */
+  /** A stable word for programs, such as `rate-limited`; docs/errors.md lists them. */
   readonly code: string
-  /** Whether the same thing may work later, unchanged. */
+  /** True if the same operation may succeed later, unchanged. */
   readonly retryable: boolean
   readonly details: { [key: string]: Json } | undefined
 
@@ -27,7 +28,7 @@ export class AgentError extends Error {
   }
 }
 
-/** An option, a name or a combination that cannot work. */
+/** An option, name or combination of them is invalid. */
 export class ConfigError extends AgentError {
   override name = "ConfigError"
   constructor(message: string, options: AgentErrorOptions = {}) {
@@ -43,7 +44,7 @@ export class MissingPeerError extends AgentError {
   }
 }
 
-/** This part, driver or provider has no such feature. */
+/** The part, driver or provider does not have the feature. */
 export class UnsupportedError extends AgentError {
   override name = "UnsupportedError"
   constructor(message: string, options: AgentErrorOptions = {}) {
@@ -51,7 +52,7 @@ export class UnsupportedError extends AgentError {
   }
 }
 
-/** Somebody else changed it first. */
+/** Someone else changed the data first. */
 export class ConflictError extends AgentError {
   override name = "ConflictError"
   constructor(message: string, options: AgentErrorOptions = {}) {
@@ -85,9 +86,9 @@ export interface ModelErrorOptions extends AgentErrorOptions {
 export class ModelError extends AgentError {
   override name = "ModelError"
   declare readonly code: ModelErrorCode
-  /** The HTTP status, where there was one. */
+  /** The HTTP status, if there was one. */
   readonly status: number | undefined
-  /** How long the service asked us to wait. */
+  /** How long the service asked to wait. */
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, options: ModelErrorOptions) {
@@ -126,9 +127,9 @@ export class ProviderError extends AgentError {
   declare readonly code: ProviderErrorCode
   /** The name of the CLI. */
   readonly provider: string | undefined
-  /** When a limit is over, in milliseconds since the epoch, where the CLI said so. */
+  /** When the account's limit ends, in milliseconds since the epoch, if the CLI reported it. */
   readonly retryAt: number | undefined
-  /** The end of what the CLI wrote to its standard error. */
+  /** The end of the CLI's standard error output. */
   readonly stderr: string | undefined
 
   constructor(message: string, options: ProviderErrorOptions = {}) {
@@ -141,7 +142,7 @@ export class ProviderError extends AgentError {
 
 const defaultAbortMessage = "The run was aborted."
 
-/** Somebody asked it to stop. Named as the platform names it, so `error.name === "AbortError"` holds for both. */
+/** The operation was aborted. The name is the platform's, so `error.name === "AbortError"` holds for both. */
 export class AbortError extends AgentError {
   override name = "AbortError"
   constructor(message = defaultAbortMessage, options: AgentErrorOptions = {}) {
@@ -149,23 +150,23 @@ export class AbortError extends AgentError {
   }
 }
 
-/** The error for an abort with this reason: the reason itself where it is one of ours. Its text is the message, and
- *  a reason of any other kind is kept as the cause. */
+/** Converts an abort reason to an `AbortError`. A reason that is one is returned as it is; otherwise its text
+ *  becomes the message, and the reason the cause. */
 export function toAbortError(reason: unknown): AbortError {
   if (reason instanceof AbortError) return reason
   const { name, message } = errorParts(reason)
-  // The reason of an `abort()` without one is an error that the platform makes.
+  // `abort()` without a reason makes the platform create a DOMException.
   const isGiven = reason !== undefined && !(reason instanceof DOMException && name === "AbortError") && message !== ""
   return new AbortError(isGiven ? boundedText(message) : undefined, { cause: reason })
 }
 
-/** The text of the reason that an abort was given; undefined where it was given none. */
+/** The text of an abort reason; undefined if none was given. */
 export function abortReasonText(reason: unknown): string | undefined {
   const { message } = toAbortError(reason)
   return message === defaultAbortMessage ? undefined : message
 }
 
-/** The same as the member of a result or a `run-end`. */
+/** The reason as the member of a result or a `run-end` event. */
 export function abortDetail(reason: unknown): { detail?: string } {
   const detail = abortReasonText(reason)
   return detail === undefined ? {} : { detail }
@@ -177,11 +178,11 @@ export interface ErrorData {
   message: string
   code?: string
   retryable?: boolean
-  /** When the limit that a coding CLI ran into is over, in milliseconds since the epoch. */
+  /** When the account's limit of a coding CLI ends, in milliseconds since the epoch. */
   retryAt?: number
 }
 
-/** Anything that was thrown, as data; a very long message is shortened. Never throws. */
+/** Converts anything thrown to plain data. Very long messages are shortened. Never throws. */
 export function errorData(error: unknown): ErrorData {
   const { name, message: whole } = errorParts(error)
   const message = boundedText(whole)
@@ -191,7 +192,7 @@ export function errorData(error: unknown): ErrorData {
   return { name, message, code, retryable, ...(retryAt !== undefined && { retryAt }) }
 }
 
-/** The text of something that was thrown and is no error. An object that cannot be converted to text is shown. */
+/** The text of a thrown value that is not an Error. */
 export function thrownText(thrown: unknown): string {
   try {
     return String(thrown)

@@ -1,15 +1,16 @@
+// The queue behind each `for await` loop over a run's events.
 import type { AgentEvent } from "./event.ts"
 
-/** Somebody who iterates a run. */
+/** One reader that iterates the events of a run. */
 export interface EventReader {
   push(event: AgentEvent): void
   end(): void
   iterator: AsyncIterator<AgentEvent>
 }
 
-/** Each reader has its own queue, so a slow one costs only itself; deltas it has not read yet merge, so its queue stays as
- *  small as the stored log however long the model talks. */
-export function createEventReader(queue: AgentEvent[], leave: () => void): EventReader {
+/** Creates a reader with its own queue, so that a slow reader does not delay others. Unread deltas are merged, which
+ *  keeps the queue as short as the stored log. */
+export function createEventReader(queue: AgentEvent[], onLeave: () => void): EventReader {
   const waiting: ((result: IteratorResult<AgentEvent>) => void)[] = []
   let finished = false
   let position = 0
@@ -39,7 +40,7 @@ export function createEventReader(queue: AgentEvent[], leave: () => void): Event
       },
       async return() {
         finished = true
-        leave()
+        onLeave()
         for (const wake of waiting.splice(0)) wake({ value: undefined, done: true })
         return { value: undefined, done: true }
       },
@@ -47,8 +48,8 @@ export function createEventReader(queue: AgentEvent[], leave: () => void): Event
   }
 }
 
-/** Appends, or joins a delta to the one before it when both continue the same thing. Entries before `from` were handed out
- *  already and are never touched. */
+/** Appends an event, or joins a delta to the last one if both continue the same text. Entries before `from` have
+ *  been handed out and are never changed. */
 export function appendMerged(queue: AgentEvent[], event: AgentEvent, from = 0): void {
   const last = queue.length > from ? queue.at(-1) : undefined
   if (last?.type === event.type && "text" in last && "text" in event && continuesDelta(last, event)) {

@@ -1,16 +1,17 @@
+// The events of a run: the union of all event types, and the types they are made of.
 import type { ErrorData } from "./errors.ts"
 import type { Json } from "./json.ts"
 import type { AssistantMessage, ImagePart, Message, UserMessage } from "./message.ts"
 import type { Usage } from "./usage.ts"
 import type { Verdict } from "./verdict.ts"
 
-/** One fact about a run, plain JSON. The log of these is the truth: messages, trajectory, usage and display are folds
- *  over it, so every stored event carries what the fold needs. */
+/** One step of a run as plain JSON. The event log is the source of truth: messages, trajectory, usage and display
+ *  are folds over it, so stored events contain everything these folds need. */
 export type AgentEvent = EventBody & EventStamp
 
 export interface EventStamp {
   run: string
-  /** The run this one was started from, when it is a sub-agent's. */
+  /** The run that started this one, if this is a sub-agent's run. */
   parent?: string
   /** Counts up from 0 within a run, deltas included. */
   seq: number
@@ -20,8 +21,8 @@ export interface EventStamp {
 
 export type Status = "done" | "waiting" | "stopped" | "aborted" | "failed"
 
-/** What stopped a run: a limit; `unknown-usage`: a limit that nobody could keep; `outputs`: it was sent back too often
- *  without filling what it had to; `hook` or `guardrail`: one of its hooks. */
+/** Why a run was stopped: a limit; `unknown-usage`: a limit that could not be checked; `outputs`: it was asked too
+ *  often to fill its declared outputs; `hook` or `guardrail`: one of its hooks. */
 export type StopReason =
   | "cycles"
   | "tokens"
@@ -33,37 +34,37 @@ export type StopReason =
   | "hook"
   | "guardrail"
 
-/** What a waiting run waits for. */
+/** What a waiting run is waiting for. */
 export type Pending =
   | ({ kind: "question"; id: string } & Question)
   | { kind: "approval"; id: string; call: CallPreview }
 
-/** What the user is asked, and the answers offered. */
+/** A question for the user, and the offered answers. */
 export interface Question {
   question: string
   options?: string[]
-  /** Whether more than one option may be chosen. Default false. */
+  /** True if more than one option can be chosen. Default false. */
   multiple?: boolean
-  /** Whether another answer may be given. Default true. */
+  /** True if other answers are allowed. Default true. */
   custom?: boolean
 }
 
 export type Metadata = { [key: string]: Json }
 
-/** A call as people see it: names, and arguments cut short. Never used to make the call. */
+/** A call for display: names, and shortened arguments. Never used to make the call. */
 export interface CallPreview {
   binding: string
   method?: string
   args: string
 }
 
-/** What the model can mend: a throw, a violation, a type error, a time-out. */
+/** An error that the model can fix: a throw, a violation, a type error, a time-out. */
 export interface ActionError {
   kind: ActionErrorKind
-  /** A stable word for what became of a tool call, such as `invalid-input`; docs/tools.md lists them. */
+  /** A stable word for the result of a tool call, such as `invalid-input`; docs/tools.md lists them. */
   code?: string
   message: string
-  /** 1-based, in the cell's own text. */
+  /** 1-based, in the text of the cell. */
   line?: number
   column?: number
 }
@@ -82,17 +83,18 @@ export type ActionErrorKind =
   | "memory"
   | "skipped"
 
-/** Names a cell made, gave a new value or removed. */
+/** Names that a cell created, reassigned or removed. */
 export interface NameChanges {
   created: string[]
   reassigned: string[]
   removed: string[]
-  /** Injected objects that the cell used and whose state no snapshot keeps; absent where there are none. */
+  /** Injected objects that the cell used and whose state is not in snapshots. Absent if there are none. */
   used?: string[]
 }
 
 export type EventBody =
-  // The run. `messages` are what this run adds to the conversation before its first cycle; `system` only when it is new.
+  // `messages` are those that this run adds to the conversation before its first cycle. `system` is set only if it is
+  // new.
   | { type: "run-start"; agent: string; model?: string; messages: Message[]; system?: string; metadata: Metadata }
   | {
       type: "run-end"
@@ -108,10 +110,10 @@ export type EventBody =
     }
   | { type: "cycle-start"; cycle: number }
   | { type: "cycle-end"; cycle: number; usage: Usage }
-  // What the model says. Deltas are never stored; `message-end` holds the whole.
+  // The model's answer. Deltas are never stored; `message-end` contains the complete message.
   | { type: "text-delta"; text: string }
   | { type: "reasoning-delta"; text: string }
-  // `model` and `provider` are those that answered, where a coding CLI says so; what the answer used is then in its `cycle-end`.
+  // `model` and `provider` are set if a coding CLI reports which one answered; the usage is then in `cycle-end`.
   | {
       type: "message-end"
       message: AssistantMessage
@@ -120,7 +122,7 @@ export type EventBody =
       model?: string
       provider?: string
     }
-  // A cell. `code-delta` streams its source, then what it prints; `code-end` holds the shaped text the model sees.
+  // A cell. `code-delta` streams its source, then its output; `code-end` has the text that the model sees.
   | { type: "code-start"; id: string; language: string }
   | { type: "code-delta"; id: string; of: "source" | "stdout" | "stderr"; text: string }
   | {
@@ -132,7 +134,7 @@ export type EventBody =
       changes: NameChanges
       calls: number
       error?: ActionError
-      /** The variable that holds the whole output, when it was too long to show. */
+      /** The variable that holds the complete output, if it was too long to show. */
       kept?: string
       images?: ImagePart[]
     }
@@ -146,40 +148,42 @@ export type EventBody =
       text: string
       durationMs: number
       error?: ActionError
-      /** What holds the whole text, when it was too long to show. */
+      /** The name that holds the complete text, if it was too long to show. */
       kept?: string
-      /** Set where the result must stay in sight. */
+      /** Set if the result must stay in the conversation when memory is cleared. */
       retained?: true
       images?: ImagePart[]
     }
-  // A use of a function binding or handle method inside a cell (`within` is the cell's id).
+  // A call of a function binding or handle method inside a cell; `within` is the id of the cell.
   | { type: "call-start"; id: string; within: string; call: CallPreview }
-  // `call`: as it was made, where a hook gave it other arguments. `by`: a hook gave the value.
+  // `call`: the call as made, if a hook changed its arguments. `by`: a hook returned the value.
   | { type: "call-end"; id: string; ok: boolean; durationMs: number; error?: string; call?: CallPreview; by?: "hook" }
-  // With `answerer` the function that the agent was given answers; without, `run.approve` or `engine.approve` does.
+  // With `answerer`, the agent's own approver answers; otherwise `run.approve` or `engine.approve` does.
   | { type: "approval-requested"; id: string; call: CallPreview; reason?: string; answerer?: "agent" }
-  // `reason`: why it was decided without an answer.
+  // `reason`: why it was resolved without an answer.
   | { type: "approval-resolved"; id: string; decision: "allow" | "deny" | "always"; reason?: string }
   | ({ type: "question-asked"; id: string } & Question)
   | { type: "prompt-steered"; message: UserMessage }
-  // Replaces the messages from the one id to before the other by `messages`; without `to`, all that follow.
+  // Replaces the messages from id `from` up to, but not including, id `to` by `messages`. Without `to`: all after
+  // `from`.
   | { type: "memory-compacted"; tier: 1 | 2 | 3; from: string; to?: string; messages: Message[]; usage: Usage }
   | { type: "skill-activated"; name: string; messages: Message[] }
   | { type: "checkpoint-saved"; revision: number }
   | { type: "provider-changed"; from: string; to: string; reason: string }
   | { type: "limit-waiting"; reason: string; until: number }
-  // `names`: the names that it is about, where there are some.
+  // `names`: the names that the warning is about, if any.
   | { type: "warning-raised"; code: string; message: string; names?: string[] }
   | { type: "raw-received"; source: string; data: Json }
 
-/** Tells one fact. */
+/** Emits one event. */
 export type Emit = (event: EventBody) => void
 
 export type EventType = EventBody["type"]
 
 export type EventOf<T extends EventType> = Extract<AgentEvent, { type: T }>
 
-/** Deltas show progress and are never stored: the `…-end` event that follows holds the whole. */
+/** Returns true for events that only show progress. They are never stored; the `…-end` event that follows has
+ *  everything. */
 export function isDelta(event: EventBody): boolean {
   return event.type.endsWith("-delta")
 }

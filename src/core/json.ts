@@ -1,19 +1,19 @@
+// JSON values: types, copies and frozen copies.
 import { guardNestingDepth } from "./values/nesting-depth.ts"
 
-/** What can be stored, sent and compared: everything that must survive a process is made of this. */
+/** Data that can be stored, sent and compared. Everything that must survive a process consists of this. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** A JSON Schema document, as plain data. */
 export type JsonSchema = { [key: string]: Json }
 
-/** The same data, of which nothing is shared. Throws an `AgentError` for data that is nested too deeply. */
+/** Returns a deep copy. Throws an `AgentError` for data that is nested too deeply. */
 export function copyJson(value: Json): Json {
   return guardNestingDepth("The data", () => copyJsonValue(value))
 }
 
-/** A copy of a value from outside; undefined where it is not JSON. Members that are undefined are left out. */
+/** Returns a deep copy, or undefined if the value is not JSON. Members that are undefined are dropped. */
 export function copyIfJson<T>(value: T): T | undefined {
-  // The copy has the members of the value, so it is of the same type.
+  // The copy has the same members, so it has the same type.
   return guardNestingDepth("The data", () => copyJsonOrUndefined(value)) as T | undefined
 }
 
@@ -50,7 +50,7 @@ function copyJsonValue(value: Json): Json {
   return copy
 }
 
-/** A copy of JSON data that nobody can change. Members that are undefined are left out. Throws a `TypeError` for what is not
+/** Returns a frozen deep copy. Members that are undefined are dropped. Throws a `TypeError` if the value is not
  *  JSON; `what` names the value in its message. */
 export function toFrozenJson(value: unknown, what: string): Json {
   return guardNestingDepth(what, () => frozenCopy(value, what, new Set()))

@@ -1,19 +1,20 @@
+// The messages of a conversation and their parts, and helpers to make and show them.
 import { isPromptParts } from "./checks/message-shape.ts"
 import { ConfigError } from "./errors.ts"
 import type { Json } from "./json.ts"
 import { deepFreeze } from "./values/freeze.ts"
 
-/** One turn of a conversation. Plain JSON; ids are unique within a conversation. The system prompt is not a message:
- *  it is frozen per session and travels beside them. */
+/** One message of a conversation, plain JSON. Ids are unique within a conversation. The system prompt is not a
+ *  message: it is frozen per session and passed separately. */
 export type Message = UserMessage | AssistantMessage | ResultMessage
 
 export interface UserMessage {
   id: string
   role: "user"
   parts: (TextPart | ImagePart | SummaryPart)[]
-  /** Who speaks: a person (`prompt`, `steer`) or Karst itself (`host`: reminders, announcements). */
+  /** Who wrote the message: a person (`prompt`, `steer`), or Karst (`host`: reminders, announcements). */
   origin: "prompt" | "steer" | "host"
-  /** Stays word for word when the conversation is made shorter. */
+  /** Kept word for word when the conversation is shortened. */
   pinned?: true
 }
 
@@ -23,7 +24,7 @@ export interface AssistantMessage {
   parts: (TextPart | ReasoningPart | CodePart | ToolCallPart)[]
 }
 
-/** What came of one action: the result of a cell or of a tool call. */
+/** The result of one action: of a cell or of a tool call. */
 export interface ResultMessage {
   id: string
   role: "result"
@@ -45,17 +46,17 @@ export interface ImagePart {
 export interface ReasoningPart {
   type: "reasoning"
   text: string
-  /** What the provider wants back with this reasoning (a signature, an encrypted item): opaque to us. */
+  /** Opaque data that the provider requires back with this reasoning (a signature, an encrypted item). */
   provider?: { [key: string]: Json }
 }
 
 export interface CodePart {
   type: "code"
   id: string
-  /** The fence tag as the model wrote it. */
+  /** The tag of the code fence as the model wrote it. */
   tag: string
   code: string
-  /** False when the model never closed the block; such code is never run. */
+  /** False if the model did not close the block; such code is never run. */
   closed: boolean
 }
 
@@ -63,21 +64,21 @@ export interface ToolCallPart {
   type: "tool-call"
   id: string
   name: string
-  /** The arguments as the model wrote them: parsed JSON, or the raw text when it is not JSON. */
+  /** The arguments as the model wrote them: parsed JSON, or the raw text if it is not JSON. */
   input: Json
   provider?: { [key: string]: Json }
 }
 
 export interface CodeResultPart {
   type: "code-result"
-  /** The id of the code part this answers. */
+  /** The id of the code part that this is the result of. */
   id: string
   ok: boolean
-  /** The shaped text the model sees. */
+  /** The text that the model sees. */
   text: string
-  /** The variable that holds the whole of it. */
+  /** The variable that holds the complete text. */
   kept?: string
-  /** Set once the text is only a marker, because the conversation grew long. */
+  /** Set if the text was replaced by a marker because the conversation grew long. */
   cleared?: true
 }
 
@@ -89,24 +90,25 @@ export interface ToolResultPart {
   text: string
   kept?: string
   cleared?: true
-  /** Set where it must stay in sight, because its tool says so. */
+  /** Set if it must not be cleared, because its tool says so. */
   retained?: true
 }
 
-/** What stands for messages that were taken out of the conversation. */
+/** Replaces messages that were removed from the conversation. */
 export interface SummaryPart {
   type: "summary"
-  /** What the model reads: the sections, what is live in the runtime, and where the messages are. */
+  /** The text that the model reads: the sections, the live names of the runtime, and where the removed messages are
+   *  stored. */
   text: string
-  /** As the summariser wrote them; absent while nothing has been summarised. */
+  /** The summary as written by the summariser; absent until something has been summarised. */
   sections?: SummarySections
-  /** The variables that hold what was taken out, oldest first. */
+  /** The variables that hold the removed messages, oldest first. */
   history: string[]
-  /** Those of them that the sections do not cover yet. */
+  /** The entries of `history` that the sections do not cover yet. */
   unread: string[]
 }
 
-/** Each a list, one line an item. */
+/** Each section is a list with one item per line. */
 export interface SummarySections {
   goals: string
   decisions: string
@@ -114,7 +116,7 @@ export interface SummarySections {
   open: string
 }
 
-/** A fresh id: short enough to read, long enough never to collide. */
+/** Creates an id that is short enough to read and too long to collide. */
 export function newId(prefix: string): string {
   const uuid = crypto.randomUUID()
   return `${prefix}_${uuid.slice(24)}${uuid.slice(0, 8)}`
@@ -122,7 +124,7 @@ export function newId(prefix: string): string {
 
 export type PromptPart = TextPart | ImagePart
 
-/** What a user may say: text, or text and images. */
+/** What a user can say: text, or text and images. */
 export type Prompt = string | PromptPart[]
 
 export function userMessage(prompt: Prompt, origin: UserMessage["origin"] = "prompt"): UserMessage {
@@ -135,25 +137,25 @@ export function userMessage(prompt: Prompt, origin: UserMessage["origin"] = "pro
   return deepFreeze({ id: newId("m"), role: "user", origin, parts: parts.map(copyPromptPart) })
 }
 
-/** The text of a steer. Throws where it is empty: providers refuse an empty message, and the run could not go on. */
+/** Returns the text of a steer. Throws if it is empty, because providers refuse empty messages. */
 export function checkSteerText(text: string): string {
   if (typeof text === "string" && text.trim() !== "") return text
   throw new ConfigError("steer: the text is empty. Give the text that the model should read.")
 }
 
-/** The text of a message, for people: code in fences, images and tool calls by name. */
+/** The text of a message for people: code in fences, images and tool calls by name. */
 export function messageText(message: Message): string {
   return message.parts.map(partText).filter(Boolean).join("\n")
 }
 
-/** Removes lone surrogates, which no JSON encoder and no provider accepts. */
+/** Replaces lone surrogates, which JSON encoders and providers refuse. */
 export function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
 }
 
-/** Where a text may be cut at or just before a place, so that no character is cut in two. */
-export function characterBoundary(text: string, place: number): number {
-  const end = Math.min(place, text.length)
+/** Returns the last index at or before `index` where the text can be cut without splitting a character. */
+export function characterBoundary(text: string, index: number): number {
+  const end = Math.min(index, text.length)
   return (text.codePointAt(end - 1) ?? 0) > 0xffff ? end - 1 : end
 }
 
@@ -180,7 +182,7 @@ function partText(part: Message["parts"][number]): string {
   }
 }
 
-/** A code part as the model wrote it; the fence is longer than any run of backticks that starts a line inside. */
+/** A code part as fenced text. The fence is longer than any run of backticks that starts a line of the code. */
 export function fenced(part: CodePart): string {
   const runs = part.code.match(/^ {0,3}`{3,}/gm) ?? []
   const fence = "`".repeat(Math.max(3, ...runs.map((run) => run.trim().length + 1)))

@@ -1,10 +1,11 @@
+// Loads optional packages when they are first used.
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { MissingPeerError } from "./errors.ts"
 
-/** Loads an optional package at first use: from the user's project, else from beside Karst. `purpose` completes the
- *  sentence "… is needed for". */
+/** Imports a package from the user's project, or from beside Karst. If it is missing, throws a `MissingPeerError`
+ *  with the install command. `purpose` completes the sentence "… is needed for". */
 export async function importOptionalPackage(name: string, purpose: string): Promise<Record<string, unknown>> {
   try {
     return await importFromProject(name)
@@ -20,7 +21,7 @@ export async function importOptionalPackage(name: string, purpose: string): Prom
 async function importFromProject(name: string): Promise<Record<string, unknown>> {
   try {
     const require = createRequire(join(process.cwd(), "package.json"))
-    // Resolving through the project lets a globally installed `karst` use the project's own packages.
+    // Resolving from the project lets a globally installed `karst` use the project's packages.
     return await import(pathToFileURL(require.resolve(name)).href)
   } catch (error) {
     if (!isMissingPackage(error, name) && !isUnresolvable(error)) throw error
@@ -28,7 +29,7 @@ async function importFromProject(name: string): Promise<Record<string, unknown>>
   }
 }
 
-// A package that is there but lacks one of its own imports is a different trouble and must not be reported as missing.
+// If an installed package lacks one of its own imports, that must not be reported as the package missing.
 function isMissingPackage(error: unknown, name: string): boolean {
   const code = (error as { code?: unknown }).code
   if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false

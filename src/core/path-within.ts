@@ -1,14 +1,15 @@
+// Tests whether a path is inside a folder.
 import { type BigIntStats, realpathSync, statSync } from "node:fs"
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path"
 
-/** Whether a path is a folder or inside it; both absolute and without links. */
+/** Returns true if `path` is `folder` or inside it. Both must be absolute and free of links. */
 export function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path)
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way))
 }
 
-/** Whether a file is inside a folder, however both are written. Folders are compared by device and inode, so links, `..`, letter case and
- *  mounts make no difference. A folder that does not exist contains nothing. */
+/** Returns true if a file is inside a folder, however both are written. Compares folders by device and inode, so
+ *  links, `..`, letter case and mounts make no difference. A folder that does not exist contains nothing. */
 export function isInFolder(folder: string, path: string): boolean {
   const wanted = statIfExists(folder)
   if (!wanted) return false
@@ -19,7 +20,7 @@ export function isInFolder(folder: string, path: string): boolean {
   }
 }
 
-/** The real path of a file; of one that does not exist, the path as it is written. */
+/** The real path of a file. If the file does not exist, the resolved path. */
 function realPathIfExists(path: string): string {
   try {
     return realpathSync(path)

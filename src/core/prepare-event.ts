@@ -1,9 +1,10 @@
+// Prepares the body of an event for publishing.
 import type { EventBody } from "./event.ts"
 import { copyIfJson } from "./json.ts"
 import { boundedText } from "./text/error-text.ts"
 
-/** The body of an event, ready to be stamped and frozen: a copy in which messages of failures are bounded and what belongs
- *  to the caller is copied. The given body is not changed. */
+/** Returns a copy of the body that can be stamped and frozen: data of the caller is copied, and failure messages are
+ *  shortened. */
 export function prepareEvent(body: EventBody): EventBody {
   switch (body.type) {
     case "run-start": {
@@ -12,8 +13,7 @@ export function prepareEvent(body: EventBody): EventBody {
       )
       return { ...body, metadata: copyIfJson(body.metadata) ?? body.metadata, messages }
     }
-    // The message of a failure may be as long as a tool, a server or a CLI made it, and events are kept, sent and shown many
-    // times.
+    // Tools, servers and CLIs can produce failure messages of any length, and events are stored and sent many times.
     case "warning-raised":
       return { ...body, message: boundedText(body.message) }
     case "tool-end":

@@ -1,16 +1,15 @@
+// Creates files that may contain secrets (conversations, values, recordings) so that only their owner can read them.
+// The mode is set at creation: a umask only removes bits, and there is no moment in which others could open the file.
+// Existing files and folders keep their mode.
 import { appendFileSync, closeSync, mkdirSync, openSync } from "node:fs"
 import { mkdir, open, rename, rm, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { newId } from "./message.ts"
 
-// Conversations, values and recordings may hold secrets, so the files that hold them are created for their owner alone. The mode is given when
-// the file is created: a umask can only take bits away, and no moment passes in which others could open it. Files and folders that exist
-// keep their mode.
-
 export const privateFileMode = 0o600
 export const privateFolderMode = 0o700
 
-/** Makes a folder and those above it that are missing, for the owner alone. */
+/** Creates a folder, and missing folders above it, for the owner alone. */
 export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: privateFolderMode })
 }
@@ -19,8 +18,8 @@ export function makePrivateFolderSync(path: string): void {
   mkdirSync(path, { recursive: true, mode: privateFolderMode })
 }
 
-/** Creates an empty file, where there is none. One that exists is not opened: closing it would release the locks that this process holds
- *  on it. */
+/** Creates an empty file if it does not exist. An existing file is not opened, because closing it would release the
+ *  locks that this process has on it. */
 export function createPrivateFileSync(path: string): void {
   makePrivateFolderSync(dirname(path))
   try {
@@ -30,13 +29,13 @@ export function createPrivateFileSync(path: string): void {
   }
 }
 
-/** Adds to a file, which is created with its folders where it is missing. */
+/** Appends to a file. Creates the file and its folders if missing. */
 export function appendPrivateFileSync(path: string, text: string): void {
   makePrivateFolderSync(dirname(path))
   appendFileSync(path, text, { mode: privateFileMode })
 }
 
-/** Writes a file whole or not at all. One that is there is replaced, and its mode is kept. */
+/** Writes a file completely or not at all. An existing file is replaced and its mode is preserved. */
 export async function replacePrivateFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${newId("t")}`
   await makePrivateFolder(dirname(path))

@@ -1,26 +1,27 @@
+// The queue of a session's runs: one at a time, in order, with the option to hold the rest back.
 import { onAbort } from "./abort.ts"
 
-/** Runs work one after the other, in the order in which it was added. */
+/** Runs entries one after another, in the order in which they were added. */
 export interface RunQueue<T> {
-  /** The entry whose turn it is. */
+  /** The entry that is running. */
   readonly running: QueueEntry<T> | undefined
-  /** The entries that wait, in the order in which they run. Entries that are held back come last. */
+  /** The waiting entries in the order in which they will run. Held entries come last. */
   readonly pending: readonly QueueEntry<T>[]
-  /** Adds an entry behind those that wait, and before those that are held back. If the queue is idle, its turn comes at once.
-   *  `start` gets the way to wait for the turn; if it throws, nothing is added. */
+  /** Adds an entry after the waiting ones and before the held ones. If the queue is idle, the entry's turn comes
+   *  immediately. `start` receives the function that waits for the turn; if `start` throws, nothing is added. */
   add(start: (turn: WaitForTurn) => T): QueueEntry<T>
-  /** Lets the entries that are held back run, behind those that wait. */
+  /** Lets held entries run, after the waiting ones. */
   release(): void
 }
 
-/** Resolves when the turn of an entry comes. Rejects with the reason of a signal that fires before that: the entry has then left
- *  the queue, and the others keep their order. */
+/** Resolves when the entry's turn comes. If the signal fires first, rejects with its reason and removes the entry;
+ *  the others keep their order. */
 export type WaitForTurn = (signal: AbortSignal) => Promise<void>
 
 export interface QueueEntry<T> {
   readonly value: T
-  /** Ends the entry's turn. With `hold`, the entries that wait are held back until `release`. An entry that never took its turn
-   *  only leaves the queue. */
+  /** Ends the entry's turn. With `hold`, the waiting entries are held until `release`. An entry that never took its
+   *  turn is only removed. */
   end(options?: { hold?: boolean }): void
 }
 
@@ -63,7 +64,7 @@ export function createRunQueue<T>(): RunQueue<T> {
             reject(signal.reason)
           })
           void granted.then(() => {
-            // An entry that was aborted after its turn came, but before it took it, has left the queue.
+            // The entry was aborted after its turn came but before it took it, and has left the queue.
             if (hasLeft) return
             stopListening()
             hasTaken = true

@@ -1,3 +1,4 @@
+// Starts runs: stamps and publishes their events, connects them to parent runs, and returns the `Run` handle.
 import type { Decision, LiveObjects, Run, RunResult } from "./agent.ts"
 import { AbortError, AgentError, ConfigError, errorData, toAbortError } from "./errors.ts"
 import type { AgentEvent, EventBody, StopReason } from "./event.ts"
@@ -24,79 +25,78 @@ import {
 import { addUsage, noUsage, type Usage } from "./usage.ts"
 import { deepFreeze } from "./values/freeze.ts"
 
-/** What the body of a run works with. */
+/** What the body of a run uses to emit events, count usage and wait for decisions. */
 export interface RunControl {
   readonly id: string
   readonly signal: AbortSignal
-  /** Stamps and publishes one event; the object is the run's from then on. */
+  /** Stamps and publishes an event. The run owns the object from then on. */
   emit(body: EventBody): AgentEvent
-  /** Publishes an event that is stamped already: a sub-agent's. */
+  /** Publishes a sub-agent's event, which is already stamped. */
   forward(event: AgentEvent): void
-  /** This run as its children see it. */
   readonly context: RunContext
-  /** Says what this run, and all below it together, may use. */
+  /** Sets what this run and all its descendants together may use. */
   setBudget(budget: RunBudget): void
-  /** The limit that a run above this one has reached, if any. */
+  /** The limit that an ancestor of this run has reached, if any. */
   limitReachedAbove(): StopReason | undefined
-  /** Counts what this run has used, for itself and for the runs above it. */
+  /** Counts usage of this run, also for its ancestors. */
   spend(usage: Usage): void
-  /** What was used since it was last taken, by this run and those below it. */
+  /** Usage of this run and its descendants since `takeSpent` was last called. */
   spent(): Usage
   takeSpent(): Usage
-  /** Stops the clocks of this run and those above it while `work` is under way. */
+  /** Stops the clocks of this run and its ancestors while `work` is in progress. */
   pauseClocks<T>(work: () => Promise<T>): Promise<T>
-  /** Ends the runs that this one has started and left behind. */
+  /** Aborts the child runs that are still running, and waits for them. */
   endChildRuns(): Promise<void>
-  /** Takes what was said by `steer` since the last call. */
+  /** Returns the texts passed to `steer` since the last call. */
   takeSteered(): string[]
-  /** Whether `run.approve` answers, of this run or of one above it that has not ended. */
+  /** Returns true if `run.approve` can answer, on this run or on an ancestor that has not ended. */
   readersApprove(): boolean
-  /** The id to ask by about a call: no two runs of a tree ask by the same one. */
+  /** Reserves the id for an approval request. No two runs of a tree use the same id. */
   claimApprovalId(callId: string): string
-  /** Waits for `run.approve(id, …)`, of this run or of one above it. Rejects with the abort reason, and when `late` fires. `text`:
-   *  the whole call, for `run.pendingCall(id)` until then. */
+  /** Waits for `run.approve(id, …)` on this run or an ancestor. Rejects with the abort reason, or when `late` fires.
+   *  `text` is the complete call for `run.pendingCall(id)`. */
   awaitDecision(id: string, text?: string, late?: AbortSignal): Promise<Decision>
   setRuntime(runtime: LiveObjects): void
-  /** Hands every event from now on to the record, before anybody else sees it. */
+  /** Passes every event from now on to `record` before any reader sees it. */
   setRecorder(record: (event: AgentEvent) => void): void
 }
 
-/** How a run ended, and the value its awaiter gets. `error` is thrown to who awaits. */
+/** How a run ended. `error` is thrown to whoever awaits the run. */
 export interface RunBodyResult {
   result: RunResult
-  /** It has not come to an end and goes on later, perhaps elsewhere: there is no `run-end`. */
+  /** The run has not ended and continues later, perhaps elsewhere: there is no `run-end`. */
   suspended?: boolean
   error?: unknown
 }
 
 export interface StartRunOptions {
   id: string
-  /** The run it belongs to. Default: the one it is started in. */
+  /** The parent's id. Default: the run in which this one is started. */
   parent?: string | undefined
-  /** The name of the agent, for messages. */
+  /** The agent's name, for error messages. */
   agent?: string | undefined
-  /** How deep runs may nest, this one included. Default 5. */
+  /** How deep runs may nest, including this one. Default 5. */
   depth?: number | undefined
   signal?: AbortSignal | undefined
   onEvent?: ((event: AgentEvent) => unknown) | undefined
   now?: (() => number) | undefined
-  /** The number of its first event, for a run that goes on. Default 0. */
+  /** The number of the first event; larger than 0 for a run that continues. Default 0. */
   firstSeq?: number | undefined
-  /** Emits everything but `run-end`, and answers with it. Must not reject: an error it lets out is a bug of ours, and
-   *  still ends the run once. */
+  /** Emits all events except `run-end`, and returns the result. Must not reject; if it does, that is a bug of Karst,
+   *  and the run still ends exactly once. */
   body(control: RunControl): Promise<RunBodyResult>
-  /** For a run that passes on the work of others and is no level of nesting itself: takes what the runs below tell, in place of
-   *  telling it as theirs. */
+  /** For a run that only passes on the work of other runs: receives events of child runs instead of publishing them.
+   *  Such a run is not a nesting level. */
   onChildEvent?: ((event: AgentEvent, control: RunControl) => void) | undefined
-  /** The result when the body itself broke. */
+  /** Makes the result if `body` rejects. */
   onBodyError(error: unknown): RunBodyResult
-  /** Ends what the run opened and left open for its result's sake; called by `await using`. */
+  /** Closes what the run left open for its result. Called by `await using`. */
   dispose?: (() => Promise<void>) | undefined
 }
 
-/** Starts work and gives the handle on it. Started inside a cell or call of another run, it is that run's child: its
- *  events are told there too, with `parent`; it ends with it, and what it uses counts there. Throws when runs are nested
- *  too deep. */
+/** Starts a run and returns its handle. A run started inside a cell or call of another run is its child: its events
+ *  are also published there with `parent`, it ends with the parent, and its usage counts there. Throws if runs are
+ *  nested too deep. */
 export function startRun(setup: StartRunOptions): Run {
   const { id, agent = "agent", depth = 5, onEvent, now = Date.now, onChildEvent: adopt } = setup
   const starting = parentForNewRun()
@@ -106,7 +106,7 @@ export function startRun(setup: StartRunOptions): Run {
   const log: AgentEvent[] = []
   const readers = new Set<EventReader>()
   const controller = new AbortController()
-  const unfollow = followSignals(controller, starting?.signals ?? [])
+  const stopFollowing = followSignals(controller, starting?.signals ?? [])
   const signal = setup.signal ? AbortSignal.any([setup.signal, controller.signal]) : controller.signal
   const steered: string[] = []
   const decisions = new Map<string, AwaitedDecision>()
@@ -128,7 +128,7 @@ export function startRun(setup: StartRunOptions): Run {
 
   function observe(event: AgentEvent): void {
     try {
-      // What an observer starts is its own affair, and no part of the run.
+      // Runs that an observer starts are not children of this run.
       const pending: unknown = onEvent && outsideRuns(() => onEvent(event))
       if (pending instanceof Promise) pending.catch(ignoreObserver)
     } catch (error) {
@@ -167,7 +167,7 @@ export function startRun(setup: StartRunOptions): Run {
     signal,
     context,
     emit(body) {
-      // Stamped in place: what `prepareEvent` gives is ours.
+      // `prepareEvent` returned a copy, which can be stamped in place.
       const event = prepareEvent(body) as AgentEvent
       event.run = id
       event.seq = seq++
@@ -183,7 +183,7 @@ export function startRun(setup: StartRunOptions): Run {
     },
     limitReachedAbove: () => parent && limitReachedByRunOrAncestor(parent),
     spend(usage) {
-      // Not by `upwards`: this is on the way of every step.
+      // A plain loop instead of `runAndAncestors`, because this is called at every step.
       for (let run: RunContext | undefined = context; run; run = run.parent) run.countUsage(usage)
     },
     spent: () => spent,
@@ -206,7 +206,7 @@ export function startRun(setup: StartRunOptions): Run {
     },
   }
 
-  // A microtask later, so that who starts a run can subscribe before its first event.
+  // One microtask later, so that the caller can subscribe before the first event.
   const outcome = Promise.resolve()
     .then(() => insideRun(context, () => setup.body(control)))
     .catch(setup.onBodyError)
@@ -214,7 +214,7 @@ export function startRun(setup: StartRunOptions): Run {
       await control.endChildRuns()
       if (!context.ended && !end.suspended) control.emit(runEndEvent(end.result))
       for (const reader of readers) reader.end()
-      unfollow()
+      stopFollowing()
       return end
     })
   const settled = outcome.then((end) => end.result)
@@ -231,8 +231,8 @@ export function startRun(setup: StartRunOptions): Run {
     return result
   }
 
-  // No getters here, nor in what else is made for each run: the engine makes a hidden class for each of them, which holds
-  // on to all that the run has until old memory is collected.
+  // No getters, here or in anything else created per run: V8 makes a hidden class for each, which retains everything
+  // the run references until the old generation is collected.
   const run: Run & { runtime: LiveObjects | undefined } = {
     id,
     settled,
@@ -270,12 +270,10 @@ export function startRun(setup: StartRunOptions): Run {
   return run
 }
 
-/** The error to throw for a fired signal. */
 export function abortError(signal: AbortSignal): AbortError {
   return toAbortError(signal.reason)
 }
 
-/** The event that says how a run ended. */
 export function runEndEvent(result: RunResult): EventBody {
   const { status, output, cycles, usage, reason, detail, pending, error, verdict } = result
   return {

@@ -1,4 +1,6 @@
-/** Lets work on the same thing happen one after the other, first come first served; work on other things at once. */
+// Queues that run work one after another.
+
+/** Runs work with the same key one after another, in order; work with different keys runs concurrently. */
 export type KeyedSerialQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 export function keyedSerialQueue(): KeyedSerialQueue {

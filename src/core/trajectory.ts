@@ -1,3 +1,4 @@
+// Folds the events of runs into a readable record: messages, runs, usage and times.
 import type { ErrorData } from "./errors.ts"
 import type { AgentEvent, EventOf, Metadata, Pending, Status, StopReason } from "./event.ts"
 import { isDelta } from "./event.ts"
@@ -5,7 +6,7 @@ import type { CodeResultPart, Message, ResultMessage, ToolResultPart } from "./m
 import { addUsage, noUsage, type Usage } from "./usage.ts"
 import { deepFreeze } from "./values/freeze.ts"
 
-/** The record of a run or session: a fold over its events, plain JSON. */
+/** The record of a run or session as plain JSON. */
 export interface Trajectory {
   version: 1
   agent: string
@@ -16,13 +17,13 @@ export interface Trajectory {
   usage: Usage
   startedAt: number
   endedAt?: number
-  /** The session it is the record of, where it is one. */
+  /** The id of the session, if this is a session's record. */
   session?: string
-  /** When that session was closed. */
+  /** When the session was closed. */
   completedAt?: number
-  /** Set when the last run failed because the account's limit was reached: it can go on later. */
+  /** Set if the last run failed because the account's limit was reached. It can continue later. */
   usageLimited?: true
-  /** Every stored event, deltas left out, sub-agents' included. */
+  /** All stored events, including those of sub-agents; without deltas. */
   events: AgentEvent[]
 }
 
@@ -39,13 +40,12 @@ export interface RunRecord {
   metadata: Metadata
   startedAt: number
   endedAt?: number
-  /** The model that answered last and, of a coding CLI, the provider. */
+  /** The model that answered last and, for a coding CLI, the provider. */
   model?: string
   provider?: string
 }
 
-/** Folds events into the record they tell. Deltas are ignored; events of runs that other runs in it have started are kept
- *  but not folded. */
+/** Folds events into a record. Deltas are ignored. Events of child runs are included but not folded. */
 export function trajectory(events: Iterable<AgentEvent>): Trajectory {
   const record: Trajectory = {
     version: 1,
@@ -70,15 +70,15 @@ export function trajectory(events: Iterable<AgentEvent>): Trajectory {
     if (event.type === "cycle-end") addCycleUsage(runs.get(event.run), event)
     if (event.type === "run-end") closeRun(record, runs, event)
   }
-  // A run without an end has used what its cycles did, and more that is not known.
+  // If a run has no end, its usage is that of its cycles plus an unknown amount.
   for (const { status, usage } of record.runs) {
     if (status === undefined) record.usage = addUsage(record.usage, { ...usage, complete: false })
   }
   return record
 }
 
-/** Tells the events of a log's own runs from those of runs that these have started. Asked about each event, in order.
- *  `earlier` are runs with events before the first one. */
+/** Creates a filter that accepts events of the log's own runs and rejects those of their child runs. It must see
+ *  every event in order. `earlier` are runs whose first events are not in the log. */
 export function createOwnEventFilter(earlier: Iterable<string> = []): (event: AgentEvent) => boolean {
   const known = new Set(earlier)
   return ({ run, parent }) => {
@@ -87,7 +87,7 @@ export function createOwnEventFilter(earlier: Iterable<string> = []): (event: Ag
   }
 }
 
-/** Applies one event to the conversation, in place: the only way messages come to be. */
+/** Applies one event to the conversation, in place. Messages are added in no other way. */
 export function foldMessages(messages: Message[], event: AgentEvent): void {
   switch (event.type) {
     case "run-start":
@@ -107,7 +107,7 @@ export function foldMessages(messages: Message[], event: AgentEvent): void {
       messages.splice(resultIndex(event.id, messages), 0, result(event, toolResult(event)))
       return
     case "memory-compacted": {
-      // The record of one run of many does not have what was said before it.
+      // The record of a single run of a session lacks earlier messages.
       const from = Math.max(0, indexOf(messages, event.from))
       const to = event.to === undefined ? messages.length : Math.max(from, indexOf(messages, event.to))
       messages.splice(from, to - from, ...event.messages)
@@ -116,8 +116,8 @@ export function foldMessages(messages: Message[], event: AgentEvent): void {
   }
 }
 
-/** Where the result of a call belongs: results follow the answer that made the calls, in the order of the calls. Calls that run
- *  together may end in another order. */
+/** The index at which a tool result belongs: results follow the answer with the calls, in the order of the calls.
+ *  Parallel calls may end in another order. */
 function resultIndex(call: string, messages: readonly Message[]): number {
   let first = messages.length
   while (messages[first - 1]?.role === "result") first--
@@ -191,7 +191,7 @@ function closeRun(record: Trajectory, runs: Map<string, RunRecord>, event: Event
   if (isUsageLimit(error)) record.usageLimited = true
 }
 
-/** Whether a run failed because an account may use no more for now. */
+/** Returns true if a run failed because the account's limit is reached for now. */
 export function isUsageLimit(error: ErrorData | undefined): true | undefined {
   return error?.code === "rate-limited" || error?.code === "billing" ? true : undefined
 }

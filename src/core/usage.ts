@@ -1,15 +1,17 @@
-/** Tokens and money of one model call, or of many. A field is absent where nothing is known about it: unknown is never 0. */
+// Token usage and cost: adding, pricing and estimating.
+
+/** Tokens and cost of one or more model calls. A field is absent if it is unknown: unknown is never 0. */
 export interface Usage {
-  /** All input tokens, those read from and written to a cache included. */
+  /** All input tokens, including those read from and written to a cache. */
   input?: number
-  /** All output tokens, reasoning included. */
+  /** All output tokens, including reasoning. */
   output?: number
   cacheRead?: number
   cacheWrite?: number
   reasoning?: number
-  /** US dollars, where the price is known. */
+  /** US dollars, if the price is known. */
   costUsd?: number
-  /** False where input or output of some call is unknown or only estimated, or where `costUsd` is that of some calls only. */
+  /** False if input or output of some call is unknown or estimated, or if `costUsd` covers only some calls. */
   complete: boolean
 }
 
@@ -26,7 +28,7 @@ export const noUsage: Usage = Object.freeze({ complete: true })
 const counts = ["input", "output", "cacheRead", "cacheWrite", "reasoning", "costUsd"] as const
 
 export function addUsage(a: Usage, b: Usage): Usage {
-  // Every step adds a few times, mostly to nothing.
+  // Called several times per step, mostly with nothing to add.
   if (a === noUsage) return b
   if (b === noUsage) return a
   const sum: Usage = { complete: a.complete && b.complete && !(hasUnpricedTokens(a, b) || hasUnpricedTokens(b, a)) }
@@ -37,7 +39,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   return sum
 }
 
-/** What was used between two totals. */
+/** Returns the usage between two totals. */
 export function subtractUsage(total: Usage, before: Usage): Usage {
   const rest: Usage = { complete: total.complete && before.complete }
   for (const key of counts) {
@@ -47,25 +49,25 @@ export function subtractUsage(total: Usage, before: Usage): Usage {
   return rest
 }
 
-// Tokens without a price beside others with one: their sum has a cost that is too low.
+// True if the sum of both would have a cost that is too low, because `other` has tokens but no price.
 function hasUnpricedTokens(priced: Usage, other: Usage): boolean {
   return priced.costUsd !== undefined && other.costUsd === undefined && (totalTokens(other) ?? 0) > 0
 }
 
-/** The counts that a coding CLI reported of answers. A CLI shows 0 where the service behind it reported nothing: no request
- *  has an input of 0 tokens, so such counts are unknown. */
+/** Corrects the counts of a coding CLI. CLIs report 0 if the service reported nothing. No request has 0 input
+ *  tokens, so such counts are unknown. */
 export function cliReportedUsage(usage: Usage): Usage {
   if (usage.input !== 0) return usage
   return usage.costUsd ? { costUsd: usage.costUsd, complete: false } : { complete: false }
 }
 
-/** Input and output together; undefined when neither is known. */
+/** Input plus output; undefined if neither is known. */
 export function totalTokens(usage: Usage): number | undefined {
   if (usage.input === undefined && usage.output === undefined) return undefined
   return (usage.input ?? 0) + (usage.output ?? 0)
 }
 
-/** The same usage with its cost. Cached tokens are priced as plain input where the price list has no rate for them. */
+/** Adds the cost. Cached tokens cost as much as plain input if the price list has no rate for them. */
 export function withCost(usage: Usage, price: Price | undefined): Usage {
   if (!price || usage.costUsd !== undefined || totalTokens(usage) === undefined) return usage
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage
@@ -77,13 +79,13 @@ export function withCost(usage: Usage, price: Price | undefined): Usage {
   return { ...usage, costUsd: dollars / 1e6 }
 }
 
-/** A guess at the tokens of a text: about what byte-pair tokenizers count for numbers, tables, ids and encoded bytes, a
- *  quarter above for prose and code, and never below for Chinese, Japanese and Korean. */
+/** Estimates the tokens of a text: about as many as byte-pair tokenizers count for numbers, tables, ids and encoded
+ *  bytes, a quarter more for prose and code, and never fewer for Chinese, Japanese and Korean. */
 export function estimateTokens(text: string): number {
   let tokens = 0
   let before: number = kind.line
   let run = 0
-  // Letters between digits are an id, a hash or base64, where no tokenizer knows words.
+  // Letters between digits are an id, a hash or base64, which tokenizers do not know as words.
   let noisy = false
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
@@ -96,7 +98,7 @@ export function estimateTokens(text: string): number {
         tokens += tokensPerLetter(now, before, run, noisy)
         break
       case kind.digit:
-        // Three digits are a token; a space before them is another.
+        // Three digits are one token; a space before them is another.
         if (run % 3 === 1) tokens += run === 1 && before === kind.space ? 2 : 1
         break
       case kind.mark:
@@ -106,7 +108,7 @@ export function estimateTokens(text: string): number {
         tokens += tokensPerUnit(unit)
         break
       default:
-        // One space belongs to the word after it, and a line end to the mark before it.
+        // A single space belongs to the next word, and a line end to the punctuation before it.
         noisy = false
         if (now === kind.space ? run === 2 : run === 1 && before !== kind.mark) tokens += 1
     }
@@ -126,7 +128,7 @@ const kinds = Uint8Array.from({ length: 0x80 }, (_, unit) => {
   return /[A-Z]/.test(character) ? kind.upper : kind.mark
 })
 
-// A word is a token, longer ones are several; so is each hump of camelCase. A mark before a word is part of it.
+// A word is one token, a long word several; each hump of camelCase is one. Punctuation before a word belongs to it.
 function tokensPerLetter(now: number, before: number, run: number, noisy: boolean): number {
   const goesOn = before === now || (before === kind.upper && now === kind.lower)
   if (!goesOn) return before === kind.mark ? 0.35 : 1
@@ -135,13 +137,13 @@ function tokensPerLetter(now: number, before: number, run: number, noisy: boolea
   return run > 6 ? 0.35 : 0.1
 }
 
-// Tokens a UTF-16 unit of running text, by script, at least as many as byte-pair tokenizers of 100,000 entries make of it.
+// Tokens per UTF-16 unit by script; at least as many as byte-pair tokenizers with 100,000 entries produce.
 function tokensPerUnit(unit: number): number {
   if (unit < 0x250) return 0.8
   if (unit < 0x900) return 1
   if (unit < 0x3040) return 1.75
   if (unit < 0x3130) return 1.25
-  // Compatibility letters and rare ideographs fall apart into bytes; common ideographs take one or two tokens.
+  // Compatibility letters and rare ideographs are split into bytes; common ideographs are one or two tokens.
   if (unit < 0x4e00) return 3
   if (unit < 0xac00) return 2
   return unit < 0xd800 ? 1.75 : 2

@@ -1,6 +1,7 @@
+// The result of checking a finished run, used by `verify` and evals.
 import { AgentError } from "./errors.ts"
 
-/** What a check of a finished run came to. */
+/** The result of a check. */
 export interface Verdict {
   pass: boolean
   /** From 0 to 1. */
@@ -8,10 +9,11 @@ export interface Verdict {
   reason?: string
 }
 
-/** What a check may answer: whether it holds, a score from 0 to 1, or either with a reason. */
+/** What a check may return: pass or fail, a score from 0 to 1, or an object with either and a reason. */
 export type Judgement = boolean | number | { pass?: boolean; score?: number; reason?: string }
 
-/** The answer in one form. Without `pass`, only a full score passes; without `score`, passing is 1 and failing 0. */
+/** Converts a judgement to a verdict. Without `pass`, only a score of 1 passes. Without `score`, passing is 1 and
+ *  failing is 0. */
 export function toVerdict(judgement: unknown): Verdict {
   if (typeof judgement === "boolean") return { pass: judgement, score: judgement ? 1 : 0 }
   if (isScore(judgement)) return { pass: judgement === 1, score: judgement }

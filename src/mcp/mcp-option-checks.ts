@@ -1,3 +1,4 @@
+// Option checks of the MCP client and server.
 import {
   anything,
   mustBeAtLeast,
@@ -31,7 +32,7 @@ export const clientChecks: OptionChecks<McpClientOptions> = {
   onWarning: mustBeFunction,
 }
 
-// `anything`: the value is checked where it is used.
+// `anything`: checked where the value is used.
 export const serveChecks: OptionChecks<ServeOptions> = {
   name: mustBeText,
   version: mustBeText,

@@ -1,3 +1,4 @@
+// The public types of karst/mcp: servers, client options, server options.
 import type { Approver } from "../actions/approval.ts"
 import type { GateServices } from "../actions/call.ts"
 import type { Hooks } from "../actions/hooks.ts"
@@ -11,16 +12,16 @@ import type { Runtime } from "../runtime/runtime.ts"
 import type { Tool, ToolContext, ToolOptions } from "../tools/tool.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
 
-/** An MCP server of somebody: a program that speaks over its standard input and output, or an address that speaks
- *  streamable HTTP. */
+/** An MCP server: a program that uses its standard streams, or an address with streamable HTTP. */
 export type McpServer = McpCommand | McpAddress
 
 export interface McpCommand {
   command: string
   args?: readonly string[] | undefined
-  /** What it sees of the environment beside PATH, HOME, the language and the like: nothing else of the host's reaches it. */
+  /** Environment variables in addition to PATH, HOME, the language and a few more. Nothing else of the host's
+   *  environment is passed. */
   env?: Readonly<Record<string, string>> | undefined
-  /** Default: the host's. */
+  /** Default: the host's working directory. */
   cwd?: string | undefined
 }
 
@@ -30,132 +31,137 @@ export interface McpAddress {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** What `mcpTools` takes beside the server. */
+/** The options of `mcpTools`. */
 export interface McpClientOptions {
-  /** What the server is called in messages. Default: what it says of itself. */
+  /** The server's name in messages. Default: the name that it reports. */
   name?: string | undefined
-  /** Put before each tool's name, with `_` between. Default: nothing. */
+  /** A prefix of each tool's name, separated by `_`. Default: none. */
   prefix?: string | undefined
-  /** Which of its tools to take. Default: all. */
+  /** Selects tools of the server. Default: all. */
   only?: ((listed: McpToolInfo) => boolean) | undefined
-  /** What the gate holds their calls to, for all or each. Default: what the server says of itself about effects. */
+  /** Tool options for all tools or for each. Default: from the effects that the server declares. */
   options?: ToolOptions | ((listed: McpToolInfo) => ToolOptions) | undefined
-  /** For an address: gives the bearer token before each request, or a whole `OAuthClientProvider` of
+  /** For an address: returns the bearer token before each request, or a complete `OAuthClientProvider` of
    *  `@modelcontextprotocol/client`. */
   auth?: McpAuth | undefined
-  /** Waits for what the page gave back to which such a provider has sent the user, as its address has it: `code` and `iss`. */
+  /** Waits for the user to return from the authorization page, and resolves with the parameters of the redirect:
+   *  `code` and `iss`. */
   authorized?: (() => Promise<URLSearchParams>) | undefined
-  /** How long the server may take to start and to answer a call; each note of progress starts it anew. Default 120,000. */
+  /** How long the server may take to start and to answer a call. Each progress notification restarts the clock.
+   *  Default 120,000. */
   timeoutMs?: number | undefined
-  /** Ends the attempt to connect. */
+  /** Aborts the attempt to connect. */
   signal?: AbortSignal | undefined
-  /** Called when the server has other tools than before; `tools` are those by then. */
+  /** Called when the server's tools have changed, with the new tools. */
   onChange?: ((tools: readonly Tool[]) => void) | undefined
-  /** Told what goes wrong beside the calls, such as a list that cannot be read again. */
+  /** Called with problems outside of calls, such as a tool list that cannot be read again. */
   onWarning?: ((message: string) => void) | undefined
 }
 
 export type McpAuth =
   | { token(): Promise<string | undefined> }
-  // What such a provider has among others.
+  // Some members of such a provider.
   | { readonly clientMetadata: object; tokens(): unknown }
 
-/** A tool as its server lists it. */
+/** A tool as listed by its server. */
 export interface McpToolInfo {
-  /** The server's own name of it. */
+  /** The server's name for the tool. */
   name: string
   title?: string | undefined
   description?: string | undefined
   input: JsonSchema
   output?: JsonSchema | undefined
-  /** What the server says of it; only as true as the server is trusted. */
+  /** As declared by the server; only as reliable as the server. */
   readOnly: boolean
   destructive: boolean
   idempotent: boolean
 }
 
-/** The tools of an MCP server, as those of an agent or as functions of a runtime. Closing it ends the connection, and the server's
- *  whole process group where it was started here. Twice is fine. */
+/** The tools of an MCP server, for an agent or as functions of a runtime. Closing it ends the connection and, if the
+ *  server was started here, its whole process group. Can be called twice. */
 export interface McpToolKit extends AsyncDisposable {
-  /** What the server is called. */
+  /** The server's name. */
   readonly name: string
-  /** Changed in place when the server tells of others, so that the next run of an agent that was given it has those. A
-   *  call of a tool whose server has died is a failure the model sees, and the next one starts the server again. */
+  /** Updated in place when the server's tools change, so that the next run of an agent with this array has the new
+   *  tools. If the server has died, a call is a failure that the model sees, and the next call starts the server
+   *  again. */
   readonly tools: Tool[]
-  /** How to use them, as the server says. */
+  /** The server's instructions for its tools. */
   readonly instructions: string | undefined
-  /** The same tools by names that cells can use: `jsRuntime({ ...kit.bindings() })`. */
+  /** The same tools by identifiers for cells: `jsRuntime({ ...kit.bindings() })`. */
   bindings(): Record<string, Tool>
   close(): Promise<void>
 }
 
-/** Tools in every form: made by `tool()`, agents, named functions, and lists such as `methods()` makes of an object with state;
- *  or the same by name, where functions may be wrapped by `fn` to say more. */
+/** Tools in every form: made by `tool()`, agents, named functions, and lists such as those of `methods()`; or an
+ *  object of these by name, in which functions can be wrapped by `fn` with options. */
 export type ToolSources =
   | readonly (Tool | Agent | AnyFunction | readonly Tool[])[]
   | Readonly<Record<string, ToolSource>>
 
 export type ToolSource = Tool | Agent | FunctionBinding | AnyFunction
 
-/** What is served, and what the calls of clients are held to. Our own tools and runtime keep their promises: validation,
- *  approval, limits, rules and output as in a run. */
+/** What a server offers, and the policy for calls of its clients. Validation, approval, limits, rules and output
+ *  work as in a run. */
 export interface ServeOptions {
-  /** What clients know it as; one word. */
+  /** The server's name for clients; one word. */
   name: string
-  /** Default: Karst's own. */
+  /** Default: the version of Karst. */
   version?: string | undefined
   tools?: ToolSources | undefined
-  /** Serves a runtime as the tools `describe`, `run`, `inspect` and `wait`. Several clients, and agents of ours, may share one; it
-   *  is not closed with the server. */
+  /** Serves a runtime as the tools `describe`, `run`, `inspect` and `wait`. Several clients and agents can share
+   *  one. It is not closed with the server. */
   runtime?: Runtime | undefined
-  /** Said to clients before the declarations of what is in the runtime. */
+  /** Instructions for clients, shown before the declarations of the runtime. */
   instructions?: string | undefined
-  /** Answers the calls that ask for approval. `client`: the person at the client is asked, where the client can do that. Default:
-   *  they are refused. */
+  /** Answers approval requests. `client`: asks the person at the client, if the client supports that. Default: such
+   *  calls are refused. */
   approver?: Approver | "client" | undefined
-  /** How long an approval may stay unanswered; then the call is refused. Default: no limit. */
+  /** How long an approval request waits for an answer; then the call is refused. Default: no limit. */
   approvalTimeoutMs?: number | undefined
   hooks?: Hooks | readonly Hooks[] | undefined
-  /** Calls in all, and of each name, for as long as it serves. Default: no limit. */
+  /** The number of calls, in total and per name, while the server runs. Default: no limit. */
   limits?: Pick<Limits, "calls" | "callsOf"> | undefined
-  /** The files that tools work on. Default: none but what they write, in memory. */
+  /** The files that tools work on. Default: an empty workspace in memory. */
   workspace?: Workspace | undefined
-  /** Sees what clients do: `tool-…`, `code-…`, `call-…`, `approval-…` and `warning-raised`, as in a run. */
+  /** Receives events of client calls: `tool-…`, `code-…`, `call-…`, `approval-…` and `warning-raised`, as in a run. */
   onEvent?: ((event: AgentEvent) => unknown) | undefined
-  /** In place of the above, for each call: what holds for it now, such as in the run that is under way. */
+  /** Overrides the settings above for each call, for example with those of the run in progress. */
   host?: ((call: McpCall) => McpHost) | undefined
-  /** How long a call of `run`, `inspect` or `wait` takes at most: then it answers that the cell goes on. Clients cut calls at
-   *  60 s. Default 40,000. */
+  /** How long a call of `run`, `inspect` or `wait` takes at most. After that it answers that the cell is still
+   *  running, because clients abort calls after 60 s. Default 40,000. */
   answerWithinMs?: number | undefined
   typeGate?: CodeServices["typeGate"]
   transaction?: CodeServices["transaction"]
   cellTimeoutMs?: number | undefined
-  /** Characters of a result that a client sees; of a cell's, the rest is kept in a variable. Default 5,000, and 40,000 of a tool's. */
+  /** How many characters of a result a client sees; the rest of a cell's output is stored in a variable. Default
+   *  5,000, and 40,000 for tools. */
   maxOutputChars?: number | undefined
 }
 
-/** `serveMcp` listens on 127.0.0.1 alone. */
+/** `serveMcp` listens on 127.0.0.1 only. */
 export interface ServeMcpOptions extends ServeOptions {
-  /** Default: a free one. */
+  /** Default: a free port. */
   port?: number | undefined
   /** At least 32 characters. Default: 256 random bits. */
   token?: string | undefined
-  /** Of one request. Default 4 MiB. */
+  /** The size of one request. Default 4 MiB. */
   maxBodyBytes?: number | undefined
-  /** Of clients that have sessions; beyond it the one that was idle longest is ended, and its client begins another. Default 256. */
+  /** The number of client sessions. Beyond it, the session that was idle longest is closed, and its client starts a
+   *  new one. Default 256. */
   maxSessions?: number | undefined
 }
 
-/** A server that listens. Closing it ends the calls under way, and nothing is left listening. Twice is fine. */
+/** A listening server. Closing it ends the calls in progress and stops listening. Can be called twice. */
 export interface McpEndpoint extends AsyncDisposable {
-  /** Without the token. */
+  /** The address without the token. */
   readonly url: string
   readonly token: string
-  /** With these, `url` can be used: `{ Authorization: "Bearer …" }`. */
+  /** The headers that `url` requires: `{ Authorization: "Bearer …" }`. */
   readonly headers: Readonly<Record<string, string>>
-  /** An address that needs no header, for clients that cannot send one. */
+  /** An address that requires no header, for clients that cannot send one. */
   readonly secretUrl: string
-  /** Tells clients that the tools are others now: those of `tools`, where they are given. */
+  /** Notifies clients that the tools have changed, and replaces them if `tools` is given. */
   changed(tools?: ToolSources): void
   close(): Promise<void>
 }
@@ -165,25 +171,25 @@ export interface McpCall {
   id: string
   tool: string
   input: Json
-  /** The client's name, where it said one. */
+  /** The client's name, if it sent one. */
   client?: string | undefined
-  /** What the client sent beside the input, such as its own id of the call. */
+  /** Metadata that the client sent with the call, such as its own call id. */
   meta: { readonly [key: string]: unknown }
 }
 
-/** What a call is held to and who is told of it, in the words of the gate; what is left out is as without a host. */
+/** The policy, events and context of one call. Missing members have the server's values. */
 export interface McpHost extends Partial<GateServices> {
   emit?: Emit | undefined
-  /** The run that it is part of: runs that it starts are children of that one. */
+  /** The run that the call belongs to. Runs that the call starts are its children. */
   run?: RunContext | undefined
-  /** Does its work where it belongs, as `AsyncLocalStorage.snapshot()` gives it: in the cell that waits for it, which its own cells may
-   *  then interrupt. Default: where the server was opened. */
+  /** Runs the work of the call in an async context, such as that of the cell that waits for it (see
+   *  `AsyncLocalStorage.snapshot()`). Default: the context in which the server was opened. */
   within?: (<T>(work: () => T) => T) | undefined
-  /** Ends the call. */
+  /** Aborts the call. */
   signal?: AbortSignal | undefined
-  /** What tools work with. Default: the server's files, and a state for as long as it serves. */
+  /** The context of tools. Default: the server's workspace, and a state that lives as long as the server. */
   context?: Pick<ToolContext, "workspace" | "state" | "messages"> | undefined
-  /** What is left of the run's time, for cells. */
+  /** The remaining time of the run, for cells. */
   leftMs?: CodeServices["leftMs"] | undefined
   cellEnv?: CodeServices["cellEnv"]
 }

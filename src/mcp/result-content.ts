@@ -1,8 +1,9 @@
+// Converts between MCP content and tool results.
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
 import type { ImagePart } from "../core/message.ts"
 import { type ToolResult, toolResult } from "../tools/tool.ts"
 
-/** A result as a client of ours sees it: texts and notes of what is none as the text, images as such. */
+/** Converts the result of an MCP server: texts and notes about other content become the text; images stay images. */
 export function toToolResult(result: CallToolResult): ToolResult {
   const { content = [], structuredContent, isError } = result
   const texts = content.map(blockText).filter((text) => text !== undefined)
@@ -13,7 +14,7 @@ export function toToolResult(result: CallToolResult): ToolResult {
   return toolResult({ text: text || (images.length > 0 ? "" : "Done."), images, value: structuredContent })
 }
 
-/** What was said and drawn, as a server of ours sends it. */
+/** Converts text and images to MCP content. */
 export function toContent(text: string, images: readonly ImagePart[] = []): ContentBlock[] {
   return [
     { type: "text", text },

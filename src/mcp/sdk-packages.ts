@@ -1,8 +1,9 @@
+// Loads the MCP packages when they are first used.
 import { readFileSync } from "node:fs"
 import { ConfigError } from "../core/errors.ts"
 import { importOptionalPackage } from "../core/optional-package.ts"
 
-// Types alone: the client's package arrives when somebody connects, the server's code when somebody serves.
+// Only types: the packages are loaded when a connection or server is opened.
 export type ClientPackage = typeof import("@modelcontextprotocol/client")
 export type ServerPackage = typeof import("./server-packages.ts").serverPackages
 
@@ -20,7 +21,7 @@ export async function loadServer(): Promise<ServerPackage> {
   return serverPackages
 }
 
-/** The version of Karst; "unknown" where a bundler has left the package's own files behind. */
+/** The version of Karst; "unknown" if a bundler left out package.json. */
 export function ownVersion(): string {
   try {
     const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
@@ -30,8 +31,8 @@ export function ownVersion(): string {
   }
 }
 
-// A package that has what its second major version has is taken to be as its types say.
-function checkPackage<T>(name: string, loaded: Record<string, unknown>, sign: string): T {
-  if (typeof loaded[sign] === "function") return loaded as T
+// A package with this export is version 2 or newer, so its types apply.
+function checkPackage<T>(name: string, loaded: Record<string, unknown>, requiredExport: string): T {
+  if (typeof loaded[requiredExport] === "function") return loaded as T
   throw new ConfigError(`The package "${name}" is not what Karst knows. Install 2 or newer: npm install ${name}@2`)
 }

@@ -1,3 +1,4 @@
+// The parts of the MCP server packages that Karst uses.
 import { toNodeHandler } from "@modelcontextprotocol/node"
 import {
   createMcpHandler,
@@ -10,8 +11,8 @@ import {
 } from "@modelcontextprotocol/server"
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
 
-/** The part that Karst uses of the packages that serve MCP. `npm run build` puts their code into dist, so that serving
- *  needs no package beside Karst. It is loaded when a server is opened. */
+/** `npm run build` bundles their code into dist, so that serving needs no further package. Loaded when a server is
+ *  opened. */
 export const serverPackages = {
   createMcpHandler,
   isInitializeRequest,

@@ -1,26 +1,27 @@
+// Makes input schemas of function signatures.
 import type { Json, JsonSchema } from "../core/json.ts"
 import { functionSignature } from "../runtime/declare/function-signature.ts"
 import { parseSignature } from "../runtime/declare/parse-signature.ts"
 import type { TypeTree } from "../runtime/declare/type-tree.ts"
 import type { Validation } from "../runtime/schema.ts"
 
-/** The input of a call as one object, which is all that a client can send. */
+/** The input of a call as one object, the only form that clients can send. */
 export interface CallInput {
-  /** What the members are called. */
+  /** The names of its members. */
   names: string[]
   schema: JsonSchema
-  /** Validates what the schema lets through, and may change it. Default: it is let through. */
+  /** Validates, and may change, an input that fits the schema. Default: accepts it. */
   accept?(given: unknown): Validation | Promise<Validation>
-  /** The arguments out of such an object. */
+  /** Converts such an object to arguments. */
   toArguments(input: unknown): unknown[]
 }
 
-/** The parameters by the signature as its author wrote it, else by what the function tells of itself, where only defaults
- *  have a type. */
+/** Reads the parameters from the declared signature or, without one, from the function itself, where only default
+ *  values have a type. */
 export function parametersOf(call: object, signature: string | undefined, name: string): CallInput {
   const { parameters } = signature === undefined ? functionSignature(call) : parseSignature(signature, name)
   const [only] = parameters
-  // One that takes its parameter apart wants the object itself.
+  // A function that destructures its only parameter takes the object itself.
   if (only && parameters.length === 1 && only.type.kind === "object") {
     return { names: ["input"], schema: typeSchema(only.type), toArguments: (input) => [input] }
   }
@@ -40,7 +41,8 @@ export function parametersOf(call: object, signature: string | undefined, name: 
   }
 }
 
-/** Arguments by the names of their parameters; the last one may be the rest of them. */
+/** Converts an object to arguments by the parameters' names. With `rest`, the last one contains all further
+ *  arguments. */
 export function argumentsByName(names: readonly string[], rest = false): (input: unknown) => unknown[] {
   return (input) => {
     const values = names.map((name) => ownMember(input, name))
@@ -74,7 +76,7 @@ function typeSchema(tree: TypeTree): JsonSchema {
   }
 }
 
-// What people write in signatures; of anything else the client is told the type as a note.
+// Handles common types; any other type becomes a description.
 function textSchema(text: string): JsonSchema {
   const [, element] = /^(\w+)\[\]$/.exec(text) ?? []
   if (element !== undefined) return { type: "array", items: textSchema(element) }

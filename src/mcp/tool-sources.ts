@@ -1,3 +1,4 @@
+// Makes tools of functions, methods and agents.
 import type { Agent } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json, JsonSchema } from "../core/json.ts"
@@ -17,11 +18,12 @@ import { isTool, type Tool, tool } from "../tools/tool.ts"
 import type { ToolSources } from "./mcp-types.ts"
 import { argumentsByName, type CallInput, ownMember, parametersOf } from "./signature-schema.ts"
 
-/** How a method or function is called by a client. */
+/** Options of a method or function that clients call. */
 export type MethodOptions = Omit<FunctionOptions, "sync" | "source">
 
-/** Methods of an object with state, as tools: each call works on the same object. A text is a description. With `input`, a schema of
- *  its single argument or of all as a tuple, calls are validated; without, arguments go by the names of the parameters. */
+/** Makes tools of an object's methods; all calls work on the same object. A string is a description. With `input`, a
+ *  schema of the single argument or of all arguments as a tuple, calls are validated. Without it, arguments are
+ *  passed by the names of the parameters. */
 export function methods<T extends object>(
   object: T,
   declared: { readonly [K in keyof T & string]?: string | MethodOptions | undefined },
@@ -38,7 +40,7 @@ export function methods<T extends object>(
   })
 }
 
-/** Tools in every form, as tools. */
+/** Converts tools in every form to tools. */
 export function toTools(sources: ToolSources): Tool[] {
   const tools = isList(sources)
     ? sources.flatMap((each) => (isList(each) ? each : [toTool(each)]))
@@ -53,7 +55,7 @@ export function toTools(sources: ToolSources): Tool[] {
 
 function toTool(source: unknown, name?: string): Tool {
   if (isTool(source)) return name === undefined || name === source.name ? source : { ...source, name }
-  // What has all of an agent's methods is one.
+  // An object with all methods of an agent is one.
   if (isAgent(source)) return agentTool(source as Agent, { name })
   if (isBinding(source) && source.kind === "function" && name !== undefined) {
     return functionTool(name, source.call, source.options)
@@ -86,7 +88,7 @@ function functionTool(name: string, call: AnyFunction, options: MethodOptions, s
   })
 }
 
-/** What a schema of the argument, or of all of them as a tuple, makes of the parameters. */
+/** Makes the input of a schema, which describes the single argument or all arguments as a tuple. */
 function declaredInput(input: SchemaLike, { names }: CallInput): CallInput {
   const { $schema: _, ...schema } = toJsonSchema(input)
   if (schema.type === "object") {
@@ -103,32 +105,32 @@ function declaredInput(input: SchemaLike, { names }: CallInput): CallInput {
       mapValidation(validateMaybeSync(input, ownMember(given, name)), (value) => ({ [name]: value }))
     return { names: [name], schema: objectSchema([[name, schema]], 1), accept, toArguments: argumentsByName([name]) }
   }
-  const places = [schema.prefixItems ?? schema.items].flat().filter((place) => place !== undefined)
-  const least = typeof schema.minItems === "number" ? schema.minItems : places.length
-  const named = places.map((place, index) => [names[index] ?? `arg${index + 1}`, place] as const)
-  const words = named.map(([name]) => name)
+  const elements = [schema.prefixItems ?? schema.items].flat().filter((element) => element !== undefined)
+  const requiredCount = typeof schema.minItems === "number" ? schema.minItems : elements.length
+  const named = elements.map((element, index) => [names[index] ?? `arg${index + 1}`, element] as const)
+  const memberNames = named.map(([name]) => name)
   return {
-    names: words,
-    schema: objectSchema(named, least),
+    names: memberNames,
+    schema: objectSchema(named, requiredCount),
     accept: (given) =>
       mapValidation(
-        validateMaybeSync<unknown[]>(input, trimTrailingUndefined(argumentsByName(words)(given))),
-        (values) => Object.fromEntries(words.map((name, index) => [name, values[index]])),
+        validateMaybeSync<unknown[]>(input, trimTrailingUndefined(argumentsByName(memberNames)(given))),
+        (values) => Object.fromEntries(memberNames.map((name, index) => [name, values[index]])),
       ),
-    toArguments: argumentsByName(words),
+    toArguments: argumentsByName(memberNames),
   }
 }
 
-function objectSchema(places: readonly (readonly [string, Json])[], least: number): JsonSchema {
+function objectSchema(elements: readonly (readonly [string, Json])[], requiredCount: number): JsonSchema {
   return {
     type: "object",
-    properties: Object.fromEntries(places),
-    required: places.slice(0, least).map(([name]) => name),
+    properties: Object.fromEntries(elements),
+    required: elements.slice(0, requiredCount).map(([name]) => name),
     additionalProperties: false,
   }
 }
 
-// An optional place at the end of a tuple is one that is not there.
+// A missing optional element at the end of a tuple must be absent, not undefined.
 function trimTrailingUndefined(values: readonly unknown[]): unknown[] {
   return values.slice(0, values.findLastIndex((value) => value !== undefined) + 1)
 }
@@ -141,7 +143,7 @@ function mapValidation<T>(
   return validation.ok ? { ok: true, value: change(validation.value) } : validation
 }
 
-// What the client is shown is what is checked first; then the author's own schema has the word.
+// Checks the schema that the client sees first, then the author's schema.
 function standardSchema({ schema, accept }: CallInput): StandardSchema {
   const shown = () => schema
   return {
@@ -158,7 +160,7 @@ function standardSchema({ schema, accept }: CallInput): StandardSchema {
   }
 }
 
-// `Array.isArray` does not narrow a readonly array.
+// `Array.isArray` does not narrow readonly arrays.
 function isList<T>(value: readonly T[] | object): value is readonly T[] {
   return Array.isArray(value)
 }

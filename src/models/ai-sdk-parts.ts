@@ -1,10 +1,12 @@
+// Converts stream parts, finish reasons and usage of the AI SDK to ours.
 import type { Json } from "../core/json.ts"
 import type { Usage } from "../core/usage.ts"
 import { markOrigin } from "./ai-sdk-prompt.ts"
 import type { AiSdkFinish, AiSdkPart, AiSdkUsage, ProviderOptions } from "./ai-sdk-types.ts"
 import type { FinishReason, ModelPart } from "./model.ts"
 
-/** Reads text, reasoning and calls; remembers what a provider says about a reasoning block until the block ends. */
+/** Converts text, reasoning and tool calls. Collects a provider's metadata about a reasoning block until the block
+ *  ends. */
 export function createPartConverter(id: string): (part: AiSdkPart) => ModelPart | undefined {
   const blocks = new Map<string, ProviderOptions>()
   return (part) => {
@@ -57,15 +59,16 @@ export function toFinishReason({ unified }: AiSdkFinish): FinishReason {
   return finishReasons.has(unified) ? (unified as FinishReason) : "other"
 }
 
-/** Providers close a stream that broke off with a finish of their own making: no reason from the service, no usage. */
+/** Returns true if the stream broke off. Providers then add a finish themselves: without a reason of the service,
+ *  and without usage. */
 export function endedEarly({ unified, raw }: AiSdkFinish, usage: Usage): boolean {
   if (unified === "interrupted") return true
   return (unified === "other" || unified === "error") && raw === undefined && usage.output === undefined
 }
 
-/** What a provider reported. Its package puts 0 where the service reported nothing. No request has an input of 0 tokens,
- *  and no answer that said something (`hasSpoken`) an output of 0: such a count is unknown. */
-export function toUsage(usage: AiSdkUsage | undefined, hasSpoken: boolean): Usage {
+/** Converts the reported usage. Provider packages put 0 if the service reported nothing. No request has 0 input
+ *  tokens, and no answer with content (`hasContent`) 0 output tokens, so such counts are unknown. */
+export function toUsage(usage: AiSdkUsage | undefined, hasContent: boolean): Usage {
   const { inputTokens, outputTokens } = usage ?? {}
   const counts = {
     ...(inputTokens?.total !== 0 && {
@@ -73,7 +76,7 @@ export function toUsage(usage: AiSdkUsage | undefined, hasSpoken: boolean): Usag
       cacheRead: inputTokens?.cacheRead,
       cacheWrite: inputTokens?.cacheWrite,
     }),
-    ...(!(hasSpoken && outputTokens?.total === 0) && {
+    ...(!(hasContent && outputTokens?.total === 0) && {
       output: outputTokens?.total,
       reasoning: outputTokens?.reasoning,
     }),
@@ -82,7 +85,7 @@ export function toUsage(usage: AiSdkUsage | undefined, hasSpoken: boolean): Usag
   return { ...known, complete: "input" in known && "output" in known }
 }
 
-/** Later ones win, key by key within each provider. */
+/** Merges options by key within each provider; later ones win. */
 export function mergeOptions(...all: (ProviderOptions | undefined)[]): ProviderOptions {
   const merged: ProviderOptions = {}
   for (const options of all) {

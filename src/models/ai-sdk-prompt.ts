@@ -1,3 +1,4 @@
+// Converts our messages to AI SDK prompts.
 import type { Json } from "../core/json.ts"
 import { type AssistantMessage, fenced, type ImagePart, type Message, wellFormed } from "../core/message.ts"
 import type {
@@ -11,7 +12,7 @@ import type {
 } from "./ai-sdk-types.ts"
 import type { ModelRequest, ToolSpec } from "./model.ts"
 
-/** The key in a part's `provider` data that says which model it came from. */
+/** The key in a part's `provider` data that names the model it came from. */
 const originKey = "karst"
 
 export interface PromptOptions {
@@ -19,8 +20,8 @@ export interface PromptOptions {
   version: "v3" | "v4"
 }
 
-/** Turns our messages into AI SDK prompts. Each message is converted once, however many requests it is part of. A provider
- *  that caches where it is told to is told by the options of `cachePoint`. */
+/** Creates a converter that converts each message only once, however many requests contain it. For providers that
+ *  cache only on request, `cachePoint` are the options that request it. */
 export function createPromptConverter(
   options: PromptOptions,
 ): (request: ModelRequest, cachePoint?: ProviderOptions) => PromptMessage[] {
@@ -38,8 +39,8 @@ export function createPromptConverter(
   }
 }
 
-// What a provider is asked to cache up to: the system prompt, which is the same for every conversation; what was there
-// before the newest prompt, which is the same for every run; and the end, for the next request of this run.
+// Cache points: the system prompt, which all conversations share; the messages before the newestPrompt prompt, which
+// all cycles of the run share; and the end, for the next request of this run.
 function withCachePoints(prompt: PromptMessage[], stable: number, cachePoint: ProviderOptions): PromptMessage[] {
   const points = new Set([prompt[0]?.role === "system" ? 0 : -1, stable, prompt.length - 1])
   return prompt.map((message, index) => (points.has(index) ? { ...message, providerOptions: cachePoint } : message))
@@ -49,18 +50,19 @@ export function toPromptTools(tools: readonly ToolSpec[]): PromptTool[] {
   return tools.map(({ name, description, input }) => ({ type: "function", name, description, inputSchema: input }))
 }
 
-/** Marks what a provider wants back with the model that said it: a signature means nothing to another model. */
+/** Marks data that a provider requires back with the id of its model, because a signature is useless to another
+ *  model. */
 export function markOrigin(metadata: ProviderOptions, id: string): ProviderOptions {
   return { ...metadata, [originKey]: { model: id } }
 }
 
-// Providers want roles to alternate and each tool result straight after its call, so everything between two answers of
-// the model becomes at most one tool message and then one user message.
+// Providers require alternating roles, and tool results directly after their hasCalls. So everything between two
+// answers of the model becomes at most one tool message followed by one user message.
 function assemblePrompt(
   request: ModelRequest,
   convertOnce: (message: Message) => PromptMessage[],
 ): { prompt: PromptMessage[]; stable: number } {
-  const newest = request.messages.findLast((message) => message.role === "user" && message.origin === "prompt")
+  const newestPrompt = request.messages.findLast((message) => message.role === "user" && message.origin === "prompt")
   let stable = -1
   const prompt: PromptMessage[] = []
   if (request.system) prompt.push({ role: "system", content: wellFormed(request.system) })
@@ -77,7 +79,7 @@ function assemblePrompt(
     const answer = message.role === "assistant"
     if (answer !== answering) flush()
     answering = answer
-    if (message === newest) stable = prompt.length - 1
+    if (message === newestPrompt) stable = prompt.length - 1
     group.push(converted)
   }
   flush()
@@ -99,7 +101,7 @@ function messagesOf(assistant: AssistantPart[], tool: ToolResult[], user: UserPa
   return messages
 }
 
-// One text instead of several: some compatible servers accept only a plain string as a user's message.
+// Some compatible servers accept only a single string as a user message.
 function joinTexts(parts: UserPart[]): UserPart[] {
   const joined: UserPart[] = []
   for (const part of parts) {
@@ -132,10 +134,10 @@ function convertMessage(message: Message, options: PromptOptions): PromptMessage
 
 function assistantParts(message: AssistantMessage, { id }: PromptOptions): AssistantPart[] {
   const parts: AssistantPart[] = []
-  // Providers need reasoning back only where a call follows from it; beside an answer that was cut at its first cell, it
-  // would no longer belong to what it led to, and newer ones refuse it.
-  const calls = message.parts.some((part) => part.type === "tool-call")
-  const spoken = message.parts.some((part) => part.type === "text" || part.type === "code")
+  // Providers require reasoning back only if a call follows from it. In an answer that was cut after its first cell, it
+  // would no longer match the rest, and newer providers refuse that.
+  const hasCalls = message.parts.some((part) => part.type === "tool-call")
+  const hasText = message.parts.some((part) => part.type === "text" || part.type === "code")
   for (const part of message.parts) {
     switch (part.type) {
       case "text":
@@ -145,13 +147,13 @@ function assistantParts(message: AssistantMessage, { id }: PromptOptions): Assis
         pushText(parts, fenced(part))
         break
       case "reasoning": {
-        const kept = part.provider && providerOptions(part.provider, id, spoken)
-        if (!calls || (part.provider && !kept)) break
+        const kept = part.provider && providerOptions(part.provider, id, hasText)
+        if (!hasCalls || (part.provider && !kept)) break
         parts.push({ type: "reasoning", text: wellFormed(part.text), ...(kept && { providerOptions: kept }) })
         break
       }
       case "tool-call": {
-        const kept = part.provider && providerOptions(part.provider, id, spoken)
+        const kept = part.provider && providerOptions(part.provider, id, hasText)
         const call = {
           type: "tool-call",
           toolCallId: part.id,
@@ -166,7 +168,7 @@ function assistantParts(message: AssistantMessage, { id }: PromptOptions): Assis
   return parts
 }
 
-// Text and code of one answer are one text again, as the model wrote it.
+// Joins text and code of one answer to one text again, as the model wrote it.
 function pushText(parts: AssistantPart[], text: string): void {
   if (!text) return
   const last = parts.at(-1)
@@ -178,7 +180,7 @@ function pushText(parts: AssistantPart[], text: string): void {
   parts[parts.length - 1] = { type: "text", text: `${last.text}${gap}${wellFormed(text)}` }
 }
 
-function providerOptions(provider: { [key: string]: Json }, id: string, spoken: boolean): ProviderOptions | undefined {
+function providerOptions(provider: { [key: string]: Json }, id: string, hasText: boolean): ProviderOptions | undefined {
   const options: ProviderOptions = {}
   for (const [key, value] of Object.entries(provider)) {
     if (!isJsonObject(value)) continue
@@ -186,14 +188,14 @@ function providerOptions(provider: { [key: string]: Json }, id: string, spoken: 
       if (value.model !== id) return undefined
       continue
     }
-    // OpenAI's stored items must come back as the whole chain they were made in; text comes back without its item.
-    if (spoken && "itemId" in value) continue
+    // OpenAI requires stored items back as a complete chain, but text is sent back without its item.
+    if (hasText && "itemId" in value) continue
     options[key] = value
   }
   return Object.keys(options).length > 0 ? options : undefined
 }
 
-// Providers accept objects only; what the model wrote wrong is still shown to it.
+// Providers accept only objects. Invalid input is wrapped, so that the model still sees what it wrote.
 function callInput(input: Json): Json {
   const clean = cleanJson(input)
   return isJsonObject(clean) ? clean : { raw: clean }

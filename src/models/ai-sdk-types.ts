@@ -1,9 +1,10 @@
+// The part of the AI SDK provider specification (V3 and V4) that Karst uses, written out so that our types need no AI
+// SDK package.
 import type { Json, JsonSchema } from "../core/json.ts"
 
-/** What Karst uses of an AI SDK language model, by the provider specification V4 or V3. Written out here, so that our
- *  types ask for no AI SDK package; any `openai("…")`, `anthropic("…")` and so on fits. */
+/** An AI SDK language model. Any `openai("…")`, `anthropic("…")` and so on fits. */
 export interface AiSdkModel {
-  /** `"v4"` or `"v3"`; others are refused when the model is given to Karst. */
+  /** `"v4"` or `"v3"`. Models of other versions are refused. */
   readonly specificationVersion: string
   readonly provider: string
   readonly modelId: string
@@ -15,7 +16,7 @@ export interface AiSdkResult {
   response?: { headers?: Record<string, string> | undefined } | undefined
 }
 
-/** Loose on purpose: V3 and V4 differ in how a prompt carries files. What we send is a `PromptMessage[]`. */
+/** Loosely typed, because V3 and V4 differ in how a prompt contains files. We send a `PromptMessage[]`. */
 export interface AiSdkCall {
   prompt: unknown[]
   tools?: unknown[]
@@ -33,7 +34,7 @@ export interface AiSdkReader {
 
 export type ProviderOptions = { [provider: string]: { [key: string]: Json } }
 
-/** What a provider says about a part and wants back with it. */
+/** Data of a provider about a part, which it requires back with the part. */
 interface WithOptions {
   providerOptions?: ProviderOptions
 }
@@ -79,7 +80,7 @@ export interface PromptTool {
   inputSchema: JsonSchema
 }
 
-/** The stream parts we read; every other type is only a sign of life. */
+/** The stream parts that are read. Parts of other types only show that the stream is alive. */
 export type AiSdkPart =
   | { type: "text-delta"; delta: string }
   | { type: "reasoning-start" | "reasoning-end"; id: string; providerMetadata?: ProviderOptions }

@@ -1,3 +1,4 @@
+// Uses an AI SDK language model as a `Model`.
 import {
   checkOptions,
   mustBeBoolean,
@@ -19,17 +20,17 @@ import { modelFacts } from "./prices.ts"
 import { withoutImages, withoutRejectedImages } from "./without-images.ts"
 
 export interface AiSdkOptions {
-  /** What the model is called in events, errors and traces. Default: `provider/model`, as the language model names itself. */
+  /** The model's id in events, errors and traces. Default: `provider/model`, from the language model. */
   id?: string | undefined
-  /** False: no images are sent, and a line of text stands for each. Default true: they are sent unless the endpoint rejects them. */
+  /** False: images are replaced by a line of text. Default true: images are sent unless the endpoint rejects them. */
   images?: boolean | undefined
-  /** Default: the built-in price list, where it knows the model. */
+  /** Default: from the built-in price list, if it has the model. */
   price?: Price | undefined
-  /** Default: the built-in list, where it knows the model. */
+  /** Default: from the built-in list, if it has the model. */
   contextWindow?: number | undefined
-  /** Sent with every request, under what the request itself says: `{ openai: { reasoningEffort: "low" } }`. */
+  /** Sent with every request; options of the request itself win: `{ openai: { reasoningEffort: "low" } }`. */
   providerOptions?: ProviderOptions | undefined
-  /** Texts that never appear in an error, such as the API key. */
+  /** Texts that must not appear in errors, such as the API key. */
   secrets?: readonly string[] | undefined
 }
 
@@ -46,8 +47,8 @@ function mustBeSecretList(value: unknown): string | undefined {
   return Array.isArray(value) ? undefined : "is not a list of texts"
 }
 
-/** A `Model` over any AI SDK language model of the provider specification V4 or V3. It makes one request per stream:
- *  retries and time-outs are wrappers of their own. */
+/** Makes a `Model` of an AI SDK language model of specification V4 or V3. Makes one request per stream: retries and
+ *  time-outs are separate wrappers. */
 export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Model {
   checkOptions("aiSdk()", options, aiSdkChecks)
   const version = checkSpecificationVersion(languageModel)
@@ -79,7 +80,7 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
     let reader: AiSdkReader | undefined
     let started = false
     let finished = false
-    // Cancelling resolves a pending read at once, whatever the provider does with its signal.
+    // Cancelling resolves a pending read immediately, even if the provider ignores its signal.
     const stop = () => {
       http.abort()
       reader?.cancel().catch(() => {})
@@ -148,7 +149,7 @@ interface OpenStream {
   contentType: string
 }
 
-// A provider that ignores its signal must not keep us waiting, so the answer races it.
+// Races the request against the signal, because a provider may ignore its signal.
 function openStream(model: AiSdkModel, call: AiSdkCall): Promise<OpenStream> {
   const { promise, resolve, reject } = Promise.withResolvers<OpenStream>()
   const signal = call.abortSignal
@@ -164,12 +165,12 @@ function openStream(model: AiSdkModel, call: AiSdkCall): Promise<OpenStream> {
   return promise
 }
 
-// A wrong address often answers with a page, and waiting for a better one would not help.
+// A wrong address often answers with a web page; retrying would not help.
 function emptyAnswerFailure(id: string, contentType: string): Error {
   return /html|json|plain/.test(contentType) ? unreadableFailure(id, contentType) : streamCutFailure(id)
 }
 
-// Reading the few bytes after the last part lets the connection be used again; a server that holds on is left.
+// Reads the last bytes after the final part, so that the connection can be reused. Gives up after a second.
 function drainConnection(reader: AiSdkReader, stop: () => void): void {
   const timer = setTimeout(stop, 1000)
   timer.unref()
@@ -181,15 +182,15 @@ function drainConnection(reader: AiSdkReader, stop: () => void): void {
     .finally(() => clearTimeout(timer))
 }
 
-// Anthropic says that it is alive only when asked.
+// Anthropic sends keep-alive pings only on request.
 function defaultProviderOptions(id: string): ProviderOptions {
   return id.startsWith("anthropic/") ? { anthropic: { includePings: true } } : {}
 }
 
-// Claude and Nova cache a prompt only where they are told to; the others do it by themselves.
-function cachePointOptions({ provider, modelId }: AiSdkModel, asked: ProviderOptions): ProviderOptions | undefined {
+// Claude and Nova cache prompts only on request; other models cache by themselves.
+function cachePointOptions({ provider, modelId }: AiSdkModel, given: ProviderOptions): ProviderOptions | undefined {
   if (provider.includes("anthropic")) {
-    return { anthropic: { cacheControl: asked.anthropic?.cacheControl ?? { type: "ephemeral" } } }
+    return { anthropic: { cacheControl: given.anthropic?.cacheControl ?? { type: "ephemeral" } } }
   }
   const cached = provider.startsWith("amazon-bedrock") && /claude|nova/.test(modelId)
   return cached ? { bedrock: { cachePoint: { type: "default" } } } : undefined

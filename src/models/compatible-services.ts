@@ -1,13 +1,15 @@
-/** A service that speaks the OpenAI chat protocol. */
+// The table of OpenAI-compatible services and known AI SDK packages, with their environment variables.
+
+/** A service with the OpenAI chat protocol. */
 export interface CompatibleService {
   baseURL: string
-  /** Environment variables that may hold the key, first one first; none for a server on this machine. */
+  /** Environment variables for the API key, in order of preference. Empty for a server on this machine. */
   keys: readonly string[]
-  /** False where asking for usage is an error; such a service reports it unasked. */
+  /** False if requesting usage is an error. Such services report usage anyway. */
   includeUsage?: false
 }
 
-/** Compatible services by the name before the slash in `groq/llama-3.3-70b-versatile`. A name here always means this
+/** Services by the name before the slash in `groq/llama-3.3-70b-versatile`. A name in this table always means this
  *  entry, whatever packages are installed, so that an id means the same on every machine. */
 export const compatibleServices: Readonly<Record<string, CompatibleService>> = {
   ollama: { baseURL: "http://127.0.0.1:11434/v1", keys: [] },
@@ -41,12 +43,12 @@ export const compatibleServices: Readonly<Record<string, CompatibleService>> = {
   zhipu: { baseURL: "https://open.bigmodel.cn/api/paas/v4", keys: ["ZHIPU_API_KEY"] },
 }
 
-/** AI SDK packages we know: for their keys, and for what to suggest. Any other `@ai-sdk/…` works as well. */
+/** Known AI SDK packages, for their API keys and for suggestions. Any other `@ai-sdk/…` package works too. */
 export const providerPackages: Readonly<Record<string, readonly string[]>> = {
   openai: ["OPENAI_API_KEY"],
   anthropic: ["ANTHROPIC_API_KEY"],
   google: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
-  // These find their credentials in ways of their own.
+  // These packages find their credentials themselves.
   "amazon-bedrock": [],
   azure: [],
   cohere: [],

@@ -1,17 +1,20 @@
-/** What can be learnt from any error a provider throws or streams. */
+// Extracts status, codes and messages from the errors that model providers throw.
+
+/** Facts about an error that a provider threw or streamed. */
 export interface FailureFacts {
   name: string
   status: number | undefined
-  /** Codes and types the service gave, in lower case. */
+  /** Codes and types that the service sent, in lower case. */
   words: string
   message: string
-  /** The starts of the message and the body, for phrases. */
+  /** The beginning of the message and of the body, to search for phrases. */
   text: string
   body: string
   headers: Record<string, unknown>
 }
 
-/** Providers nest what the service said: in the error, its `data`, the body's `error`, or a plain object or text. */
+/** Collects the facts. Providers put the service's error at different places: in the error itself, in its `data`, in
+ *  the body's `error`, or in a plain object or text. */
 export function gatherFacts(error: unknown): FailureFacts {
   if (typeof error === "string") return { ...gatherFacts({}), message: error, text: error.slice(0, maxPhraseChars) }
   const top = asRecord(error)
@@ -36,10 +39,10 @@ export function gatherFacts(error: unknown): FailureFacts {
   }
 }
 
-// Where the phrases of a failure stand.
+// Phrases that identify a failure are within this many characters.
 const maxPhraseChars = 2000
 
-// The service's own words, where the provider did not find them itself; for a lost connection, the innermost reason.
+// The service's message, if the provider did not extract it. For a lost connection: the message of the innermost cause.
 function serviceMessage(top: Record<string, unknown>, body: Record<string, unknown>, text: string): string {
   const own = firstText([top.message, asRecord(top.error).message, top.error]) ?? ""
   const inner = firstText([asRecord(body.error).message, body.message, body.error, body.detail])
@@ -75,7 +78,7 @@ function firstText(values: unknown[]): string | undefined {
   return values.find((value): value is string => typeof value === "string" && value !== "")
 }
 
-/** How long the service asked us to wait. */
+/** How long the service asked to wait. */
 export function retryAfterMs({ headers, body }: FailureFacts, now: () => number): number | undefined {
   const ms = Number.parseFloat(String(headers["retry-after-ms"]))
   if (Number.isFinite(ms)) return Math.max(0, ms)
@@ -85,7 +88,7 @@ export function retryAfterMs({ headers, body }: FailureFacts, now: () => number)
     const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - now()
     if (Number.isFinite(wait)) return Math.max(0, wait)
   }
-  // Gemini says it in the body instead.
+  // Gemini puts the delay into the body.
   const delay = /"retryDelay":\s*"([\d.]+)s"/.exec(body)?.[1]
   return delay === undefined ? undefined : Number(delay) * 1000
 }

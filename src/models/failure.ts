@@ -1,19 +1,21 @@
+// Converts errors of model providers to `ModelError`s with a code, an explanation and a fix.
 import { AbortError, AgentError, isAbortError, ModelError, type ModelErrorCode } from "../core/errors.ts"
 import { type FailureFacts, gatherFacts, retryAfterMs } from "./failure-facts.ts"
 
 export interface FailureContext {
   /** The model's id, for the message. */
   id: string
-  /** The error came as a part of the answer: the service itself said it, whatever it looks like. */
+  /** True if the error was a part of the answer's stream, so it certainly comes from the service. */
   streamed?: boolean | undefined
-  /** Texts that must not appear in a message, such as the API key. */
+  /** Texts that must not appear in the message, such as the API key. */
   secrets?: readonly string[] | undefined
   now?: (() => number) | undefined
 }
 
-/** What a provider threw or streamed, as the error we throw: a `ModelError` for what the service or the way to it did.
- *  The HTTP status decides where there is one; words of the message only refine it. Aborts, our own errors and
- *  programming errors come back as they are. The provider's error is not kept: it holds the whole request. */
+/** Converts an error that a provider threw or streamed. Failures of the service or the connection become a
+ *  `ModelError`. The HTTP status decides if there is one; words in the message only refine it. Aborts, our own
+ *  errors and programming errors are returned unchanged. The provider's error is not attached, because it contains
+ *  the whole request. */
 export function modelFailure(error: unknown, context: FailureContext): Error {
   if (error instanceof AgentError) return error
   if (isAbortError(error)) return new AbortError(undefined, { cause: error })
@@ -24,7 +26,7 @@ export function modelFailure(error: unknown, context: FailureContext): Error {
   return createModelError(code ?? "server-error", facts, context)
 }
 
-/** The stream ended before the model had finished. */
+/** The error for a stream that ended before the model had finished. */
 export function streamCutFailure(id: string): ModelError {
   return new ModelError(`The stream of ${id} ended early, before the model had finished its answer.`, {
     code: "connection",
@@ -32,12 +34,12 @@ export function streamCutFailure(id: string): ModelError {
   })
 }
 
-/** Whether this is a provider's own way to say that the stream ended early. */
+/** Returns true for a provider's own error about a stream that ended early. */
 export function isStreamCut(error: unknown): boolean {
   return error instanceof Error && /ended without a finish reason/i.test(error.message)
 }
 
-/** The service answered with a page or a document instead of a stream. */
+/** The error for a service that answered with a document instead of a stream. */
 export function unreadableFailure(id: string, contentType: string): ModelError {
   return createModelError(
     "invalid-response",
@@ -54,7 +56,7 @@ const retryable: ReadonlySet<ModelErrorCode> = new Set([
   "timeout",
 ])
 
-// What happened, and what to do about it.
+// For each code: what happened, and the fix.
 const explanations: { [code in ModelErrorCode]?: [cause: string, cure: string] } = {
   "rate-limited": ["is rate limited", "Wait, or call it less often."],
   overloaded: ["is overloaded", "Try again later."],
@@ -126,7 +128,7 @@ function codeByNetwork(error: unknown): ModelErrorCode | undefined {
   return undefined
 }
 
-// The AI SDK's errors are known by name: a provider may bring another copy of the classes.
+// Known by name, because a provider may bundle its own copy of the AI SDK's error classes.
 function codeByName({ name, text }: FailureFacts): ModelErrorCode | undefined {
   switch (name) {
     case "AI_APICallError":

@@ -1,3 +1,4 @@
+// Accepts everything that an agent takes as its model.
 import { ConfigError } from "../core/errors.ts"
 import { aiSdk } from "./ai-sdk.ts"
 import type { AiSdkModel } from "./ai-sdk-types.ts"
@@ -6,11 +7,11 @@ import { closableStream } from "./model-stream.ts"
 import { modelFacts } from "./prices.ts"
 import { checkModelId, modelDisplayId, resolveModel, withRetryAndTimeouts } from "./resolve.ts"
 
-/** What an agent accepts as its model: one of ours, an AI SDK language model, or an id for `resolveModel`. */
+/** What an agent accepts as its model: a Karst model, an AI SDK language model, or an id for `resolveModel`. */
 export type ModelSource = Model | AiSdkModel | string
 
-/** Makes a model of any source. One of ours is used as it is; the others get retries and time-outs. An id is resolved
- *  when it is first used, so a missing key or package shows at the first stream. */
+/** Converts any source to a model. A Karst model is used unchanged; the others get retries and time-outs. An id is
+ *  resolved at first use, so a missing key or package is reported at the first stream. */
 export function toModel(source: ModelSource): Model {
   if (typeof source === "string") {
     checkModelId(source)
@@ -29,7 +30,7 @@ function lazyModel(id: string): Model {
   const facts = modelFacts(modelDisplayId(id))
   let pending: Promise<Model> | undefined
 
-  // A failure is not kept: the key or package may be there at the next try.
+  // A failure is not cached: the key or package may be there at the next attempt.
   function ready(): Promise<Model> {
     pending ??= resolveModel(id).catch((error) => {
       pending = undefined

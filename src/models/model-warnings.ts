@@ -1,7 +1,7 @@
+// Reports retries and warnings of a model as events.
 import type { Emit } from "../core/event.ts"
 import type { ModelRequest } from "./model.ts"
 
-/** Tells as events what a model reports while it answers. */
 export function modelWarningHandlers(emit: Emit): Required<Pick<ModelRequest, "onRetry" | "onWarning">> {
   return {
     onRetry({ attempt, delayMs, error }) {

@@ -1,36 +1,37 @@
+// The Model contract: what every language model implements.
 import type { Json, JsonSchema } from "../core/json.ts"
 import type { Message } from "../core/message.ts"
 import type { Price, Usage } from "../core/usage.ts"
 
-/** A language model. One method; streaming is the only form, everything else is derived from it. */
+/** A language model. Streaming is its only method; everything else is derived from it. */
 export interface Model {
-  /** `provider/name`, for people and for price lists. */
+  /** `provider/name`, for display and price lists. */
   id: string
-  /** Tokens the model can read at once, where it is known. */
+  /** The number of tokens that the model can read, if known. */
   contextWindow?: number | undefined
-  /** What its tokens cost, where it is known. */
+  /** The price of its tokens, if known. */
   price?: Price | undefined
-  /** Streams one answer. The last part is always one `finish`; an iterable that ends without it was cut. Throws a
-   *  `ModelError` for what the service did, an `AbortError` when `signal` fired. Closing the iterator early ends the
-   *  request. Calls are independent: one model may stream many answers at once. */
+  /** Streams one answer. The last part is always one `finish`; a stream that ends without it was cut. Throws a
+   *  `ModelError` for failures of the service, and an `AbortError` if `signal` fires. Closing the iterator early
+   *  ends the request. Calls are independent: one model can stream many answers concurrently. */
   stream(request: ModelRequest): AsyncIterable<ModelPart>
 }
 
 export interface ModelRequest {
   system: string
-  /** Code and its results are still parts here; an adapter sends code as `fenced` text and a result as user text. */
+  /** Contains code and results as parts. An adapter sends code as `fenced` text, and results as user text. */
   messages: readonly Message[]
   tools?: readonly ToolSpec[] | undefined
   signal?: AbortSignal | undefined
-  /** Called at every sign of life that is no part: the response has begun, a ping, a piece of a tool call. */
+  /** Called for every sign of life that is not a part: the response has begun, a ping, a fragment of a tool call. */
   alive?: (() => void) | undefined
   maxOutputTokens?: number | undefined
   temperature?: number | undefined
-  /** Told of each retry before its delay, by a model that retries. */
+  /** Called before the delay of each retry, by models that retry. */
   onRetry?: ((retry: { attempt: number; delayMs: number; error: Error }) => void) | undefined
-  /** Told what the host should know beside the answer, such as an endpoint that was left for another. */
+  /** Called with information for the host, such as a change of endpoint. */
   onWarning?: ((warning: { code: string; message: string }) => void) | undefined
-  /** Handed to the provider untouched. */
+  /** Passed to the provider unchanged. */
   providerOptions?: { [provider: string]: { [key: string]: Json } } | undefined
 }
 
@@ -40,8 +41,8 @@ export interface ToolSpec {
   input: JsonSchema
 }
 
-/** Text and reasoning come in pieces. A reasoning part with `provider` ends its block: what the provider wants back
- *  belongs to the text since the last such part, and reasoning after it is a block of its own. */
+/** Text and reasoning arrive in pieces. A reasoning part with `provider` ends its block: the data belongs to the
+ *  reasoning text since the last such part, and later reasoning is a new block. */
 export type ModelPart =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string; provider?: { [key: string]: Json } }

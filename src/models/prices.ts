@@ -1,18 +1,19 @@
+// The built-in list of model prices and context windows.
 import type { Price } from "../core/usage.ts"
 
-/** What we know about a model without asking anyone. */
+/** What is known about a model without asking a service. */
 export interface ModelFacts {
   price: Price
-  /** Tokens it can read at once. */
+  /** The number of tokens that the model can read. */
   contextWindow: number
 }
 
-/** US dollars per million tokens and context windows, as published by 2026-11-15: standard service, the lowest tier where
- *  a long prompt costs more, launch offers as they stand. Prices change; `price` on a model overrides the list, and an
+/** Returns price (US dollars per million tokens) and context window as published by 2026-11-15: standard service,
+ *  the lowest tier if long prompts cost more, including launch offers. `price` on a model overrides the list. An
  *  unknown model has no price rather than a guessed one. */
 export function modelFacts(id: string): ModelFacts | undefined {
   const path = id.toLowerCase().split("/")
-  // These hand models through at their makers' prices, as `openrouter/openai/gpt-5.2`.
+  // These services pass models on at the makers' prices, as `openrouter/openai/gpt-5.2`.
   if (path.length > 2 && (path[0] === "openrouter" || path[0] === "gateway")) path.shift()
   const owner = owners[path[0] ?? ""] ?? path[0] ?? ""
   const name = withDashes(path.at(-1) ?? "")
@@ -29,10 +30,10 @@ export function modelFacts(id: string): ModelFacts | undefined {
   return { price, contextWindow }
 }
 
-// Dates and aliases are the same model; any other ending may be another one.
+// Suffixes that name the same model: dates and aliases. Any other suffix may be another model.
 const sameModelSuffix = /^(?:-(?:latest|chat-latest|preview|codex|\d{4,8}|\d{4}-\d\d-\d\d|\d\d-\d\d(?:\d\d)?))*$/
 
-// The same version is written 4.5 and 4-5.
+// The same version is written as 4.5 and 4-5.
 function withDashes(name: string): string {
   return name.replaceAll(".", "-")
 }
@@ -100,7 +101,7 @@ const priceList: Record<string, Record<string, PriceRow>> = {
     "gemini-2.5-flash": [1_048_576, 0.3, 2.5, 0.03],
     "gemini-2.5-flash-lite": [1_048_576, 0.1, 0.4, 0.01],
   },
-  // The peak rate; other hours cost half.
+  // The peak rate; off-peak costs half.
   deepseek: {
     "deepseek-v4-pro": [1_000_000, 1.32, 3.96, 0.044],
     "deepseek-v4-flash": [1_000_000, 0.44, 1.32, 0.014],

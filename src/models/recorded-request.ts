@@ -1,26 +1,27 @@
+// Stores and compares the requests of a recording.
 import { createHash } from "node:crypto"
 import type { Message } from "../core/message.ts"
 import { textDiff } from "../core/text/text-diff.ts"
 import type { ModelRequest } from "./model.ts"
 
-/** What a model was asked, as texts that are equal for equal requests: ids, which are random, are left out, and images
- *  are digests. The declarations of bindings are part of the system prompt. */
+/** A model request as texts that are equal for equal requests. Random ids are left out, and images are digests. The
+ *  declarations of bindings are part of the system prompt. */
 export interface RequestTexts {
   system: string
   tools: readonly string[]
   messages: readonly string[]
 }
 
-/** The same as it is stored: as its difference to an earlier call, because a conversation is sent again with each. */
+/** A request as stored: only its difference to an earlier call, because each call repeats the conversation. */
 export interface RecordedRequest {
-  /** The call that it is the difference to. */
+  /** The call that this is the difference to. */
   base?: number
-  /** How many of that call's messages come first. Default 0. */
+  /** How many messages of that call come first. Default 0. */
   kept?: number
-  /** Default: as in `base`. */
+  /** Default: same as in `base`. */
   system?: string
   tools?: readonly string[]
-  /** The messages after those. */
+  /** The messages that follow those. */
   messages: readonly string[]
 }
 
@@ -50,7 +51,7 @@ function comparableMessageText({ role, parts }: Message): string {
   return [`${role}:`, ...texts].join("\n")
 }
 
-/** Gives each request of a recording as its difference to the one before. */
+/** Creates a function that returns each request of a recording as the difference to the previous one. */
 export function createRequestRecorder(): (call: number, request: ModelRequest) => RecordedRequest {
   let last: { call: number; texts: RequestTexts } | undefined
   return (call, request) => {
@@ -71,7 +72,7 @@ export function createRequestRecorder(): (call: number, request: ModelRequest) =
   }
 }
 
-/** The texts of each request, by its call; without those whose base is missing. */
+/** Restores the texts of each request by its call number. Requests whose base is missing are left out. */
 export function restoreRequestTexts(
   calls: readonly { call: number; request?: RecordedRequest | undefined }[],
 ): ReadonlyMap<number, RequestTexts> {
@@ -87,23 +88,30 @@ export function restoreRequestTexts(
   return restored
 }
 
-/** The first thing in which two requests differ, and how. */
+/** Describes the first difference between two requests; undefined if they are equal. */
 export function requestDifference(
-  before: RequestTexts,
-  now: RequestTexts,
+  recorded: RequestTexts,
+  current: RequestTexts,
   mask: (text: string) => string,
 ): string | undefined {
-  const compared: [name: string, before: string | undefined, now: string | undefined][] = [
-    ["the system prompt, which declares the bindings,", before.system, now.system],
-    ...pairs(before.tools, now.tools).map(([a, b], index): [string, typeof a, typeof b] => [`tool ${index + 1}`, a, b]),
-    ...pairs(before.messages, now.messages).map(([a, b], index): [string, typeof a, typeof b] => [
+  const compared: [name: string, recorded: string | undefined, current: string | undefined][] = [
+    ["the system prompt, which declares the bindings,", recorded.system, current.system],
+    ...pairs(recorded.tools, current.tools).map(([a, b], index): [string, typeof a, typeof b] => [
+      `tool ${index + 1}`,
+      a,
+      b,
+    ]),
+    ...pairs(recorded.messages, current.messages).map(([a, b], index): [string, typeof a, typeof b] => [
       `message ${index + 1}`,
       a,
       b,
     ]),
   ]
-  for (const [name, old, current] of compared) {
-    const [left, right] = [old === undefined ? "" : mask(old), current === undefined ? "" : mask(current)]
+  for (const [name, recordedText, currentText] of compared) {
+    const [left, right] = [
+      recordedText === undefined ? "" : mask(recordedText),
+      currentText === undefined ? "" : mask(currentText),
+    ]
     if (left !== right) return `${name} differs.\n\n${textDiff(left, right)}\n`
   }
   return undefined

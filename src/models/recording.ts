@@ -1,3 +1,4 @@
+// Records the calls of a model, and replays a recording as a model.
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import {
@@ -35,31 +36,31 @@ import {
 } from "./recorded-request.ts"
 import { splitTextPart } from "./scripted.ts"
 
-/** One call of a model, plain JSON; a recording is a list of these, in a file one a line. */
+/** One call of a model as plain JSON. A recording is a list of calls; in a file, one call per line. */
 export interface RecordedCall {
-  /** Calls of version 1 have no request that can be compared. */
+  /** Calls of version 1 have no comparable request. */
   version: 1 | 2
-  /** Counts from 0 in the order the calls were made. */
+  /** Counts from 0, in the order in which the calls were made. */
   call: number
   model: string
-  /** What the model was asked, which `strict` compares. */
+  /** The request, for comparison with `strict`. */
   request?: RecordedRequest | undefined
-  /** What the model said, text that came in pieces put together. Without `finish` when it failed or was left early. */
+  /** The answer, with adjacent pieces of text joined. Has no `finish` if the call failed or was aborted. */
   parts: ModelPart[]
   error?: ErrorData & { status?: number; retryAfterMs?: number }
 }
 
 export interface RecordOptions {
-  /** Continues a file that exists. Default false: such a file is refused, so that recordings are not mixed. */
+  /** Continues an existing file. Default false: an existing file is refused, so that recordings are not mixed. */
   append?: boolean | undefined
-  /** Whether each request is written down, with the texts of prompts and results; `strict` needs it. Default true. */
+  /** True: records each request with the texts of prompts and results, as `strict` requires. Default true. */
   requests?: boolean | undefined
 }
 
 const recordChecks: OptionChecks<RecordOptions> = { append: mustBeBoolean, requests: mustBeBoolean }
 
-/** The same model, with every call written down as it ends: to a new file of JSON lines, into an array, or by a
- *  function. Throws a `ConfigError` for a file that has calls already, unless it is to be continued. */
+/** Returns the same model, which records every call when it ends: to a new file of JSON lines, to an array, or by a
+ *  function. Throws a `ConfigError` if the file already has calls and `append` is not set. */
 export function recordModel(
   model: Model,
   sink: string | RecordedCall[] | ((call: RecordedCall) => void),
@@ -67,7 +68,7 @@ export function recordModel(
 ): Model {
   checkOptions("recordModel()", options, recordChecks)
   const { append = false, requests = true } = options
-  if (append && typeof sink !== "string") throw new ConfigError("record: append is for a file. Leave it out.")
+  if (append && typeof sink !== "string") throw new ConfigError("recordModel: append is for a file. Leave it out.")
   let calls = typeof sink === "string" ? nextCallNumber(sink, append) : 0
   let hasWritten = append
   const recordedRequest = createRequestRecorder()
@@ -78,7 +79,7 @@ export function recordModel(
       sink.push(entry)
       return
     }
-    // Another recorder may have begun the file meanwhile.
+    // Another recorder may have started the file in the meantime.
     if (!hasWritten) refuseExisting(sink)
     hasWritten = true
     appendPrivateFileSync(sink, `${JSON.stringify(entry)}\n`)
@@ -99,7 +100,7 @@ export function recordModel(
         yield part
       }
     } catch (error) {
-      // An abort is the caller's doing, not the model's: the call was left early.
+      // The caller aborted the call; that is not an error of the model.
       if (!isAbortError(error)) entry.error = recordedErrorFields(error)
       throw error
     } finally {
@@ -110,7 +111,7 @@ export function recordModel(
   return wrapModel(model, recorded)
 }
 
-/** The number of the first call that is to be recorded. */
+/** The number of the first call to record. */
 function nextCallNumber(path: string, append: boolean): number {
   if (!append) refuseExisting(path)
   if (!append || !existsSync(path)) return 0
@@ -125,18 +126,18 @@ function refuseExisting(path: string): void {
 }
 
 export interface ReplayOptions {
-  /** Compares each request with the recorded one: system prompt with its declarations of bindings, tools, and messages.
-   *  The first difference is an error that shows it. Default false: only the order counts. */
+  /** True: compares each request with the recorded one (system prompt with the declarations of bindings, tools,
+   *  messages) and throws at the first difference. Default false: only the order counts. */
   strict?: boolean | undefined
-  /** With `strict`: makes texts comparable that differ each time, such as dates. */
+  /** With `strict`: replaces texts that differ each time, such as dates, before comparing. */
   mask?: ((text: string) => string) | undefined
-  /** Waits this long before each piece of text, as a real model would. Default 0. */
+  /** The delay before each piece of text, to imitate a real model. Default 0. */
   paceMs?: number | undefined
-  /** Text is given out in pieces of this many characters. Default: 12 when paced, else whole. */
+  /** The number of characters per piece of text. Default: 12 if `paceMs` is set, otherwise the whole text. */
   chunk?: number | undefined
   /** Default: the real clock. */
   sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<void>) | undefined
-  /** Default: the recorded model's. */
+  /** Default: the id of the recorded model. */
   id?: string | undefined
   contextWindow?: number | undefined
   price?: Price | undefined
@@ -153,7 +154,7 @@ const replayChecks: OptionChecks<ReplayOptions> = {
   price: mustBeObject,
 }
 
-/** Plays a recording back, call by call in the order it was made: a model that needs no key and no network. */
+/** Replays a recording call by call, in the recorded order: a model that needs neither a key nor a network. */
 export function replayModel(source: string | readonly RecordedCall[], options: ReplayOptions = {}): Model {
   checkOptions("replayModel()", options, replayChecks)
   const { strict = false, mask = (text) => text, paceMs = 0, sleep = realSleep, contextWindow, price } = options
@@ -251,7 +252,7 @@ function recordedErrorFields(error: unknown): NonNullable<RecordedCall["error"]>
 
 function restoreError({ name, message, code, retryable, ...rest }: NonNullable<RecordedCall["error"]>): Error {
   if (name === "ModelError") {
-    // The code was a ModelErrorCode when it was recorded.
+    // It was a ModelErrorCode when it was recorded.
     const options: ModelErrorOptions = { ...rest, code: code as ModelErrorCode, retryable }
     return new ModelError(message, options)
   }
@@ -259,6 +260,6 @@ function restoreError({ name, message, code, retryable, ...rest }: NonNullable<R
 }
 
 async function realSleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  // An abort only ends the wait; the caller checks its signal.
+  // An abort only ends the delay; the caller checks its signal.
   await after(ms, undefined, { signal }).catch(() => {})
 }

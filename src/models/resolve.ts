@@ -1,3 +1,4 @@
+// Finds the model for an id such as `openai/gpt-5.2`: its package or service, its API key, retries and time-outs.
 import {
   checkOptions,
   mustBeBoolean,
@@ -27,19 +28,19 @@ export interface ResolveOptions {
   baseURL?: string | undefined
   headers?: Record<string, string> | undefined
   fetch?: typeof globalThis.fetch | undefined
-  /** A ready AI SDK provider, such as `createMistral({ … })`, to take the model from. The name before the slash is then
-   *  only a name. */
+  /** An AI SDK provider such as `createMistral({ … })` that creates the model. The part of the id before the slash
+   *  is then only a label. */
   provider?: AiSdkProvider | undefined
   price?: Price | undefined
   contextWindow?: number | undefined
   providerOptions?: ProviderOptions | undefined
-  /** False: no images are sent, and a line of text stands for each. Default true: they are sent unless the endpoint rejects them. */
+  /** False: images are replaced by a line of text. Default true: images are sent unless the endpoint rejects them. */
   images?: boolean | undefined
-  /** How to try again; false for not at all. */
+  /** Retry options; false for no retries. */
   retry?: RetryOptions | false | undefined
-  /** How long to wait; false for ever. */
+  /** Time-out options; false for no time-outs. */
   timeouts?: TimeoutOptions | false | undefined
-  /** Where keys are looked up. Default `process.env`. */
+  /** Where API keys are looked up. Default `process.env`. */
   env?: Record<string, string | undefined> | undefined
 }
 
@@ -62,13 +63,13 @@ function mustBeSecretRecord(value: unknown): string | undefined {
   return typeof value === "object" && value !== null ? undefined : "is not an object"
 }
 
-/** An AI SDK provider: called with a model's name, or asked for its `languageModel`. */
+/** An AI SDK provider: a function of the model's name, or an object with `languageModel`. */
 export type AiSdkProvider = ((modelId: string) => AiSdkModel) | { languageModel(modelId: string): AiSdkModel }
 
-/** A ready model, with retries and time-outs, by its id:
+/** Returns the model for an id, with retries and time-outs:
  *  - `openai/…`, `anthropic/…`, `google/…` and any other installed AI SDK provider package as `<provider>/<model>`;
- *  - a compatible service of our table by its name, as `groq/…` or `ollama/…`; the table goes before packages;
- *  - `openai-compatible:<base URL>#<model>`, with the key, if it needs one, in `OPENAI_COMPATIBLE_API_KEY`.
+ *  - a compatible service of our table, as `groq/…` or `ollama/…`; the table takes precedence over packages;
+ *  - `openai-compatible:<base URL>#<model>`, with the API key in `OPENAI_COMPATIBLE_API_KEY` if it needs one.
  *  Rejects with a `ConfigError` or `MissingPeerError` that names the missing key, package or name. */
 export async function resolveModel(id: string, options: ResolveOptions = {}): Promise<Model> {
   checkOptions("resolveModel()", options, resolveChecks)
@@ -88,12 +89,12 @@ export async function resolveModel(id: string, options: ResolveOptions = {}): Pr
   )
 }
 
-/** What a model is called everywhere, however it was written: an address is no part of its name, and may hold a password. */
+/** The id of a model for display, without the address, which may contain a password. */
 export function modelDisplayId(id: string): string {
   return id.replace(/^openai-compatible:.*#/s, "openai-compatible/")
 }
 
-/** Refuses what cannot be the id of a model, whatever is installed. */
+/** Throws a `ConfigError` for ids that cannot be valid, whatever is installed. */
 export function checkModelId(
   id: string,
   { provider, baseURL }: Pick<ResolveOptions, "provider" | "baseURL"> = {},
@@ -107,7 +108,7 @@ export function checkModelId(
   if (!/^[^/]+\/.+/.test(id)) throw new ConfigError(malformedIdMessage(id))
 }
 
-/** The wrappers every model gets that Karst makes itself. */
+/** Adds the wrappers that every model made by Karst has. */
 export function withRetryAndTimeouts(model: Model, options: Pick<ResolveOptions, "retry" | "timeouts"> = {}): Model {
   const timed = options.timeouts === false ? model : withTimeouts(model, options.timeouts)
   return options.retry === false ? timed : withRetry(timed, options.retry)
@@ -193,7 +194,7 @@ async function importProvider(id: string, provider: string): Promise<Record<stri
   }
 }
 
-/** `createOpenAI` for `openai`, by convention; else the package's shortest `create…` function. */
+/** Finds `createOpenAI` for `openai`, by convention; otherwise the package's shortest `create…` function. */
 function findProviderFactory(
   module: Record<string, unknown>,
   provider: string,
@@ -201,12 +202,12 @@ function findProviderFactory(
   const names = Object.keys(module).filter((name) => /^create[A-Z]/.test(name) && typeof module[name] === "function")
   const wanted = `create${provider.replaceAll("-", "")}`
   const name = names.find((name) => name.toLowerCase() === wanted) ?? names.toSorted((a, b) => a.length - b.length)[0]
-  // A function by the filter above; what it takes is the AI SDK's convention.
+  // The filter selected functions; their parameter is an AI SDK convention.
   return name === undefined ? undefined : (module[name] as (settings: object) => unknown)
 }
 
 function takeLanguageModel(provider: unknown, name: string, id: string): AiSdkModel {
-  // Providers are functions or objects with methods; aiSdk checks what they give.
+  // A provider is a function or an object with methods; aiSdk() checks the result.
   if (typeof provider === "function") return (provider as (modelId: string) => AiSdkModel)(name)
   if (typeof provider === "object" && provider !== null && "languageModel" in provider) {
     return (provider as { languageModel(modelId: string): AiSdkModel }).languageModel(name)
@@ -221,7 +222,7 @@ function findApiKey(id: string, names: readonly string[], options: ResolveOption
   if (apiKey !== undefined) return apiKey
   const found = names.map((name) => env[name]).find(Boolean)
   if (found || names.length === 0) return found
-  // Somebody who brings an own credential needs none of ours; the package only wants to see something.
+  // With a credential in the headers no API key is needed, but the package requires some value.
   if (Object.keys(headers ?? {}).some((name) => /^(authorization|x-api-key|x-goog-api-key)$/i.test(name))) return ""
   const others = names.length > 1 ? ` (or ${names.slice(1).join(", ")})` : ""
   throw new ConfigError(

@@ -1,3 +1,4 @@
+// Retries model calls that may succeed later.
 import { setTimeout as after } from "node:timers/promises"
 import {
   checkOptions,
@@ -13,17 +14,17 @@ import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { closableStream, wrapModel } from "./model-stream.ts"
 
 export interface RetryOptions {
-  /** After the first attempt. Default 5. */
+  /** The number of retries after the first attempt. Default 5. */
   retries?: number | undefined
-  /** The first delay; each next one is twice as long, plus up to a quarter. Default 500. */
+  /** The first delay. Each further delay is twice as long, plus up to a quarter. Default 500. */
   baseMs?: number | undefined
-  /** The longest delay. A service that asks for more fails at once. Default 32,000. */
+  /** The longest delay. If the service asks for a longer one, the call fails immediately. Default 32,000. */
   capMs?: number | undefined
-  /** Waits, and rejects when the signal fires. Default: the real clock. */
+  /** Waits, and rejects if the signal fires. Default: the real clock. */
   sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined
   /** From 0 to 1. Default `Math.random`. */
   random?: (() => number) | undefined
-  /** Sees each retry before its delay; what it throws is ignored. */
+  /** Called before the delay of each retry. Errors it throws are ignored. */
   onRetry?: ((retry: ModelRetry) => void) | undefined
 }
 
@@ -43,8 +44,8 @@ export interface ModelRetry {
   error: ModelError
 }
 
-/** Tries again what may work later: rate limits, overload, server errors, lost connections, time-outs. Only until the
- *  first part was given out, since nobody could take that back. What the service says about waiting is honoured. */
+/** Retries rate limits, overload, server errors, lost connections and time-outs, until the first part has been
+ *  passed on. Respects the delay that the service asks for. */
 export function withRetry(model: Model, options: RetryOptions = {}): Model {
   checkOptions("withRetry()", options, retryChecks)
   const { retries = 5, baseMs = 500, capMs = 32_000, sleep = realSleep, random = Math.random, onRetry } = options
@@ -72,7 +73,7 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
     }
   }
 
-  // An observer cannot change what happens, not even by throwing.
+  // Errors of observers are ignored.
   function observe(retried: ModelRetry, request: ModelRequest): void {
     request.onRetry?.(retried)
     try {

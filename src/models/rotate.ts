@@ -1,3 +1,4 @@
+// Distributes the requests of one model over several endpoints or API keys.
 import { checkOptions, mustBeBoolean, mustBeFunction, type OptionChecks } from "../core/checks/check-options.ts"
 import { ConfigError, ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
@@ -6,11 +7,12 @@ import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { closableStream } from "./model-stream.ts"
 
 export interface RotateOptions {
-  /** Tries those that did not answer last in any order, so that many programs spread over them. Default false: in theirs. */
+  /** True: after the preferred endpoint, tries the others in random order, to spread the load of many programs.
+   *  Default false: in the given order. */
   shuffle?: boolean | undefined
   /** From 0 to 1. Default `Math.random`. */
   random?: (() => number) | undefined
-  /** Sees each change of endpoint; what it throws is ignored. */
+  /** Called at each change of endpoint. Errors it throws are ignored. */
   onChange?: ((change: EndpointChange) => void) | undefined
 }
 
@@ -21,17 +23,18 @@ const rotateChecks: OptionChecks<RotateOptions> = {
 }
 
 export interface EndpointChange {
-  /** Places in the list. */
+  /** Indexes in the list. */
   from: number
   to: number
   error: ModelError
 }
 
-/** One model behind several endpoints or keys: `rotate([await resolve(id, { apiKey, retry: false }), …])`. The endpoint that
- *  answered last is asked first. Where it fails in a way that may pass (rate limits, overload, server errors, lost
- *  connections, time-outs), the next is asked at once; so it is where the key is refused, with a warning. Any other failure is thrown. Only until the first part was given
- *  out: an answer is never begun twice, but the next request goes to another endpoint. Where all fail, the error names each
- *  attempt; `retry(rotate(…))` then waits and begins anew. */
+/** One model behind several endpoints or keys: `rotateModels([await resolveModel(id, { apiKey, retry: false }),
+ *  …])`. The endpoint that answered last is asked first. If it fails temporarily (rate limits, overload, server
+ *  errors, lost connections, time-outs), the next one is asked immediately; likewise, with a warning, if it refuses
+ *  the key. Other failures are thrown. After the first part has been passed on, the failure is thrown, and the next
+ *  request goes to another endpoint. If all endpoints fail, the error lists every attempt;
+ *  `withRetry(rotateModels(…))` then waits and starts again. */
 export function rotateModels(models: readonly Model[], options: RotateOptions = {}): Model {
   checkOptions("rotateModels()", options, rotateChecks)
   const { shuffle = false, random = Math.random, onChange } = options
@@ -57,19 +60,19 @@ export function rotateModels(models: readonly Model[], options: RotateOptions = 
         if (!(error instanceof ModelError) || !mayWorkElsewhere(error)) throw error
         const next = order[(nth + 1) % order.length] ?? 0
         if (started) {
-          // What was said cannot be taken back; whoever goes on from there had better ask another.
+          // Parts that were passed on cannot be taken back; the next request goes to another endpoint.
           if (preferred === index) preferred = next
           throw error
         }
         failures.push({ index, error })
-        if (nth + 1 < order.length) tell({ from: index, to: next, error }, failures.length, request)
+        if (nth + 1 < order.length) report({ from: index, to: next, error }, failures.length, request)
       }
     }
     throw allEndpointsFailed(first.id, failures)
   }
 
-  // An observer cannot change what happens, not even by throwing.
-  function tell(change: EndpointChange, attempt: number, request: ModelRequest): void {
+  // Errors of observers are ignored.
+  function report(change: EndpointChange, attempt: number, request: ModelRequest): void {
     const { from, to, error } = change
     if (error.retryable) request.onRetry?.({ attempt, delayMs: 0, error })
     else request.onWarning?.({ code: "endpoint-changed", message: endpointChangeMessage(from, to, error) })
@@ -80,14 +83,14 @@ export function rotateModels(models: readonly Model[], options: RotateOptions = 
 
   return {
     id: first.id,
-    // What holds for all of them.
+    // The values that hold for all endpoints.
     contextWindow: smallest(models.map(({ contextWindow }) => contextWindow)),
     price: models.every(({ price }) => price) ? first.price : undefined,
     stream: (request) => closableStream(request.signal, (signal) => answer(request, signal)),
   }
 }
 
-// Another endpoint has another key.
+// Another endpoint may have another key.
 function mayWorkElsewhere({ retryable, code }: ModelError): boolean {
   return retryable || code === "authentication"
 }
@@ -99,7 +102,7 @@ function endpointChangeMessage(from: number, to: number, { message }: ModelError
 function firstModel(models: readonly Model[]): Model {
   const [first] = models
   if (first) return first
-  throw new ConfigError("rotate: the list of models is empty. Give at least one.")
+  throw new ConfigError("rotateModels: the list of models is empty. Give at least one.")
 }
 
 interface EndpointFailure {
@@ -107,7 +110,7 @@ interface EndpointFailure {
   error: ModelError
 }
 
-// The preferred one, then those after it, round to those before it.
+// The preferred endpoint first, then the following ones, wrapping around.
 function endpointOrder(preferred: number, count: number, random: (() => number) | undefined): number[] {
   const rest = Array.from({ length: count - 1 }, (_, index) => (preferred + 1 + index) % count)
   if (random) {
@@ -125,7 +128,7 @@ function allEndpointsFailed(id: string, failures: readonly EndpointFailure[]): M
   const first = failures.find(({ error }) => error.retryable) ?? only
   const list = failures.map(({ index, error }) => `- endpoint ${index + 1} (${error.code}): ${error.message}`)
   return new ModelError(`None of the ${failures.length} endpoints of ${id} answered:\n${list.join("\n")}`, {
-    // Of several reasons, the first that may pass; it passes when any of them does.
+    // The first temporary failure: all endpoints may work again when one does.
     code: first?.error.code ?? "server-error",
     retryable: first?.error.retryable ?? false,
     status: first?.error.status,
@@ -133,7 +136,7 @@ function allEndpointsFailed(id: string, failures: readonly EndpointFailure[]): M
   })
 }
 
-// One that does not say how long to wait may be there at once.
+// An endpoint without a stated delay may work immediately.
 function shortestWait(failures: readonly EndpointFailure[]): number | undefined {
   const waits = failures.filter(({ error }) => error.retryable).map(({ error }) => error.retryAfterMs)
   return smallest(waits.some((wait) => wait === undefined) ? [] : waits)

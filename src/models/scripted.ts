@@ -1,3 +1,4 @@
+// A model with scripted answers, for tests and examples.
 import {
   checkOptions,
   mustBeAtLeast,
@@ -11,8 +12,8 @@ import { abortError } from "../core/run.ts"
 import { type Price, type Usage, withCost } from "../core/usage.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 
-/** One answer: a text, the parts of one, an error to throw, or a function of the request that gives any of these. An
- *  error among parts is thrown when its turn comes; a missing `finish` is added. */
+/** One answer: a text, its parts, an error to throw, or a function of the request that returns one of these. An
+ *  error among parts is thrown at its position. A missing `finish` is added. */
 export type ScriptedStep = string | readonly (ModelPart | Error)[] | Error | ScriptedAnswer
 
 export type ScriptedAnswer = (request: ModelRequest) => ScriptedStep | Promise<ScriptedStep>
@@ -22,9 +23,9 @@ export interface ScriptedOptions {
   id?: string | undefined
   contextWindow?: number | undefined
   price?: Price | undefined
-  /** What every answer reports, unless its own `finish` says otherwise. Default: unknown. */
+  /** The usage that every answer reports, unless its own `finish` has one. Default: unknown. */
   usage?: Usage | undefined
-  /** Text is cut into pieces of this many characters. Default: not cut. */
+  /** Text is split into pieces of this many characters. Default: not split. */
   chunk?: number | undefined
 }
 
@@ -37,14 +38,13 @@ const scriptedChecks: OptionChecks<ScriptedOptions> = {
 }
 
 export interface ScriptedModel extends Model {
-  /** Every request so far. */
+  /** All requests so far. */
   readonly requests: readonly ModelRequest[]
-  /** Steps not used yet. */
+  /** The number of unused steps. */
   readonly remaining: number
 }
 
-/** A model that says what it is told to: for tests and examples. Steps are used in order; a single function answers
- *  every request. */
+/** Creates a model that returns the given steps in order. A single function answers every request. */
 export function scriptedModel(
   steps: readonly ScriptedStep[] | ScriptedAnswer,
   options: ScriptedOptions = {},
@@ -83,7 +83,8 @@ export function scriptedModel(
   return model
 }
 
-// Not inside of the above: the engine holds on to what a generator function has around it until old memory is collected.
+// Not a closure of the function above: V8 retains the scope of a generator function until the old generation is
+// collected.
 async function* streamAnswer(
   request: ModelRequest,
   next: (request: ModelRequest) => Promise<readonly (ModelPart | Error)[]>,
@@ -115,7 +116,7 @@ async function partsOf(
   return [...parts, { type: "finish", reason: calls ? "tool-calls" : "stop", usage }]
 }
 
-/** A part as several, with at most `size` characters of text each; never cuts a character in two. */
+/** Splits a text part into parts with at most `size` characters each, never within a character. */
 export function* splitTextPart(part: ModelPart, size: number): Generator<ModelPart> {
   if (part.type !== "text" || part.text.length <= size) {
     yield part

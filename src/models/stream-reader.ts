@@ -1,18 +1,19 @@
+// Reads a model's stream so that an abort takes effect immediately.
 import { onAbort } from "../core/abort.ts"
 import { abortError } from "../core/run.ts"
 import type { ModelPart } from "./model.ts"
 
-/** Reads a model's stream so that neither a silent stream nor a hanging close can hold up an abort. */
+/** Neither a silent stream nor a hanging close can delay an abort. */
 export class ModelStreamReader {
   #iterator: AsyncIterator<ModelPart>
   #signal: AbortSignal
   #stop: ((error: Error) => void) | undefined
-  #unlisten: () => void
+  #stopListening: () => void
 
   constructor(stream: AsyncIterable<ModelPart>, signal: AbortSignal) {
     this.#iterator = stream[Symbol.asyncIterator]()
     this.#signal = signal
-    this.#unlisten = onAbort(signal, () => this.#stop?.(abortError(signal)))
+    this.#stopListening = onAbort(signal, () => this.#stop?.(abortError(signal)))
   }
 
   next(): Promise<ModelPart | undefined> {
@@ -23,9 +24,9 @@ export class ModelStreamReader {
     })
   }
 
-  /** Ends the request; how that goes is the stream's own affair and changes nothing for us. */
+  /** Ends the request without waiting for it. */
   close(): void {
-    this.#unlisten()
+    this.#stopListening()
     this.#iterator.return?.()?.then(undefined, () => undefined)
   }
 }

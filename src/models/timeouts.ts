@@ -1,3 +1,4 @@
+// Gives up on models that do not answer or stop answering.
 import { checkOptions, mustBeFunction, mustBePositive, type OptionChecks } from "../core/checks/check-options.ts"
 import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
@@ -5,13 +6,14 @@ import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { closableStream, wrapModel } from "./model-stream.ts"
 
 export interface TimeoutOptions {
-  /** To the first sign of life. Default 60,000; 300,000 for a model on this machine, which may have to load. */
+  /** Time until the first sign of life. Default 60,000; 300,000 for a model on this machine, which may have to load
+   *  first. */
   connectMs?: number | undefined
-  /** From there to the first part: a model may think in silence. Default 300,000. */
+  /** Time from there to the first part, because a model may think silently. Default 300,000. */
   thinkMs?: number | undefined
-  /** Between parts or other signs of life, after the first part. Default 120,000. */
+  /** Time between parts or other signs of life after the first part. Default 120,000. */
   idleMs?: number | undefined
-  /** Calls back after a time, unless the function it returns is called before. Default: the real clock. */
+  /** Calls back after a time, unless the returned function is called first. Default: the real clock. */
   schedule?: ((callback: () => void, ms: number) => () => void) | undefined
 }
 
@@ -22,8 +24,8 @@ export const timeoutChecks: OptionChecks<TimeoutOptions> = {
   schedule: mustBeFunction,
 }
 
-/** Gives up on a model that does not answer (`timeout`) or falls silent (`stalled`); both may be tried again. Only time
- *  spent waiting for the model counts, and what comes after `finish` is not waited for. */
+/** Fails with `timeout` if the model does not answer, and with `stalled` if it stops sending. Both can be retried.
+ *  Only the time spent waiting for the model counts. Nothing after `finish` is waited for. */
 export function withTimeouts(model: Model, options: TimeoutOptions = {}): Model {
   checkOptions("withTimeouts()", options, timeoutChecks)
   const { connectMs = 60_000, thinkMs = 300_000, idleMs = 120_000, schedule = scheduleOnClock } = options
@@ -46,7 +48,7 @@ export function withTimeouts(model: Model, options: TimeoutOptions = {}): Model 
       })
       [Symbol.asyncIterator]()
 
-    // Each wait is a promise of its own: a long answer leaves no trail of reactions on one that never settles.
+    // A new promise for each wait, so that a long answer does not accumulate reactions on one promise.
     function next(): Promise<IteratorResult<ModelPart>> {
       const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<ModelPart>>()
       let cancel = doNothing

@@ -1,15 +1,16 @@
+// Replaces images by text for models that do not accept images.
 import { errorData, ModelError } from "../core/errors.ts"
 import type { ImagePart, Message, ResultMessage, UserMessage } from "../core/message.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { closableStream, wrapModel } from "./model-stream.ts"
 
-/** The same model without images: a line of text stands for each. */
+/** Returns the same model; each image is replaced by a line of text. */
 export function withoutImages(model: Model): Model {
   return wrapModel(model, (request) => model.stream(withImagesAsText(request)))
 }
 
-/** The same model, for an endpoint that may not take images. Where it rejects a request because of them, the request is sent
- *  again with text in their place, a warning is given, and later requests have no images. */
+/** Returns the same model for an endpoint that may not accept images. If it rejects a request because of images, the
+ *  request is sent again with text in their place, a warning is raised, and later requests contain no images. */
 export function withoutRejectedImages(model: Model): Model {
   let takesImages = true
 
@@ -51,7 +52,7 @@ function hasImages(message: Message): boolean {
   return found
 }
 
-// Each request holds the messages of the one before, so each message is looked through once.
+// Each request repeats the messages of the previous one, so the result is cached per message.
 const hasImagesCache = new WeakMap<Message, boolean>()
 
 function imagesAsText(message: Message): Message {
@@ -66,7 +67,7 @@ function userImagesAsText(message: UserMessage): UserMessage {
   return { ...message, parts }
 }
 
-// The lines belong to the first result: the images of a result message follow it.
+// The lines are added to the first result, because the images of a result message follow it.
 function resultImagesAsText(message: ResultMessage): ResultMessage {
   const lines = message.parts.flatMap((part) => (part.type === "image" ? [imageLine(part)] : []))
   const [first, ...rest] = message.parts.filter((part) => part.type !== "image")
@@ -84,7 +85,7 @@ function bytesIn(base64: string): number {
   return Math.floor((base64.length * 3) / 4) - padding
 }
 
-// Providers word it differently; all of them name what they do not take.
+// Providers word this differently, but all mention images.
 function isAboutImages(error: unknown): boolean {
   if (!(error instanceof Error) || !/image|vision|multi-?modal|mmproj/i.test(error.message)) return false
   if (!(error instanceof ModelError)) return unsupported.test(error.message)
@@ -94,7 +95,7 @@ function isAboutImages(error: unknown): boolean {
 
 const unsupported = /support|cannot|can't|not (?:allowed|enabled|available)|only (?:accepts?|takes?) text|text.only/i
 
-/** Whether it complains about this image and not about images. */
+/** Returns true if the error is about this image, not about images in general. */
 function isAboutOneImage(error: unknown): boolean {
   const { message } = errorData(error)
   if (/(?:not|n't) support|unsupported|no vision/i.test(message) && !/format|media type/i.test(message)) return false
@@ -104,7 +105,7 @@ function isAboutOneImage(error: unknown): boolean {
 }
 
 function rejectionMessage(id: string, error: unknown): string {
-  // The advice of the error is for requests that nobody changes.
+  // The advice in this message does not apply, because the request was changed.
   const message = errorData(error).message.replace(/ Change the request; trying again does not help\.$/, "")
   return `${id} rejected a request with images: ${message} It was sent again with text in their place. Say images: false to send none.`
 }

@@ -8,13 +8,14 @@ import { outsideRuns, parentForNewRun, runAndAncestors } from "../core/run-conte
 import { createRunQueue, type WaitForTurn } from "../core/run-queue.ts"
 import { type Trajectory, trajectory } from "../core/trajectory.ts"
 import { sessionHandle } from "./session-handle.ts"
+import type { SessionStorage } from "./session-storage.ts"
 
 /** What a session needs from its agent. */
 export interface SessionDriver<O extends RunOptions = RunOptions> {
   /** Default: a new id. */
   id?: string | undefined
-  /** The folder of its archive, and its own folder there. */
-  archive?: { folder: string | undefined; directory: string | undefined } | undefined
+  /** Where it is archived; the session closes it. */
+  storage?: SessionStorage | undefined
   /** The handle, if it has more than the id and the archive. It may change with each run. */
   handle?: (() => string) | undefined
   runtime: LiveObjects | undefined
@@ -24,14 +25,14 @@ export interface SessionDriver<O extends RunOptions = RunOptions> {
   events(): readonly AgentEvent[]
   /** Opens another session with the same past and a copy of the runtime. Called while no run is under way. */
   fork?: (() => Promise<SessionOf<O>>) | undefined
-  /** Closes what the session opened. Resolves to the time of the end, if that is stored. */
-  close(): Promise<number | undefined>
+  /** Closes what was opened for the session, except its storage. */
+  close(): Promise<void>
 }
 
 /** Creates a session: runs that share one conversation, one after the other. */
 export function createSession<O extends RunOptions>(driver: SessionDriver<O>): SessionOf<O> {
   const id = driver.id ?? newId("s")
-  const { fork, archive } = driver
+  const { fork, storage } = driver
   const queue = createRunQueue<{ run: Run; prompt: Prompt }>()
   const unsettled = new Set<Run>()
   let steered: string[] = []
@@ -84,7 +85,11 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   async function end(): Promise<void> {
     abortQueued("The session was closed before this run began.")
     await Promise.all([...unsettled].map((run) => run.settled))
-    completedAt = (await driver.close()) ?? Date.now()
+    try {
+      await driver.close()
+    } finally {
+      completedAt = (await storage?.writer.close()) ?? Date.now()
+    }
   }
 
   const currentTrajectory = () => sessionTrajectory(id, driver.events(), completedAt)
@@ -92,9 +97,9 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   return {
     id,
     get handle() {
-      return driver.handle?.() ?? sessionHandle(id, archive?.folder)
+      return driver.handle?.() ?? sessionHandle(id, storage?.archive.folder)
     },
-    directory: archive?.directory,
+    directory: storage?.archive.directory(id),
     runtime: driver.runtime,
     get running() {
       return runUnderWay()

@@ -1,17 +1,17 @@
+// The tool `activate_skill`: activates skills and reads their files, for agents without code actions.
 import * as z from "zod"
 import { errorData } from "../core/errors.ts"
 import { type Tool, tool, toolFailure } from "./tool.ts"
 
-/** How a run gets at its skills. Both throw what the model can mend. */
+/** The skills of a run. Both functions throw errors that the model can fix. */
 export interface SkillAccess {
   names: readonly string[]
-  /** Has the instructions told after the results of this answer. */
+  /** Adds the skill's instructions to the conversation after the results of this answer. */
   activate(name: string): Promise<string>
-  /** A file of a skill as text. */
+  /** Reads a file of a skill as text. */
   read(name: string, path: string): Promise<string>
 }
 
-/** Activates skills and reads their files, for an agent that works by tool calls alone. */
 export function activateSkillTool({ names, activate, read }: SkillAccess): Tool {
   return tool({
     name: "activate_skill",

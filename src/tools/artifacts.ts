@@ -1,27 +1,28 @@
+// Stores long results and removed messages of a conversation outside the prompt.
 import { AgentError } from "../core/errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 
-/** Texts of one conversation that are too long to show or were taken out of it, by names such as `_output_1`. A new text is
- *  in memory until the owner of the conversation stores it together with the next checkpoint. Without such an owner it stays
- *  in memory. */
+/** Texts of one conversation that are too long to show or were removed from it, by names such as `_output_1`. A new
+ *  text stays in memory until the owner of the conversation stores it with the next checkpoint. Without such an
+ *  owner it stays in memory. */
 export interface Artifacts extends Pick<Runtime, "keep" | "names" | "retrieve"> {
-  /** The last number that was given for each prefix. JSON and part of every checkpoint: numbering continues from it. */
+  /** The last number used for each prefix. JSON and part of every checkpoint, so that numbering continues. */
   readonly counts: ArtifactCounts
-  /** The text of that name; undefined where there is none. */
+  /** Returns the text of that name; undefined if there is none. */
   find: ReadArtifact
-  /** Adds a text under a given name, in place of an earlier text of that name. */
+  /** Adds a text under the given name, replacing an earlier one. */
   put(name: string, text: string): void
-  /** The texts that are in memory only. */
+  /** The texts that exist only in memory. */
   unsaved(): ReadonlyMap<string, string>
-  /** Removes texts from memory that are stored now. */
+  /** Removes texts from memory that have been stored. */
   removeSaved(stored: ReadonlyMap<string, string>): void
-  /** Sets how texts are read that are not in memory. */
+  /** Sets the function that reads texts that are not in memory. */
   setReader(read: ReadArtifact): void
 }
 
 export type ArtifactCounts = { [prefix: string]: number }
 
-/** Gives a stored text; undefined where there is none of that name. */
+/** Reads a stored text; undefined if there is none of that name. */
 export type ReadArtifact = (name: string) => Promise<string | undefined>
 
 export function createArtifacts(): Artifacts {

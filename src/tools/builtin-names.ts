@@ -1,4 +1,5 @@
-/** The names of all built-in tools, known without loading them. */
+// The names of all built-in tools, available without loading the tools.
+
 export const builtinNames: readonly string[] = [
   "activate_skill",
   "ask",

@@ -1,3 +1,4 @@
+// Chooses the built-in tools of an agent.
 import type { Workspace } from "../workspaces/workspace.ts"
 import { activateSkillTool, type SkillAccess } from "./activate-skill.ts"
 import type { Artifacts } from "./artifacts.ts"
@@ -14,24 +15,24 @@ import { searchFilesTool } from "./search.ts"
 import type { Tool } from "./tool.ts"
 import { todosTool } from "./write-todos.ts"
 
-/** What an agent has, from which its tools follow. */
+/** What an agent has. Its built-in tools depend on this. */
 export interface BuiltinToolContext {
-  /** Whether it ends by a tool, and not by an answer. */
+  /** True if the agent ends a run with a tool, false if with an answer. */
   endsByTool: boolean
   artifacts: Artifacts | undefined
   workspace: Workspace | undefined
-  /** Whether its model can see images. */
+  /** True if the agent's model accepts images. */
   images: boolean
   skills?: SkillAccess | undefined
-  /** To whom it may give tasks. */
+  /** The agents it can delegate tasks to. */
   agents?: SubAgents | undefined
-  /** How many sub-tasks run at a time. */
+  /** How many sub-tasks run concurrently. */
   maxParallel?: number | undefined
 }
 
-/** The tools that follow from what an agent has. */
-export function builtinTools(equipment: BuiltinToolContext): Tool[] {
-  const { endsByTool: ends, artifacts, workspace, images, skills, agents, maxParallel } = equipment
+/** Returns the built-in tools for what an agent has. */
+export function builtinTools(context: BuiltinToolContext): Tool[] {
+  const { endsByTool: ends, artifacts, workspace, images, skills, agents, maxParallel } = context
   return [
     ...(ends ? endingTools() : []),
     ...(artifacts ? [readArtifactTool(artifacts)] : []),
@@ -42,7 +43,7 @@ export function builtinTools(equipment: BuiltinToolContext): Tool[] {
   ]
 }
 
-// What they work with comes with each call, so one of each serves every run; making them costs more than a step.
+// The tools get their context with each call, so one instance serves all runs. Creating them takes longer than a cycle.
 const endingTools = once(() => [finishTool(), askTool(), todosTool(), compactMemoryTool()])
 const standardFileTools = once(fileTools)
 

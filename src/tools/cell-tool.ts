@@ -1,3 +1,4 @@
+// Lets cells call tools as functions, with the same validation, call gate and context as tool calls.
 import { AgentError } from "../core/errors.ts"
 import { newId } from "../core/message.ts"
 import { createRunField, parentForNewRun, type RunContext } from "../core/run-context.ts"
@@ -8,23 +9,22 @@ import { memoryWorkspace } from "../workspaces/memory.ts"
 import type { Tool, ToolContext, ToolDefinition } from "./tool.ts"
 import { createToolState } from "./tool-state.ts"
 
-/** What a run gives to tools that its cells call as functions. */
+/** What a run provides to tools that its cells call. */
 export interface CellToolEnvironment {
-  /** The same that its tool calls work with. */
+  /** The context that the run's tool calls get. */
   context(): Promise<Pick<ToolContext, "workspace" | "state" | "messages">>
-  /** Whether its policy lets it use the tool. */
+  /** Returns true if the run's policy allows the tool. */
   allows(tool: Tool): boolean
 }
 
 const cellToolEnvironments = createRunField<CellToolEnvironment>()
 
-/** Says what the tools in the cells of a run work with. */
-export function setCellToolContext(run: RunContext, ground: CellToolEnvironment): void {
-  cellToolEnvironments.set(run, ground)
+/** Sets what tools get when cells of a run call them. */
+export function setCellToolContext(run: RunContext, environment: CellToolEnvironment): void {
+  cellToolEnvironments.set(run, environment)
 }
 
-/** A tool as a function in a cell: the same validation, the same gate, the same context. `toValue` gives what the cell
- *  gets of a result, or throws. */
+/** Makes a function binding of a tool. `toValue` converts the tool's result to what the cell gets, or throws. */
 export function cellFunction(
   tool: Tool,
   output: ToolDefinition["output"],
@@ -41,21 +41,21 @@ export function cellFunction(
 async function createToolContext(tool: Tool): Promise<ToolContext> {
   const call = currentCall()
   const run = parentForNewRun()?.parent
-  const ground = run && cellToolEnvironments.get(run)
-  if (ground && !ground.allows(tool)) {
+  const environment = run && cellToolEnvironments.get(run)
+  if (environment && !environment.allows(tool)) {
     throw new AgentError(`The tool "${tool.name}" may not be used in this run.`, { code: "unknown-tool" })
   }
-  const context = ground ? await ground.context() : emptyContext()
+  const context = environment ? await environment.context() : emptyContext()
   return {
     ...context,
     call: call?.id ?? newId("call"),
     signal: call?.signal ?? new AbortController().signal,
-    // A cell has its own way to tell how far it is.
+    // The output of a cell shows its progress.
     progress() {},
   }
 }
 
-// A tool without required input may be called with nothing.
+// A tool without required input can be called without an argument.
 function inputSchemaOf(tool: Tool): StandardSchema {
   const shown = () => tool.input
   return {
@@ -71,7 +71,7 @@ function inputSchemaOf(tool: Tool): StandardSchema {
   }
 }
 
-// Outside of any run there are no files, and nothing is remembered.
+// Outside of a run there are no files and no lasting state.
 function emptyContext(): Pick<ToolContext, "workspace" | "state"> {
   return { workspace: memoryWorkspace(), state: createToolState() }
 }

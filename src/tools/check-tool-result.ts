@@ -1,12 +1,13 @@
+// Validates the results that tools and hooks return.
 import { isBoolean, isListOf, isObject, isObjectWith, isString } from "../core/checks/check-shape.ts"
 import type { ImagePart } from "../core/message.ts"
 import type { Directive, ToolResult } from "./tool.ts"
 
-/** A tool or a hook returned a result whose fields are not those of a `ToolResult`. */
+/** A tool or hook returned an object that is not a valid `ToolResult`. */
 export class InvalidResult extends TypeError {}
 
-/** The fields of a result, each read once and copied, so that nothing the tool does later changes them. Throws
- *  `InvalidResult` naming the field that is wrong. */
+/** Reads each field once and copies it, so that the tool cannot change it later. Throws `InvalidResult` with the
+ *  name of the wrong field. */
 export function checkResultFields(given: ToolResult): Omit<ToolResult, symbol> {
   const unknown = Object.keys(given).find((name) => !resultNames.includes(name))
   if (unknown !== undefined) {

@@ -1,8 +1,8 @@
+// The tool `compact_memory`: lets the model have its conversation shortened early.
 import * as z from "zod"
 import { compactionRequestKey } from "../memory.ts"
 import { type Tool, tool } from "./tool.ts"
 
-/** Lets the model have its conversation made shorter, before it must be. */
 export function compactMemoryTool(): Tool {
   return tool({
     name: "compact_memory",
@@ -13,7 +13,7 @@ export function compactMemoryTool(): Tool {
     retention: "keep",
     run({ notes }, { state }) {
       state.set(compactionRequestKey, true)
-      // Said again here, because the newest result stays and its call may not.
+      // Repeated in the result, because the newest result stays in the conversation but its call may not.
       return `Before your next step, older messages become a summary. Your notes:\n${notes}`
     },
   })

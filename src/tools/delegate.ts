@@ -1,3 +1,4 @@
+// The tools `delegate` and `delegate_status`: the model gives tasks to sub-agents and checks on them.
 import * as z from "zod"
 import type { Agent } from "../core/agent.ts"
 import { checkOptions, mustBeIntegerFrom } from "../core/checks/check-options.ts"
@@ -22,15 +23,15 @@ import {
   toolResult,
 } from "./tool.ts"
 
-/** The agents that one may give tasks to, by the names the model knows them by. */
+/** Sub-agents by the names that the model uses for them. */
 export type SubAgents = Readonly<Record<string, Agent>>
 
 export interface DelegateOptions {
-  /** How many sub-tasks run at a time. Default 8. */
+  /** How many sub-tasks run concurrently. Default 8. */
   maxParallel?: number | undefined
 }
 
-/** The tools by which a model gives tasks to sub-agents and follows them. */
+/** Creates both tools. */
 export function delegateTools(agents: SubAgents, options: DelegateOptions = {}): Tool[] {
   checkOptions("delegateTools()", options, { maxParallel: mustBeIntegerFrom(1) })
   return [delegateTool(agents, options), delegateStatusTool(agents)]
@@ -39,7 +40,7 @@ export function delegateTools(agents: SubAgents, options: DelegateOptions = {}):
 const maxReportChars = 40_000
 
 function delegateTool(agents: SubAgents, { maxParallel = 8 }: DelegateOptions): Tool {
-  const places = new WeakMap<ToolState, Semaphore>()
+  const semaphores = new WeakMap<ToolState, Semaphore>()
   const list = Object.entries(agents).map(
     ([name, { description }]) => `- ${name}${description ? `: ${description}` : ""}`,
   )
@@ -63,27 +64,27 @@ function delegateTool(agents: SubAgents, { maxParallel = 8 }: DelegateOptions): 
       background: z.boolean().optional().describe("Go on at once; see delegate_status. What runs ends with your task."),
     }),
     parallel: true,
-    // What the runs do is recorded call by call.
+    // The calls of the child runs are journaled individually.
     journal: false,
     maxChars: maxReportChars,
     async run({ tasks, background = false }, context) {
       const known = subtasksOf(context.state)
-      const free = places.get(context.state) ?? createSemaphore(maxParallel)
-      places.set(context.state, free)
-      const works: SubtaskRequest[] = []
+      const semaphore = semaphores.get(context.state) ?? createSemaphore(maxParallel)
+      semaphores.set(context.state, semaphore)
+      const requests: SubtaskRequest[] = []
       for (const task of tasks) {
         const work = toSubtaskRequest(task, agents, known, {
-          slots: free,
+          slots: semaphore,
           signal: background ? undefined : context.signal,
         })
         if (isToolResult(work)) return work
-        if (works.some(({ continues }) => continues && continues === work.continues)) {
+        if (requests.some(({ continues }) => continues && continues === work.continues)) {
           return toolFailure("same-task", `Nothing was delegated: ${task.continue} is there twice. Give it one answer.`)
         }
-        works.push(work)
+        requests.push(work)
       }
-      refuseSharedRuntimes(works, known.list())
-      const started = works.map((work) => known.start(work))
+      refuseSharedRuntimes(requests, known.list())
+      const started = requests.map((work) => known.start(work))
       if (background) return reportSubtasks(started, { continueHint: continueHint })
       await waitForSubtasks(started, context)
       return reportSubtasks(started, { continueHint: continueHint })
@@ -104,7 +105,7 @@ function delegateStatusTool(agents: SubAgents): Tool {
     maxChars: maxReportChars,
     async run({ ids, wait = false }, context) {
       const known = subtasksOf(context.state)
-      // Those that wait since an earlier process are there again once they are asked for.
+      // Restores sub-tasks that have been waiting since an earlier process.
       for (const { id } of known.listLost()) known.get(id, (name) => agents[name])
       const tasks = ids ? ids.map((id) => known.get(id)).filter((task) => task !== undefined) : known.list()
       const missing = ids?.find((id) => !known.get(id))
@@ -125,12 +126,12 @@ interface TaskInput {
 }
 
 function toSubtaskRequest(
-  asked: TaskInput,
+  input: TaskInput,
   agents: SubAgents,
   known: Subtasks,
-  place: { slots: Semaphore; signal: AbortSignal | undefined },
+  execution: { slots: Semaphore; signal: AbortSignal | undefined },
 ): SubtaskRequest | ToolResult {
-  const { agent: name, prompt, continue: id } = asked
+  const { agent: name, prompt, continue: id } = input
   if (id !== undefined) {
     const task = known.get(id, (name) => agents[name])
     if (!task) return unknownTask(id, known)
@@ -138,10 +139,10 @@ function toSubtaskRequest(
       const cure = task.status === "running" || task.status === "queued" ? "Wait for it." : "Give it as a new task."
       return toolFailure("not-waiting", `Nothing was delegated: ${id} asked nothing, it is ${task.status}. ${cure}`)
     }
-    return { agent: task.agent, name: task.name, prompt, continues: task, ...place }
+    return { agent: task.agent, name: task.name, prompt, continues: task, ...execution }
   }
   const agent = name === undefined ? undefined : agents[name]
-  if (name !== undefined && agent) return { agent, name, prompt, ...place }
+  if (name !== undefined && agent) return { agent, name, prompt, ...execution }
   return toolFailure(
     "agent-missing",
     `Nothing was delegated: each task names its agent: ${Object.keys(agents).join(", ")}.`,
@@ -155,17 +156,17 @@ function unknownTask(id: string, known: Subtasks): ToolResult {
   return toolFailure("unknown-task", `There is no task "${id}". There is: ${ids.join(", ") || "none"}.`)
 }
 
-// What was said is gone with the process that heard it.
+// The answers were lost with the process that received them.
 function lostText({ status }: { status: string }): string {
   const ended = ["done", "failed", "stopped", "aborted"].includes(status)
   return ended ? `was ${status}, as reported.` : "was lost in a restart. Delegate it anew."
 }
 
-// Two runs at once on one runtime would find each other's names and values.
-function refuseSharedRuntimes(works: readonly SubtaskRequest[], known: readonly Subtask[]): void {
+// Two concurrent runs on one runtime would see each other's names and values.
+function refuseSharedRuntimes(requests: readonly SubtaskRequest[], known: readonly Subtask[]): void {
   const busy = known.filter(({ status }) => status === "running" || status === "queued")
   const used = new Set<unknown>(busy.map(({ agent }) => agent.runtime))
-  for (const { agent, name } of works) {
+  for (const { agent, name } of requests) {
     if (agent.runtime && used.has(agent.runtime)) {
       throw new ConfigError(
         `Nothing was delegated: tasks of "${name}" share one runtime and cannot run side by side. Delegate them one ` +

@@ -1,3 +1,4 @@
+// The tools `finish` and `ask`, with which an agent ends its run or waits for the user.
 import * as z from "zod"
 import { openTodos } from "./todo-list.ts"
 import { type Tool, tool, toolFailure, toolResult } from "./tool.ts"

@@ -1,3 +1,4 @@
+// The tool `read_artifact`: reads a stored text piece by piece.
 import * as z from "zod"
 import { AgentError } from "../core/errors.ts"
 import { characterBoundary } from "../core/message.ts"
@@ -11,7 +12,6 @@ const inputSchema = z.strictObject({
   start: z.int().min(0).default(0).describe("The first character."),
 })
 
-/** Reads an artifact, a piece at a time. */
 export function readArtifactTool({ retrieve }: Pick<Artifacts, "retrieve">): Tool {
   return tool({
     name: "read_artifact",

@@ -1,3 +1,4 @@
+// The tool `read_image`: shows the model an image from the workspace or a URL.
 import * as z from "zod"
 import { anything, checkOptions, mustBePositive } from "../core/checks/check-options.ts"
 import { sizeText, withFailuresAsResults } from "./files/file-results.ts"
@@ -6,14 +7,13 @@ import { detectImageType, imageNames } from "./read-image/image-type.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "./tool.ts"
 
 export interface ReadImageOptions {
-  /** Which URLs are fetched: only of addresses that everybody can reach (`public`), of any, or `none`. Default `public`: else a page the
-   *  model has read could make it look into your network. */
+  /** Which URLs may be fetched: those with public addresses, any, or none. Default `public`; otherwise a page that
+   *  the model has read could make it access your network. */
   urls?: UrlAccess | undefined
   /** Default 30,000. */
   timeoutMs?: number | undefined
 }
 
-/** Shows an image to the model. */
 export function readImageTool(options: ReadImageOptions = {}): Tool {
   checkOptions("readImageTool()", options, { urls: anything, timeoutMs: mustBePositive })
   const { urls = "public", timeoutMs = 30_000 } = options

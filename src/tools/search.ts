@@ -1,3 +1,4 @@
+// The tool `search_files`: searches file contents with a regular expression.
 import * as z from "zod"
 import { checkOptions, mustBeBoolean, mustBeEither, mustBePositive, mustBeText } from "../core/checks/check-options.ts"
 import type { FileInfo } from "../workspaces/workspace.ts"
@@ -19,14 +20,13 @@ import { toSearchResult } from "./search/search-result.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure } from "./tool.ts"
 
 export interface SearchOptions {
-  /** Whether ripgrep may name the files to look into, where it is installed and the workspace is a folder; a path says which. What is
-   *  found is the same without it, later. Default true. */
+  /** True: if installed, ripgrep preselects files that contain a text which every match must contain. A path selects
+   *  the program. The results are the same without it. Default true. */
   ripgrep?: boolean | string | undefined
-  /** How long one search may take. Default 20,000. */
+  /** The time limit of one search. Default 20,000. */
   timeoutMs?: number | undefined
 }
 
-/** Searches the texts of files. */
 export function searchFilesTool(options: SearchOptions = {}): Tool {
   checkOptions("searchFilesTool()", options, {
     ripgrep: mustBeEither("true, false or a path", mustBeBoolean, mustBeText),
@@ -89,19 +89,19 @@ async function search(
   const signal = AbortSignal.any([context.signal, late])
   const { workspace } = context
   const folder = cleanFolder(path)
-  const place: SearchScope = { workspace, folder, glob, extensions, hidden, signal }
+  const scope: SearchScope = { workspace, folder, glob, extensions, hidden, signal }
   try {
     const file = folder === "" ? undefined : await workspace.stat(folder, { signal })
     const missing = file ? undefined : await findMissingFolder(folder, workspace, { signal })
     if (missing) return missing
-    const files = file ? singleFile(file) : candidateFiles(place, pattern, ripgrep)
+    const files = file ? singleFile(file) : candidateFiles(scope, pattern, ripgrep)
     const unread: UnsearchedFile[] = []
-    const found = await findMatches(files, place, pattern, input, unread)
+    const found = await findMatches(files, scope, pattern, input, unread)
     return toSearchResult(found, input, unread)
   } catch (error) {
     if (context.signal.aborted) throw error
     if (late.aborted) return tooSlowFailure(timeoutMs)
-    // What the engine says when a pattern has too much to come back to.
+    // V8 throws this if a pattern needs too much backtracking.
     if (error instanceof RangeError) return tooComplexFailure(error)
     throw error
   }
@@ -111,30 +111,30 @@ async function* singleFile(file: FileInfo): AsyncGenerator<FileInfo> {
   yield file
 }
 
-// Reads on while the matcher searches what was read before.
+// Reads the next batch while the worker searches the previous one.
 async function findMatches(
   files: AsyncIterable<CandidateFile>,
-  place: SearchScope,
+  scope: SearchScope,
   pattern: SearchPattern,
   input: SearchInput,
   unread: UnsearchedFile[],
 ): Promise<FileMatch[]> {
   const options = matchOptions(pattern, input)
-  await using matcher = startMatcher(options, place.signal)
+  await using matcher = startMatcher(options, scope.signal)
   const found: FileMatch[] = []
-  let left = wantedResults(input)
-  const take = (matches: readonly FileMatch[]) => {
+  let remaining = wantedResults(input)
+  const addMatches = (matches: readonly FileMatch[]) => {
     found.push(...matches)
-    for (const { rows } of matches) left -= options.mode === "content" ? rows.length : 1
+    for (const { rows } of matches) remaining -= options.mode === "content" ? rows.length : 1
   }
-  let running: Promise<FileMatch[]> | undefined
-  for await (const portion of readInBatches(files, place, unread)) {
-    if (running) take(await running)
-    if (left <= 0) return found
-    running = matcher.match({ files: portion, maxResults: left })
-    running.catch(() => {})
+  let searching: Promise<FileMatch[]> | undefined
+  for await (const batch of readInBatches(files, scope, unread)) {
+    if (searching) addMatches(await searching)
+    if (remaining <= 0) return found
+    searching = matcher.match({ files: batch, maxResults: remaining })
+    searching.catch(() => {})
   }
-  if (running) take(await running)
+  if (searching) addMatches(await searching)
   return found
 }
 

@@ -1,8 +1,9 @@
+// The tools `shell` and `check_command`: run commands in the workspace's folder, also in the background.
 import { basename } from "node:path"
 import * as z from "zod"
 import { checkOptions } from "../core/checks/check-options.ts"
-import { AgentError, isAbortError } from "../core/errors.ts"
 import type { ApprovalCondition } from "../runtime/runtime.ts"
+import { withFailuresAsResults } from "./files/file-results.ts"
 import { reportCommand } from "./shell/command-report.ts"
 import { type Commands, type CommandsOptions, commands } from "./shell/commands.ts"
 import { createProgressReporter } from "./shell/progress-reporter.ts"
@@ -14,26 +15,27 @@ import { reservedPrefix } from "./tool-state.ts"
 export interface ShellOptions extends CommandsOptions, ShellToolOptions {}
 
 export interface ShellToolOptions {
-  /** Ask before each command, or only where this says so: `({ args: [{ command }] }) => …`. Default true. */
+  /** Ask before each command, or only if this function returns true: `({ args: [{ command }] }) => …`. Default true. */
   approve?: boolean | ApprovalCondition | undefined
-  /** How long a command is waited for. Default 120 s. */
+  /** How long the tool waits for a command. Default 120 s. */
   timeoutMs?: number | undefined
-  /** The longest the model may ask for. Default 600 s. */
+  /** The longest time that the model may request. Default 600 s. */
   maxTimeoutMs?: number | undefined
-  /** What becomes of a command that takes longer: it goes on in the background, or is killed. Default `background`. */
+  /** What happens to a command that takes longer: it continues in the background, or is killed. Default
+   *  `background`. */
   onTimeout?: "background" | "kill" | undefined
 }
 
-/** The tools of a shell, and what is running in it. */
+/** The tools of a shell and its running commands. */
 export interface ShellTools extends AsyncDisposable {
   /** `shell` and `check_command`. */
   readonly tools: readonly Tool[]
   readonly commands: Commands
-  /** Ends every command that was started, and what those started. */
+  /** Ends every command that was started, and all processes they started. */
   close(): Promise<void>
 }
 
-/** Lets the model run commands in the workspace, where that is a folder. Made for one run or conversation, and closed with it. */
+/** Creates the tools for one run or conversation; close them with it. The workspace must be a local folder. */
 export function shellTools(options: ShellOptions = {}): ShellTools {
   checkOptions("shellTools()", options, shellChecks)
   const own = commands(options)
@@ -41,7 +43,7 @@ export function shellTools(options: ShellOptions = {}): ShellTools {
   return { tools, commands: own, close: own.close, [Symbol.asyncDispose]: own.close }
 }
 
-/** Runs a command and gives what it wrote, or leaves it in the background. */
+/** Runs a command and returns its output, or leaves it running in the background. */
 export function shellTool(commands: Commands, options: ShellToolOptions = {}): Tool {
   const { approve = true, timeoutMs: usualMs = 120_000, maxTimeoutMs = 600_000, onTimeout = "background" } = options
   const after = onTimeout === "kill" ? "it is killed" : "it goes on in the background"
@@ -58,16 +60,16 @@ export function shellTool(commands: Commands, options: ShellToolOptions = {}): T
     approve,
     run: ({ command, cwd, stdin, timeoutMs = usualMs, background }, { workspace, state, signal, progress }) =>
       withFailuresAsResults(async () => {
-        const teller = createProgressReporter(progress)
-        const tell = background ? undefined : teller.add
+        const reporter = createProgressReporter(progress)
+        const tell = background ? undefined : reporter.add
         const lastNumber = Number(state.get(lastCommandKey) ?? 0)
         const started = await commands.start({ command, cwd, stdin, workspace, signal, lastNumber, tell })
         state.set(lastCommandKey, Math.max(lastNumber, Number(started.id.slice(1))))
         if (background) return await leaveInBackground(started, "Started in the background")
         const end = await endWithin(started.ended, timeoutMs, signal)
-        teller.end()
+        reporter.end()
         signal.throwIfAborted()
-        // Of one that did well, what it wrote says enough.
+        // A successful command needs no status line.
         if (end) return await reportCommand(started, end, end.exitCode === 0 && !end.stopped ? "" : undefined)
         if (onTimeout === "background") return await leaveInBackground(started, `Still running after ${timeoutMs} ms`)
         await started.stop("timeout")
@@ -76,10 +78,10 @@ export function shellTool(commands: Commands, options: ShellToolOptions = {}): T
   })
 }
 
-/** The key of the state that has the number of the last command: an id never names two commands of a conversation. */
+/** The state key for the number of the last command, so that ids are unique in a conversation. */
 const lastCommandKey = `${reservedPrefix}commands`
 
-/** Tells how a command is doing, waits for it, or kills it. */
+/** Reports the state of a command, waits for it, or kills it. */
 export function checkCommandTool(commands: Commands): Tool {
   return tool({
     name: "check_command",
@@ -101,7 +103,7 @@ export function checkCommandTool(commands: Commands): Tool {
   })
 }
 
-// What was killed has ended by now, or never will.
+// A killed command ends within this time, or never.
 const killWaitMs = 5000
 
 async function leaveInBackground(command: Command, what: string): Promise<ToolResult> {
@@ -109,7 +111,7 @@ async function leaveInBackground(command: Command, what: string): Promise<ToolRe
   return await reportCommand(command, undefined, `${what}: command "${command.id}". See it with check_command.`)
 }
 
-/** The end of a command; undefined when it takes longer, or the signal fires first. */
+/** Resolves with the end of a command; undefined if it takes longer or the signal fires first. */
 async function endWithin(ended: Promise<CommandEnd>, ms: number, signal: AbortSignal): Promise<CommandEnd | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const giveUp = () => resolve(undefined)
@@ -121,16 +123,6 @@ async function endWithin(ended: Promise<CommandEnd>, ms: number, signal: AbortSi
   } finally {
     clearTimeout(timer)
     signal.removeEventListener("abort", giveUp)
-  }
-}
-
-/** What the model can mend is a result with a code. */
-async function withFailuresAsResults(work: () => Promise<ToolResult>): Promise<ToolResult> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof AgentError) || isAbortError(error)) throw error
-    return toolFailure(error.code, error.message)
   }
 }
 

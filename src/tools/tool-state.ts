@@ -1,16 +1,17 @@
+// The JSON state that the tools of a conversation share, with recording of changes for the journal.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { ConfigError } from "../core/errors.ts"
 import { type Json, toFrozenJson } from "../core/json.ts"
 import type { ToolState } from "./tool.ts"
 
-/** The state that the tools of one conversation share. Values are JSON and frozen. */
+/** The shared state of one conversation's tools. Values are JSON and frozen. */
 export interface SharedState extends ToolState {
-  /** All values, by key. The object lives as long as the conversation. */
+  /** All values by key. The object lives as long as the conversation. */
   readonly values: StateValues
-  /** Does work and collects the changes that it makes to this state. */
+  /** Runs `work` and collects the changes that it makes to this state. */
   recordChanges<T>(work: () => Promise<T>): { done: Promise<T>; changes(): StateChanges | undefined }
-  /** Makes recorded changes again. Of two recorded changes of one key the later one holds, in whichever order they are
-   *  applied. */
+  /** Applies recorded changes again. Of two recorded changes of one key the later one wins, in whatever order they
+   *  are applied. */
   applyChanges(changes: StateChanges | undefined): void
 }
 
@@ -65,20 +66,20 @@ export function createToolState(initial: StateValues = {}): SharedState {
   return state
 }
 
-// Also for a key such as "__proto__".
+// Also works for keys such as "__proto__".
 function defineKey<T>(target: { [key: string]: T }, key: string, value: T): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
-/** Keys that begin so are for Karst itself. */
+/** Keys with this prefix belong to Karst. */
 export const reservedPrefix = "karst:"
 
-/** The state as users see it: without what Karst itself keeps there. */
+/** The state without the keys that belong to Karst. */
 export function userState(values: Readonly<StateValues>): StateValues {
   return Object.fromEntries(Object.entries(values).filter(([key]) => !key.startsWith(reservedPrefix)))
 }
 
-/** Refuses an initial state that is not an object of JSON values. */
+/** Throws a `ConfigError` if an initial state is not an object of JSON values. */
 export function checkInitialState(state: unknown, option: string): void {
   if (state === undefined) return
   if (typeof state !== "object" || state === null || Array.isArray(state)) {

@@ -1,3 +1,4 @@
+// The Tool contract, and `tool()`, which makes tools.
 import {
   checkOptions,
   mustBeAtLeast,
@@ -18,75 +19,77 @@ import type { Workspace } from "../workspaces/workspace.ts"
 import { cellFunction } from "./cell-tool.ts"
 import { checkResultFields, InvalidResult } from "./check-tool-result.ts"
 
-/** A named action with a JSON schema: what a model can ask for by a tool call, and a cell by a function call. */
+/** A named action with a JSON schema. A model calls it by a tool call, a cell by a function call. */
 export interface Tool {
   readonly [toolMark]: true
-  /** What it is in a runtime: a function that passes the same gate. */
+  /** The tool as a function binding of a runtime, which passes the same call gate. */
   [asBinding](): FunctionBinding
   readonly name: string
   readonly description: string
-  /** What the model is shown of its input: always an object. */
+  /** The schema of the input that the model sees; always an object. */
   readonly input: JsonSchema
   readonly options: ToolOptions
   /** Validates an input, before approval and before any effect. */
   accept(input: unknown): Validation | Promise<Validation>
-  /** Does it. Called with an input that `accept` gave. What it throws becomes a result the model sees. */
+  /** Runs the tool with an input that `accept` returned. Errors it throws become results that the model sees. */
   run(input: unknown, context: ToolContext): unknown
 }
 
 export interface ToolOptions extends CallOptions {
-  /** May run beside other parallel tools of the same answer. Default false: one after the other, in the model's order. */
+  /** True: may run concurrently with other parallel tools of the same answer. Default false: one after another, in
+   *  the model's order. */
   parallel?: boolean | undefined
-  /** Whether it changes something outside. If not, a durable run does not record its calls unless `journal` is true.
-   *  Default true. */
+  /** True if it changes something outside of the run. If false, a durable run does not journal its calls unless
+   *  `journal` is true. Default true. */
   sideEffect?: boolean | undefined
-  /** What becomes of its old results when memory is cleared: cleared as any (`clear`), or kept (`keep`). Default `clear`. */
+  /** What happens to old results when memory is cleared: they are cleared or kept. Default `clear`. */
   retention?: "clear" | "keep" | undefined
-  /** Characters of its result that the model sees; the rest is kept. Default: the agent's `maxOutputChars`. */
+  /** How many characters of the result the model sees; the rest is stored as an artifact. Default: the agent's
+   *  `maxOutputChars`. */
   maxChars?: number | undefined
-  /** Does not count against `limits.calls`: what ends the work must be possible when nothing else is. Default false. */
+  /** True: does not count against `limits.calls`. For tools that end the work, which must be possible at the limit.
+   *  Default false. */
   free?: boolean | undefined
 }
 
-/** What a tool works with. */
+/** What a tool gets with each call. */
 export interface ToolContext {
-  /** The id of this call. */
   readonly call: string
-  /** Fires when the run is aborted or the call is out of time. */
+  /** Fires when the run is aborted or the call times out. */
   readonly signal: AbortSignal
-  /** The agent's files; a tool that needs them is only offered where there are some. */
+  /** The agent's files. A tool that needs files is offered only if there are some. */
   readonly workspace: Workspace
-  /** JSON that the tools of a conversation share, by key. It is part of every checkpoint and of every archived cycle. */
+  /** JSON values by key, shared by the tools of a conversation. Part of every checkpoint and archived cycle. */
   readonly state: ToolState
-  /** The conversation, up to the answer that this call is part of; absent outside of a run. */
+  /** The conversation up to the answer with this call; absent outside of a run. */
   messages?(): Message[]
-  /** Tells how far it is: streamed to who watches, never to the model. */
+  /** Reports progress to observers; the model does not see it. */
   progress(text: string): void
 }
 
 export interface ToolState {
-  /** The value, frozen: give `set` a changed copy to change it. */
+  /** Returns the frozen value. To change it, pass a changed copy to `set`. */
   get(key: string): Json | undefined
-  /** Stores a copy. Throws a `TypeError` for what is not JSON. */
+  /** Stores a copy. Throws a `TypeError` if the value is not JSON. */
   set(key: string, value: Json): void
 }
 
-/** What a tool may give beside a plain value, which is shown to the model as text or JSON. */
+/** A result with more than a plain value. (A plain value is shown to the model as text or JSON.) */
 export interface ToolResult {
   readonly [resultMark]: true
-  /** What the model sees. */
+  /** The text that the model sees. */
   readonly text: string
   readonly ok: boolean
-  /** A stable word to branch on, where it is not ok. */
+  /** A stable word for the kind of failure. */
   readonly code?: string | undefined
   readonly images?: readonly ImagePart[] | undefined
   /** What a cell gets that calls the tool as a function. Default: the text. */
   readonly value?: unknown
-  /** How the run goes on. Default: it continues. One of a failure, or of a call in a cell, changes nothing. */
+  /** How the run continues. Default: with the next cycle. Ignored in failures and in calls from cells. */
   readonly directive?: Directive | undefined
 }
 
-/** What a tool's result may say about the run: it is finished, or waits for an answer. */
+/** What a result can say about the run: it is finished, or waits for an answer. */
 export type Directive =
   | { kind: "finish"; message: string; files?: string[] /** The agent whose message it is. */; handedTo?: string }
   | { kind: "ask"; question: string; options?: string[]; multiple?: boolean; custom?: boolean }
@@ -95,9 +98,9 @@ export type Directive =
 export interface ToolDefinition<I extends SchemaLike = JsonSchema> extends ToolOptions {
   name: string
   description: string
-  /** zod, another Standard Schema that gives JSON Schema, or JSON Schema; of an object. Default: no input. */
+  /** A zod schema, another Standard Schema with JSON Schema, or JSON Schema, of an object. Default: no input. */
   input?: I | undefined
-  /** A schema of what it gives, for its declaration in a cell. */
+  /** The schema of the result, for its declaration in cells. */
   output?: SchemaLike | undefined
   run(input: InputOf<I>, context: ToolContext): unknown
 }
@@ -111,7 +114,7 @@ const toolChecks: OptionChecks<ToolOptions> = {
   free: mustBeBoolean,
 }
 
-/** The type a schema gives; plain JSON Schema says nothing to TypeScript. */
+/** The type that a schema describes. Plain JSON Schema has no TypeScript type. */
 export type InputOf<I> = I extends StandardSchema<infer T> ? T : Record<string, unknown>
 
 const toolMark: unique symbol = Symbol.for("karst.tool")
@@ -141,7 +144,7 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
     input: shown,
     options,
     accept: (given) => validateArguments(schema, shown, given),
-    // What `accept` gave is what the schema describes.
+    // `accept` returned this value, so the schema describes it.
     run: (given, context) => run(given as InputOf<I>, context),
   }
   return made
@@ -149,18 +152,18 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
 
 const shownSchemas = new WeakMap<SchemaLike, JsonSchema>()
 
-// Made once for each schema: tools may be made anew for every run.
+// Cached per schema, because tools may be created anew for every run.
 function shownSchema(schema: SchemaLike): JsonSchema {
   const known = shownSchemas.get(schema)
   if (known) return known
   const { $schema: _, ...given } = toJsonSchema(schema)
-  // A copy: hooks and models are given it, and the schema is the caller's.
+  // A copy, because hooks and models get it while the schema belongs to the caller.
   const shown = deepFreeze(copyIfJson(given) ?? given)
   shownSchemas.set(schema, shown)
   return shown
 }
 
-/** What a cell sees of a result that is a failure. */
+/** The error that a cell gets if a tool returns a failure. */
 export class ToolFailed extends Error {
   override name = "ToolFailed"
   readonly code: string
@@ -177,7 +180,7 @@ function toCellValue(given: unknown, tool: string): unknown {
   return value === undefined ? text : value
 }
 
-/** A copy of a result that a tool or a hook returned. Throws `InvalidResult` where a field is wrong or unknown. */
+/** Returns a copy of a result that a tool or hook returned. Throws `InvalidResult` if a field is wrong or unknown. */
 export function checkToolResult(given: ToolResult, tool: string): ToolResult {
   try {
     return toolResult(checkResultFields(given))
@@ -188,14 +191,14 @@ export function checkToolResult(given: ToolResult, tool: string): ToolResult {
   }
 }
 
-/** A result with more than a value: images, a failure with a code, a directive. */
+/** Makes a result with images, a code or a directive. */
 export function toolResult(
   result: Omit<ToolResult, typeof resultMark | "ok"> & { ok?: boolean | undefined },
 ): ToolResult {
   return { [resultMark]: true, ...result, ok: result.ok ?? result.code === undefined }
 }
 
-/** A failure the model can act on. */
+/** Makes a failure that the model can act on. */
 export function toolFailure(code: string, text: string): ToolResult {
   return toolResult({ text, code, ok: false })
 }

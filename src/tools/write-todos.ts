@@ -1,3 +1,4 @@
+// The tool `write_todos`: the model maintains a todo list.
 import * as z from "zod"
 import type { Todo } from "../core/agent.ts"
 import { newId } from "../core/message.ts"
@@ -9,7 +10,6 @@ export function readTodos(state: ToolState): readonly Todo[] {
   return todosIn({ [todosKey]: state.get(todosKey) ?? null })
 }
 
-/** Lets the model keep a list of what is to be done. */
 export function todosTool(): Tool {
   return tool({
     name: "write_todos",
@@ -24,7 +24,7 @@ export function todosTool(): Tool {
         }),
       ),
     }),
-    // What it writes is state of the run, which is saved with it.
+    // The list is state of the run and is saved with it.
     sideEffect: false,
     idempotent: true,
     run({ todos: given }, { state }) {

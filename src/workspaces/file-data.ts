@@ -1,8 +1,9 @@
+// Reads the data of a write, and byte ranges of a read.
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import type { FileData, ReadOptions, StopOptions } from "./workspace.ts"
 
-/** What is to be written, piece by piece. */
+/** Yields the data of a write in chunks. */
 export async function* toChunks(path: string, data: FileData, { signal }: StopOptions): AsyncGenerator<Uint8Array> {
   throwIfAborted(signal)
   if (typeof data === "string") {
@@ -22,16 +23,16 @@ export async function* toChunks(path: string, data: FileData, { signal }: StopOp
   throwIfAborted(signal)
 }
 
-/** What is to be written, at once. */
+/** Collects the data of a write in one array. */
 export async function collectData(path: string, data: FileData, options: StopOptions): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
-  // A source may use its buffer again; only what was handed over whole is safe to keep.
+  // A stream may reuse its buffer, so its chunks are copied.
   const isWhole = typeof data === "string" || data instanceof Uint8Array
   for await (const chunk of toChunks(path, data, options)) chunks.push(isWhole ? chunk : copyBytes(chunk))
   return concat(chunks)
 }
 
-/** A Buffer's own `slice` would be the same memory. */
+/** `slice` of a Buffer would share its memory. */
 export function copyBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes)
 }
@@ -48,7 +49,7 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   return whole
 }
 
-/** All pieces together; where their size is known, none is held twice. */
+/** Concatenates a stream. If the size is known, no byte is held twice. */
 export async function concatStream(pieces: AsyncIterable<Uint8Array>, size: number | undefined): Promise<Uint8Array> {
   if (size === undefined) return new Uint8Array(concat(await Array.fromAsync(pieces)))
   const bytes = new Uint8Array(size)
@@ -62,7 +63,7 @@ export async function concatStream(pieces: AsyncIterable<Uint8Array>, size: numb
 
 export interface ByteRange {
   start: number
-  /** Infinity: the end of the file. */
+  /** Infinity means the end of the file. */
   end: number
 }
 

@@ -1,30 +1,30 @@
+// Globs, the same dialect for every workspace, matched by a state machine in linear time.
 import { parseGlob } from "./glob/glob-parse.ts"
 import { buildGlobStates, type GlobState } from "./glob/glob-states.ts"
 
-/** A compiled pattern. Time is at most (length of the path) × (length of the pattern), whatever they are. */
+/** A compiled glob. Matching takes at most (length of the path) × (length of the pattern) steps. */
 export interface Glob {
   matches(path: string): boolean
-  /** Whether a file below this folder could match: if not, nobody needs to look into it. */
+  /** Returns true if a file below this folder could match. If not, the folder need not be listed. */
   mayBeBelow(folder: string): boolean
-  /** What every path that matches begins with. */
+  /** The text that every matching path starts with. */
   prefix: string
 }
 
-/** The dialect of every workspace. The whole path must match, so `*.ts` is a file at the top.
- *
- *  - `*` is any characters of one name, also none; `?` is one character of a name
- *  - `**` as a whole name is any folders, also none: `src/**` is all below `src`
- *  - `{a,b}` is either, nested as you like; `[a-z_]` is one of these characters, `[!a-z]` one of the others
- *  - all others are themselves, a leading dot too; `[*]` is a star; case counts */
+/** Compiles a glob. The whole path must match, so `*.ts` matches files at the top only.
+ *  - `*` matches any characters of one name, also none; `?` one character of a name
+ *  - `**` as a whole name matches any folders, also none: `src/**` is everything below `src`
+ *  - `{a,b}` matches either, and can be nested; `[a-z_]` one of these characters, `[!a-z]` any other
+ *  - other characters match themselves, including a leading dot; `[*]` is a star; case matters */
 export function compileGlob(pattern: string): Glob {
   const parts = parseGlob(pattern)
   const { states, start } = buildGlobStates(parts)
-  const first = nodeOf([start])
-  let nodes = new Map<string, StateSet>()
+  const first = stateSetOf([start])
+  let stateSets = new Map<string, StateSet>()
   let size = 0
 
-  // The sets of states that have come up are kept with where each character leads from them.
-  function nodeOf(reached: readonly number[]): StateSet {
+  // Sets of states are cached together with their transitions.
+  function stateSetOf(reached: readonly number[]): StateSet {
     const all = epsilonClosure(states, reached)
     return { states: all, accepts: all.some((state) => states[state]?.accepts), moves: new Map() }
   }
@@ -38,17 +38,17 @@ export function compileGlob(pattern: string): Glob {
     })
     const key = reached.join()
     if (++size > maxCachedMoves) {
-      nodes = new Map()
+      stateSets = new Map()
       first.moves.clear()
       size = 0
     }
-    const next = nodes.get(key) ?? nodeOf(reached)
-    nodes.set(key, next)
+    const next = stateSets.get(key) ?? stateSetOf(reached)
+    stateSets.set(key, next)
     from.moves.set(character, next)
     return next
   }
 
-  function after(text: string): StateSet {
+  function stateAfter(text: string): StateSet {
     let node = first
     for (let index = 0; index < text.length && node.states.length > 0; index++) {
       const character = text.codePointAt(index) ?? 0
@@ -59,8 +59,8 @@ export function compileGlob(pattern: string): Glob {
   }
 
   return {
-    matches: (path) => after(path).accepts,
-    mayBeBelow: (folder) => folder === "" || after(`${folder}/`).states.length > 0,
+    matches: (path) => stateAfter(path).accepts,
+    mayBeBelow: (folder) => folder === "" || stateAfter(`${folder}/`).states.length > 0,
     prefix: parts.reduce<{ text: string; open: boolean }>(
       ({ text, open }, part) =>
         open && part.type === "character" ? { text: text + part.character, open } : { text, open: false },
@@ -75,7 +75,8 @@ interface StateSet {
   moves: Map<number, StateSet>
 }
 
-// A few characters lead from each of a few nodes in practice; an adversary's memory is given back.
+// Usually a few characters lead from each of a few sets. The cache is cleared, in case someone tries to fill the
+// memory.
 const maxCachedMoves = 10_000
 
 function epsilonClosure(states: readonly GlobState[], reached: readonly number[]): number[] {

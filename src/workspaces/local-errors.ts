@@ -1,7 +1,8 @@
+// Converts errors of the file system to errors of ours.
 import { AgentError } from "../core/errors.ts"
 import { isFolderError, notFoundError, workspaceError } from "./workspace-errors.ts"
 
-/** What the file system said, as an error of ours. */
+/** Converts an error of the file system, which has a code, to an `AgentError`. Returns other errors unchanged. */
 export function toLocalError(error: unknown, path: string): unknown {
   const code = errnoOf(error)
   if (error instanceof AgentError || code === undefined) return error
@@ -16,7 +17,7 @@ export function toLocalError(error: unknown, path: string): unknown {
   return workspaceError(known.as, path, `"${path}" is out of reach: ${known.why}. ${known.cure}`, options)
 }
 
-/** Undefined for this one answer of the file system; any other failure is told as ours. */
+/** Awaits `work`. Returns undefined if it fails with this code; converts other errors. */
 export async function undefinedOn<T>(
   code: "ENOENT" | "EEXIST",
   path: string,

@@ -1,3 +1,4 @@
+// Resolves paths in a local folder without ever leaving it, even if links are replaced at the same time.
 import type { BigIntStats } from "node:fs"
 import { constants, existsSync } from "node:fs"
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from "node:fs/promises"
@@ -7,34 +8,36 @@ import { privateFolderMode } from "../core/private-files.ts"
 import { errnoOf, toLocalError, undefinedOn } from "./local-errors.ts"
 import { pathTakenError, workspaceError } from "./workspace-errors.ts"
 
-/** A folder that is held open. What is in it is reached through what was opened, so nobody can put another in its place. */
+/** A folder that is held open. Its files are accessed through the open descriptor, so no one can put another folder
+ *  in its place. */
 export interface OpenFolder {
-  /** The path of a name in it, for system calls. */
+  /** The path of a file in it, for system calls. */
   at(name: string): string
-  /** Its own name in the folder above. */
+  /** Its name in the parent folder. */
   name: string
   close(): Promise<void>
 }
 
-/** Where a path leads, once the links on the way were followed. */
+/** A resolved path, after following links. */
 export interface OpenPath extends AsyncDisposable {
-  /** From the root to the folder that the file is in. */
+  /** From the root to the folder that contains the file. */
   folders: readonly OpenFolder[]
   folder: OpenFolder
   name: string
-  /** Undefined when nothing is there. */
+  /** Undefined if nothing is there. */
   stats: BigIntStats | undefined
 }
 
 export interface OpenPathOptions {
-  /** Makes the folders on the way. Fails with ENOENT as it is when one was removed meanwhile: then one begins anew. */
+  /** Creates missing folders. Throws the original ENOENT if one was removed in the meantime, so that the caller can
+   *  start again. */
   create?: boolean
-  /** Does not follow the last name, should it be a link. */
+  /** Does not follow a link that is the last name of the path. */
   keepLink?: boolean
 }
 
-/** Walks to a path, from one opened folder to the next. Links are followed as long as they stay within the root; one that leads
- *  out is an error. Undefined when a folder on the way is missing and not to be made. */
+/** Resolves a path, opening one folder after another. Follows links that stay inside the root; a link that leads out
+ *  is an error. Returns undefined if a folder is missing and `create` is not set. */
 export async function openPath(
   root: string,
   path: string,
@@ -75,12 +78,13 @@ export async function openPath(
   return undefined
 }
 
-/** Whether the last of these folders is in `.karst`, where Karst keeps results and output of commands: for the owner alone. */
+/** Returns true if the folders lead into `.karst`, where Karst stores results and command output for the owner
+ *  alone. */
 export function isInPrivateFolder(folders: readonly OpenFolder[]): boolean {
   return folders.some(({ name }) => name === privateFolder)
 }
 
-/** Opens a folder that is no link. */
+/** Opens a folder, but not a link. */
 export async function openFolder(path: string, name: string): Promise<OpenFolder> {
   return toOpenFolder(await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW), path, name)
 }
@@ -88,7 +92,7 @@ export async function openFolder(path: string, name: string): Promise<OpenFolder
 async function openRoot(root: string, path: string, { create }: OpenPathOptions): Promise<OpenFolder | undefined> {
   if (create) await undefinedOn("EEXIST", path, mkdir(root, { recursive: true }))
   try {
-    // The root may be a link: whoever made the workspace chose it.
+    // The root may be a link, because the creator of the workspace chose it.
     return toOpenFolder(await open(root, constants.O_RDONLY | constants.O_DIRECTORY), root, "")
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined
@@ -113,7 +117,7 @@ async function enterFolder(
   path: string,
   { create, isPrivate }: OpenPathOptions & { isPrivate: boolean },
 ): Promise<OpenFolder | "link" | undefined> {
-  // More than once, since somebody may remove an empty folder right after it was made.
+  // Repeated, because an empty folder may be removed right after it was created.
   for (let attempt = 0; ; attempt++) {
     try {
       return await openFolder(folder.at(name), name)
@@ -137,7 +141,7 @@ function ignoreExisting(error: unknown): void {
   if (errnoOf(error) !== "EEXIST") throw error
 }
 
-/** The names that a link stands for. */
+/** The path names that a link stands for. */
 async function followLink(root: string, folders: OpenFolder[], link: string, path: string): Promise<string[]> {
   const target = await undefinedOn("ENOENT", path, readlink(link))
   if (target === undefined) throw workspaceError("not-found", path, `"${path}" was removed meanwhile.`)
@@ -157,7 +161,7 @@ function outsideError(path: string): AgentError {
   return workspaceError("outside-workspace", path, `"${path}" is a link that leads out of the workspace. ${cure}`)
 }
 
-// Where the system does not name what is open, each step is checked by its path, and only a swap during the call is not seen.
+// Without /proc/self/fd each step is checked by its path. A replacement during a system call is then not detected.
 const hasDescriptors = existsSync("/proc/self/fd")
 const maxLinks = 40
 const privateFolder = ".karst"

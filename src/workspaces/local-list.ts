@@ -1,3 +1,4 @@
+// Lists the files of a local folder in the order of paths.
 import type { BigIntStats, Dirent } from "node:fs"
 import { lstat, readdir } from "node:fs/promises"
 import { AgentError } from "../core/errors.ts"
@@ -9,14 +10,15 @@ import { isDraftName } from "./local-write.ts"
 import { comparePaths, isCleanPath, joinPath } from "./workspace-path.ts"
 
 export interface Walk {
-  /** Where the walk began, within the workspace. */
+  /** The folder where the listing began, as a path in the workspace. */
   base: string
   glob: Glob | undefined
   signal: AbortSignal | undefined
 }
 
-/** The files below an open folder, in order. Links are other names for what is listed under its own, or lead out: they are
- *  passed over, and so is what is no file or has a name that no path can have. `below` is the folder's path from `base`. */
+/** Lists the files below an open folder in order. Skips links (their targets are listed under their own names, or
+ *  are outside), entries that are not files, and names that are not valid in paths. `below` is the folder's path
+ *  from `base`. */
 export async function* listFilesBelow(
   folder: OpenFolder,
   below: string,
@@ -47,7 +49,7 @@ export async function* listFilesBelow(
 }
 
 const batchSize = 64
-// Each folder on the way is open, and a program may have some thousand open files.
+// Every folder on the way is open, and a process can have some thousand open files.
 const maxDepth = 200
 
 function tooDeepError(path: string): AgentError {
@@ -60,7 +62,7 @@ async function entriesOf(folder: OpenFolder, path: string): Promise<Dirent[]> {
   const entries = await readdir(folder.at("."), { withFileTypes: true }).catch((error) => {
     throw toLocalError(error, path)
   })
-  // A folder sorts as its files do: with the slash behind its name.
+  // A folder is sorted like its files: with a slash after its name.
   const key = (entry: Dirent) => (entry.isDirectory() ? `${entry.name}/` : entry.name)
   return entries
     .filter(({ name }) => isCleanPath(name) && !isDraftName(name))
@@ -74,7 +76,7 @@ async function statEntry(folder: OpenFolder, entry: Dirent, below: string, { bas
   return await undefinedOn("ENOENT", joinPath(base, path), lstat(folder.at(entry.name), { bigint: true }))
 }
 
-// It may have been removed or swapped for a link since it was seen; what may not be read is told.
+// Returns undefined if the folder was removed or replaced by a link in the meantime. Other errors are thrown.
 async function enterFolder(folder: OpenFolder, name: string, path: string): Promise<OpenFolder | undefined> {
   try {
     return await openFolder(folder.at(name), name)

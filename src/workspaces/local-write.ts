@@ -1,3 +1,4 @@
+// Atomic writes: a draft is written beside the file and then put in its place.
 import { randomBytes } from "node:crypto"
 import { type BigIntStats, constants, linkSync, lstatSync, renameSync, unlinkSync } from "node:fs"
 import { type FileHandle, open, rmdir, unlink } from "node:fs/promises"
@@ -6,12 +7,13 @@ import { errnoOf, toLocalError, undefinedOn } from "./local-errors.ts"
 import { isInPrivateFolder, type OpenFolder, type OpenPath, openPath } from "./local-folder.ts"
 import { checkIfMatch, conflictError, notFoundError, pathTakenError } from "./workspace-errors.ts"
 
-/** A file that nobody sees yet, written beside the one it will replace. Disposed of before it was published, it is gone. */
+/** A file that is not visible yet, written beside the one it will replace. If disposed of before `publish`, it is
+ *  removed. */
 export interface Draft extends AsyncDisposable {
-  /** The version that was there when it was begun; null: none. */
+  /** The version that was there when the draft was created; null if there was none. */
   readonly before: string | null
   write(chunk: Uint8Array): Promise<void>
-  /** Puts it in its place in one step, provided that this version is there. */
+  /** Puts the draft in place in one step, if `ifMatch` is the current version. */
   publish(ifMatch: string | null | undefined): Promise<BigIntStats>
 }
 
@@ -25,23 +27,23 @@ export async function createDraft(root: string, path: string): Promise<Draft> {
     } catch (error) {
       if (place) await removeEmptyFolders(place.folders)
       await place?.[Symbol.asyncDispose]()
-      // A folder on the way may have gone with its last file before ours was in it.
+      // A folder on the path may have been removed with its last file before ours was in it.
       if (errnoOf(error) !== "ENOENT" || attempt > 20) throw toLocalError(error, path)
     }
   }
 }
 
-/** Which version of a file this is. Every write of ours makes a new inode with a time of its own. */
+/** Identifies a version of a file. Each of our writes creates a new inode with a distinct time. */
 export function etagOf({ ino, size, mtimeNs }: BigIntStats): string {
   return [ino, size, mtimeNs].map((figure) => figure.toString(36)).join("-")
 }
 
-/** Whether a name is that of a draft, maybe one that a killed process left behind. */
+/** Returns true for the name of a draft, which may have been left by a killed process. */
 export function isDraftName(name: string): boolean {
   return /^\.karst-[0-9a-f]{16}\.tmp$/.test(name)
 }
 
-/** Removes folders, from the innermost up to the root, as long as nothing is in them. */
+/** Removes folders, from the innermost up to the root, as long as they are empty. */
 export async function removeEmptyFolders(folders: readonly OpenFolder[]): Promise<void> {
   for (let depth = folders.length - 1; depth > 0; depth--) {
     const [above, folder] = [folders[depth - 1], folders[depth]]
@@ -53,7 +55,7 @@ async function createDraftAt(place: OpenPath, path: string): Promise<Draft> {
   const { folders, folder, name, stats } = place
   if (stats && !stats.isFile()) throw pathTakenError(path, path)
   const target = folder.at(name)
-  // Renaming asks nothing of the file that goes, but one that may not be written must stay.
+  // A rename would replace a file that may not be written, so this is checked first.
   if (stats) await (await undefinedOn("ENOENT", path, open(target, forWriting)))?.close()
   const draft = folder.at(`.karst-${randomBytes(8).toString("hex")}.tmp`)
   const file = await open(draft, exclusively, stats || isInPrivateFolder(folders) ? privateFileMode : 0o666)
@@ -92,7 +94,7 @@ async function createDraftAt(place: OpenPath, path: string): Promise<Draft> {
   }
 }
 
-// Checked and renamed in one turn of the event loop: within a process nothing comes between.
+// Checked and renamed without an await in between, so nothing in this process can interfere.
 function replaceTarget(draft: string, target: string, path: string, ifMatch: string | null | undefined): void {
   if (ifMatch === null && linkIfAbsent(draft, target, path)) return unlinkSync(draft)
   if (ifMatch !== undefined) {
@@ -108,7 +110,8 @@ function replaceTarget(draft: string, target: string, path: string, ifMatch: str
 
 const takenCodes = ["EISDIR", "ENOTEMPTY", "EEXIST"]
 
-// A second name for a file can only be made where none is yet, whoever else tries. False where there are no such links.
+// A hard link can only be created if the name does not exist, whoever else tries. Returns false if the system has no
+// links.
 function linkIfAbsent(draft: string, target: string, path: string): boolean {
   try {
     linkSync(draft, target)
@@ -120,13 +123,13 @@ function linkIfAbsent(draft: string, target: string, path: string): boolean {
 }
 
 async function keepOwner(file: FileHandle, { uid, gid, mode }: BigIntStats): Promise<void> {
-  const own = await file.stat({ bigint: true })
-  // Only a privileged process may give files away; for any other the new file is its own.
-  if (own.uid !== uid || own.gid !== gid) await file.chown(Number(uid), Number(gid)).catch(no)
+  const current = await file.stat({ bigint: true })
+  // Only a privileged process may change the owner; otherwise the file belongs to this process.
+  if (current.uid !== uid || current.gid !== gid) await file.chown(Number(uid), Number(gid)).catch(no)
   await file.chmod(Number(mode & 0o7777n))
 }
 
-// In seconds, to the microsecond: file systems tell time in ticks and use inodes again, so two versions could look alike.
+// In seconds, with microseconds: file systems have coarse clocks and reuse inodes, so two versions could look alike.
 function preciseNow(): number {
   return (Date.now() + Number(process.hrtime.bigint() % 1_000_000n) / 1_000_000) / 1000
 }

@@ -1,3 +1,4 @@
+// A workspace in a local folder.
 import { type BigIntStats, constants } from "node:fs"
 import { type FileHandle, open, unlink } from "node:fs/promises"
 import { resolve } from "node:path"
@@ -13,8 +14,8 @@ import type { FileInfo, StopOptions, Workspace } from "./workspace.ts"
 import { checkIfMatch, conflictError, isFolderError, notFoundError, workspaceError } from "./workspace-errors.ts"
 import { cleanFolder, cleanPath } from "./workspace-path.ts"
 
-/** Files in a folder of this machine; it is made with the first file. Nothing outside of it is read or written: links are followed
- *  as long as they stay within. `ifMatch` is exact within a process; `ifMatch: null` also between processes. */
+/** Files in a local folder, which is created with the first file. Nothing outside of it is read or written; links
+ *  are followed only inside. `ifMatch` is exact within a process; `ifMatch: null` also between processes. */
 export function localWorkspace(folder: string): Workspace {
   const root = resolve(folder)
   const inTurn = keyedSerialQueue()
@@ -32,7 +33,7 @@ export function localWorkspace(folder: string): Workspace {
         await draft.write(added)
         return infoOf(path, await draft.publish(draft.before))
       } catch (error) {
-        // Another process came between; what it wrote is read anew.
+        // Another process wrote in between: read its version and try again.
         if (!(error instanceof ConflictError) || ifMatch !== undefined || attempt > 10) throw error
       }
     }
@@ -128,7 +129,7 @@ async function openFile(root: string, path: string, { signal }: StopOptions = {}
   throw notAFileError(path, stats)
 }
 
-// Should it become a pipe right now, opening it must not wait for somebody to write.
+// Non-blocking, because the file could be replaced by a pipe right now.
 const forReading = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 function notAFileError(path: string, stats: BigIntStats) {

@@ -1,3 +1,4 @@
+// A workspace in memory.
 import { randomUUID } from "node:crypto"
 import { type ByteRange, concat, copyBytes, throwIfAborted, toByteRange, toChunks } from "./file-data.ts"
 import { compileGlob } from "./glob.ts"
@@ -5,16 +6,16 @@ import type { FileInfo, Workspace } from "./workspace.ts"
 import { checkIfMatch, isFolderError, notFoundError, pathTakenError } from "./workspace-errors.ts"
 import { cleanFolder, cleanPath, comparePaths, parentFolders } from "./workspace-path.ts"
 
-/** Files in memory, gone with the process. For tests, for scratch work, and as the upper part of an `overlayWorkspace`. */
+/** Files in memory, gone with the process. For tests, temporary work, and as the top of an overlay. */
 export function memoryWorkspace(files: { [path: string]: string | Uint8Array } = {}): Workspace {
-  const kept = new Map<string, MemoryFile>()
-  // How many files each folder has below it.
+  const stored = new Map<string, MemoryFile>()
+  // The number of files below each folder.
   const folders = new Map<string, number>()
   const origin = randomUUID()
   let version = 0
 
   function find(path: string): MemoryFile {
-    const file = kept.get(path)
+    const file = stored.get(path)
     if (file) return file
     throw folders.has(path) ? isFolderError(path) : notFoundError(path)
   }
@@ -29,12 +30,12 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
 
   function put(path: string, chunks: readonly Uint8Array[]): FileInfo {
     if (folders.has(path)) throw pathTakenError(path, path)
-    const file = parentFolders(path).find((folder) => kept.has(folder))
+    const file = parentFolders(path).find((folder) => stored.has(folder))
     if (file !== undefined) throw pathTakenError(path, file)
-    if (!kept.has(path)) count(path, 1)
+    if (!stored.has(path)) count(path, 1)
     const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
     const info = { path, size, modifiedAt: Date.now(), etag: `${origin}-${++version}` }
-    kept.set(path, { chunks, info })
+    stored.set(path, { chunks, info })
     return { ...info }
   }
 
@@ -49,7 +50,7 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
       const range = toByteRange(clean, options)
       throwIfAborted(options.signal)
       const pieces = [...piecesInRange(find(clean).chunks, range)]
-      // What is kept is never handed out itself.
+      // A copy, so that callers cannot change the stored bytes.
       return pieces.length === 1 ? (pieces[0]?.slice() ?? concat([])) : concat(pieces)
     },
 
@@ -67,13 +68,13 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
       const clean = cleanPath(path)
       const added: Uint8Array[] = []
       for await (const chunk of toChunks(clean, data, options)) added.push(copyBytes(chunk))
-      const before = kept.get(clean)
+      const before = stored.get(clean)
       checkIfMatch(clean, options.ifMatch, before?.info.etag)
       return put(clean, options.append && before ? [...before.chunks, ...added] : added)
     },
 
     async stat(path, options = {}) {
-      const file = kept.get(cleanPath(path))
+      const file = stored.get(cleanPath(path))
       throwIfAborted(options.signal)
       return file && { ...file.info }
     },
@@ -81,9 +82,9 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
     async *list(folder = "", options = {}) {
       const start = cleanFolder(folder) === "" ? "" : `${cleanFolder(folder)}/`
       const glob = options.glob === undefined ? undefined : compileGlob(options.glob)
-      for (const path of [...kept.keys()].sort(comparePaths)) {
+      for (const path of [...stored.keys()].sort(comparePaths)) {
         throwIfAborted(options.signal)
-        const file = kept.get(path)
+        const file = stored.get(path)
         if (!file || !path.startsWith(start)) continue
         if (glob?.matches(path.slice(start.length)) ?? true) yield { ...file.info }
       }
@@ -92,7 +93,7 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
     async remove(path, options = {}) {
       const clean = cleanPath(path)
       throwIfAborted(options.signal)
-      if (kept.delete(clean)) count(clean, -1)
+      if (stored.delete(clean)) count(clean, -1)
     },
   }
 }

@@ -1,3 +1,4 @@
+// A workspace that shows one workspace on top of another.
 import { AgentError } from "../core/errors.ts"
 import { keyedSerialQueue } from "../core/serial.ts"
 import { toChunks } from "./file-data.ts"
@@ -14,8 +15,9 @@ import {
 import { checkIfMatch, conflictError, notFoundError, pathTakenError } from "./workspace-errors.ts"
 import { cleanPath, comparePaths, parentFolders } from "./workspace-path.ts"
 
-/** One workspace seen through another: what `top` has not, `base` shows. Writes go to `top` alone. What is removed is hidden, for as
- *  long as this overlay lives; `base` is never changed. It has no `root`: no folder holds what it shows. */
+/** Files of `top`, and those of `base` that `top` does not have. Writes go to `top`; `base` is never changed.
+ *  Removed files are hidden for as long as this overlay exists. It has no `root`, because no folder contains what it
+ *  shows. */
 export function overlayWorkspace(base: Workspace, top: Workspace): Workspace {
   const removed = new Set<string>()
   const inTurn = keyedSerialQueue()
@@ -24,7 +26,7 @@ export function overlayWorkspace(base: Workspace, top: Workspace): Workspace {
     return (await top.stat(path, options)) ?? (removed.has(path) ? undefined : await base.stat(path, options))
   }
 
-  // A file of the base in the place of a folder of the top, or the other way round, is known to neither.
+  // Neither workspace notices if a file of one has the path of a folder of the other.
   async function refuseTaken(path: string): Promise<void> {
     for (const folder of parentFolders(path)) if (await stat(folder)) throw pathTakenError(path, folder)
     for await (const _ of list(path)) throw pathTakenError(path, path)
@@ -37,13 +39,13 @@ export function overlayWorkspace(base: Workspace, top: Workspace): Workspace {
     checkIfMatch(path, ifMatch, (above ?? below)?.etag)
     if (above) return await top.write(path, data, options)
     if (!below) await refuseTaken(path)
-    const whole = append && below ? bothOf(path, below, data, options) : data
+    const whole = append && below ? appended(path, below, data, options) : data
     const info = await top.write(path, whole, { signal, ...(ifMatch !== undefined && { ifMatch: null }) })
     removed.delete(path)
     return info
   }
 
-  async function* bothOf(path: string, { etag }: FileInfo, data: FileData, options: StopOptions) {
+  async function* appended(path: string, { etag }: FileInfo, data: FileData, options: StopOptions) {
     yield* base.stream(path, options)
     if ((await base.stat(path, options))?.etag !== etag) throw conflictError(path, etag)
     yield* toChunks(path, data, options)

@@ -1,8 +1,9 @@
+// A workspace that refuses changes.
 import type { Workspace } from "./workspace.ts"
 import { workspaceError } from "./workspace-errors.ts"
 import { cleanPath } from "./workspace-path.ts"
 
-/** The same files, and none may be written or removed (`read-only`). It has no `root`: a shell there could write. */
+/** The same files; writing and removing fail with `read-only`. It has no `root`, because a shell there could write. */
 export function readOnlyWorkspace(workspace: Workspace): Workspace {
   return {
     read: (path, options) => workspace.read(path, options),

@@ -1,11 +1,11 @@
+// A workspace in an S3 bucket. The driver is loaded at first use.
 import { type S3Options, toS3Settings } from "./s3/s3-options.ts"
 import type { Workspace } from "./workspace.ts"
 
-/** Files in a bucket of S3, or of a service that speaks like it: MinIO, R2, OSS. Needs the package aws4fetch.
- *
- *  A file and a folder of one name can be side by side here. `ifMatch` is exact where the service keeps conditions (AWS, MinIO and R2
- *  do); elsewhere only among the writes of one workspace. An append reads the file and writes it anew, on the condition that it is
- *  still the same. */
+/** Files in a bucket of S3 or a compatible service (MinIO, R2, OSS). Needs the package aws4fetch.
+ *  A file and a folder can have the same name here. `ifMatch` is exact if the service supports conditional writes
+ *  (AWS, MinIO and R2 do), otherwise only among the writes of one workspace. An append reads the file and writes it
+ *  again, if it is still the same version. */
 export function s3Workspace(options: S3Options): Workspace {
   const settings = toS3Settings(options)
   let driver: Promise<Workspace> | undefined

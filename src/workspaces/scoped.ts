@@ -1,9 +1,10 @@
+// A workspace that is one folder of another.
 import { join } from "node:path"
 import { type FileInfo, type Workspace, writableFolders } from "./workspace.ts"
 import { cleanFolder, cleanPath, joinPath } from "./workspace-path.ts"
 
-/** One folder of a workspace, as a workspace. A link that `localWorkspace` follows may lead to another folder of the same workspace; where
- *  that matters, make a `localWorkspace` of the folder. */
+/** One folder of a workspace, as a workspace. A link that `localWorkspace` follows may lead to another folder of the
+ *  same workspace; if that matters, make a `localWorkspace` of the folder. */
 export function scopedWorkspace(workspace: Workspace, folder: string): Workspace {
   const base = cleanFolder(folder)
   const outer = (path: string) => joinPath(base, cleanPath(path))

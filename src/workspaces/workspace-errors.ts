@@ -1,6 +1,7 @@
+// The errors of workspaces.
 import { AgentError, type AgentErrorOptions, ConflictError } from "../core/errors.ts"
 
-/** Why a workspace could not do what it was asked to; docs/workspaces.md lists the codes. */
+/** An error of a workspace; docs/workspaces.md lists the codes. */
 export function workspaceError(
   code: string,
   path: string,
@@ -20,7 +21,7 @@ export function isFolderError(path: string): AgentError {
   return workspaceError("not-found", path, `"${path}" is a folder, not a file. List it to see what there is.`)
 }
 
-/** A folder stands where a file should go, or a file where a folder is needed. */
+/** A folder is where a file should go, or a file where a folder is needed. */
 export function pathTakenError(path: string, other: string): AgentError {
   const what = other === path ? "a folder of that name is there" : `"${other}" is a file, not a folder`
   return workspaceError("path-taken", path, `"${path}" cannot be written: ${what}. Choose another path.`)
@@ -34,7 +35,7 @@ export function conflictError(path: string, ifMatch: string | null, cause?: unkn
   })
 }
 
-/** An `ifMatch` that does not hold for the version that is there. */
+/** Throws a `ConflictError` if `ifMatch` is not the current version. */
 export function checkIfMatch(path: string, ifMatch: string | null | undefined, etag: string | undefined): void {
   if (ifMatch === undefined) return
   if (ifMatch !== (etag ?? null)) throw conflictError(path, ifMatch)

@@ -1,6 +1,7 @@
+// Checks, normalises and compares paths in a workspace.
 import { AgentError } from "../core/errors.ts"
 
-/** The one spelling of a path: `./a//b` is `a/b`. Refuses whatever could mean something else to some file system. */
+/** Normalises a path: `./a//b` is `a/b`. Refuses everything that some file system could interpret differently. */
 export function cleanPath(path: string): string {
   const clean = cleanFolder(path)
   if (clean === "") throw invalidPathError(path, "is empty")
@@ -9,19 +10,19 @@ export function cleanPath(path: string): string {
 
 /** Like `cleanPath`, for a folder: the workspace itself is "". */
 export function cleanFolder(path: string): string {
-  const trouble = pathProblem(path)
-  if (trouble) throw invalidPathError(path, trouble)
+  const problem = pathProblem(path)
+  if (problem) throw invalidPathError(path, problem)
   return pathNames(path).join("/")
 }
 
-/** Whether a path that was found, not asked for, is one that can be asked for. */
+/** Returns true if a path that was found can also be requested. */
 export function isCleanPath(path: string): boolean {
   return path !== "" && pathProblem(path) === undefined && cleanFolder(path) === path
 }
 
-export function invalidPathError(path: string, trouble: string): AgentError {
+export function invalidPathError(path: string, problem: string): AgentError {
   const cure = 'Write it relative to the workspace, with forward slashes, such as "notes/today.md".'
-  return new AgentError(`${JSON.stringify(path)} is not a path in a workspace: it ${trouble}. ${cure}`, {
+  return new AgentError(`${JSON.stringify(path)} is not a path in a workspace: it ${problem}. ${cure}`, {
     code: "invalid-path",
     details: { path: String(path) },
   })
@@ -31,13 +32,13 @@ export function joinPath(folder: string, path: string): string {
   return folder === "" ? path : `${folder}/${path}`
 }
 
-/** The folders that a file is in, the innermost last. */
+/** The folders that contain a file, the innermost last. */
 export function parentFolders(path: string): string[] {
   const names = path.split("/")
   return names.slice(1).map((_, depth) => names.slice(0, depth + 1).join("/"))
 }
 
-/** Orders by code points, which is also the order of UTF-8 bytes, that S3 lists in. */
+/** Compares by code points, which is also the order of UTF-8 bytes and of S3. */
 export function comparePaths(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length)
   for (let index = 0; index < shorter; index++) {
@@ -61,7 +62,7 @@ function pathProblem(path: string): string | undefined {
   return undefined
 }
 
-// Half of a surrogate pair stands for a code point above U+FFFF, and so after U+E000 to U+FFFF.
+// A surrogate belongs to a code point above U+FFFF, so it sorts after U+E000 to U+FFFF.
 function rank(unit: number): number {
   const isSurrogate = unit >= 0xd800 && unit < 0xe000
   return isSurrogate ? unit + 0x10000 : unit

@@ -1,8 +1,9 @@
+// Checks names that become part of store keys or paths, such as session names.
 import { ConfigError } from "../errors.ts"
 import { describeValue } from "./check-options.ts"
 
-/** Refuses a text that cannot be part of a key in a store, or of a path: empty, too long, with control characters or with
- *  `..`. `what` says what it names. With `segment` it may have no `/` either. */
+/** Returns the name if it can be part of a store key or a path. Throws a `ConfigError` if it is empty or too long,
+ *  or has control characters or `..`. `what` says what the name is for. With `segment`, `/` is refused too. */
 export function checkName(what: string, name: unknown, { segment = false }: { segment?: boolean } = {}): string {
   const problem = nameProblem(name, segment)
   if (problem === undefined && typeof name === "string") return name

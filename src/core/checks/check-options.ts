@@ -1,42 +1,43 @@
+// Checks of public options: unknown names and wrong types become one ConfigError with suggestions.
 import { ConfigError } from "../errors.ts"
 import { nearestWord } from "../text/nearest-word.ts"
 import { isBoolean as flag, isObject, type ShapeCheck, isString as text } from "./check-shape.ts"
 
-/** What is wrong with the value of an option, as the end of a sentence such as "is not a text"; undefined when nothing is.
- *  A list has whole sentences about the parts of the value. `path` is the name of the option, with what it is in. */
+/** Returns what is wrong with an option's value as the end of a sentence ("is not a text"), or undefined if it is
+ *  valid. A list contains complete sentences about parts of the value. `path` is the full name of the option. */
 export type OptionCheck = (value: unknown, path: string) => string | readonly string[] | undefined
 
 /** A check for each option of an options object. */
 export type OptionChecks<T extends object = Record<string, unknown>> = { readonly [K in keyof T]-?: OptionCheck }
 
-/** Refuses options that do not exist or have the wrong type: a `ConfigError` with all of them, and the nearest option that
- *  exists for each misspelt one. An option that is `undefined` counts as not given. `use` is the function that takes them. */
+/** Throws one `ConfigError` that lists all unknown options, with the nearest known name, and all options of the
+ *  wrong type. Options that are `undefined` count as absent. `use` names the function that takes the options. */
 export function checkOptions<T extends object>(use: string, options: T, checks: OptionChecks<T>): void {
   const problems = optionProblems(options, checks)
   if (problems.length > 0) throw new ConfigError(`${use}: ${problems.join("; ")}.`)
 }
 
-/** What is wrong with an options object, one sentence each. */
+/** Returns what is wrong with an options object, one sentence per problem. */
 export function optionProblems<T extends object>(options: unknown, checks: OptionChecks<T>, path = ""): string[] {
   if (!isObject(options))
     return [`${path ? `\`${path}\` is` : "the options are"} not an object of options: it is ${describeValue(options)}`]
   const known = new Map<string, OptionCheck>(Object.entries(checks))
   return Object.entries(options).flatMap(([name, value]) => {
-    const place = path === "" ? name : `${path}.${name}`
+    const fullName = path === "" ? name : `${path}.${name}`
     const check = known.get(name)
-    if (!check) return unknownOption(place, name, [...known.keys()])
-    const problem = value === undefined ? [] : (check(value, place) ?? [])
-    return typeof problem === "string" ? `\`${place}\` ${problem}` : problem
+    if (!check) return unknownOption(fullName, name, [...known.keys()])
+    const problem = value === undefined ? [] : (check(value, fullName) ?? [])
+    return typeof problem === "string" ? `\`${fullName}\` ${problem}` : problem
   })
 }
 
-function unknownOption(place: string, name: string, names: readonly string[]): string {
+function unknownOption(fullName: string, name: string, names: readonly string[]): string {
   const near = nearestWord(name, names)
-  const hint = near === undefined ? "" : ` (did you mean \`${place.slice(0, -name.length)}${near}\`?)`
-  return `there is no option \`${place}\`${hint}; there is ${names.join(", ")}`
+  const hint = near === undefined ? "" : ` (did you mean \`${fullName.slice(0, -name.length)}${near}\`?)`
+  return `there is no option \`${fullName}\`${hint}; there is ${names.join(", ")}`
 }
 
-/** A value for an error message: primitives as they are written, anything else by its type. */
+/** A value for an error message: primitives as written, anything else by its type. */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value)
@@ -44,7 +45,7 @@ export function describeValue(value: unknown): string {
   return value instanceof Date || typeof value !== "object" ? `a ${typeof value}` : "an object"
 }
 
-/** The check of a predicate; `what` names the values that it accepts. */
+/** Makes an option check of a predicate. `what` names the accepted values. */
 export function mustBe(check: ShapeCheck, what: string): OptionCheck {
   return (value) => (check(value) ? undefined : `is not ${what}: it is ${describeValue(value)}`)
 }
@@ -62,7 +63,7 @@ export const mustBeTextList = mustBe(
   (value) => Array.isArray(value) && value.every((each) => text(each)),
   "a list of texts",
 )
-/** For secrets, which must not appear in a message. */
+/** For secrets: the message does not contain the value. */
 export const mustBeSecret: OptionCheck = (value) => (typeof value === "string" ? undefined : "is not a text")
 
 export function mustBeAtLeast(least: number): OptionCheck {
@@ -79,7 +80,7 @@ export function mustBeOneOf(...values: readonly string[]): OptionCheck {
   return mustBe((value) => values.some((each) => each === value), `one of ${listed}`)
 }
 
-/** Accepts what one of the checks accepts; `what` names both. */
+/** Accepts values that pass one of the checks. `what` names the accepted values. */
 export function mustBeEither(what: string, ...checks: readonly OptionCheck[]): OptionCheck {
   return (value, path) =>
     checks.some((check) => check(value, path) === undefined)
@@ -87,7 +88,7 @@ export function mustBeEither(what: string, ...checks: readonly OptionCheck[]): O
       : `is not ${what}: it is ${describeValue(value)}`
 }
 
-/** An options object within another. */
+/** Checks an options object that is the value of an option. */
 export function mustBeOptions<T extends object>(checks: OptionChecks<T>): OptionCheck {
   return (value, path) => {
     const problems = optionProblems(value, checks, path)
@@ -95,26 +96,26 @@ export function mustBeOptions<T extends object>(checks: OptionChecks<T>): Option
   }
 }
 
-/** An object whose values all pass a check, by names of the caller's choice. */
+/** Checks that a value is an object whose members all pass a check. */
 export function mustBeRecordOf(check: OptionCheck): OptionCheck {
   return (value, path) => {
     if (!isObject(value)) return `is not an object: it is ${describeValue(value)}`
     const problems = Object.entries(value).flatMap(([name, each]) => {
-      const place = `${path}.${name}`
-      const problem = each === undefined ? [] : (check(each, place) ?? [])
-      return typeof problem === "string" ? `\`${place}\` ${problem}` : problem
+      const fullName = `${path}.${name}`
+      const problem = each === undefined ? [] : (check(each, fullName) ?? [])
+      return typeof problem === "string" ? `\`${fullName}\` ${problem}` : problem
     })
     return problems.length > 0 ? problems : undefined
   }
 }
 
-/** The methods that an object lacks. */
+/** Returns the names of methods that an object does not have. */
 export function missingMethods(value: unknown, methods: readonly string[]): string[] {
   if (typeof value !== "object" || value === null) return [...methods]
   return methods.filter((name) => typeof Reflect.get(value, name) !== "function")
 }
 
-/** What an object must have to be used as a workspace, runtime or store. */
+/** Checks that an object can be used as a workspace, runtime or store. */
 export function mustImplement(methods: readonly string[], what: string): OptionCheck {
   return (value) => {
     const missing = missingMethods(value, methods)

@@ -1,4 +1,6 @@
-/** Whether a value that comes from outside, such as a file, has the expected form. */
+// Predicates for the shape of data that comes from outside, such as files.
+
+/** Returns true if a value has the expected shape. */
 export type ShapeCheck = (value: unknown) => boolean
 
 export const isString = (value: unknown): value is string => typeof value === "string"
@@ -11,10 +13,13 @@ export function isListOf(check: ShapeCheck): ShapeCheck {
   return (value) => Array.isArray(value) && value.every((each) => check(each))
 }
 
-/** An object with these members, and these others where they are there. What else it has is not looked at. */
-export function isObjectWith(members: Record<string, ShapeCheck>, others: Record<string, ShapeCheck> = {}): ShapeCheck {
+/** Accepts objects with all of `members` and, if present, valid `optional`. Ignores further members. */
+export function isObjectWith(
+  members: Record<string, ShapeCheck>,
+  optional: Record<string, ShapeCheck> = {},
+): ShapeCheck {
   return (value) =>
     isObject(value) &&
     Object.entries(members).every(([name, check]) => Object.hasOwn(value, name) && check(value[name])) &&
-    Object.entries(others).every(([name, check]) => !Object.hasOwn(value, name) || check(value[name]))
+    Object.entries(optional).every(([name, check]) => !Object.hasOwn(value, name) || check(value[name]))
 }

@@ -1,7 +1,7 @@
+// Option checks of the `limits` of a run.
 import type { Limits } from "../agent.ts"
 import { mustBeAtLeast, mustBeOneOf, mustBeRecordOf, type OptionChecks } from "./check-options.ts"
 
-/** The limits of any run. */
 export const limitChecks: OptionChecks<Limits> = {
   cycles: mustBeAtLeast(0),
   tokens: mustBeAtLeast(0),

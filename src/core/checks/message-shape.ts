@@ -1,6 +1,5 @@
-import { isBoolean, isListOf, isObject, isObjectWith, isString, type ShapeCheck } from "./check-shape.ts"
-
 // Checks of messages that come from outside: archives, hooks, callers without types.
+import { isBoolean, isListOf, isObject, isObjectWith, isString, type ShapeCheck } from "./check-shape.ts"
 
 const partShapes: Record<string, ShapeCheck> = {
   text: isObjectWith({ text: isString }),
@@ -13,7 +12,7 @@ const partShapes: Record<string, ShapeCheck> = {
   "tool-result": isObjectWith({ id: isString, name: isString, ok: isBoolean, text: isString }, { kept: isString }),
 }
 
-/** Whether a value is a part of one of these types, and of the shape of that type. */
+/** Accepts parts of the given types that have the shape of their type. */
 function isPartOfType(types: readonly string[]): ShapeCheck {
   return (value) => {
     if (!isObject(value)) return false
@@ -28,8 +27,8 @@ const roles: readonly unknown[] = ["user", "assistant", "result"]
 export const isMessage = isObjectWith({ id: isString, role: (role) => roles.includes(role), parts: isListOf(isPart) })
 export const isMessageList = isListOf(isMessage)
 
-/** The parts of a prompt: texts and images. */
+/** Accepts the parts of a prompt: texts and images. */
 export const isPromptParts = isListOf(isPartOfType(["text", "image"]))
 
-/** The parts of an answer of the model. */
+/** Accepts the parts of a model's answer. */
 export const isAnswerParts = isListOf(isPartOfType(["text", "reasoning", "code", "tool-call"]))

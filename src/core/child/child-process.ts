@@ -1,3 +1,7 @@
+// Starts every process of Karst (test/architecture.test.ts checks this), so that no child inherits descriptors by
+// accident. Node passes on every descriptor without the close-on-exec flag: those opened by native code, and those
+// inherited by this process. Here each of them is replaced by the null device. macOS and Windows pass on only the
+// descriptors listed in `stdio`.
 import {
   type ChildProcess,
   type ChildProcessByStdio,
@@ -14,15 +18,10 @@ import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 import { devNull } from "node:os"
 import type { Readable, Writable } from "node:stream"
 
-// Every process that Karst starts is started here (test/architecture.test.ts). Node hands a child every descriptor of
-// this process that has no close-on-exec flag: those that native code opened, and those that this process inherited
-// itself. A child of ours gets none of them: each is replaced by the null device in the child. On macOS and Windows the
-// system itself hands on only the descriptors that are listed in `stdio`.
-
 type Options = Omit<SpawnOptions, "stdio">
 type Pipe = "pipe"
 
-/** As `spawn` of Node, but the child inherits only the descriptors that `stdio` names. */
+/** Like Node's `spawn`, but the child inherits only the descriptors slots in `stdio`. */
 export function spawn(
   program: string,
   args: readonly string[],
@@ -51,7 +50,7 @@ export function spawn(
   return withoutInheritedDescriptors(options.stdio, (stdio) => nodeSpawn(program, args, { ...options, stdio }))
 }
 
-/** As `spawnSync` of Node with text for output, but the child inherits nothing. */
+/** Like Node's `spawnSync` with text output, but the child inherits no descriptors. */
 export function spawnSync(
   program: string,
   args: readonly string[],
@@ -62,21 +61,22 @@ export function spawnSync(
   )
 }
 
-/** As `fork` of Node, but the child inherits only the standard streams and the channel of messages. */
+/** Like Node's `fork`, but the child inherits only the standard streams and the message channel. */
 export function fork(module: string | URL, args: readonly string[], options: ForkOptions = {}): ChildProcess {
   const { stdio = ["inherit", "inherit", "inherit", "ipc"] } = options
   return withoutInheritedDescriptors(stdio, (own) => nodeFork(module, args, { ...options, stdio: own }))
 }
 
-/** How a program that was run to its end failed. */
+/** Thrown if a program that was run to its end failed. */
 export interface ProgramFailure extends Error {
-  /** A name such as `ENOENT` where it could not be started, else its exit code; null where a signal ended it. */
+  /** An error name such as `ENOENT` if the program could not be started, otherwise its exit code; null if a signal
+   *  ended it. */
   code: string | number | null
   stderr: string
 }
 
-/** Runs a program to its end and gives what it wrote. Rejects with a `RunFailure` when it cannot be started, fails or
- *  takes too long. */
+/** Runs a program to its end and returns its output. Rejects with a `ProgramFailure` if the program cannot be
+ *  started, fails or takes too long. */
 export async function runProgram(
   program: string,
   args: readonly string[],
@@ -100,7 +100,7 @@ export async function runProgram(
   throw failure
 }
 
-/** The descriptors of this process, besides the standard streams, that every child would inherit. */
+/** Returns the descriptors of this process, other than the standard streams, that a child would inherit. */
 export function inheritedDescriptors(): number[] {
   if (process.platform !== "linux") return []
   return readdirSync("/proc/self/fd")
@@ -108,8 +108,9 @@ export function inheritedDescriptors(): number[] {
     .filter((descriptor) => descriptor > 2 && isInherited(descriptor))
 }
 
-/** The command that runs a program without those descriptors, for a package that starts processes by itself. Where there
- *  are some, Node closes them and then becomes the program, in the same process. The program is an absolute path. */
+/** Returns the command that runs a program without those descriptors, for packages that start processes themselves.
+ *  If there are any, Node closes them and then replaces itself by the program in the same process. `program` must be
+ *  an absolute path. */
 export function commandWithoutDescriptors(
   program: string,
   args: readonly string[],
@@ -134,30 +135,30 @@ function isInherited(descriptor: number): boolean {
     const [, flags = "0"] = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "latin1")) ?? []
     return (Number.parseInt(flags, 8) & closeOnExec) === 0
   } catch {
-    // It was the descriptor of the folder that was read.
+    // This was the descriptor of the folder being read.
     return false
   }
 }
 
 const closeOnExec = 0o2000000
 
-function withoutInheritedDescriptors<T>(given: Readonly<StdioOptions>, start: (stdio: StdioOptions) => T): T {
-  const named = typeof given === "string" ? [given, given, given] : [...given]
-  const inherited = inheritedDescriptors().filter((descriptor) => named[descriptor] === undefined)
-  if (inherited.length === 0) return start(named)
-  const nothing = openSync(devNull, "r+")
+function withoutInheritedDescriptors<T>(requested: Readonly<StdioOptions>, start: (stdio: StdioOptions) => T): T {
+  const slots = typeof requested === "string" ? [requested, requested, requested] : [...requested]
+  const inherited = inheritedDescriptors().filter((descriptor) => slots[descriptor] === undefined)
+  if (inherited.length === 0) return start(slots)
+  const nullDevice = openSync(devNull, "r+")
   try {
-    // A slot that is "ignore" above the standard streams leaves the descriptor of that number as it is.
+    // "ignore" in a slot above the standard streams leaves that descriptor unchanged.
     const stdio = [
-      ...named,
+      ...slots,
       ...Array.from(
-        { length: inherited.reduce((most, each) => Math.max(most, each)) + 1 - named.length },
+        { length: inherited.reduce((most, each) => Math.max(most, each)) + 1 - slots.length },
         () => "ignore" as const,
       ),
     ]
-    for (const descriptor of inherited) stdio[descriptor] = nothing
+    for (const descriptor of inherited) stdio[descriptor] = nullDevice
     return start(stdio)
   } finally {
-    closeSync(nothing)
+    closeSync(nullDevice)
   }
 }

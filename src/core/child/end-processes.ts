@@ -1,104 +1,106 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+// Ends a process together with everything it started, also processes that left its group (Linux).
 import { setTimeout as delay } from "node:timers/promises"
+import { listProcesses, type ProcessInfo, readProcFile } from "./process-tree.ts"
 
-/** What processes that belong together have in common. */
+/** Describes processes that belong together. */
 export interface ProcessSet {
-  /** The beginning of an entry of their environment. */
+  /** The start of an entry in their environment, by which they are recognised. */
   marker: string
   groups: readonly ProcessGroup[]
 }
 
-/** A group of processes, which is a session as well. */
+/** A process group that is also a session. */
 export interface ProcessGroup {
   id: number
-  /** Whether its first process is still there: then the number is certainly its own. */
+  /** True while its first process is alive. Only then is the group id certain not to be reused. */
   hasLeader: boolean
 }
 
-/** Ends processes and all below them: asks them to, and after a while makes them. Resolves when none is left, or one that
- *  cannot be killed. Those that are to end at the same moment end together, for to look at all processes takes a while.
- *
- *  On Linux it finds those that left their group as well, by their session, their parents or their environment. A process
- *  that has left all three is not found. Elsewhere it ends groups. */
-export type EndProcesses = (kin: () => ProcessSet) => Promise<void>
+/** Ends processes and their descendants: sends SIGTERM, and SIGKILL after a grace period. Resolves when none is left,
+ *  or after the kill rounds. Requests made in the same turn are handled together, because listing all processes is
+ *  slow.
+ *  On Linux it also finds processes that left their group: by session, parent or environment. A process that changed
+ *  all three is not found. On other systems it ends process groups only. */
+export type EndProcesses = (getSet: () => ProcessSet) => Promise<void>
 
 export function createProcessEnder(graceMs: number): EndProcesses {
   let gathering: { all: (() => ProcessSet)[]; ending: Promise<void> } | undefined
   async function endGathered(all: readonly (() => ProcessSet)[]): Promise<void> {
-    // Whoever asks in this turn is in time.
+    // Requests made in the same turn are handled together.
     await Promise.resolve()
     gathering = undefined
-    await endProcesses(() => all.map((kin) => kin()), graceMs)
+    await endProcesses(() => all.map((getSet) => getSet()), graceMs)
   }
-  return (kin) => {
+  return (getSet) => {
     if (!gathering) {
       const all: (() => ProcessSet)[] = []
       gathering = { all, ending: endGathered(all) }
     }
-    gathering.all.push(kin)
+    gathering.all.push(getSet)
     return gathering.ending
   }
 }
 
-async function endProcesses(kin: () => ProcessSet[], graceMs: number): Promise<void> {
+async function endProcesses(getSets: () => ProcessSet[], graceMs: number): Promise<void> {
   const until = Date.now() + graceMs
   const asked = new Set<number>()
   for (let round = 0; Date.now() < until; await pauseBetweenRounds(round++)) {
-    const found = findProcesses(kin())
+    const found = findProcesses(getSets())
     if (found.length === 0) return
-    // Bubblewrap takes all that is in it with it, at once.
+    // Ending bubblewrap would kill everything inside it immediately, without a grace period.
     for (const { id } of found.filter(({ id, name }) => name !== "bwrap" && !asked.has(id))) {
       sendSignal(id, "SIGTERM")
       asked.add(id)
     }
   }
   for (let round = 0; round < killRounds; await pauseBetweenRounds(round++)) {
-    const groups = kin().flatMap(({ groups }) => groups)
-    const found = findProcesses(kin())
+    const groups = getSets().flatMap(({ groups }) => groups)
+    const found = findProcesses(getSets())
     if (found.length === 0) return
     for (const { id } of groups) if (found.some(({ group }) => group === id)) sendSignal(-id, "SIGKILL")
     for (const { id } of found) sendSignal(id, "SIGKILL")
   }
 }
 
-/** Whether anybody is left in a group. */
+/** Returns the environment variable that gives processes a marker. */
+export function markerVariable(marker: string): Record<string, string> {
+  const [name = "", value = ""] = marker.split("=")
+  return { [name]: value }
+}
+
+/** Returns true if any process is left in a group. */
 export function isGroupAlive(id: number): boolean {
   return sendSignal(-id, 0)
 }
 
 interface FoundProcess {
-  /** A process, or a group as a negative number. */
+  /** A process id, or a group id as a negative number. */
   id: number
   group: number
   name: string
 }
 
-interface Process extends FoundProcess {
-  parent: number
-  session: number
-}
-
-// Some four seconds: only a process that waits for a device takes that long.
+// About four seconds. Only a process that waits for a device takes that long.
 const killRounds = 40
 
-// Most are gone at once; to look at all processes takes some milliseconds.
+// Most processes end immediately, and listing all processes takes some milliseconds.
 function pauseBetweenRounds(round: number): Promise<void> {
   return delay(Math.min(10 * 1.5 ** round, 100))
 }
 
-function findProcesses(kin: readonly ProcessSet[]): FoundProcess[] {
-  const groups = kin.flatMap(({ groups }) => groups)
+function findProcesses(sets: readonly ProcessSet[]): FoundProcess[] {
+  const groups = sets.flatMap(({ groups }) => groups)
   const all = listProcesses()
   if (!all) {
     return groups.filter(({ id }) => isGroupAlive(id)).map(({ id }) => ({ id: -id, group: id, name: "" }))
   }
-  // The system gives a number away again only when nobody is left in its group: then a process has it.
+  // A group id is reused only after the group is empty. If a process has that id, the group may be someone else's.
   const taken = new Set(all.map(({ id }) => id))
   const sure = new Set(groups.filter(({ id, hasLeader: led }) => led || !taken.has(id)).map(({ id }) => id))
-  const isMember = ({ group, session }: Process) => sure.has(group) || sure.has(session)
-  const markers = kin.map(({ marker }) => `\0${marker}`)
+  const isMember = ({ group, session }: ProcessInfo) => sure.has(group) || sure.has(session)
+  const markers = sets.map(({ marker }) => `\0${marker}`)
   const carriesOne = (id: number) => {
-    const environment = `\0${readIfExists(`/proc/${id}/environ`)}`
+    const environment = `\0${readProcFile(`/proc/${id}/environ`)}`
     return markers.some((marker) => environment.includes(marker))
   }
   const ours = new Set(all.filter((each) => isMember(each) || carriesOne(each.id)).map(({ id }) => id))
@@ -107,28 +109,6 @@ function findProcesses(kin: readonly ProcessSet[]): FoundProcess[] {
     for (const { id, parent } of all) if (ours.has(parent)) ours.add(id)
   }
   return all.filter(({ id }) => ours.has(id))
-}
-
-/** Every process but this one; undefined where the system does not tell. One that has ended and waits to be counted is none. */
-function listProcesses(): Process[] | undefined {
-  if (!existsSync("/proc/self/stat")) return undefined
-  const ids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
-  return ids.map(Number).flatMap((id) => {
-    if (id === process.pid) return []
-    const [, name = "", rest = ""] = /^\d+ \((.*)\) (.*)/s.exec(readIfExists(`/proc/${id}/stat`)) ?? []
-    const [state = "Z", parent, group, session] = rest.split(" ")
-    if (rest === "" || state === "Z" || state === "X") return []
-    return [{ id, name, parent: Number(parent), group: Number(group), session: Number(session) }]
-  })
-}
-
-function readIfExists(file: string): string {
-  try {
-    return readFileSync(file, "latin1")
-  } catch {
-    // It has ended, or is another user's.
-    return ""
-  }
 }
 
 function sendSignal(id: number, signal: NodeJS.Signals | 0): boolean {

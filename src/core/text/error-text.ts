@@ -1,8 +1,9 @@
+// The text of thrown values, and shortened texts for events and logs.
 import { types } from "node:util"
 import { valueText } from "./value-text.ts"
 
-/** The name and the whole message of something that was thrown, which may be any value. Never throws: a getter, a
- *  `toString` or a Proxy of the value that does is not called or is ignored. */
+/** Returns the name and message of anything that was thrown. Never throws: failing getters, `toString` methods and
+ *  proxies of the value are ignored. */
 export function errorParts(error: unknown): { name: string; message: string } {
   if (typeof error === "string") return { name: "Error", message: error }
   if (typeof error !== "object" || error === null) {
@@ -13,12 +14,12 @@ export function errorParts(error: unknown): { name: string; message: string } {
   return { name: "Error", message: describeThrown(error) }
 }
 
-/** A text for events and logs, which are kept for long: at most `most` characters, with a note of what is left out. */
-export function boundedText(text: string, most = maxMessageChars): string {
-  if (text.length <= most) return text
-  const tail = Math.floor(most / 4)
-  const left = text.length - most
-  const [head, end] = [text.slice(0, most - tail), text.slice(-tail)]
+/** Shortens a text to about `maxChars` characters by leaving out its middle, with a note of how much. */
+export function boundedText(text: string, maxChars = maxMessageChars): string {
+  if (text.length <= maxChars) return text
+  const tail = Math.floor(maxChars / 4)
+  const left = text.length - maxChars
+  const [head, end] = [text.slice(0, maxChars - tail), text.slice(-tail)]
   return `${head.toWellFormed()}\n… ${left} of ${text.length} characters left out …\n${end.toWellFormed()}`
 }
 

@@ -1,14 +1,16 @@
-/** The known word that is most likely meant by a misspelt one; undefined where none is near. */
+// Suggestions for misspelt names.
+
+/** Returns the known word that a misspelt one maxDistance likely means; undefined if none is near. */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
-  // A very long word is no misspelling, and comparing costs in proportion to its length.
+  // Very long words are not misspellings, and comparing them is slow.
   if (word.length > 100) return undefined
-  const most = word.length < 4 ? 2 : Math.min(3, Math.max(2, Math.floor(word.length / 3)))
+  const maxDistance = word.length < 4 ? 2 : Math.min(3, Math.max(2, Math.floor(word.length / 3)))
   const near = known.map((each) => ({ each, distance: editDistance(each.toLowerCase(), word.toLowerCase()) }))
-  const [best] = near.filter((candidate) => candidate.distance <= most).sort((a, b) => a.distance - b.distance)
+  const [best] = near.filter((candidate) => candidate.distance <= maxDistance).sort((a, b) => a.distance - b.distance)
   return best?.each
 }
 
-/** How many letters must be added, removed or replaced (Levenshtein, one row at a time). */
+/** The number of letters to add, remove or replace (Levenshtein distance, one row at a time). */
 export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

@@ -1,4 +1,6 @@
-/** The lines in which a recorded text and the one of now differ, with two around them that do not. */
+// A line diff between a recorded text and the current one.
+
+/** Shows the lines that differ, with two equal lines before and after them. */
 export function textDiff(expected: string, actual: string): string {
   const [before, now] = [expected.split("\n"), actual.split("\n")]
   let start = 0

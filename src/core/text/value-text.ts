@@ -1,24 +1,25 @@
+// Shows values as text for people who must decide about a call, without running any code of the value.
 import { types } from "node:util"
 import { bytesOf } from "../values/digest.ts"
 
 export interface ValueTextOptions {
-  /** The name of an object or function, shown in front of it. */
+  /** Returns a name that is shown before an object or function. */
   nameOf?: ((value: object) => string | undefined) | undefined
-  /** How deep arrays and objects are shown. Default 50. */
+  /** How many levels of arrays and objects are shown. Default 50. */
   depth?: number | undefined
-  /** How many members of one are shown. Default: all. */
+  /** How many members of an array or object are shown. Default: all. */
   members?: number | undefined
-  /** How many characters of one text are shown. Default: all. */
+  /** How many characters of a string are shown. Default: all. */
   textLength?: number | undefined
-  /** After so many characters the rest is left out, and the text says so. */
+  /** The rest of a longer text is left out, with a note. */
   maxChars: number
-  /** Breaks what is longer than this into lines. Default: one line. */
+  /** Breaks longer values into lines. Default: one line. */
   width?: number | undefined
 }
 
-/** A value as text for a person who decides about it. Nothing of the value is run: no getter, no `toJSON`, no
- *  `util.inspect.custom`, no trap of a Proxy. Characters that a person cannot see, or that change how others are shown
- *  (control characters, bidirectional and zero-width marks), are shown as escapes. */
+/** Shows a value as text. Runs no getter, `toJSON`, `util.inspect.custom` or Proxy trap. Invisible characters, and
+ *  characters that change how others are displayed (control characters, bidirectional and zero-width marks), are
+ *  shown as escapes. */
 export function valueText(value: unknown, options: ValueTextOptions): string {
   const { depth = 50, members = Infinity, textLength = Infinity, width = Infinity, nameOf, maxChars: most } = options
   const path = new Set<object>()
@@ -34,7 +35,7 @@ export function valueText(value: unknown, options: ValueTextOptions): string {
     const cut = text.length > shown ? text.slice(0, shown) : text
     const rest = text.length - cut.length
     const escaped = (part: string) => `"${escapeInvisible(part.replaceAll("\\", "\\\\").replaceAll('"', '\\"'))}"`
-    // A text of several lines is shown as a sum of lines, none of which can be taken for another argument.
+    // A string with line breaks is shown as a sum of strings, so that no line can be mistaken for another argument.
     const lines = width === Infinity ? [cut] : cut.split(/(?<=\n)/)
     const whole = lines.map(escaped).join(` +\n${" ".repeat(indent)}`)
     return spend(`${whole}${rest > 0 ? `… ${rest} more characters` : ""}`)
@@ -99,7 +100,7 @@ export function valueText(value: unknown, options: ValueTextOptions): string {
   return shown(value, 0)
 }
 
-/** Text with everything escaped that a person cannot see or that changes how other text is shown. */
+/** Escapes characters that are invisible or change how other text is displayed. */
 export function escapeInvisible(text: string): string {
   return text.replace(invisibleCharacters, (found) => {
     const short = shortEscapes.get(found)
@@ -113,14 +114,14 @@ const shortEscapes = new Map([
   ["\t", "\\t"],
 ])
 
-// Controls, formats (bidirectional marks, zero-width characters, tags), line separators, halves of pairs, odd spaces,
-// and characters that take up space and show nothing.
+// Control and format characters (bidirectional marks, zero-width characters, tags), line separators, lone surrogates,
+// unusual spaces, and characters that take up space but show nothing.
 const invisibleCharacters =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]/gu
 
 const accessorMark = Symbol("accessor")
 
-/** The members of a container, without running anything of it. */
+/** Yields the members of a container without running any of its code. */
 function* entriesOf(value: object): Generator<[key: { text: string } | { of: unknown } | undefined, member: unknown]> {
   if (types.isMap(value)) for (const [key, member] of Map.prototype.entries.call(value)) yield [{ of: key }, member]
   if (types.isSet(value)) for (const member of Set.prototype.values.call(value)) yield [undefined, member]

@@ -1,37 +1,38 @@
+// Fingerprints of values, computed without running any code of the value.
 import { createHash } from "node:crypto"
 import { types } from "node:util"
 
-/** A fingerprint of a value. */
 export interface Digest {
-  /** The same for equal values. */
+  /** Equal for equal values. */
   text: string
-  /** False when the value is larger than the limits: then only its beginning and its sizes are in the text. */
+  /** False if the value exceeds the limits. The text then covers only its beginning and its sizes. */
   isWhole: boolean
-  /** Whether something in it is opaque and has no identity by `identify`. */
+  /** True if it contains something opaque that `identify` has no identity for. */
   hasUnnamed: boolean
 }
 
-/** What identifies an opaque value (an instance of a class, a function, a Proxy, a symbol); undefined: nothing does. */
+/** Returns what identifies an opaque value (a class instance, function, Proxy or symbol); undefined if nothing does. */
 export type Identify = (value: object | symbol) => string | undefined
 
 export interface DigestLimits {
-  /** How many values are looked at. Default 1,000,000. */
+  /** How many values are visited. Default 1,000,000. */
   values?: number | undefined
   /** How many bytes of texts and buffers are read. Default 64 MiB. */
   bytes?: number | undefined
-  /** Whether instances of classes count by their own fields, like plain objects. Default false: by their identity. */
+  /** True: class instances count by their own fields, like plain objects. Default false: by identity. */
   instances?: boolean | undefined
 }
 
-/** Makes the fingerprint of a value. Plain data counts by its contents, also nested and circular: primitives, arrays,
- *  plain objects, Maps, Sets, dates, regular expressions, errors, buffers. Anything else counts by its identity.
- *  Nothing of the value is run: no getter, no `toJSON`, no trap of a Proxy. */
+/** Computes the fingerprint of a value. Plain data counts by its contents, also nested and circular: primitives,
+ *  arrays, plain objects, Maps, Sets, dates, regular expressions, errors, buffers. Everything else counts by
+ *  identity. Runs no getter, `toJSON` or Proxy trap of the value. */
 export function digest(value: unknown, identify: Identify, limits: DigestLimits = {}): Digest {
   const { values = 1_000_000, bytes = 64 * 2 ** 20, instances = false } = limits
   const writer = createHashWriter(bytes)
   const numbers = new Map<object, number>()
-  // Objects are written one after the other, each by the numbers of those in it: how deep they are does not matter.
-  const open: object[] = []
+  // Objects are written one after another, each with the numbers of the objects inside it. Nesting depth does not
+  // matter.
+  const unwritten: object[] = []
   let left = values
   let hasUnnamed = false
 
@@ -50,7 +51,7 @@ export function digest(value: unknown, identify: Identify, limits: DigestLimits 
     else if (typeof found !== "object" || found === null) writer.text(`${typeof found} ${String(found)};`)
     else {
       const known = numbers.get(found)
-      if (known === undefined) open.push(found)
+      if (known === undefined) unwritten.push(found)
       writer.text(`object ${known ?? numbers.size};`)
       if (known === undefined) numbers.set(found, numbers.size)
     }
@@ -68,7 +69,7 @@ export function digest(value: unknown, identify: Identify, limits: DigestLimits 
     opaque(property.get ?? property.set ?? property)
   }
 
-  /** Writes what is in a container; false where it has more than may be looked at. */
+  /** Writes the contents of a container. Returns false if it has more members than are left to visit. */
   const writeMembers = (found: object, kind: Kind): boolean => {
     if (types.isMap(found)) {
       if (found.size * 2 > left) return false
@@ -96,8 +97,8 @@ export function digest(value: unknown, identify: Identify, limits: DigestLimits 
   }
 
   write(value)
-  for (let at = 0; at < open.length && left > 0; at++) {
-    const found = open[at]
+  for (let at = 0; at < unwritten.length && left > 0; at++) {
+    const found = unwritten[at]
     if (!found) break
     const kind = instances ? kindWithInstances(found) : kindOf(found)
     writer.text(`${kind} {`)
@@ -113,7 +114,7 @@ export function digest(value: unknown, identify: Identify, limits: DigestLimits 
 const identities = new WeakMap<object | symbol, string>()
 let identityCount = 0
 
-/** Tells opaque values apart while this process lives. */
+/** Distinguishes opaque values for as long as this process lives. */
 export function identityOf(value: object | symbol): string {
   const known = identities.get(value)
   if (known !== undefined) return known
@@ -137,7 +138,7 @@ function kindOf(value: object): Kind {
   return types.isNativeError(value) ? "error" : "opaque"
 }
 
-// The fields of an instance are looked at like those of a plain object.
+// Treats class instances like plain objects.
 function kindWithInstances(value: object): Kind {
   const kind = kindOf(value)
   return kind === "opaque" && !types.isProxy(value) && typeof value !== "function" ? "object" : kind
@@ -155,11 +156,11 @@ const wellKnown = new Set(
   ),
 )
 
-/** The bytes of a buffer or of a view of one, not copied, and the name of its class. */
+/** Returns the bytes of a buffer or view, not copied, and the name of its class. */
 export function bytesOf(value: object): [bytes: Uint8Array, type: string] {
   try {
     if (!ArrayBuffer.isView(value)) return [new Uint8Array(value as ArrayBuffer), "ArrayBuffer"]
-    // Not by the members of the value, which may be its own.
+    // The value's own properties could shadow these getters.
     const prototype = types.isTypedArray(value) ? typedArray : DataView.prototype
     const read = (name: PropertyKey) => Reflect.apply(getterOf(prototype, name), value, [])
     const at = [read("byteOffset"), read("byteLength")].map(Number)
@@ -185,32 +186,32 @@ const mapEntries = Map.prototype.entries
 const setValues = Set.prototype.values
 const dateTime = Date.prototype.getTime
 
-/** Collects texts and bytes into a hash, up to a number of bytes. */
-function createHashWriter(most: number) {
+/** Hashes texts and bytes, up to a number of bytes. */
+function createHashWriter(maxBytes: number) {
   const hash = createHash("sha256")
-  let waiting = ""
-  let left = most
+  let buffered = ""
+  let left = maxBytes
   const flush = () => {
-    // As UTF-16: half a surrogate pair must not be the same as another.
-    if (waiting !== "") hash.update(waiting, "utf16le")
-    waiting = ""
+    // As UTF-16, so that different lone surrogates stay different.
+    if (buffered !== "") hash.update(buffered, "utf16le")
+    buffered = ""
   }
   return {
     text(text: string) {
       const part = text.length * 2 > left ? text.slice(0, Math.max(left, 0)) : text
       left -= text.length * 2
-      waiting += part
-      if (waiting.length > 65_536) flush()
+      buffered += part
+      if (buffered.length > 65_536) flush()
     },
     bytes(bytes: Uint8Array, type: string) {
-      waiting += `bytes ${type} ${bytes.length}:`
+      buffered += `bytes ${type} ${bytes.length}:`
       flush()
       hash.update(bytes.length > left ? bytes.subarray(0, Math.max(left, 0)) : bytes)
       left -= bytes.length
     },
     isWhole: () => left >= 0,
     end(last: string): string {
-      waiting += last
+      buffered += last
       flush()
       return hash.digest("base64url").slice(0, 22)
     },

@@ -1,5 +1,7 @@
-/** Freezes data with all that is in it, and returns it. Objects that are frozen already are taken to be so throughout, so
- *  that data which is made of earlier data costs only what is new. Instances of classes and bytes are left as they are. */
+// Deep freezing of plain data.
+
+/** Freezes data deeply and returns it. Objects that are already frozen are assumed to be deeply frozen, so data
+ *  built from earlier data costs only what is new. Class instances and bytes are not frozen. */
 export function deepFreeze<T>(value: T): T {
   if (!canFreeze(value)) return value
   const deeper: object[] = []
@@ -8,7 +10,7 @@ export function deepFreeze<T>(value: T): T {
   return value
 }
 
-// Recursion is faster than a list of objects that are left; only what is deeper goes to the list.
+// Recursion is faster than a work list; only deeper objects go to the list.
 const maxRecursion = 100
 
 function freezeWithin(value: object, depth: number, deeper: object[]): void {

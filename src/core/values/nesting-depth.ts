@@ -1,7 +1,8 @@
+// Turns stack overflows caused by deeply nested data into clear errors.
 import { AgentError } from "../errors.ts"
 
-/** Does work that walks data of others by recursion. Data that is nested too deeply for the stack is an `AgentError` that
- *  names it, where it would be a `RangeError` about the stack. `what` begins a sentence. */
+/** Runs `work`, which walks data recursively. If the data is nested too deeply for the stack, throws an `AgentError`
+ *  that names the data instead of a `RangeError`. `what` begins the sentence. */
 export function guardNestingDepth<T>(what: string, work: () => T): T {
   try {
     return work()

@@ -1,3 +1,4 @@
+// Connects to an MCP server, over standard streams or HTTP.
 import type {
   AuthProvider,
   Client,
@@ -9,13 +10,13 @@ import type { McpClientOptions, McpServer } from "../mcp-types.ts"
 import { type ClientPackage, ownVersion } from "../sdk-packages.ts"
 import { createStdioTransport } from "./stdio-transport.ts"
 
-/** A client that is connected, for as long as `isOpen`. */
+/** A connection to an MCP server. */
 export interface Connection {
   client: Client
-  /** Asks the server; once more where the user had to let us in first. */
+  /** Sends a request. Repeats it once if the user had to authorize first. */
   request<T>(request: (client: Client) => Promise<T>): Promise<T>
   isOpen(): boolean
-  /** How the other side ended, where that is known. */
+  /** Why the server ended, if known. */
   endReason(): string
   close(): Promise<void>
 }
@@ -23,23 +24,24 @@ export interface Connection {
 export interface ConnectOptions extends Pick<McpClientOptions, "auth" | "authorized" | "name"> {
   timeoutMs: number
   signal?: AbortSignal | undefined
-  /** The server has other tools. */
+  /** Called when the server's tools have changed. */
   onTools: NonNullable<ListChangedHandlers["tools"]>["onChanged"]
 }
 
-/** Connects by the handshake of 2025, which nearly every server answers, and only to one that refuses it by that of 2026. Asking the
- *  other way round ends some older programs. */
+/** Connects with the handshake of 2025, which nearly every server accepts, and with that of 2026 only if the server
+ *  refuses it. The reverse order crashes some older programs. */
 export async function connectToServer(
   sdk: ClientPackage,
   server: McpServer,
   options: ConnectOptions,
-  isLetIn = false,
+  isAuthorized = false,
 ): Promise<Connection> {
   try {
     return await tryConnect(sdk, server, options, "legacy")
   } catch (error) {
     if (options.signal?.aborted) throw options.signal.reason
-    if (error instanceof AuthorizationFinished && !isLetIn) return await connectToServer(sdk, server, options, true)
+    if (error instanceof AuthorizationFinished && !isAuthorized)
+      return await connectToServer(sdk, server, options, true)
     if (!isHandshakeRefusal(sdk, error)) throw unreachableError(server, options, error)
     return await tryConnect(sdk, server, options, "auto").catch(() => {
       throw unreachableError(server, options, error)
@@ -47,7 +49,7 @@ export async function connectToServer(
   }
 }
 
-/** What people know a server by, without what may be secret. */
+/** A name for a server in messages, without parts that may be secret. */
 export function serverLabel(server: McpServer): string {
   if ("url" in server) return URL.canParse(server.url) ? new URL(server.url).host : server.url
   const script = server.args?.find((arg) => !arg.startsWith("-"))
@@ -75,7 +77,7 @@ async function tryConnect(
     await client.close().catch(() => undefined)
     await transport.close().catch(() => undefined)
   }
-  const letIn = async (error: unknown) => {
+  const finishAuthorization = async (error: unknown) => {
     if (!(error instanceof sdk.UnauthorizedError) || !authorized || !("finishAuth" in transport)) return false
     await transport.finishAuth(await authorized())
     return true
@@ -83,9 +85,9 @@ async function tryConnect(
   try {
     await client.connect(transport, { timeout: timeoutMs, ...(signal && { signal }) })
   } catch (error) {
-    const isLetIn = await letIn(error)
+    const isAuthorized = await finishAuthorization(error)
     await close()
-    if (isLetIn) throw new AuthorizationFinished()
+    if (isAuthorized) throw new AuthorizationFinished()
     if (!child || error instanceof AgentError) throw error
     throw isConnectionClosed(sdk, error)
       ? new AgentError(`${child.endReason()}.`, { code: "server-gone", cause: error })
@@ -97,7 +99,7 @@ async function tryConnect(
       try {
         return await request(client)
       } catch (error) {
-        if (await letIn(error)) return await request(client)
+        if (await finishAuthorization(error)) return await request(client)
         throw error
       }
     },
@@ -107,7 +109,7 @@ async function tryConnect(
   }
 }
 
-/** The user has let us in: with the tokens that the provider now has, it can be tried again. */
+/** The user has authorized the connection, so it can be retried with the new tokens. */
 class AuthorizationFinished extends Error {
   override message = "the user was asked, and it still says no"
 }
@@ -122,7 +124,7 @@ function createHttpTransport(
   }
   return new sdk.StreamableHTTPClientTransport(new URL(server.url), {
     ...(server.headers && { requestInit: { headers: { ...server.headers } } }),
-    // Whichever it is, the package knows what to do with it.
+    // The package accepts both forms.
     ...(auth && { authProvider: auth as AuthProvider }),
   })
 }
@@ -131,7 +133,7 @@ export function isConnectionClosed({ SdkError, SdkErrorCode }: ClientPackage, er
   return error instanceof SdkError && [SdkErrorCode.ConnectionClosed, SdkErrorCode.NotConnected].includes(error.code)
 }
 
-// It answered, and said no to how it was asked.
+// The server answered, but refused the handshake.
 function isHandshakeRefusal({ ProtocolError, SdkHttpError }: ClientPackage, error: unknown): boolean {
   return error instanceof ProtocolError || (error instanceof SdkHttpError && error.status === 400)
 }
@@ -146,7 +148,7 @@ function unreachableError(server: McpServer, { name }: ConnectOptions, cause: un
   })
 }
 
-// `fetch` says why only in its cause; what is ours says it itself.
+// `fetch` puts the reason into the cause; our own errors have it in the message.
 function causeText(error: unknown): string {
   const cause = error instanceof Error && !(error instanceof AgentError) ? error.cause : undefined
   return cause instanceof Error ? ` (${cause.message})` : ""

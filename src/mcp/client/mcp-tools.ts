@@ -1,3 +1,4 @@
+// Makes tools of the tools of an MCP server.
 import type { CallToolRequestOptions, Tool as ListedTool, Progress } from "@modelcontextprotocol/client"
 import { checkOptions } from "../../core/checks/check-options.ts"
 import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
@@ -10,14 +11,14 @@ import { type ClientPackage, loadClient } from "../sdk-packages.ts"
 import { type Connection, connectToServer, isConnectionClosed, serverLabel } from "./mcp-connection.ts"
 import { byIdentifier, safeToolName } from "./tool-names.ts"
 
-/** Connects to an MCP server, started here or elsewhere, and gives its tools. Rejects where it cannot be reached. */
+/** Connects to an MCP server and returns its tools. Rejects if the server cannot be reached. */
 export async function mcpTools(server: McpServer, options: McpClientOptions = {}): Promise<McpToolKit> {
   checkOptions("mcpTools()", options, clientChecks)
   const { timeoutMs = 120_000, onChange, onWarning, signal } = options
   checkPrefix(options.prefix)
   const sdk = await loadClient()
   const tools: Tool[] = []
-  let made = new Map<string, { shown: string; tool: Tool }>()
+  let knownTools = new Map<string, { shown: string; tool: Tool }>()
   let isClosing = false
   let connection = await open(signal)
   const { name = connection.client.getServerVersion()?.name ?? serverLabel(server) } = options
@@ -28,7 +29,7 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
     try {
       const request = { timeout: timeoutMs, ...(until && { signal: until }) }
       const { tools: listed } = await opened.request((client) => client.listTools(undefined, request))
-      take(listed)
+      updateTools(listed)
       return opened
     } catch (error) {
       await opened.close()
@@ -45,39 +46,39 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
   function listChanged(error: Error | null, listed: ListedTool[] | null): void {
     if (!listed)
       return onWarning?.(`The tools of "${serverLabel(server)}" could not be listed again: ${error?.message}`)
-    take(listed)
+    updateTools(listed)
     onChange?.(tools)
   }
 
-  // What has not changed stays the same tool.
-  function take(listed: readonly ListedTool[]): void {
+  // A tool that has not changed stays the same object.
+  function updateTools(listed: readonly ListedTool[]): void {
     const next = new Map<string, { shown: string; tool: Tool }>()
-    const taken = new Set<string>()
+    const usedNames = new Set<string>()
     for (const each of listed) {
       const shown = JSON.stringify(each)
-      const known = made.get(each.name)
-      const kept = known?.shown === shown && !taken.has(known.tool.name) ? known.tool : toolOf(each, taken)
+      const known = knownTools.get(each.name)
+      const kept = known?.shown === shown && !usedNames.has(known.tool.name) ? known.tool : toolOf(each, usedNames)
       if (!kept) continue
-      taken.add(kept.name)
+      usedNames.add(kept.name)
       next.set(each.name, { shown, tool: kept })
     }
-    made = next
+    knownTools = next
     tools.splice(0, tools.length, ...[...next.values()].map((entry) => entry.tool))
   }
 
-  function toolOf(listed: ListedTool, taken: ReadonlySet<string>): Tool | undefined {
+  function toolOf(listed: ListedTool, usedNames: ReadonlySet<string>): Tool | undefined {
     const info = toToolInfo(listed)
     if (options.only && !options.only(info)) return undefined
-    const own = typeof options.options === "function" ? options.options(info) : options.options
+    const ownOptions = typeof options.options === "function" ? options.options(info) : options.options
     try {
       return tool({
-        name: safeToolName(info.name, options.prefix, taken),
+        name: safeToolName(info.name, options.prefix, usedNames),
         description: info.description ?? info.title ?? "",
         input: info.input,
         output: info.output,
         sideEffect: !info.readOnly,
         idempotent: info.readOnly || info.idempotent,
-        ...own,
+        ...ownOptions,
         run: (input, context) => call(info.name, input, context),
       })
     } catch (error) {
@@ -100,10 +101,10 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
         )
       } catch (error) {
         if (context.signal.aborted) throw context.signal.reason
-        // A session that the server no longer knows: nothing was done, so it can be asked again.
-        const isForgotten = error instanceof sdk.SdkHttpError && error.status === 404
-        if (isForgotten || isConnectionLost(sdk, error)) await used.close()
-        if (isForgotten && attempts === 1) continue
+        // The server no longer knows the session. The call was not knownTools, so it can be repeated.
+        const isUnknownSession = error instanceof sdk.SdkHttpError && error.status === 404
+        if (isUnknownSession || isConnectionLost(sdk, error)) await used.close()
+        if (isUnknownSession && attempts === 1) continue
         return callFailure(sdk, error, { tool, server: name, timeoutMs, used })
       }
     }
@@ -116,12 +117,12 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
       resetTimeoutOnProgress: true,
       signal: AbortSignal.any([signal, lost.signal]),
       onprogress: (note) => progress(progressText(note)),
-      // A stream that breaks off would else be waited for until the time is up.
+      // Otherwise a broken stream would only be noticed at the time-out.
       onRequestStreamEnd: () => lost.abort(new StreamLostError()),
     }
   }
 
-  /** The connection, made anew where it was lost. */
+  /** Returns the connection, and connects again if it was lost. */
   async function connected(): Promise<Connection> {
     if (isClosing) throw new AgentError(`The tools of "${name}" were closed.`, { code: "server-gone" })
     if (connection.isOpen()) return connection
@@ -162,7 +163,7 @@ function toToolInfo({
     name,
     title: title ?? annotations.title,
     description,
-    // What came over the wire is JSON.
+    // It was received as JSON.
     input: inputSchema as JsonSchema,
     output: outputSchema as JsonSchema | undefined,
     readOnly: annotations.readOnlyHint ?? false,
@@ -173,7 +174,7 @@ function toToolInfo({
 
 class StreamLostError extends Error {}
 
-// Not an answer of the server, but none; `fetch` fails by a TypeError.
+// No answer of the server. `fetch` fails with a TypeError.
 function isConnectionLost(sdk: ClientPackage, error: unknown): boolean {
   return isConnectionClosed(sdk, error) || error instanceof StreamLostError || error instanceof TypeError
 }

@@ -1,33 +1,36 @@
+// Starts an MCP server as a child process and exchanges messages over its standard streams.
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import type { Writable } from "node:stream"
 import { setImmediate, setTimeout } from "node:timers/promises"
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
+import { hasEnded, killGroup, onProgramExit } from "../../core/child/child-end.ts"
 import { spawn } from "../../core/child/child-process.ts"
 import { AgentError, ConfigError } from "../../core/errors.ts"
 import type { McpCommand } from "../mcp-types.ts"
 import type { ClientPackage } from "../sdk-packages.ts"
 
-/** A connection to a program that speaks MCP on its standard input and output. */
 export interface StdioTransport extends Transport {
   readonly pid: number | undefined
-  /** By this, and `pid`, the protocol's own code knows what kind of a connection it is. */
+  /** The SDK recognises this kind of transport by `stderr` and `pid`. */
   readonly stderr: null
-  /** How it ended and what it last complained of, in a sentence's words. */
+  /** How the program ended and the last line of its standard error, as a clause. */
   endReason(): string
 }
 
 const graceMs = 1000
 const maxMessageBytes = 64 * 2 ** 20
 
-/** The program runs in a process group of its own, which is ended whole, and sees little of the host's environment. */
+/** Creates a transport. The program runs in its own process group, which is ended as a whole, and gets little of the
+ *  host's environment. */
 export function createStdioTransport(sdk: ClientPackage, server: McpCommand): StdioTransport {
   const { command, args = [], env = {}, cwd } = server
   const incoming = new sdk.ReadBuffer({ maxBufferSize: maxMessageBytes })
   let child: ChildProcessWithoutNullStreams | undefined
+  let cancelKillAtExit: (() => void) | undefined
   let exited: Promise<boolean> = Promise.resolve(true)
-  let complaints = ""
+  let stderrTail = ""
   let isClosed = false
   let isDelivering = false
 
@@ -41,7 +44,7 @@ export function createStdioTransport(sdk: ClientPackage, server: McpCommand): St
     }
   }
 
-  // One after the other: a note of progress that comes together with the answer must be heard before it.
+  // Delivers messages one by one, so that a progress notification that arrives with the answer is handled before it.
   async function deliver(): Promise<void> {
     if (isDelivering) return
     isDelivering = true
@@ -63,8 +66,8 @@ export function createStdioTransport(sdk: ClientPackage, server: McpCommand): St
   }
 
   function ended(): void {
-    killGroup(child, "SIGKILL")
-    if (child && runningChildren.delete(child) && runningChildren.size === 0) process.off("exit", killAllChildren)
+    killGroup(child)
+    cancelKillAtExit?.()
     if (isClosed) return
     isClosed = true
     transport.onclose?.()
@@ -82,26 +85,26 @@ export function createStdioTransport(sdk: ClientPackage, server: McpCommand): St
         cwd,
         env: { ...allowedEnvironment(), ...env },
         stdio: "pipe",
-        // Its own group, so that whatever it started ends with it.
+        // Its own process group, so that everything it starts can be ended with it.
         detached: process.platform !== "win32",
         windowsHide: true,
       })
       child.stdout.on("data", read)
       child.stderr.on("data", (chunk) => {
-        complaints = `${complaints}${chunk}`.slice(-2000)
+        stderrTail = `${stderrTail}${chunk}`.slice(-2000)
       })
       child.stdin.on("error", fail)
       await once(child, "spawn").catch((cause) => {
         throw notStartedError(command, cause)
       })
-      killAtExit(child)
+      cancelKillAtExit = onProgramExit(() => killGroup(child))
       child.on("error", fail)
       child.on("close", ended)
       const exit = Promise.withResolvers<boolean>()
       exited = exit.promise
       child.on("exit", () => {
-        // What it leaves behind may hold its pipes open for long.
-        killGroup(child, "SIGKILL")
+        // Processes that it started may hold its pipes open.
+        killGroup(child)
         exit.resolve(true)
       })
     },
@@ -114,33 +117,21 @@ export function createStdioTransport(sdk: ClientPackage, server: McpCommand): St
       if (!child || isClosed) return
       child.stdin.end()
       if (!(await happensWithin(graceMs, exited))) killGroup(child, "SIGTERM")
-      if (!(await happensWithin(graceMs, exited))) killGroup(child, "SIGKILL")
+      if (!(await happensWithin(graceMs, exited))) killGroup(child)
       await exited
       ended()
     },
     endReason() {
-      if (!child || (child.exitCode === null && child.signalCode === null)) return "it was cut off"
+      if (!child || !hasEnded(child)) return "it was cut off"
       const end = child.signalCode ? `it was ended by ${child.signalCode}` : `it ended with exit code ${child.exitCode}`
-      const [last] = complaints.trim().split("\n").slice(-1)
+      const [last] = stderrTail.trim().split("\n").slice(-1)
       return last ? `${end}: ${last}` : end
     },
   }
   return transport
 }
 
-const runningChildren = new Set<ChildProcessWithoutNullStreams>()
-
-// One listener for all of them.
-function killAtExit(child: ChildProcessWithoutNullStreams): void {
-  if (runningChildren.size === 0) process.once("exit", killAllChildren)
-  runningChildren.add(child)
-}
-
-function killAllChildren(): void {
-  for (const child of runningChildren) killGroup(child, "SIGKILL")
-}
-
-/** Whether something happens in so long a time. */
+/** Resolves with true if the event happens within the time. */
 async function happensWithin(ms: number, event: Promise<boolean>): Promise<boolean> {
   const stop = new AbortController()
   const late = setTimeout(ms, false, { signal: stop.signal }).catch(() => false)
@@ -151,21 +142,11 @@ async function happensWithin(ms: number, event: Promise<boolean>): Promise<boole
 
 const drains = new WeakMap<Writable, Promise<unknown>>()
 
-// All who wait for it wait together.
+// All waiting senders share one listener.
 function whenDrained(stream: Writable): Promise<unknown> {
   const known = drains.get(stream) ?? once(stream, "drain").finally(() => drains.delete(stream))
   drains.set(stream, known)
   return known
-}
-
-function killGroup(child: ChildProcessWithoutNullStreams | undefined, signal: NodeJS.Signals): void {
-  if (child?.pid === undefined) return
-  try {
-    if (process.platform === "win32") child.kill(signal)
-    else process.kill(-child.pid, signal)
-  } catch {
-    // There is nobody left in it.
-  }
 }
 
 function notStartedError(command: string, cause: unknown): AgentError {

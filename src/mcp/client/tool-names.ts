@@ -1,24 +1,24 @@
+// Converts tool names of MCP servers to names that models and cells accept.
 import { createHash } from "node:crypto"
 
 const maxNameLength = 64
 
-/** A name that models and their services take, for one of a server, which may be longer and have dots and slashes in it. Different
- *  names stay different. */
+/** Converts a server's tool name, which may be long and contain dots and slashes. Different names stay different. */
 export function safeToolName(name: string, prefix: string | undefined, taken: ReadonlySet<string>): string {
   const whole = prefix ? `${prefix}_${name}` : name
-  const word = whole.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^(?![A-Za-z_])/, "_")
-  if (word.length <= maxNameLength && !taken.has(word)) return word
-  const mark = createHash("sha256").update(whole).digest("hex").slice(0, 8)
-  return `${word.slice(0, maxNameLength - mark.length - 1)}_${mark}`
+  const identifier = whole.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^(?![A-Za-z_])/, "_")
+  if (identifier.length <= maxNameLength && !taken.has(identifier)) return identifier
+  const hash = createHash("sha256").update(whole).digest("hex").slice(0, 8)
+  return `${identifier.slice(0, maxNameLength - hash.length - 1)}_${hash}`
 }
 
-/** The same things by names for variables. */
-export function byIdentifier<T extends { name: string }>(things: readonly T[]): Record<string, T> {
-  const named = new Map<string, T>()
-  for (const thing of things) {
-    let word = thing.name.replaceAll("-", "_")
-    while (named.has(word)) word += "_"
-    named.set(word, thing)
+/** Indexes values by identifiers made of their names. */
+export function byIdentifier<T extends { name: string }>(values: readonly T[]): Record<string, T> {
+  const byName = new Map<string, T>()
+  for (const value of values) {
+    let identifier = value.name.replaceAll("-", "_")
+    while (byName.has(identifier)) identifier += "_"
+    byName.set(identifier, value)
   }
-  return Object.fromEntries(named)
+  return Object.fromEntries(byName)
 }

@@ -1,18 +1,19 @@
+// Asks the person at an MCP client to approve a call.
 import type { Server, ServerContext } from "@modelcontextprotocol/server"
 import type { Approver } from "../../actions/approval.ts"
 import { fullCallText } from "../../actions/preview-call.ts"
 
-/** A person may be at lunch. */
+/** One hour: the person may be away. */
 export const answerTimeoutMs = 3_600_000
 
-/** Whether a person at the client can be asked. Clients of the protocol of 2026 declare that with each request; the server
- *  package knows it from nowhere else over standard input and output. */
+/** Returns true if the person at the client can be asked. Clients with the protocol of 2026 declare this in each
+ *  request; over standard streams the server package does not know it otherwise. */
 export function canAskClient(server: Server, { mcpReq: { envelope } }: ServerContext): boolean {
   const declared = envelope ? envelopeField(envelope, "clientCapabilities") : server.getClientCapabilities()
   return Object(declared).elicitation !== undefined
 }
 
-/** The name of the client, where it gives one. */
+/** The client's name, if it sent one. */
 export function clientName(server: Server, { mcpReq: { envelope } }: ServerContext): string | undefined {
   const { name }: { name?: unknown } = Object(envelopeField(envelope, "clientInfo") ?? server.getClientVersion())
   return typeof name === "string" ? name : undefined
@@ -22,7 +23,7 @@ function envelopeField(envelope: object | undefined, key: "clientCapabilities" |
   return envelope && Reflect.get(envelope, `io.modelcontextprotocol/${key}`)
 }
 
-/** Asks the person at a client of the protocol of 2025, in which a server may ask in the middle of a call. */
+/** Asks through a client with the protocol of 2025, where a server may ask during a call. */
 export function askClient({ mcpReq }: ServerContext): Approver {
   return async (call, signal) => {
     const params = { mode: "form" as const, message: questionAbout(call), requestedSchema: answerSchema(true) }
@@ -35,7 +36,7 @@ export function questionAbout(call: Parameters<Approver>[0]): string {
   return text.includes("\n") ? `May this be called?\n\n${text}` : `May ${text} be called?`
 }
 
-/** The form of the answer. "always" needs a session in which it holds. */
+/** The schema of the answer. "always" requires a session. */
 export function answerSchema(hasSession: boolean) {
   const answer = {
     type: "string" as const,
@@ -46,7 +47,7 @@ export function answerSchema(hasSession: boolean) {
   return { type: "object" as const, properties: { answer }, required: ["answer"] }
 }
 
-/** Reads an answer of the client. Anything that is not a clear yes is a no, and so is an answer that was not offered. */
+/** Reads the client's answer. Anything but a clear yes among the offered answers denies the call. */
 export function decisionOf(answer: unknown, hasSession: boolean): "allow" | "always" | "deny" {
   const { action, content } = Object(answer)
   const chosen: unknown = action === "accept" ? Object(content).answer : undefined

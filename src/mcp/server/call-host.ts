@@ -1,3 +1,4 @@
+// The policy, events and context under which a client's call is made.
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { Approver } from "../../actions/approval.ts"
 import type { GateServices } from "../../actions/call.ts"
@@ -14,7 +15,7 @@ import { createToolState } from "../../tools/tool-state.ts"
 import { memoryWorkspace } from "../../workspaces/memory.ts"
 import type { McpCall, McpHost, ServeOptions } from "../mcp-types.ts"
 
-/** What one call is held to, complete. */
+/** Everything that one call is subject to. */
 export interface CallHost {
   gate: GateServices
   emit: Emit
@@ -22,19 +23,19 @@ export interface CallHost {
   context: Pick<ToolContext, "workspace" | "state" | "messages">
   leftMs: CodeServices["leftMs"]
   cellEnv: CodeServices["cellEnv"]
-  /** Does its work where the server was opened: in the cell or run that did, if one did. */
+  /** Runs work in the async context in which the server was serverContext. */
   within<T>(work: () => T): T
 }
 
-/** The session of a client, as far as a call needs it. */
+/** The approvals of a client's session. */
 export interface ClientApprovals {
-  /** Asks the person at the client; undefined where that is not possible. */
+  /** Asks the person at the client; undefined if that is not possible. */
   approver: Approver | undefined
-  /** The subjects that this client's person has approved for always. */
+  /** The subjects of calls that the person has approved with "always". */
   approved: string[]
 }
 
-/** Who the calls of a server are made for. */
+/** Creates a function that returns the host of each call. */
 export function createCallHosts(options: ServeOptions): (call: McpCall, session: ClientApprovals) => CallHost {
   const { name, approver: approve, approvalTimeoutMs, limits = {}, host, workspace = memoryWorkspace() } = options
   const id = newId("mcp")
@@ -42,13 +43,20 @@ export function createCallHosts(options: ServeOptions): (call: McpCall, session:
   const budgets = [{ ...limits, counts: noCalls() }]
   const context = { workspace, state: createToolState() }
   const emit = createEventStamper(id, options.onEvent)
-  const opened = AsyncLocalStorage.snapshot()
+  const serverContext = AsyncLocalStorage.snapshot()
   return (call, { approver, approved }) => {
-    const { run, signal, within: place, leftMs = () => undefined, cellEnv, ...given }: McpHost = host?.(call) ?? {}
-    const { emit: tell = emit, context: ground = context, ...gate } = given
-    const within: NonNullable<McpHost["within"]> = place ?? opened
-    // Its own clock, which stands still while a person thinks.
-    const watch = createStopwatch()
+    const {
+      run,
+      signal,
+      within: givenContext,
+      leftMs = () => undefined,
+      cellEnv,
+      ...given
+    }: McpHost = host?.(call) ?? {}
+    const { emit: emitEvent = emit, context: toolContext = context, ...gate } = given
+    const within: NonNullable<McpHost["within"]> = givenContext ?? serverContext
+    // A separate clock, which stops while a person decides.
+    const stopwatch = createStopwatch()
     return {
       gate: {
         approver: approve === "client" ? approver : approve,
@@ -58,14 +66,14 @@ export function createCallHosts(options: ServeOptions): (call: McpCall, session:
         approved,
         watcher: () => undefined,
         now: Date.now,
-        paused: watch.paused,
-        pauses: watch.pauses,
+        paused: stopwatch.paused,
+        pauses: stopwatch.pauses,
         caller: { run: id, agent: name },
         ...withoutUndefined(gate),
       },
-      emit: tell,
+      emit: emitEvent,
       signal,
-      context: ground,
+      context: toolContext,
       leftMs,
       cellEnv,
       within: (work) => within(() => (run ? insideRun(run, work) : work())),
@@ -73,7 +81,6 @@ export function createCallHosts(options: ServeOptions): (call: McpCall, session:
   }
 }
 
-// What is undefined is as it would be without a host.
 function withoutUndefined(given: Partial<GateServices>): Partial<GateServices> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
@@ -82,7 +89,7 @@ function createEventStamper(run: string, onEvent: ((event: AgentEvent) => unknow
   if (!onEvent) return () => {}
   let seq = 0
   return (body) => {
-    // Who watches can break nothing.
+    // Errors of the observer are ignored.
     const event = deepFreeze({ ...prepareEvent(body), run, seq: seq++, at: Date.now() })
     void (async () => onEvent(event))().catch(() => undefined)
   }

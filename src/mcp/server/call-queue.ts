@@ -1,11 +1,13 @@
-/** Waits for something outside of the turn, which others have meanwhile; resolves when it is this work's turn again. */
+// Runs the calls of each client session one after another.
+
+/** Gives up the turn while waiting for something, and resolves when it is this work's turn again. */
 export type YieldTurn = <T>(wait: () => Promise<T>) => Promise<T>
 
-/** Lets work of one key begin when all before it of the same key has ended; others do not wait for it. */
-export function createCallQueue(): <T>(key: string, work: (aside: YieldTurn) => Promise<T>) => Promise<T> {
+/** Runs work with the same key one after another; other keys do not wait for it. */
+export function createCallQueue(): <T>(key: string, work: (yieldTurn: YieldTurn) => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<void>>()
 
-  /** Resolves when the turn has come, with the function that ends it. */
+  /** Waits for the turn, and returns the function that ends it. */
   async function begin(key: string): Promise<() => void> {
     const before = last.get(key)
     const turn = Promise.withResolvers<void>()
@@ -27,7 +29,7 @@ export function createCallQueue(): <T>(key: string, work: (aside: YieldTurn) => 
           return await wait()
         } finally {
           end = await begin(key)
-          // The work may have ended without the answer.
+          // The work may have ended without waiting for this.
           if (isOver) end()
         }
       })

@@ -1,11 +1,11 @@
+// HTTP sessions of clients with the protocol of 2025.
 import { randomUUID } from "node:crypto"
 import type { McpServerFactory, Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server"
 import type { ServerPackage } from "../sdk-packages.ts"
 
-/** The sessions of clients that have some, which are those of the protocol of 2025: a call is cancelled by another request,
- *  which only a session can bring together with it. */
+/** These clients cancel a call with a separate request, so both must belong to a session. */
 export interface ClientSessions {
-  /** Answers one request; the session is named in its headers, or begins with it. */
+  /** Answers a request. The session is named in its headers, or starts with it. */
   answer(request: Request, body: unknown): Promise<Response>
   toolsChanged(): void
   close(): Promise<void>
@@ -14,7 +14,7 @@ export interface ClientSessions {
 interface HttpSession {
   server: Server
   transport: WebStandardStreamableHTTPServerTransport
-  /** Requests under way, not counting the stream on which a client only listens. */
+  /** Requests in progress, without the stream on which a client only listens. */
   busy: number
 }
 
@@ -23,12 +23,12 @@ export function createClientSessions(
   factory: McpServerFactory,
   maxSessions: number,
 ): ClientSessions {
-  // The one that was used longest ago is the first.
+  // Ordered by last use, oldest first.
   const sessions = new Map<string, HttpSession>()
 
   async function begin(request: Request, body: unknown): Promise<Response> {
-    const made = await factory({ era: "legacy", requestInfo: request })
-    const server = "server" in made ? made.server : made
+    const created = await factory({ era: "legacy", requestInfo: request })
+    const server = "server" in created ? created.server : created
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized(id) {
@@ -40,7 +40,7 @@ export function createClientSessions(
     }
     await server.connect(transport)
     const response = await transport.handleRequest(request, { parsedBody: body })
-    // What was no proper beginning has no session.
+    // A request that did not initialize correctly has no session.
     if (transport.sessionId === undefined) await server.close()
     await endIdlest()
     return response
@@ -48,8 +48,8 @@ export function createClientSessions(
 
   async function endIdlest(): Promise<void> {
     if (sessions.size <= maxSessions) return
-    const [idlest] = [...sessions.values()].filter(({ busy }) => busy === 0)
-    await idlest?.server.close()
+    const [idleLongest] = [...sessions.values()].filter(({ busy }) => busy === 0)
+    await idleLongest?.server.close()
   }
 
   return {
@@ -79,7 +79,7 @@ function refusal(status: number, message: string): Response {
   return Response.json({ jsonrpc: "2.0", error: { code: -32000, message }, id: null }, { status })
 }
 
-/** The same response, which tells when it was read to its end or given up. */
+/** Returns the same response, and calls `done` when it has been read completely or abandoned. */
 function notifyWhenRead(response: Response, done: () => void): Response {
   if (!response.body) {
     done()

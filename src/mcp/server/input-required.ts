@@ -1,3 +1,4 @@
+// Calls of clients with the protocol of 2026-07-28 that need an answer of the user.
 import { randomBytes } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import type { CallToolResult, InputRequests, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server"
@@ -9,17 +10,16 @@ import type { ServerPackage } from "../sdk-packages.ts"
 import { answerSchema, answerTimeoutMs, decisionOf, questionAbout } from "./ask-client.ts"
 import { createProgressNotifier } from "./progress-notifications.ts"
 
-/** Calls of clients that speak the protocol of 2026-07-28, in which a server cannot ask in the middle of a call. The server
- *  answers such a call with its questions ("input required"), keeps the call, and the client repeats the request with the
- *  answers and the state that it was given. */
+/** In this protocol a server cannot ask during a call. It answers the call with its questions ("input required") and
+ *  pauses the call. The client repeats the request with the answers and the state that it received. */
 export interface InputRequiredCalls {
-  /** Begins the call of a request, or continues the call that the request repeats. */
+  /** Starts the call of a request, or continues the paused call that the request repeats. */
   answer(
     call: McpCall,
     context: ServerContext,
-    begin: (call: McpCall, asked: ResumableCall) => Promise<CallToolResult>,
+    begin: (call: McpCall, askedQuestion: ResumableCall) => Promise<CallToolResult>,
   ): Promise<CallToolResult | InputRequiredResult>
-  /** Ends the calls that wait for their client. */
+  /** Aborts the paused calls. */
   close(reason: AbortError): void
 }
 
@@ -28,7 +28,7 @@ export interface ResumableCall {
   signal: AbortSignal
   progress(text: string): void
   approver: Approver
-  /** Whether the client has questions to answer, so that the call cannot go on. */
+  /** Returns true if the call waits for answers of the client. */
   isAsking(): boolean
 }
 
@@ -40,19 +40,19 @@ interface PausedCall {
 }
 
 interface Question {
-  /** The id of the call that asks. */
+  /** The id of the asking call. */
   owner: string
   key: string
   message: string
   resolve(answer: ReturnType<typeof decisionOf>): void
 }
 
-// Of calls whose client never came back.
+// The maximum number of paused calls, because clients may never come back.
 const maxPaused = 100
 
 export function createInputRequiredCalls(sdk: ServerPackage): InputRequiredCalls {
-  /** By the state that the client has to send back. It is random, so that nobody can continue the call of another. */
-  const kept = new Map<string, PausedCall>()
+  /** By the state that the client must send back. It is random, so that no one can continue another client's call. */
+  const paused = new Map<string, PausedCall>()
   const questions = new Set<Question>()
   const listeners = new Set<() => void>()
 
@@ -81,22 +81,22 @@ export function createInputRequiredCalls(sdk: ServerPackage): InputRequiredCalls
 
   function started(call: McpCall, begin: Parameters<InputRequiredCalls["answer"]>[2]): PausedCall {
     const controller = new AbortController()
-    const made: PausedCall = { call, controller, progress() {}, outcome: Promise.resolve({ content: [] }) }
-    made.outcome = begin(call, {
+    const started: PausedCall = { call, controller, progress() {}, outcome: Promise.resolve({ content: [] }) }
+    started.outcome = begin(call, {
       signal: controller.signal,
-      progress: (text) => made.progress(text),
+      progress: (text) => started.progress(text),
       approver: approverOf(call.id),
       isAsking: () => questionsFor(call).length > 0,
     })
-    // Where its client is gone, nobody hears of its failure.
-    made.outcome.catch(() => undefined)
-    return made
+    // If the client is gone, no one handles this failure.
+    started.outcome.catch(() => undefined)
+    return started
   }
 
   function continued(state: unknown, { tool, input }: McpCall): PausedCall {
-    const found = typeof state === "string" ? kept.get(state) : undefined
+    const found = typeof state === "string" ? paused.get(state) : undefined
     if (typeof state === "string" && found && found.call.tool === tool && isDeepStrictEqual(found.call.input, input)) {
-      kept.delete(state)
+      paused.delete(state)
       return found
     }
     throw new sdk.ProtocolError(
@@ -111,12 +111,12 @@ export function createInputRequiredCalls(sdk: ServerPackage): InputRequiredCalls
     return [...questions].filter(({ owner }) => owner === id || owner === cell)
   }
 
-  function keep(call: PausedCall): string {
+  function pause(call: PausedCall): string {
     const state = randomBytes(24).toString("base64url")
-    kept.set(state, call)
-    const [oldest] = kept
-    if (kept.size > maxPaused && oldest) {
-      kept.delete(oldest[0])
+    paused.set(state, call)
+    const [oldest] = paused
+    if (paused.size > maxPaused && oldest) {
+      paused.delete(oldest[0])
       oldest[1].controller.abort(new AbortError(`More than ${maxPaused} calls wait for answers of their clients.`))
     }
     return state
@@ -130,30 +130,30 @@ export function createInputRequiredCalls(sdk: ServerPackage): InputRequiredCalls
       for (const question of questionsFor(current.call)) {
         if (Object.hasOwn(answers, question.key)) question.resolve(decisionOf(answers[question.key], false))
       }
-      const unfollow = followSignals(current.controller, [context.mcpReq.signal])
+      const stopFollowing = followSignals(current.controller, [context.mcpReq.signal])
       current.progress = createProgressNotifier(context)
-      const asked = Promise.withResolvers<undefined>()
-      const look = () => void (questionsFor(current.call).length > 0 && asked.resolve(undefined))
-      listeners.add(look)
-      look()
+      const askedQuestion = Promise.withResolvers<undefined>()
+      const checkQuestions = () => void (questionsFor(current.call).length > 0 && askedQuestion.resolve(undefined))
+      listeners.add(checkQuestions)
+      checkQuestions()
       try {
-        const result = await Promise.race([current.outcome, asked.promise])
+        const result = await Promise.race([current.outcome, askedQuestion.promise])
         if (result) return result
         const inputRequests: InputRequests = {}
         for (const { key, message } of questionsFor(current.call)) {
           const params = { mode: "form" as const, message, requestedSchema: answerSchema(false) }
           inputRequests[key] = { method: "elicitation/create", params }
         }
-        return { resultType: "input_required", inputRequests, requestState: keep(current) }
+        return { resultType: "input_required", inputRequests, requestState: pause(current) }
       } finally {
-        listeners.delete(look)
-        unfollow()
+        listeners.delete(checkQuestions)
+        stopFollowing()
         current.progress = () => {}
       }
     },
     close(reason) {
-      for (const { controller } of kept.values()) controller.abort(reason)
-      kept.clear()
+      for (const { controller } of paused.values()) controller.abort(reason)
+      paused.clear()
     },
   }
 }

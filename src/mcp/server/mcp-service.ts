@@ -1,3 +1,4 @@
+// The service behind all transports: lists tools, and makes the calls of clients.
 import { setTimeout } from "node:timers/promises"
 import type {
   CallToolResult,
@@ -24,31 +25,31 @@ import { createInputRequiredCalls } from "./input-required.ts"
 import { createProgressNotifier } from "./progress-notifications.ts"
 import { createRuntimeTools } from "./runtime-tools.ts"
 
-/** What clients reach, whatever the way they come by. */
+/** Tools and a runtime, served to clients over any transport. */
 export interface McpService {
-  /** Makes what answers one connection, or one request. */
+  /** Creates the server for one connection or request. */
   factory: McpServerFactory
-  /** Looks again at what is in the runtime, for the next client; not longer than this, for it may be busy. Default 2,000. */
+  /** Reads the declarations of the runtime again for the next client. Waits at most this long, because the runtime
+   *  may be busy. Default 2,000. */
   refresh(withinMs?: number): Promise<void>
   replaceTools(sources: ToolSources): void
-  /** Ends the calls under way, and waits until they have ended. */
+  /** Aborts the calls in progress and waits for them. */
   close(): Promise<void>
 }
 
-/** One call as its request gives it. */
+/** What the request provides to a call. */
 interface CallRequest {
   signal: AbortSignal
   progress(text: string): void
-  /** Asks the person at the client; undefined where the client cannot ask one. */
+  /** Asks the person at the client; undefined if the client cannot. */
   approver: Approver | undefined
-  /** Whether the client has questions to answer before the call can go on. */
+  /** Returns true if the call waits for answers of the client. */
   isAsking?: () => boolean
   session: string
-  /** The subjects that the person at this client has approved for always. */
+  /** The subjects of calls that the person has approved with "always". */
   approved: string[]
 }
 
-/** Tools and a runtime, as MCP servers that share them. */
 export function createMcpService(sdk: ServerPackage, options: ServeOptions): McpService {
   const { name, version = ownVersion(), runtime, maxOutputChars } = options
   const live = runtime && createRuntimeTools(runtime, options)
@@ -67,8 +68,8 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
     return new Map(made.map((tool) => [tool.name, tool]))
   }
 
-  function said(about: string | undefined): string {
-    return [options.instructions, about].filter(Boolean).join("\n\n")
+  function said(declarations: string | undefined): string {
+    return [options.instructions, declarations].filter(Boolean).join("\n\n")
   }
 
   function list(): ShownTool[] {
@@ -106,13 +107,13 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
     return make(call, { signal, progress: createProgressNotifier(context), approver, session, approved })
   }
 
-  /** Ended and waited for by `close`. */
+  /** Registers work that `close` aborts and waits for. */
   function tracked<T>(work: Promise<T>): Promise<T> {
     open.add(work)
     return work.finally(() => open.delete(work))
   }
 
-  // Begun anew, the call would do a second time what it did before it asked.
+  // Starting the call again would repeat everything it did before it asked.
   function cannotContinue(): Error {
     return new sdk.ProtocolError(
       sdk.ProtocolErrorCode.InvalidParams,
@@ -134,11 +135,11 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
         { name, version },
         { capabilities: { tools: { listChanged: true } }, ...(instructions && { instructions }) },
       )
-      // Each client session has a server of its own, and what is approved there for always holds in no other.
+      // Each client session has its own server, and "always" applies to that session only.
       const approved: string[] = []
       server.setRequestHandler("tools/list", () => ({ tools: list() }))
       server.setRequestHandler("tools/call", ({ params }, context) => {
-        // What came over the wire is JSON.
+        // It was received as JSON.
         const input = (params.arguments ?? {}) as Json
         const meta = context.mcpReq._meta ?? {}
         const call = { id: newId("call"), tool: params.name, input, meta, client: clientName(server, context) }
@@ -148,9 +149,9 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
     },
     async refresh(withinMs = 2000) {
       if (!live) return
-      // Nobody is kept from beginning by a runtime that is busy or gone: what was known before is said.
-      const about = await resultWithin(live.instructions(), withinMs)
-      if (about !== undefined) instructions = said(about)
+      // A busy or closed runtime does not delay clients: they get the last known declarations.
+      const declarations = await resultWithin(live.instructions(), withinMs)
+      if (declarations !== undefined) instructions = said(declarations)
     },
     replaceTools(sources) {
       tools = toolMap(sources)
@@ -164,7 +165,7 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
   }
 }
 
-/** Clients without a session share their turns: one whose person is asked leaves the turn to others until it has the answer. */
+/** Clients without a session share one queue. While one of them is asked, others take their turn. */
 function yieldTurnWhileAsking(host: CallHost, aside: YieldTurn): CallHost {
   const { approver: approve } = host.gate
   if (typeof approve !== "function") return host
@@ -181,7 +182,7 @@ async function resultWithin(work: Promise<string>, withinMs: number): Promise<st
   }
 }
 
-// Of what our tools are made of, and what the protocol takes a schema for that does not say.
+// The JSON Schema dialect of our tools, which is also the protocol's default.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
 function toListedTool({ name, description, input, options }: Tool): ShownTool {

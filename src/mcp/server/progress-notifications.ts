@@ -1,8 +1,10 @@
+// Sends progress of a call to the client.
 import type { ServerContext } from "@modelcontextprotocol/server"
 
 const maxMessageChars = 1000
 
-/** Tells a client how far its call is, where it asked for that. What comes while a note is on its way goes with the next. */
+/** Creates a function that sends progress, if the client requested it. Texts that arrive while a notification is
+ *  being sent are sent with the next one. */
 export function createProgressNotifier({ mcpReq }: ServerContext): (text: string) => void {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => {}
@@ -23,7 +25,7 @@ export function createProgressNotifier({ mcpReq }: ServerContext): (text: string
 
   return (text) => {
     waiting = (waiting + text).slice(-maxMessageChars)
-    // A client that is gone hears nothing of it.
+    // Ignored if the client is gone.
     if (!isSending) void send().catch(() => undefined)
   }
 }

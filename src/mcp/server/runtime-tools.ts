@@ -1,3 +1,4 @@
+// Serves a runtime as the tools `describe`, `run`, `inspect` and `wait`.
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { rejectOnAbort } from "../../core/abort.ts"
 import { type AbortError, errorData } from "../../core/errors.ts"
@@ -9,12 +10,11 @@ import { toContent } from "../result-content.ts"
 import type { CallHost } from "./call-host.ts"
 import { type CellCall, type ClientCells, createClientCells } from "./client-cells.ts"
 
-/** A runtime as four tools: look at what is there, run code on it, look at a value, wait for what takes long. */
 export interface RuntimeTools {
   listed: readonly ListedTool[]
-  /** Undefined where the tool is not one of these. */
-  call(call: McpCall, host: CallHost, means: CellCall): Promise<CallToolResult> | undefined
-  /** What clients are told in any case, and with what is in the runtime now. */
+  /** Returns undefined if the tool is not one of these. */
+  call(call: McpCall, host: CallHost, cellCall: CellCall): Promise<CallToolResult> | undefined
+  /** General instructions for clients; `instructions()` adds the current declarations. */
   usage: string
   instructions(): Promise<string>
   close(reason: AbortError): Promise<void>
@@ -26,23 +26,23 @@ export function createRuntimeTools(runtime: Runtime, options: ServeOptions): Run
   const listed = runtimeToolList(runtime.language)
   const handlers: Record<string, Handler> = {
     describe: ({ input }, _host, { signal }) => answerInTime(runtime.describe(namesIn(input)), signal, answerWithinMs),
-    run: ({ id, input }, host, means) => cells.run(id, textIn(input, "code"), host, means),
-    inspect: (call, host, means) => inspect(runtime, cells, call, host, means, answerWithinMs),
-    async wait({ input }, _host, means) {
+    run: ({ id, input }, host, cellCall) => cells.run(id, textIn(input, "code"), host, cellCall),
+    inspect: (call, host, cellCall) => inspect(runtime, cells, call, host, cellCall, answerWithinMs),
+    async wait({ input }, _host, cellCall) {
       const cell = textIn(input, "cell")
       return (
-        (await cells.wait(cell, means)) ??
+        (await cells.wait(cell, cellCall)) ??
         failure(`There is no cell "${cell}" to wait for: its result was given, or it never ran.`)
       )
     },
   }
   return {
     listed,
-    call(call, host, means) {
+    call(call, host, cellCall) {
       const tool = listed.find(({ name }) => name === call.tool)
       const handler = handlers[call.tool]
       if (!tool || !handler) return undefined
-      return withCheckedInput(tool.inputSchema, call, (input) => handler({ ...call, input }, host, means))
+      return withCheckedInput(tool.inputSchema, call, (input) => handler({ ...call, input }, host, cellCall))
     },
     usage: usageText,
     instructions: async () => instructions(runtime.language, await runtime.describe()),
@@ -67,22 +67,22 @@ export interface ListedTool {
   annotations?: { readOnlyHint: boolean }
 }
 
-type Handler = (call: McpCall, host: CallHost, means: CellCall) => Promise<CallToolResult>
+type Handler = (call: McpCall, host: CallHost, cellCall: CellCall) => Promise<CallToolResult>
 
 async function inspect(
   runtime: Runtime,
   cells: ClientCells,
   { id, input }: McpCall,
   host: CallHost,
-  means: CellCall,
+  cellCall: CellCall,
   withinMs: number,
 ): Promise<CallToolResult> {
   const name = textIn(input, "name")
-  if (name === "") return answerInTime(describeNames(runtime), means.signal, withinMs)
+  if (name === "") return answerInTime(describeNames(runtime), cellCall.signal, withinMs)
   if (!valuePath.test(name)) {
     return failure(`"${name}" is not the name of a value. Give one such as users or users[0].email; use run for code.`)
   }
-  return cells.run(id, name, host, means)
+  return cells.run(id, name, host, cellCall)
 }
 
 const valuePath =
@@ -97,7 +97,7 @@ async function describeNames(runtime: Runtime): Promise<string> {
   return lines.join("\n") || "There is nothing in the runtime yet."
 }
 
-/** What is asked of the runtime itself, which may be busy with a cell. */
+/** Answers a question to the runtime, which may be busy with a cell. */
 async function answerInTime(work: Promise<string>, signal: AbortSignal, withinMs: number): Promise<CallToolResult> {
   const late = Promise.withResolvers<undefined>()
   const timer = setTimeout(late.resolve, withinMs, undefined)
@@ -172,7 +172,7 @@ function runtimeToolList(language: Runtime["language"]): ListedTool[] {
   ]
 }
 
-// Clients cut long instructions; `describe` gives all.
+// Clients cut long instructions; `describe` returns everything.
 const shownChars = 8000
 
 const usageText =

@@ -1,3 +1,4 @@
+// Serves MCP over HTTP on this machine.
 import { once } from "node:events"
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { setImmediate, setTimeout } from "node:timers/promises"
@@ -10,23 +11,22 @@ import { authorizeRequest, checkOrCreateToken, mcpPath, type Refusal } from "./a
 import { createClientSessions } from "./client-sessions.ts"
 import { createMcpService } from "./mcp-service.ts"
 
-/** Serves tools, a runtime, or both, to any number of MCP clients on this machine: over streamable HTTP on 127.0.0.1, for who
- *  knows the token. */
+/** Serves tools, a runtime, or both to any number of MCP clients on this machine that know the token: streamable
+ *  HTTP on 127.0.0.1. */
 export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
   checkOptions("serveMcp()", options, serveMcpChecks)
   const { port = 0, maxBodyBytes = 4 * 2 ** 20, maxSessions = 256 } = options
   const token = checkOrCreateToken(options.token)
   const sdk = await loadServer()
-  const surface = createMcpService(sdk, options)
-  // It may have to start first.
-  await surface.refresh(10_000)
-  const sessions = createClientSessions(sdk, surface.factory, maxSessions)
-  const modern = sdk.createMcpHandler(surface.factory, { legacy: "reject" })
-  const refused = authorizeRequest(token)
+  const service = createMcpService(sdk, options)
+  // The runtime may have to start first.
+  await service.refresh(10_000)
+  const sessions = createClientSessions(sdk, service.factory, maxSessions)
+  const modern = sdk.createMcpHandler(service.factory, { legacy: "reject" })
   const answering = new Set<Promise<unknown>>()
   const answer = sdk.toNodeHandler({
     async fetch(request, { parsedBody } = {}) {
-      if (startsSession(parsedBody)) await surface.refresh()
+      if (startsSession(parsedBody)) await service.refresh()
       return (await sdk.isLegacyRequest(request, parsedBody))
         ? sessions.answer(request, parsedBody)
         : modern.fetch(request, { parsedBody })
@@ -34,17 +34,17 @@ export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
   })
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const refusal = refused(request)
+    const refusal = authorizeRequest(request, token)
     if (refusal) return sendRefusal(response, refusal)
-    // The same thing, where members that are not there may be undefined.
-    const asked = request as NodeRequest
-    if (request.method !== "POST") return answer(asked, response)
+    // The same object; only the declared types of missing members differ.
+    const nodeRequest = request as NodeRequest
+    if (request.method !== "POST") return answer(nodeRequest, response)
     const body = await readBody(request, maxBodyBytes)
-    return "status" in body ? sendRefusal(response, body) : answer(asked, response, body.value)
+    return "status" in body ? sendRefusal(response, body) : answer(nodeRequest, response, body.value)
   }
 
   const http = createServer((request, response) => {
-    // A client that leaves in the middle of its request is nobody's failure.
+    // A client that disconnects during its request is not an error.
     const work = handle(request, response).catch(() => response.destroy())
     if (request.method !== "POST") return
     answering.add(work)
@@ -56,8 +56,8 @@ export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
   async function end(): Promise<void> {
     const closed = once(http, "close")
     http.close()
-    await surface.close()
-    // What the calls came to is handed to their streams before those are closed, and then written.
+    await service.close()
+    // Lets the results of calls reach their streams before those are closed.
     await setImmediate()
     await Promise.all([sessions.close(), modern.close()])
     await Promise.race([Promise.allSettled(answering), setTimeout(1000, undefined, { ref: false })])
@@ -75,7 +75,7 @@ export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
     headers: { Authorization: `Bearer ${token}` },
     secretUrl: `${origin}${mcpPath}/${token}`,
     changed(tools) {
-      if (tools) surface.replaceTools(tools)
+      if (tools) service.replaceTools(tools)
       sessions.toolsChanged()
       modern.notify.toolsChanged()
     },
@@ -86,7 +86,7 @@ export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
 
 type NodeRequest = Parameters<ReturnType<ServerPackage["toNodeHandler"]>>[0]
 
-// Who is new is told what is there now.
+// New clients get the current declarations.
 function startsSession(body: unknown): boolean {
   if (typeof body !== "object" || body === null || !("method" in body)) return false
   return body.method === "initialize" || body.method === "server/discover"
@@ -106,7 +106,7 @@ async function listen(http: HttpServer, port: number): Promise<string> {
 }
 
 function sendRefusal(response: ServerResponse, { status, code = -32000, message, headers }: Refusal): void {
-  // What else the client sends is not read: the connection ends with the answer.
+  // The rest of the request is not read: the connection is closed after the response.
   response.writeHead(status, { "Content-Type": "application/json", Connection: "close", ...headers })
   response.end(JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }))
 }
@@ -121,7 +121,7 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<{ v
   }
 }
 
-/** Not by iteration, which would cut the connection of one that is too long before it has its answer. */
+/** Iterating the request would close the connection of a too long one before it gets its response. */
 async function readAtMost(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   if (Number(request.headers["content-length"]) > maxBytes) return undefined
   const chunks: Buffer[] = []

@@ -1,3 +1,4 @@
+// Makes tools of agents: `agentTool` runs a sub-task, `handoffTool` hands over the conversation.
 import * as z from "zod"
 import type { Agent, RunResult } from "../../core/agent.ts"
 import { ConfigError } from "../../core/errors.ts"
@@ -21,14 +22,14 @@ import { reportSubtasks } from "./subtask-report.ts"
 import { type Subtask, subtasksOf } from "./subtasks.ts"
 
 export interface AgentToolOptions extends ToolOptions {
-  /** What the model calls it by. Default: the agent's name. */
+  /** The tool's name. Default: the agent's name. */
   name?: string | undefined
-  /** Default: the agent's. */
+  /** Default: the agent's description. */
   description?: string | undefined
 }
 
-/** An agent as a tool: a prompt in, what it says out. Each call is a run of its own, a child of the run that makes it; its
- *  failure is a result with a code, and its question one that the user is asked. */
+/** An agent as a tool: takes a prompt, returns the agent's answer. Each call is a child run of the calling run. A
+ *  failure of the agent is a result with a code; a question of the agent is passed to the user. */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   checkAgent("agentTool", agent)
   const { name = toolName(agent.name), description = agent.description, ...rest } = options
@@ -39,24 +40,24 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
       prompt: z.string().min(1).describe("All it must know: it sees nothing of this conversation."),
       continue: continueInput,
     }),
-    // Runs on a runtime of their own do not get in each other's way.
+    // Runs on separate runtimes do not interfere.
     parallel: agent.runtime === undefined,
     maxChars: 40_000,
-    // What the runs do is recorded call by call.
+    // The calls of the child run are journaled individually.
     journal: false,
     ...rest,
     async run({ prompt, continue: id }, context) {
       const task = await runSubtask(agent, name, { prompt, id }, context)
       if (isToolResult(task)) return task
       const report = reportSubtasks([task], { continueHint: continueHint(name) })
-      // Of a single agent's answer, the model needs no title.
+      // A single answer needs no title.
       return task.status === "done" ? toolResult({ ...report, text: task.reply?.output ?? "" }) : report
     },
   })
 }
 
-/** Hands the conversation over: the run ends, and its output is what the other agent says, which knows all that was said.
- *  Where that one fails, the run goes on. */
+/** Hands the conversation over: the run ends with the answer of the other agent, which knows the whole conversation.
+ *  If the other agent fails, the run continues. */
 export function handoffTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   checkAgent("handoffTool", agent)
   const { name = `transfer_to_${toolName(agent.name)}`, description, ...rest } = options
@@ -70,7 +71,7 @@ export function handoffTool(agent: Agent, options: AgentToolOptions = {}): Tool 
       continue: continueInput,
     }),
     maxChars: 40_000,
-    // What the runs do is recorded call by call.
+    // The calls of the child run are journaled individually.
     journal: false,
     ...rest,
     async run({ prompt = defaultHandoverPrompt, continue: id }, context) {
@@ -110,7 +111,7 @@ function continueHint(name: string): (task: Subtask) => string {
   return ({ id }) => `pass it on: ${name}({ continue: "${id}", prompt: "<the answer>" })`
 }
 
-/** A conversation for another agent to go on with. Its messages may name artifacts, which stay readable. */
+/** A conversation that another agent continues. Artifacts named in its messages stay readable. */
 function handoverResult(messages: readonly Message[], artifacts: Artifacts | undefined): RunResult {
   const result: RunResult = {
     id: "handover",

@@ -1,3 +1,4 @@
+// Stores what a waiting sub-task needs to continue in another process, and restores it from the event log.
 import type { RunResult } from "../../core/agent.ts"
 import type { AgentEvent } from "../../core/event.ts"
 import type { Json } from "../../core/json.ts"
@@ -6,27 +7,27 @@ import { createHiddenField } from "../../core/values/hidden-field.ts"
 import type { Artifacts, ReadArtifact } from "../artifacts.ts"
 import type { ToolState } from "../tool.ts"
 
-/** What the sub-tasks of a conversation are stored with. */
+/** The events and artifacts of a conversation, from which its sub-tasks are restored. */
 export interface ConversationLog {
   events(): readonly AgentEvent[]
   artifacts: Artifacts
 }
 
-/** What a conversation needs beside its messages to continue in another process. */
+/** What a conversation needs, besides its messages, to continue in another process. */
 export interface Continuation {
-  /** The state of its tools and the like, in the form of the agent that gave it. */
+  /** The state of its tools and more, in the format of the agent that created it. */
   head(): Json
   /** Texts that only this process has. */
   unsaved(): ReadonlyMap<string, string>
   readArtifact: ReadArtifact
 }
 
-/** How the conversation of a result continues, where no runtime of it is left. */
+/** How the conversation of a result continues if its runtime is closed. */
 export const continuations = createHiddenField<Continuation>()
 
 const conversationLogs = new WeakMap<ToolState, ConversationLog>()
 
-/** Lets sub-tasks that an earlier process knew be found in the log of their conversation. */
+/** Registers the log in which sub-tasks of earlier processes are found. */
 export function setConversationLog(state: ToolState, log: ConversationLog): void {
   conversationLogs.set(state, log)
 }
@@ -36,23 +37,23 @@ export function artifactsOf(state: ToolState): Artifacts | undefined {
   return conversationLogs.get(state)?.artifacts
 }
 
-/** Keeps the artifacts of a sub-task with those of the conversation that waits for it, and gives the rest of what it
- *  continues from. */
+/** Stores the artifacts of a sub-task with those of the conversation that waits for it. Returns the rest of its
+ *  continuation, which the caller stores. */
 export function storeContinuation(state: ToolState, task: string, result: RunResult): Json {
   const continuation = continuations.get(result)
   for (const [name, text] of continuation?.unsaved() ?? []) artifactsOf(state)?.put(`${task}/${name}`, text)
   return continuation?.head() ?? null
 }
 
-/** A sub-task as the state of tools has it. */
+/** A sub-task as stored in the state of the tools. */
 export interface StoredSubtask {
   id: string
-  /** The run that waits. */
+  /** The id of the waiting run. */
   run: string
   head: Json
 }
 
-/** What a run of a sub-agent came to, as far as the log tells; undefined where it tells of no end. */
+/** Restores the result of a sub-agent's run from the log; undefined if the log has no end of the run. */
 export function restoreSubtaskResult(state: ToolState, { id, run, head }: StoredSubtask): RunResult | undefined {
   const log = conversationLogs.get(state)
   const record = trajectory(eventsOfRunTree(log?.events() ?? [], run))

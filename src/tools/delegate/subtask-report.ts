@@ -1,40 +1,41 @@
+// Reports the state and results of sub-tasks to the model.
 import { AgentError, errorData } from "../../core/errors.ts"
 import type { Question } from "../../core/event.ts"
 import { escapeTitles, indentFurtherLines, oneLine } from "../../core/text/tagged-text.ts"
 import { type Directive, type ToolResult, toolResult } from "../tool.ts"
 import type { Subtask } from "./subtasks.ts"
 
-/** What sub-tasks came to, as the result of the call that gave or asked for them: their texts in order, and the questions
- *  of those that wait for the user. It failed where each of them did. */
-export function reportSubtasks(tasks: readonly Subtask[], how: ReportOptions): ToolResult {
-  const asking = tasks.filter((task) => !task.reported && questionOf(task))
-  const text = tasks.map((task) => subtaskText(task, how)).join("\n\n")
+/** Makes a tool result of sub-tasks: their texts in order, and the questions of those that wait for the user. Marks
+ *  ended and waiting tasks as reported. The result is a failure if every task failed. */
+export function reportSubtasks(tasks: readonly Subtask[], options: ReportOptions): ToolResult {
+  const askingTasks = tasks.filter((task) => !task.reported && questionOf(task))
+  const text = tasks.map((task) => subtaskText(task, options)).join("\n\n")
   const failures = tasks.map(failureCode)
   const [code] = failures
   const value = tasks.map(subtaskData)
   for (const task of tasks) if (task.status !== "running" && task.status !== "queued") task.reported = true
-  if (!how.inquiry && code !== undefined && failures.every((each) => each !== undefined)) {
+  if (!options.inquiry && code !== undefined && failures.every((each) => each !== undefined)) {
     return toolResult({ text, value, code: failures.every((each) => each === code) ? code : "sub-agents-failed" })
   }
-  const directive = asking.length > 0 ? askDirective(asking) : undefined
+  const directive = askingTasks.length > 0 ? askDirective(askingTasks) : undefined
   return toolResult({ text, value, ...(directive && { directive }) })
 }
 
 export interface ReportOptions {
-  /** How the model passes an answer on, as "call … with …". */
+  /** Tells the model options to pass on an answer. */
   continueHint(task: Subtask): string
-  /** Whether they were only asked after: what they came to is then no failure of the call, and what the model has seen is
-   *  left out, unless it asked for those by name. Default false. */
+  /** Set if the model only asked for the status. Failed tasks are then not a failure of the call. With `all`,
+   *  results that were reported before are left out. */
   inquiry?: "all" | "named" | undefined
 }
 
-// What one sub-agent says cannot look like the report of another.
+// An answer of one sub-agent must not look like the report of another.
 const titles = /\[t\d+ /
 
-function subtaskText(task: Subtask, how: ReportOptions): string {
+function subtaskText(task: Subtask, options: ReportOptions): string {
   const { id, name, status, reply, error, reported: told } = task
   const title = `[${id} ${name}]`
-  if (told && how.inquiry === "all" && status !== "waiting") return `${title} ${status}, as reported.`
+  if (told && options.inquiry === "all" && status !== "waiting") return `${title} ${status}, as reported.`
   const said = reply?.output ? `\n${escapeTitles(reply.output, titles)}` : ""
   switch (status) {
     case "queued":
@@ -54,7 +55,7 @@ function subtaskText(task: Subtask, how: ReportOptions): string {
       const trouble = error === undefined ? "" : ` It could not go on: ${indentFurtherLines(errorData(error).message)}`
       const question = questionOf(task)
       if (!question) return `${title} waits for an approval.${trouble}`
-      return `${title} asks the user: ${indentFurtherLines(questionText(question))}${trouble}\nWhen the answer is there, ${how.continueHint(task)}.`
+      return `${title} asks the user: ${indentFurtherLines(questionText(question))}${trouble}\nWhen the answer is there, ${options.continueHint(task)}.`
     }
   }
 }
@@ -83,10 +84,10 @@ function questionOf({ status, reply }: Subtask): Question | undefined {
   return status === "waiting" && reply?.pending?.kind === "question" ? reply.pending : undefined
 }
 
-// One question is asked as it is; of several, the user answers all at once.
-function askDirective(asking: readonly Subtask[]): Directive {
-  const [only] = asking
-  const single = asking.length === 1 && only ? questionOf(only) : undefined
+// A single question is asked as it is. Several questions are asked together.
+function askDirective(askingTasks: readonly Subtask[]): Directive {
+  const [only] = askingTasks
+  const single = askingTasks.length === 1 && only ? questionOf(only) : undefined
   if (single) {
     const { question, options, multiple, custom } = single
     return {
@@ -97,7 +98,7 @@ function askDirective(asking: readonly Subtask[]): Directive {
       ...(custom !== undefined && { custom }),
     }
   }
-  const lines = asking.map((task, index) => {
+  const lines = askingTasks.map((task, index) => {
     const question = questionOf(task)
     return `${index + 1}. ${task.name}: ${question ? indentFurtherLines(questionText(question)) : ""}`
   })

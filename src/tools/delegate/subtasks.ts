@@ -1,3 +1,4 @@
+// The sub-tasks of a conversation: starts them as child runs, stores their state, lets waiting ones continue.
 import * as z from "zod"
 import { rejectOnAbort } from "../../core/abort.ts"
 import type { Agent, Run, RunResult } from "../../core/agent.ts"
@@ -7,23 +8,22 @@ import { followSignals, parentForNewRun } from "../../core/run-context.ts"
 import type { ToolState } from "../tool.ts"
 import { restoreSubtaskResult, storeContinuation } from "./restore-subtask.ts"
 
-/** A piece of work that was given to another agent: a conversation of its own, known to the model by a short id. */
+/** A task given to another agent: a separate conversation with a short id that the model knows. */
 export interface Subtask {
   readonly id: string
   readonly agent: Agent
-  /** The agent as the model knows it. */
+  /** The name that the model uses for the agent. */
   readonly name: string
   status: "queued" | "running" | Status
-  /** What its last run came to. */
+  /** The result of its last run. */
   reply?: SubtaskReply | undefined
-  /** Why there was no run. */
+  /** Why no run could be started. */
   error?: unknown
-  /** Where it goes on when the answer is there; what the run opened stays open until then. Of a run of an earlier process,
-   *  there is only what it came to. */
+  /** The waiting run, which stays open until the answer arrives. After a restart only its result is known. */
   waitingRun?: { run?: Run; result: RunResult } | undefined
-  /** Whether the model has seen what it came to. */
+  /** True once the model has seen the result. */
   reported: boolean
-  /** When it has ended or waits for an answer. Never rejects. */
+  /** Resolves when the task has ended or waits for an answer. Never rejects. */
   readonly settled: Promise<void>
 }
 
@@ -33,37 +33,37 @@ export interface SubtaskRequest {
   agent: Agent
   name: string
   prompt: string
-  /** The conversation that it goes on with. */
+  /** The conversation that it continues. */
   from?: RunResult | undefined
-  /** The sub-task that waits for this. */
+  /** The waiting sub-task that this request answers. */
   continues?: Subtask | undefined
-  /** Ends it. It ends with the run that started it in any case. */
+  /** Aborts the task. It is also aborted when the run that started it ends. */
   signal?: AbortSignal | undefined
   slots?: Semaphore | undefined
 }
 
 /** The sub-tasks of one conversation. */
 export interface Subtasks {
-  start(work: SubtaskRequest): Subtask
-  /** Also one that waits since an earlier process, where `agentOf` still has its agent. */
+  start(request: SubtaskRequest): Subtask
+  /** Also restores a task that has been waiting since an earlierTasks process, if `agentOf` returns its agent. */
   get(id: string, agentOf?: (name: string) => Agent | undefined): Subtask | undefined
   list(): Subtask[]
-  /** Those that an earlier process knew, and this one does not. */
+  /** Tasks that an earlierTasks process knew and this one does not. */
   listLost(): { id: string; agent: string; status: string }[]
-  /** Ends what waits. */
+  /** Disposes of waiting runs. */
   close(): Promise<void>
 }
 
-/** The sub-tasks of the conversation whose tools share this state. */
+/** Returns the sub-tasks of the conversation whose tools share this state. */
 export function subtasksOf(state: ToolState): Subtasks {
   const known = conversations.get(state) ?? createSubtasks(state, [])
   conversations.set(state, known)
   return known
 }
 
-/** Lets a conversation that goes on from another answer the sub-tasks that wait there. */
-export function continueSubtasks(earlier: ToolState, state: ToolState): void {
-  const known = conversations.get(earlier)
+/** Lets a conversation that continues another one answer the sub-tasks that wait there. */
+export function continueSubtasks(earlierTasks: ToolState, state: ToolState): void {
+  const known = conversations.get(earlierTasks)
   if (known) conversations.set(state, createSubtasks(state, known.list()))
 }
 
@@ -83,8 +83,8 @@ const storedEntry = z.object({
 
 const stateKey = "karst:subtasks"
 
-function createSubtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks {
-  const tasks = new Map(earlier.map((task) => [task.id, task]))
+function createSubtasks(state: ToolState, earlierTasks: readonly Subtask[]): Subtasks {
+  const tasks = new Map(earlierTasks.map((task) => [task.id, task]))
   const entries = () => z.array(storedEntry).catch([]).parse(state.get(stateKey))
 
   function save({ id, name, status, waitingRun: open }: Subtask): void {
@@ -96,7 +96,7 @@ function createSubtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks
     state.set(stateKey, all)
   }
 
-  function broughtBack(id: string, agentOf: (name: string) => Agent | undefined): Subtask | undefined {
+  function restore(id: string, agentOf: (name: string) => Agent | undefined): Subtask | undefined {
     const kept = entries().find((each) => each.id === id)
     const { agent: name = "", status } = kept ?? {}
     const agent = agentOf(name)
@@ -117,21 +117,21 @@ function createSubtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks
   }
 
   return {
-    start(work) {
+    start(request) {
       const { promise: settled, resolve } = Promise.withResolvers<void>()
-      const id = work.continues?.id ?? `t${entries().length + 1}`
-      const { agent, name } = work
+      const id = request.continues?.id ?? `t${entries().length + 1}`
+      const { agent, name } = request
       const task: Subtask = { id, agent, name, status: "queued", reported: false, settled }
       tasks.set(id, task)
       save(task)
-      const ending = abortWithParentRun(settled, work.signal)
-      void runSubtask(task, work, ending.signal, save)
-        .finally(ending.stop)
+      const abort = abortWithParentRun(settled, request.signal)
+      void runSubtask(task, request, abort.signal, save)
+        .finally(abort.stop)
         .then(() => save(task))
         .finally(resolve)
       return task
     },
-    get: (id, agentOf = () => undefined) => tasks.get(id) ?? broughtBack(id, agentOf),
+    get: (id, agentOf = () => undefined) => tasks.get(id) ?? restore(id, agentOf),
     list: () => [...tasks.values()],
     listLost: () => entries().filter(({ id }) => !tasks.has(id)),
     async close() {
@@ -142,12 +142,12 @@ function createSubtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks
 
 async function runSubtask(
   task: Subtask,
-  work: SubtaskRequest,
+  request: SubtaskRequest,
   signal: AbortSignal,
   save: (task: Subtask) => void,
 ): Promise<void> {
-  const { agent, prompt, slots, continues } = work
-  const from = continues?.waitingRun?.result ?? work.from
+  const { agent, prompt, slots, continues } = request
+  const from = continues?.waitingRun?.result ?? request.from
   let held = false
   try {
     await slots?.take(signal)
@@ -190,30 +190,30 @@ async function disposeRun(task: Subtask): Promise<void> {
   try {
     await open?.run?.[Symbol.asyncDispose]()
   } catch {
-    // A runtime that cannot be closed changes nothing about what was said.
+    // A runtime that cannot be closed does not change the answer.
   }
 }
 
-/** A signal that fires when the run under way ends, before work that is still queued gets its turn. */
+/** Makes a signal that fires when the parent run ends, even before a queued task starts. */
 function abortWithParentRun(
   settled: Promise<void>,
   own: AbortSignal | undefined,
 ): { signal: AbortSignal; stop(): void } {
   const controller = new AbortController()
-  const unfollow = followSignals(controller, own ? [own] : [])
+  const stopFollowing = followSignals(controller, own ? [own] : [])
   const parent = parentForNewRun()?.parent
   const child = { settled, abort: (reason: AbortError) => controller.abort(reason) }
   parent?.children.add(child)
   return {
     signal: controller.signal,
     stop() {
-      unfollow()
+      stopFollowing()
       parent?.children.delete(child)
     },
   }
 }
 
-/** Lets so many work at a time, in the order in which they came. */
+/** Lets a limited number of tasks run concurrently, in the order in which they asked. */
 export interface Semaphore {
   take(signal: AbortSignal): Promise<void>
   release(): void

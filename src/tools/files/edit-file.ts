@@ -1,3 +1,4 @@
+// The tool `edit_file`: replaces a piece of a text file and leaves all other bytes unchanged.
 import * as z from "zod"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "../tool.ts"
 import { cannotEncodeFailure, sizeText, withFailuresAsResults } from "./file-results.ts"
@@ -5,7 +6,6 @@ import { codeUnitBytes, lineEnd } from "./read-lines.ts"
 import { type ByteMatch, findMatches, replaceMatches } from "./replace-bytes.ts"
 import { decode, detectTextFormat, type Encoding } from "./text-encoding.ts"
 
-/** Replaces a piece of a text file. All other bytes stay as they are. */
 export function editFileTool(): Tool {
   return tool({
     name: "edit_file",
@@ -43,7 +43,7 @@ async function editText(input: EditInput, { workspace, signal }: ToolContext): P
   if (failure) return failure
   const changed = replaceMatches(bytes, found, newText, kind.encoding, oldText.includes("\r"))
   if (!changed) return cannotEncodeFailure(path)
-  // Should somebody have written meanwhile, also between the look at it and the read, this is a conflict and nothing is lost.
+  // If the file was changed in the meantime, this write is a conflict and nothing is lost.
   await workspace.write(path, changed, { ifMatch: info?.etag ?? null, signal })
   return toolResult({
     text: `Changed ${path} at line ${linesOf(bytes, found, kind.encoding)}.`,
@@ -68,7 +68,7 @@ function findProblem(
   return toolFailure("not-unique", `oldText is more than once in "${path}", at line ${lines}. ${cure}`)
 }
 
-// What a model gets wrong most is white space: the line that begins the text, but for that.
+// Models most often get white space wrong: looks for the first line without its white space.
 function nearMissHint(text: string, oldText: string): string | undefined {
   const first = oldText.split("\n").find((line) => line.trim() !== "")
   if (first === undefined) return undefined
@@ -77,7 +77,7 @@ function nearMissHint(text: string, oldText: string): string | undefined {
   return `Its first line is at line ${line + 1}, but white space or the lines after differ: read from there and copy it.`
 }
 
-// The lines of the first few places, for people.
+// The line numbers of the first matches, for the message.
 function linesOf(bytes: Buffer, found: readonly ByteMatch[], encoding: Encoding): string {
   const lines = new Set<number>()
   let line = 1

@@ -1,6 +1,7 @@
+// Selects files by glob, and skips hidden ones.
 import { compileGlob } from "../../workspaces/glob.ts"
 
-/** What is passed over unless it is asked for: names that begin with a dot, and installed packages. */
+/** Returns true for files that are skipped by default: names with a leading dot, and installed packages. */
 export function isHidden(path: string): boolean {
   return path.split("/").some((name) => (name.startsWith(".") && name !== ".") || name === "node_modules")
 }
@@ -10,15 +11,15 @@ export interface FileFilterOptions {
   hidden: boolean
 }
 
-/** Whether a file is meant, by its path below the folder where one looks. A glob without a slash is about names in any folder; one that
- *  names something hidden means it. */
+/** Creates a filter for paths below the searched folder. A glob without a slash applies to names in any folder. A
+ *  glob that names something hidden includes hidden files. */
 export function createFileFilter({ glob, hidden }: FileFilterOptions): (path: string) => boolean {
   const seeHidden = hidden || isHidden(glob ?? "")
   const fits = glob === undefined ? () => true : createGlobTest(glob)
   return (path) => (seeHidden || !isHidden(path)) && fits(path)
 }
 
-/** A glob as a workspace takes it; undefined when it says what is not meant. */
+/** Converts a glob to the form that workspaces take; undefined if it is negated. */
 export function toWorkspaceGlob(glob: string | undefined): string | undefined {
   if (glob === undefined || glob.startsWith("!")) return undefined
   return glob.includes("/") ? glob : `**/${glob}`

@@ -1,10 +1,11 @@
+// Result texts and failures that the file tools share.
 import * as z from "zod"
 import { AgentError, isAbortError } from "../../core/errors.ts"
 import type { StopOptions, Workspace } from "../../workspaces/workspace.ts"
 import { cleanFolder } from "../../workspaces/workspace-path.ts"
 import { type ToolResult, toolFailure } from "../tool.ts"
 
-/** What a workspace refuses is a failure the model can act on, under the same code. */
+/** Runs `work`, and converts an `AgentError` to a failure that the model can act on, with the same code. */
 export async function withFailuresAsResults(work: () => Promise<ToolResult>): Promise<ToolResult> {
   try {
     return await work()
@@ -14,13 +15,12 @@ export async function withFailuresAsResults(work: () => Promise<ToolResult>): Pr
   }
 }
 
-/** A whole number. Its bounds are not shown as `integer` shows them, which would cost a dozen tokens each. */
+/** An integer. `z.int()` would add its bounds to the schema, which costs a dozen tokens each. */
 export function integerFrom(from: number) {
   return z.number().min(from).transform(Math.trunc)
 }
 
-/** Says that nothing is at a path where a folder was expected; undefined when there is something. The workspace itself may be
- *  empty. */
+/** Returns a failure if nothing is at a path where a folder was expected. The workspace itself may be empty. */
 export async function findMissingFolder(
   path: string,
   workspace: Workspace,
@@ -37,7 +37,7 @@ export function cannotEncodeFailure(path: string): ToolResult {
   return toolFailure("cannot-encode", `"${path}" is not UTF-8 but one byte a character. ${cure}`)
 }
 
-/** One name as part of a text: `3 files`, `1 file`. */
+/** A count with its noun: `3 files`, `1 file`. */
 export function countText(count: number, thing: string): string {
   return `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`
 }

@@ -1,3 +1,4 @@
+// The tools `list_files`, `find_files` and `file_info`.
 import * as z from "zod"
 import { cleanFolder, comparePaths } from "../../workspaces/workspace-path.ts"
 import { detectImageType } from "../read-image/image-type.ts"
@@ -9,7 +10,7 @@ import { decode, detectTextFormat, encodingName, sampleBytes, type TextFormat } 
 const hidden = z.boolean().optional().describe("Dot files and node_modules, too.")
 const page = { limit: integerFrom(1).optional(), offset: integerFrom(0).optional() }
 
-/** Shows what is in one folder. */
+/** Lists one folder. */
 export function listFilesTool(): Tool {
   return tool({
     name: "list_files",
@@ -39,7 +40,7 @@ export function findFilesTool(): Tool {
   })
 }
 
-/** Says what is known about one file or folder. */
+/** Describes one file or folder. */
 export function fileInfoTool(): Tool {
   return tool({
     name: "file_info",
@@ -147,7 +148,7 @@ function textName(sample: Uint8Array, kind: TextFormat): string {
   return `text, ${encodingName(kind)}${crlf}`
 }
 
-// Both halves are cut alike: what the model reads, and what a cell gets.
+// Cuts the text for the model and the value for a cell alike.
 function pageResult(items: readonly unknown[], lines: readonly string[], page: Page, none: string): ToolResult {
   const { limit, offset } = pageBounds(page)
   const shown = lines.slice(offset, offset + limit)

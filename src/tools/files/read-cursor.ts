@@ -1,11 +1,11 @@
+// The cursor with which `read_file` continues: a position in one version of a file.
 import { createHash } from "node:crypto"
 import type { FileInfo } from "../../workspaces/workspace.ts"
 
-/** Where to read on, and in which version of the file. */
 export interface Cursor {
   line: number
   byte: number
-  /** The last line that is wanted. */
+  /** The last requested line. */
   endLine: number
   version: string
 }

@@ -1,3 +1,4 @@
+// The tool `read_file`: reads text in slices that fit into a conversation.
 import * as z from "zod"
 import type { FileInfo } from "../../workspaces/workspace.ts"
 import { detectImageType } from "../read-image/image-type.ts"
@@ -7,7 +8,6 @@ import { type Cursor, formatCursor, isCursorOf, parseCursor } from "./read-curso
 import { findLine, type LineSlice, takeLines } from "./read-lines.ts"
 import { detectTextFormat, sampleBytes } from "./text-encoding.ts"
 
-/** Reads text, in slices that fit a conversation. */
 export function readFileTool(): Tool {
   return tool({
     name: "read_file",
@@ -49,7 +49,7 @@ async function readText(input: ReadInput, context: ToolContext): Promise<ToolRes
     const before = await workspace.stat(path, { signal })
     const result = await readVersion(input, from, before, context)
     const after = await workspace.stat(path, { signal })
-    // Both looks at one version: what was read between them is of it, too.
+    // The same version before and after: everything read in between is of this version.
     if (before?.etag === after?.etag) return result
   }
   return toolFailure("conflict", `"${path}" is changed all the time while it is read. Try again later.`)
@@ -104,5 +104,5 @@ function binaryFailure(path: string, sample: Uint8Array, info: FileInfo | undefi
 
 const limits = { maxLines: 2000, maxChars: 50_000 }
 
-// As much as the most characters can take, in any encoding.
+// Enough bytes for the maximum number of characters in any encoding.
 const windowBytes = limits.maxChars * 4

@@ -1,18 +1,19 @@
+// Finds and takes lines in bytes of any encoding.
 import { decode, type Encoding, type TextFormat } from "./text-encoding.ts"
 
-/** A place in a file: a byte, and the line it is in. */
+/** A position in a file: a byte, and the line it is in. */
 export interface LinePosition {
   line: number
   byte: number
 }
 
 export interface LineSliceLimits {
-  /** The last line that is wanted. */
+  /** The last requested line. */
   endLine: number
   maxLines: number
-  /** Of all lines as they are shown. */
+  /** The total of all lines, including line numbers. */
   maxChars: number
-  /** Whether each is shown with its number. */
+  /** True: each line is shown with its number. */
   numbers: boolean
 }
 
@@ -25,7 +26,8 @@ export interface LineSlice {
   next: LinePosition | undefined
 }
 
-/** Where a line begins; where there are fewer, the last one. The stream begins after the byte order mark. */
+/** Finds the start of a line; if there are fewer lines, that of the last one. The stream begins after the byte order
+ *  mark. */
 export async function findLine(
   stream: AsyncIterable<Uint8Array>,
   { encoding, bomBytes: bom }: TextFormat,
@@ -43,7 +45,7 @@ export async function findLine(
     for (let at = 0; ; ) {
       const end = lineEnd(bytes.subarray(0, whole), at, encoding)
       if (end < 0) break
-      // A line break at the end of the file begins no line.
+      // A line break at the end of the file does not start a line.
       at = end + unit
       place = { line: place.line + 1, byte: from + at }
       if (place.line === wanted && at < whole) return place
@@ -54,8 +56,8 @@ export async function findLine(
   return place.byte < from || place.line === 1 ? place : { ...place, line: place.line - 1 }
 }
 
-/** The lines from a place on, as many as fit. `window` begins at that place; `isWhole` says that it reaches the end of the file. A line
- *  that is too long on its own is cut. */
+/** Takes as many lines as fit, from a position on. `window` begins at that position; `isWhole` is true if it reaches
+ *  the end of the file. A single line that is too long is cut. */
 export function takeLines(
   window: Uint8Array,
   isWhole: boolean,
@@ -92,7 +94,7 @@ export function takeLines(
   return isWhole ? slice : { ...slice, next: { line: from.line + slice.lines.length, byte: from.byte + at } }
 }
 
-/** Where the line break is that comes next; -1 when there is none. */
+/** The index of the next line break; -1 if there is none. */
 export function lineEnd(bytes: Uint8Array, from: number, encoding: Encoding): number {
   if (codeUnitBytes(encoding) === 1) return bytes.indexOf(0x0a, from)
   const [first, second] = encoding === "utf-16le" ? [0x0a, 0] : [0, 0x0a]
@@ -104,9 +106,9 @@ export function codeUnitBytes(encoding: Encoding): 1 | 2 {
   return encoding.startsWith("utf-16") ? 2 : 1
 }
 
-// Never within a character: at most as many bytes as characters may be shown.
-function characterBoundaryBefore(bytes: Uint8Array, most: number, encoding: Encoding): number {
-  let cut = Math.min(most, bytes.length)
+// Never cuts within a character. Uses at maxBytes as many bytes as characters may be shown.
+function characterBoundaryBefore(bytes: Uint8Array, maxBytes: number, encoding: Encoding): number {
+  let cut = Math.min(maxBytes, bytes.length)
   if (encoding === "latin1") return cut
   if (encoding === "utf-8") {
     for (let back = 0; back < 3 && ((bytes[cut] ?? 0) & 0xc0) === 0x80; back++) cut--

@@ -1,16 +1,17 @@
+// Finds and replaces text in the bytes of a file, in any encoding and with either kind of line break.
 import { codeUnitBytes } from "./read-lines.ts"
 import { type Encoding, encode } from "./text-encoding.ts"
 
-/** Where a text is in a file, in bytes. */
+/** A match in bytes. */
 export interface ByteMatch {
   start: number
   end: number
-  /** Whether it is also there from a byte on that is within this one. */
+  /** True if another match begins within this one. */
   overlaps: boolean
 }
 
-/** Every place of a text, from the first on, none within another. A line break of the text stands for either kind, unless it has a
- *  carriage return of its own. */
+/** Finds all matches that do not overlap. A line break in the text matches LF and CRLF, unless the text contains a
+ *  carriage return. */
 export function findMatches(bytes: Buffer, text: string, encoding: Encoding): ByteMatch[] {
   const pieces = text.includes("\r") ? [text] : text.split("\n")
   const encoded = pieces.map((piece) => encode(piece, encoding))
@@ -27,18 +28,19 @@ export function findMatches(bytes: Buffer, text: string, encoding: Encoding): By
   }
 }
 
-/** The bytes with another text in all these places; undefined when the encoding cannot write it. Its line breaks become those of the
- *  place, or, where it has none, those that most lines of the file end with; unless it is to be written as it is. */
+/** Returns the bytes with every match replaced; undefined if the encoding cannot represent the text. Line breaks of
+ *  the new text become those of the match or, if it has none, those of most lines of the file. With `keepLineBreaks`
+ *  they stay unchanged. */
 export function replaceMatches(
   bytes: Buffer,
   found: readonly ByteMatch[],
   text: string,
   encoding: Encoding,
-  asItIs = false,
+  keepLineBreaks = false,
 ): Buffer | undefined {
   const { lf, crlf } = lineBreaks(encoding)
   const asIs = encode(text, encoding)
-  const asCrlf = asItIs || text.includes("\r") ? asIs : encode(text.replaceAll("\n", "\r\n"), encoding)
+  const asCrlf = keepLineBreaks || text.includes("\r") ? asIs : encode(text.replaceAll("\n", "\r\n"), encoding)
   if (!asIs || !asCrlf) return undefined
   const fileIsCrlf = mostlyCrlf(bytes, encoding)
   const parts: Buffer[] = []
@@ -64,12 +66,12 @@ function lineBreaks(encoding: Encoding): LineBreaks {
 function findNextMatch(bytes: Buffer, pieces: readonly Buffer[], breaks: LineBreaks, from: number) {
   const unit = breaks.lf.length
   const [first = Buffer.of(), ...rest] = pieces
-  // A text that begins with a line break is found by it, and begins before its carriage return.
+  // A text that starts with a line break is searched by the line feed, and starts before its carriage return.
   const anchor = first.length > 0 ? first : breaks.lf
   for (let at = from; ; at += unit) {
     at = bytes.indexOf(anchor, at)
     if (at < 0) return undefined
-    // Within a character of two bytes nothing begins.
+    // Matches in a two-byte encoding start at even bytes.
     if (at % unit !== 0) {
       at += 1 - unit
       continue

@@ -1,17 +1,19 @@
-/** How the text of a file is written. What is not valid UTF-8 and has no character of it beyond ASCII is Latin-1, where each
- *  byte is a character: nothing is lost whatever it really is. */
+// Detects, decodes and encodes the text encoding of files.
+
+/** The encoding of a file. Text that is not valid UTF-8, and has no valid multi-byte character, is read as Latin-1:
+ *  each byte is a character, so nothing is lost. */
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1"
 
 export interface TextFormat {
   encoding: Encoding
-  /** How many bytes at the start say so. */
+  /** The length of the byte order mark. */
   bomBytes: number
 }
 
-/** How much of a file is looked at to know how it is written. */
+/** How many bytes of a file are read to detect its encoding. */
 export const sampleBytes = 65_536
 
-/** How a file that begins with these bytes is written; undefined when it is no text. */
+/** Detects the encoding from the first bytes of a file; undefined if it is not text. */
 export function detectTextFormat(bytes: Uint8Array): TextFormat | undefined {
   const [first, second, third] = bytes
   if (first === 0xff && second === 0xfe) return { encoding: "utf-16le", bomBytes: 2 }
@@ -21,13 +23,13 @@ export function detectTextFormat(bytes: Uint8Array): TextFormat | undefined {
   return { encoding: bom > 0 || isUtf8(bytes) ? "utf-8" : "latin1", bomBytes: bom }
 }
 
-/** What is not valid in the encoding becomes U+FFFD. A byte order mark is a character like any other. */
+/** Decodes bytes. Invalid bytes become U+FFFD. A byte order mark is decoded like any other character. */
 export function decode(bytes: Uint8Array, encoding: Encoding): string {
   if (encoding === "latin1") return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1")
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes)
 }
 
-/** Undefined when the encoding has no way to write one of the characters. */
+/** Encodes a text; undefined if the encoding cannot represent one of the characters. */
 export function encode(text: string, encoding: Encoding): Buffer | undefined {
   if (encoding === "utf-8") return Buffer.from(text, "utf8")
   if (encoding === "utf-16le") return Buffer.from(text, "utf16le")
@@ -46,7 +48,7 @@ export function encodingName({ encoding, bomBytes: bom }: TextFormat): string {
 }
 
 function isUtf8(bytes: Uint8Array): boolean {
-  // A character that is cut at the end of the sample is no mistake.
+  // A character that is cut off at the end of the sample is not an error.
   const text = new TextDecoder("utf-8").decode(bytes, { stream: true })
   return !text.includes("\ufffd") || /[^\u0000-\u007f\ufffd]/.test(text)
 }

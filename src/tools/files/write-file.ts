@@ -1,10 +1,10 @@
+// The tool `write_file`: creates, replaces or extends a file.
 import * as z from "zod"
 import type { FileInfo } from "../../workspaces/workspace.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolResult } from "../tool.ts"
 import { cannotEncodeFailure, countText, withFailuresAsResults } from "./file-results.ts"
 import { decode, detectTextFormat, encode, sampleBytes } from "./text-encoding.ts"
 
-/** Makes, replaces or extends a file; readers see it as it was or as it will be. */
 export function writeFileTool(): Tool {
   return tool({
     name: "write_file",
@@ -40,7 +40,7 @@ async function appendText(input: WriteInput, { workspace, signal }: ToolContext)
   const before = await workspace.stat(path, { signal })
   const sample = before ? await workspace.read(path, { end: sampleBytes, signal }) : new Uint8Array()
   const { encoding } = detectTextFormat(sample) ?? { encoding: "utf-8" as const }
-  // What is added is written as what is there.
+  // Appended text uses the line breaks of the file.
   const isCrlf = !text.includes("\r") && decode(sample, encoding).includes("\r\n")
   const bytes = encode(isCrlf ? text.replaceAll("\n", "\r\n") : text, encoding)
   if (!bytes) return cannotEncodeFailure(path)

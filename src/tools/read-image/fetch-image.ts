@@ -1,3 +1,4 @@
+// Downloads images without giving the model access to the private network.
 import { lookup } from "node:dns"
 import { type IncomingMessage, request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
@@ -12,8 +13,9 @@ export interface FetchImageOptions {
   signal: AbortSignal
 }
 
-/** The bytes behind a URL, one more than allowed when there are too many. Every address that is connected to is checked, also after a
- *  redirect, and is the one that is used: a name cannot turn into another address meanwhile. */
+/** Returns the bytes of a URL; one more than allowed if there are too many. Every address is checked before
+ *  connecting, also after redirects. The checked address is the one used, so a host name cannot change to another
+ *  address in between. */
 export async function fetchImage(address: string, options: FetchImageOptions): Promise<Uint8Array> {
   let url = checkedUrl(address, options)
   for (let redirects = 0; ; redirects++) {
@@ -51,7 +53,7 @@ async function requestUrl(url: URL, { urls, signal }: FetchImageOptions): Promis
     ...(urls === "public" && { lookup: publicLookup(url) }),
   })
   request.once("response", resolve)
-  // Also one that comes after the response: it is the response's then.
+  // An error after the response has begun is reported by reading the response.
   request.on("error", (error) =>
     reject(error instanceof AgentError || signal.aborted ? error : fetchError(url.href, error.message, error)),
   )
@@ -85,21 +87,21 @@ async function readBody(
   }
 }
 
-// Called by the request itself: what passes here is what is connected to.
+// Called by the request itself, so the checked addresses are those that are used.
 function publicLookup(url: URL): LookupFunction {
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, [])
-      const open = addresses.filter(({ address }) => isPublic(address))
-      const [first] = open
+      const publicAddresses = addresses.filter(({ address }) => isPublic(address))
+      const [first] = publicAddresses
       if (!first) return callback(urlNotAllowedError(notPublicMessage(url, host)), [])
-      if (options.all) callback(null, open)
+      if (options.all) callback(null, publicAddresses)
       else callback(null, first.address, first.family)
     })
   }
 }
 
-// An IPv4 address in the clothes of IPv6 is checked as what it is.
+// BlockList checks an IPv4 address that is written as IPv6 as IPv4.
 function isPublic(address: string): boolean {
   return !nonPublicAddresses.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")
 }

@@ -1,3 +1,4 @@
+// Chooses the files that a search reads, and reads them in batches.
 import { join } from "node:path"
 import { AgentError, isAbortError } from "../../core/errors.ts"
 import { isDraftName } from "../../workspaces/local-write.ts"
@@ -11,7 +12,7 @@ import type { SearchPattern } from "./search-pattern.ts"
 /** Which files are searched. */
 export interface SearchScope {
   workspace: Workspace
-  /** Clean; "" is the workspace itself. */
+  /** A clean path; "" is the workspace itself. */
   folder: string
   glob: string | undefined
   extensions: readonly string[] | undefined
@@ -19,45 +20,45 @@ export interface SearchScope {
   signal: AbortSignal
 }
 
-/** A file to look into. */
+/** A file that may contain a match. */
 export interface CandidateFile {
   path: string
-  /** Where it is known without asking. */
+  /** Set if it is known without asking the workspace. */
   size?: number | undefined
 }
 
-/** Files that may have a match, by path. With ripgrep those it names, otherwise all that are meant: the order is the same, and so is
- *  what is found in them. */
+/** Yields the files that may contain a match, ordered by path: those that ripgrep names, or else all that fit the
+ *  scope. The results of the search are the same either way. */
 export async function* candidateFiles(
-  place: SearchScope,
+  scope: SearchScope,
   pattern: SearchPattern,
   ripgrep: string | undefined,
 ): AsyncGenerator<CandidateFile> {
-  const { workspace, folder, glob, extensions, hidden, signal } = place
+  const { workspace, folder, glob, extensions, hidden, signal } = scope
   const isChosen = createFileFilter({ glob, hidden })
   const isMeant = (path: string) => {
     const below = folder === "" ? path : path.slice(folder.length + 1)
     return isChosen(below) && (!extensions || extensions.some((extension) => path.endsWith(`.${extension}`)))
   }
-  const named = ripgrep === undefined ? undefined : await namedByRipgrep(place, pattern, ripgrep)
-  if (!named) {
+  const paths = ripgrep === undefined ? undefined : await namedByRipgrep(scope, pattern, ripgrep)
+  if (!paths) {
     for await (const info of workspace.list(folder, { glob: toWorkspaceGlob(glob), signal }))
       if (isMeant(info.path)) yield info
     return
   }
-  for (const path of named) {
+  for (const path of paths) {
     const isFile = isCleanPath(path) && !isDraftName(path.slice(path.lastIndexOf("/") + 1))
     if (isFile && isMeant(path)) yield { path }
   }
 }
 
-/** What could not be searched, and why. */
+/** A file that could not be searched, and the reason. */
 export interface UnsearchedFile {
   path: string
   why: string
 }
 
-/** Reads files, small ones many at once, large ones one by one, and gives them in their order. */
+/** Reads files and yields them in order: small files in batches, large files one at a time. */
 export async function* readInBatches(
   files: AsyncIterable<CandidateFile>,
   { workspace, signal }: Pick<SearchScope, "workspace" | "signal">,
@@ -68,14 +69,14 @@ export async function* readInBatches(
       return { path, bytes: await workspace.read(path, { end, signal }) }
     } catch (error) {
       if (!(error instanceof AgentError) || isAbortError(error)) throw error
-      // What is gone meanwhile, or leads out of the workspace, is not there.
+      // Files that were removed in the meantime, or lead out of the workspace, are skipped.
       if (error.code !== "not-found" && error.code !== "outside-workspace") unread.push({ path, why: error.message })
       return undefined
     }
   }
-  async function* portionOf(begun: StartedRead[]): AsyncGenerator<FileBytes[]> {
+  async function* batchOf(started: StartedRead[]): AsyncGenerator<FileBytes[]> {
     const small: FileBytes[] = []
-    for (const { path, start } of begun) {
+    for (const { path, start } of started) {
       const file = await start
       if (start && !file) continue
       if (file && file.bytes.length < smallBytes) {
@@ -89,24 +90,24 @@ export async function* readInBatches(
     }
     if (small.length > 0) yield small
   }
-  let begun: StartedRead[] = []
+  let started: StartedRead[] = []
   for await (const { path, size = 0 } of files) {
     if (size > maxBytes) {
       unread.push(tooLargeFile(path))
       continue
     }
     const start = size < smallBytes ? read(path, smallBytes) : undefined
-    // Whoever stops early does not wait for it.
+    // If the search stops early, this read is not awaited.
     start?.catch(() => {})
-    begun.push({ path, start })
-    if (begun.length < batchSize) continue
-    yield* portionOf(begun)
-    begun = []
+    started.push({ path, start })
+    if (started.length < batchSize) continue
+    yield* batchOf(started)
+    started = []
   }
-  yield* portionOf(begun)
+  yield* batchOf(started)
 }
 
-/** A file and its first bytes, which are all of it if it is small; a file known to be large is left for later. */
+/** A file and its first bytes, which are the whole file if it is small. Files known to be large are read later. */
 interface StartedRead {
   path: string
   start: Promise<FileBytes | undefined> | undefined
@@ -121,11 +122,11 @@ const smallBytes = 2 ** 18
 const maxBytes = 32_000_000
 
 async function namedByRipgrep(
-  place: SearchScope,
+  scope: SearchScope,
   pattern: SearchPattern,
   command: string,
 ): Promise<Iterable<string> | undefined> {
-  const { workspace, folder, glob, extensions, hidden, signal } = place
+  const { workspace, folder, glob, extensions, hidden, signal } = scope
   if (workspace.root === undefined) return undefined
   const types = extensions && `*.{${extensions.join(",")}}`
   const wanted = glob?.startsWith("!") ? types : (glob ?? types)

@@ -1,11 +1,12 @@
-import { digits, readEscape, spaces, wordCharacters } from "./pattern-escape.ts"
-import type { PatternToken, SetToken } from "./pattern-tokens.ts"
+// Reads character classes of a search pattern, such as `[a-z\d]` and `[[:alpha:]]`.
+import { readEscape } from "./pattern-escape.ts"
+import type { PatternToken } from "./pattern-tokens.ts"
 
-/** Reads a set in brackets that begins at `at`. A dash that makes no range means itself. */
+/** Reads the class that begins at `at`. A dash that forms no range is a literal dash. */
 export function readClass(pattern: string, at: number): { token: PatternToken; end: number } {
-  const not = pattern[at + 1] === "^"
+  const isNegated = pattern[at + 1] === "^"
   const members: ClassMember[] = []
-  let position = at + (not ? 2 : 1)
+  let position = at + (isNegated ? 2 : 1)
   while (pattern[position] !== "]") {
     if (position >= pattern.length) throw new SyntaxError('it has a "[" without its "]"')
     const first = readMember(pattern, position)
@@ -19,84 +20,61 @@ export function readClass(pattern: string, at: number): { token: PatternToken; e
     if (last.code < first.code) throw new SyntaxError("a range in brackets is out of order")
     position = last.end
     members.push({
-      source: `${escapeCode(first.code)}-${escapeCode(last.code)}`,
-      ranges: [[first.code, last.code]],
-      end: position,
+      ...first,
+      source: `${first.source}-${last.source}`,
+      isLineFeed: first.isLineFeed && last.isLineFeed,
     })
   }
-  const source = `[${not ? "^" : ""}${members.map((member) => member.source).join("")}]`
-  return { token: classToken(source, not, members), end: position + 1 }
+  const source = `[${isNegated ? "^" : ""}${members.map((member) => member.source).join("")}]`
+  return { token: { type: "class", source, breaksLine: breaksLine(source, isNegated, members) }, end: position + 1 }
 }
 
 interface ClassMember {
   source: string
+  /** Set if it is a single character. */
   code?: number
-  /** Absent when only JavaScript can tell. */
-  ranges?: [number, number][]
+  /** True for a line feed that is written as a single character. */
+  isLineFeed: boolean
+  /** True for negated classes, properties and the like, whose characters only JavaScript knows. */
+  isUnknown?: boolean
   end: number
 }
 
-function classToken(source: string, not: boolean, members: readonly ClassMember[]): PatternToken {
-  const ranges: SetToken["ranges"] = []
-  for (const member of members) {
-    // `[\s\S]` and its like are written to mean any character, line breaks too.
-    if (!member.ranges) return { type: "unknown", source, repeats: false, breaksLine: isAnyCharacter(source) }
-    ranges.push(...member.ranges)
+/** Returns true if the class is meant to match line breaks. A class of all but a few characters rarely is. */
+function breaksLine(source: string, isNegated: boolean, members: readonly ClassMember[]): boolean {
+  // `[\s\S]` and similar mean any character, including line breaks.
+  if (members.some(({ isUnknown }) => isUnknown)) {
+    return ["d", "s", "w"].some((kind) => source.includes(`\\${kind}`) && source.includes(`\\${kind.toUpperCase()}`))
   }
-  return { type: "set", source, not, ranges }
-}
-
-function isAnyCharacter(source: string): boolean {
-  return ["d", "s", "w"].some((kind) => source.includes(`\\${kind}`) && source.includes(`\\${kind.toUpperCase()}`))
+  return isNegated ? members.length === 0 : members.some(({ isLineFeed }) => isLineFeed)
 }
 
 function readMember(pattern: string, at: number): ClassMember {
   const posix = /^\[:(\w+):\]/.exec(pattern.slice(at, at + 20))
   const named = posixClasses.get(posix?.[1] ?? "")
-  if (posix && named) {
-    const source = named.map(([from, to]) => `${escapeCode(from)}-${escapeCode(to)}`).join("")
-    return { source, ranges: named, end: at + posix[0].length }
-  }
+  if (posix && named) return { source: named, isLineFeed: false, end: at + posix[0].length }
   const code = pattern.codePointAt(at) ?? 0
   if (code !== 0x5c) return singleCharacter(code, at + (code > 0xffff ? 2 : 1))
-  // Here, and only here, it is the backspace.
+  // Inside a class, \b is a backspace.
   if (pattern[at + 1] === "b") return singleCharacter(0x08, at + 2)
-  const found = readEscape(pattern, at)
-  if (found.code !== undefined) return singleCharacter(found.code, found.end)
-  const { source, ranges, not, end } = found
-  return { source, end, ...(ranges && !not && { ranges }) }
+  const { code: escaped, source, isPositiveClass, end } = readEscape(pattern, at)
+  if (escaped !== undefined) return singleCharacter(escaped, end)
+  return { source, isLineFeed: false, isUnknown: !isPositiveClass, end }
 }
 
 function singleCharacter(code: number, end: number): ClassMember {
-  return { source: escapeCode(code), code, ranges: [[code, code]], end }
+  return { source: `\\u{${code.toString(16)}}`, code, isLineFeed: code === 0x0a, end }
 }
 
-function escapeCode(code: number): string {
-  return `\\u{${code.toString(16)}}`
-}
-
-const upper: [number, number] = [0x41, 0x5a]
-const lower: [number, number] = [0x61, 0x7a]
-
-const posixClasses = new Map<string, [number, number][]>(
-  Object.entries<[number, number][]>({
-    alnum: [...digits, upper, lower],
-    alpha: [upper, lower],
-    blank: [
-      [0x09, 0x09],
-      [0x20, 0x20],
-    ],
-    digit: digits,
-    lower: [lower],
-    punct: [
-      [0x21, 0x2f],
-      [0x3a, 0x40],
-      [0x5b, 0x60],
-      [0x7b, 0x7e],
-    ],
-    space: spaces,
-    upper: [upper],
-    word: wordCharacters,
-    xdigit: [...digits, [0x41, 0x46], [0x61, 0x66]],
-  }),
-)
+const posixClasses = new Map([
+  ["alnum", "0-9A-Za-z"],
+  ["alpha", "A-Za-z"],
+  ["blank", "\\t "],
+  ["digit", "0-9"],
+  ["lower", "a-z"],
+  ["punct", "!-\\/:-@\\[-`\\{-~"],
+  ["space", "\\s"],
+  ["upper", "A-Z"],
+  ["word", "0-9A-Za-z_"],
+  ["xdigit", "0-9A-Fa-f"],
+])

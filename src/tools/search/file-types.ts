@@ -1,4 +1,5 @@
-/** Kinds of files, and how their names end. */
+// The file types that `search_files` accepts, with their file extensions.
+
 export const fileTypes: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     c: ["c", "h"],

@@ -1,46 +1,47 @@
+// Searches the text of one file line by line.
 import { decode, detectTextFormat } from "../files/text-encoding.ts"
 
 export type SearchMode = "content" | "files" | "count"
 
-/** What a matcher looks for, and what it tells. */
+/** What to search for, and what to report. */
 export interface MatchOptions {
   source: string
   flags: string
-  /** Whether a match may go over line breaks. */
+  /** True if a match may contain line breaks. */
   isMultiline: boolean
   mode: SearchMode
-  /** How many lines before and after. */
+  /** The number of lines to show before and after a match. */
   context: number
 }
 
-/** One line of a file: one that matches, or one around it. */
+/** A line that matches, or one near it. */
 export interface Row {
   line: number
   text: string
   match: boolean
 }
 
-/** What was found in one file. */
+/** The matches in one file. */
 export interface FileMatch {
   path: string
-  /** Lines that match. */
+  /** The number of matching lines. */
   count: number
-  /** In `content` mode. */
+  /** Filled in `content` mode only. */
   rows: Row[]
 }
 
-/** Searches one file; undefined when nothing is found or it is no text. No more than `most` rows are told. What it holds does not grow
- *  with the number of lines. */
+/** Searches one file. Returns undefined if nothing matches or the file is not text. Reports at maxRows `maxRows` rows.
+ *  Memory use does not depend on the number of lines. */
 export function matchFile(
   path: string,
   bytes: Uint8Array,
   regex: RegExp,
-  { mode, isMultiline: spans, context }: MatchOptions,
-  most: number,
+  { mode, isMultiline, context }: MatchOptions,
+  maxRows: number,
 ): FileMatch | undefined {
-  const text = decodeText(bytes, spans)
+  const text = decodeText(bytes, isMultiline)
   if (text === undefined) return undefined
-  const hitIn = spans ? createMultilineFinder(text, regex) : (line: string) => line.search(regex)
+  const hitIn = isMultiline ? createMultilineFinder(text, regex) : (line: string) => line.search(regex)
   const rows: Row[] = []
   const before: Row[] = []
   let count = 0
@@ -59,14 +60,14 @@ export function matchFile(
       before.push({ line: number, text: shortenAround(line, 0), match: false })
       if (before.length > context) before.shift()
     }
-    if (rows.length >= most) break
+    if (rows.length >= maxRows) break
   }
-  return count === 0 ? undefined : { path, count, rows: rows.slice(0, most) }
+  return count === 0 ? undefined : { path, count, rows: rows.slice(0, maxRows) }
 }
 
 function* linesOf(text: string): Generator<{ number: number; line: string; start: number }> {
   let start = 0
-  // A line break at the end begins no line.
+  // A line break at the end of the file does not start a line.
   for (let number = 1; start < text.length; number++) {
     const found = text.indexOf("\n", start)
     const end = found < 0 ? text.length : found
@@ -75,7 +76,8 @@ function* linesOf(text: string): Generator<{ number: number; line: string; start
   }
 }
 
-/** Where in a line a match is that may have begun before it; asked line by line. */
+/** Returns the position of a match in a line; the match may have begun in an earlier line. Must be called for every
+ *  line in order. */
 function createMultilineFinder(text: string, regex: RegExp): (line: string, start: number) => number {
   const matches = text.matchAll(regex)
   let current = matches.next().value
@@ -86,7 +88,7 @@ function createMultilineFinder(text: string, regex: RegExp): (line: string, star
   }
 }
 
-// A line of a packed file may be the whole file: what is around the match is enough.
+// A line of a minified file may be the whole file, so only the surroundings of the match are shown.
 function shortenAround(text: string, at: number): string {
   if (text.length <= maxLineChars) return text
   const from = Math.max(0, Math.min(at - maxLineChars / 4, text.length - maxLineChars))
@@ -96,12 +98,12 @@ function shortenAround(text: string, at: number): string {
 
 const maxLineChars = 400
 
-function decodeText(bytes: Uint8Array, spans: boolean): string | undefined {
+function decodeText(bytes: Uint8Array, isMultiline: boolean): string | undefined {
   const kind = detectTextFormat(bytes)
   if (!kind) return undefined
-  // As ripgrep has it: without a byte order mark it is UTF-8.
+  // Like ripgrep: without a byte order mark, text is UTF-8.
   const text = decode(bytes.subarray(kind.bomBytes), kind.encoding === "latin1" ? "utf-8" : kind.encoding)
-  // And a NUL says that it is no text, in two bytes as in one.
+  // A file with a NUL character is not text, in two-byte encodings as well.
   if (text.includes("\0")) return undefined
-  return spans ? text.replaceAll("\r\n", "\n") : text
+  return isMultiline ? text.replaceAll("\r\n", "\n") : text
 }

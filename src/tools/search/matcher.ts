@@ -1,3 +1,4 @@
+// Runs searches in a worker thread, which can be terminated whatever the pattern does.
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import { rejectOnAbort } from "../../core/abort.ts"
@@ -10,25 +11,24 @@ export interface FileBytes {
 
 export interface MatchRequest {
   files: FileBytes[]
-  /** How many results are still wanted: rows, or files. */
+  /** The number of rows or files still needed. */
   maxResults: number
 }
 
-/** Searches texts in a thread of its own. */
 export interface Matcher extends AsyncDisposable {
-  /** One request at a time. The bytes are gone afterwards. Rejects with the reason of the signal when it fires, whatever the pattern is
-   *  at. */
+  /** Searches files; one request at a time. The bytes are transferred and no longer usable. Rejects with the
+   *  signal's reason when it fires, even while the pattern is being matched. */
   match(request: MatchRequest): Promise<FileMatch[]>
 }
 
 export function startMatcher(options: MatchOptions, signal: AbortSignal): Matcher {
   const worker = new Worker(workerFile, {
     workerData: options,
-    // It needs neither the secrets nor the flags of this process.
+    // The worker needs neither the environment nor the flags of this process.
     env: {},
     execArgv: [],
   })
-  // What goes wrong between two requests is told at the next.
+  // An error between two requests is reported at the next one.
   const failed = new Promise<never>((_, reject) => worker.once("error", reject))
   failed.catch(() => {})
   return {
@@ -36,7 +36,7 @@ export function startMatcher(options: MatchOptions, signal: AbortSignal): Matche
       const answer = once(worker, "message", { signal })
       answer.catch(() => {})
       worker.postMessage(request, request.files.flatMap(transferable))
-      // What the worker sends is what `worker.ts` posts.
+      // This is what match-worker.ts posts.
       const [found] = (await rejectOnAbort(Promise.race([answer, failed]), signal)) as [FileMatch[]]
       return found
     },
@@ -46,10 +46,10 @@ export function startMatcher(options: MatchOptions, signal: AbortSignal): Matche
   }
 }
 
-// Bytes that are a part of something else are copied.
+// A view of a larger buffer is copied instead.
 function transferable({ bytes }: FileBytes): ArrayBuffer[] {
   const { buffer, byteLength } = bytes
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
 }
 
-const workerFile = new URL(import.meta.url.endsWith(".ts") ? "worker.ts" : "worker.js", import.meta.url)
+const workerFile = new URL(import.meta.url.endsWith(".ts") ? "match-worker.ts" : "match-worker.js", import.meta.url)

@@ -1,18 +1,15 @@
-/** What a backslash and what follows it stand for. */
+// Reads escapes of a search pattern, such as `\d` and `\u00e9`.
+
+/** The meaning of a backslash and the characters after it. */
 export interface Escape {
-  /** Where the pattern goes on. */
+  /** Where the pattern continues. */
   end: number
-  /** As JavaScript takes it. */
+  /** The JavaScript source. */
   source: string
-  /** One character. */
+  /** Set if it is a single character. */
   code?: number
-  /** One of these characters, or with `not` one of the others. */
-  ranges?: [number, number][]
-  not?: boolean
-  /** A place between characters. */
-  boundary?: boolean
-  /** Any number of characters. */
-  repeats?: boolean
+  /** True for `\d`, `\w` and `\s`. */
+  isPositiveClass?: boolean
 }
 
 /** Reads the escape that begins at a backslash. */
@@ -25,32 +22,10 @@ export function readEscape(pattern: string, at: number): Escape {
   throw new SyntaxError(rest === "" ? "it ends with a backslash" : `\\${rest[0]} has no meaning`)
 }
 
-export const digits: [number, number][] = [[0x30, 0x39]]
-export const wordCharacters: [number, number][] = [
-  [0x30, 0x39],
-  [0x41, 0x5a],
-  [0x5f, 0x5f],
-  [0x61, 0x7a],
-]
-export const spaces: [number, number][] = [
-  [0x09, 0x0d],
-  [0x20, 0x20],
-  [0xa0, 0xa0],
-  [0x1680, 0x1680],
-  [0x2000, 0x200a],
-  [0x2028, 0x2029],
-  [0x202f, 0x202f],
-  [0x205f, 0x205f],
-  [0x3000, 0x3000],
-  [0xfeff, 0xfeff],
-]
-
-const classes: { [letter: string]: [number, number][] } = { d: digits, w: wordCharacters, s: spaces }
 const controls: { [letter: string]: number } = { f: 0x0c, n: 0x0a, r: 0x0d, t: 0x09, v: 0x0b, "0": 0 }
 
 const escapeForms: [RegExp, (match: RegExpExecArray) => Omit<Escape, "end" | "source">][] = [
-  [/^[dwsDWS]/, ([letter]) => ({ ranges: classes[letter.toLowerCase()] ?? [], not: letter !== letter.toLowerCase() })],
-  [/^[bB]/, () => ({ boundary: true })],
+  [/^[dws]/, () => ({ isPositiveClass: true })],
   [/^(?:[fnrtv]|0(?!\d))/, ([letter]) => ({ code: controls[letter] ?? 0 })],
   [
     /^u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})/,
@@ -61,9 +36,9 @@ const escapeForms: [RegExp, (match: RegExpExecArray) => Omit<Escape, "end" | "so
     ([, byte, unit, point]) => ({ code: hex(byte ?? unit ?? point) }),
   ],
   [/^c([A-Za-z])/, ([, letter = ""]) => ({ code: letter.charCodeAt(0) % 32 })],
-  [/^[pP]\{[^}]*\}/, () => ({})],
-  [/^(?:[1-9]\d*|k<[^>]*>)/, () => ({ repeats: true })],
-  // Whatever is no letter and no digit means itself.
+  // Other classes, word boundaries, and references to groups.
+  [/^(?:[DWSbB]|[pP]\{[^}]*\}|[1-9]\d*|k<[^>]*>)/, () => ({})],
+  // Any other character that is not a letter or digit is itself.
   [/^[^A-Za-z0-9]/u, ([character]) => ({ code: character.codePointAt(0) ?? 0 })],
 ]
 

@@ -1,32 +1,24 @@
+// Splits a search pattern into tokens.
 import { readClass } from "./character-class.ts"
-import { type Escape, readEscape } from "./pattern-escape.ts"
+import { readEscape } from "./pattern-escape.ts"
 
-/** What a pattern is made of, one piece after the other. `source` is JavaScript. */
+/** One token of a pattern. `source` is its JavaScript source. */
 export type PatternToken =
   | { type: "character"; code: number }
   | { type: "any" | "start" | "end" }
-  | SetToken
-  /** One character or more that only JavaScript can tell. */
-  | { type: "unknown"; source: string; repeats: boolean; breaksLine?: boolean }
-  | { type: "boundary"; source: string }
-  | { type: "open"; source: string; looks: boolean; flags?: string }
-  | { type: "close" | "or" | "repeat"; source: string }
+  /** A class in brackets. `breaksLine` is true if it is meant to match line breaks. */
+  | { type: "class"; source: string; breaksLine: boolean }
+  | { type: "escape" | "open" | "close" | "or" | "repeat"; source: string }
 
-export interface SetToken {
-  type: "set"
-  source: string
-  not: boolean
-  ranges: [number, number][]
-}
-
-/** Takes a pattern apart. Throws a SyntaxError for what has no meaning; what is left for JavaScript to refuse passes. */
+/** Splits a pattern. Throws a SyntaxError for parts without a meaning. Other errors are found when JavaScript compiles
+ *  the pattern. */
 export function tokenizePattern(pattern: string): PatternToken[] {
   const tokens: PatternToken[] = []
   for (let at = 0; at < pattern.length; ) {
     const { token, end } = readToken(pattern, at)
     at = end
     const last = tokens.at(-1)
-    // Texts are read with line feeds alone, whatever ends their lines.
+    // Texts are searched with LF line breaks, so CRLF in a pattern means LF.
     if (isCharacter(token, 0x0a) && last && isCharacter(last, 0x0d)) tokens.pop()
     tokens.push(token)
   }
@@ -42,8 +34,10 @@ function readToken(pattern: string, at: number): ReadToken {
   const character = String.fromCodePoint(pattern.codePointAt(at) ?? 0)
   const one = (token: PatternToken): ReadToken => ({ token, end: at + character.length })
   switch (character) {
-    case "\\":
-      return escapeToken(readEscape(pattern, at))
+    case "\\": {
+      const { code, source, end } = readEscape(pattern, at)
+      return { token: code === undefined ? { type: "escape", source } : { type: "character", code }, end }
+    }
     case "[":
       return readClass(pattern, at)
     case "(":
@@ -68,14 +62,7 @@ function readToken(pattern: string, at: number): ReadToken {
   }
 }
 
-function escapeToken({ end, ...found }: Escape): ReadToken {
-  if (found.code !== undefined) return { token: { type: "character", code: found.code }, end }
-  if (found.boundary) return { token: { type: "boundary", source: found.source }, end }
-  if (!found.ranges) return { token: { type: "unknown", source: found.source, repeats: found.repeats ?? false }, end }
-  return { token: { type: "set", source: found.source, not: found.not ?? false, ranges: found.ranges }, end }
-}
-
-// A brace that says no number of times means itself.
+// A brace without a count is a literal brace.
 function readRepeat(pattern: string, at: number): ReadToken {
   const [source] = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/.exec(pattern.slice(at, at + 50)) ?? []
   if (source === undefined) return { token: { type: "character", code: 0x7b }, end: at + 1 }
@@ -84,17 +71,11 @@ function readRepeat(pattern: string, at: number): ReadToken {
 
 function readGroup(pattern: string, at: number): ReadToken {
   const rest = pattern.slice(at, at + 200)
-  const [look] = /^\(\?<?[=!]/.exec(rest) ?? []
-  if (look) return open(at + look.length, look, true)
-  const [named, name = ""] = /^\(\?P?<([^>]*)>/.exec(rest) ?? []
-  if (named) return open(at + named.length, `(?<${name}>`, false)
-  const [flagged, flags] = /^\(\?([ims]*(?:-[ims]+)?):/.exec(rest) ?? []
-  if (flagged) return open(at + flagged.length, flagged, false, flags || undefined)
-  return open(at + 1, "(", false)
-}
-
-function open(end: number, source: string, looks: boolean, flags?: string): ReadToken {
-  return { token: { type: "open", source, looks, ...(flags !== undefined && { flags }) }, end }
+  const [named, name] = /^\(\?P?<(?![=!])([^>]*)>/.exec(rest) ?? []
+  if (named) return { token: { type: "open", source: `(?<${name}>` }, end: at + named.length }
+  // A look-around, a group with flags, or a plain group.
+  const [source = "("] = /^\(\?(?:<?[=!]|[ims]*(?:-[ims]+)?:)/.exec(rest) ?? []
+  return { token: { type: "open", source }, end: at + source.length }
 }
 
 function isCharacter(token: PatternToken, code: number): boolean {

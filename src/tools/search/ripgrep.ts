@@ -1,3 +1,4 @@
+// Preselects files with ripgrep: those that contain a text which every match of the pattern contains.
 import { accessSync, constants } from "node:fs"
 import { delimiter, isAbsolute, join } from "node:path"
 import { text } from "node:stream/consumers"
@@ -8,22 +9,22 @@ import type { SearchPattern } from "./search-pattern.ts"
 export interface RipgrepSearch {
   command: string
   pattern: SearchPattern
-  /** A folder of this machine, and its path in the workspace. */
+  /** A local folder, and its path in the workspace. */
   directory: string
   folder: string
   hidden: boolean
-  /** Files that do not fit are not wanted; others may be told. */
+  /** Files that do not fit are not needed, but may be returned. */
   glob: string | undefined
   signal: AbortSignal
 }
 
-/** Paths of all files that may have a match, in order and each made when it is asked for; undefined when ripgrep cannot say. Each is still to be looked at: what counts
- *  is our own dialect, and which files there are is what the workspace says. */
+/** Returns the paths of all files that may contain a match, in order; undefined if ripgrep cannot tell. The caller must
+ *  still search each file: our own dialect decides, and the workspace decides which files exist. */
 export async function filesByRipgrep(search: RipgrepSearch): Promise<Iterable<string> | undefined> {
   const { command, pattern, directory, folder, signal } = search
-  if (pattern.wider === undefined) return undefined
+  if (pattern.requiredText === undefined) return undefined
   signal.throwIfAborted()
-  const child = spawn(command, argumentsOf(search, pattern.wider), {
+  const child = spawn(command, argumentsOf(search, pattern.requiredText), {
     cwd: directory,
     env: {},
     stdio: ["ignore", "pipe", "ignore"],
@@ -36,16 +37,17 @@ export async function filesByRipgrep(search: RipgrepSearch): Promise<Iterable<st
   })
   const [output, status] = await Promise.all([text(child.stdout).catch(() => ""), ended])
   signal.throwIfAborted()
-  // 1 says that there are none; anything else that it could not search all, or not this pattern.
+  // 1 means that no file matches. Any other status means that it could not search everything.
   if (status !== 0 && status !== 1) return undefined
   const paths = output.split("\0").slice(0, -1)
-  // Beyond the first plane the order of strings is not that of paths; otherwise it is, and is had much faster.
+  // Only with characters beyond the first Unicode plane does the order of strings differ from that of paths. The plain
+  // sort is much faster.
   if (/[\ud800-\udfff]/.test(output)) paths.sort(comparePaths)
   else paths.sort()
   return paths.values().map((path) => joinPath(folder, path.startsWith("./") ? path.slice(2) : path))
 }
 
-/** Where ripgrep is, by the PATH of this process; undefined when it is not installed. */
+/** Finds ripgrep in the PATH of this process; undefined if it is not installed. */
 export function findRipgrep(): string | undefined {
   const name = process.platform === "win32" ? "rg.exe" : "rg"
   return (process.env.PATH ?? "")
@@ -55,17 +57,16 @@ export function findRipgrep(): string | undefined {
     .find(isExecutable)
 }
 
-function argumentsOf({ pattern, hidden, glob }: RipgrepSearch, regexp: string): string[] {
+function argumentsOf({ pattern, hidden, glob }: RipgrepSearch, requiredText: string): string[] {
   const options = ["--no-config", "--no-ignore", "--no-messages", "--color=never", "--null", "--files-with-matches"]
   if (pattern.ignoreCase) options.push("--ignore-case")
-  if (pattern.isMultiline) options.push("--multiline")
   if (hidden) options.push("--hidden")
   if (glob !== undefined && isCommonGlob(glob)) options.push(`--glob=${glob}`)
   if (!hidden) options.push("--glob=!node_modules/")
-  return [...options, `--regexp=${regexp}`, "--", "."]
+  return [...options, "--fixed-strings", `--regexp=${requiredText}`, "--", "."]
 }
 
-// These mean the same to ripgrep. The others are left to us: they only save time.
+// These globs mean the same to ripgrep. The caller applies all globs; passing them on only saves time.
 function isCommonGlob(glob: string): boolean {
   return /^[\w.*{},-]+(?:\/[\w.*{},-]+)*$/.test(glob) && !/^\.\/|[^/]\*\*|\*\*[^/]/.test(glob)
 }

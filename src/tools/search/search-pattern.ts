@@ -1,36 +1,37 @@
+// Compiles the pattern of a search to a JavaScript regular expression.
 import { type PatternToken, tokenizePattern } from "./pattern-tokens.ts"
 
-/** What is searched for. The dialect is JavaScript's with Unicode, and what people are used to write besides: needless escapes, braces
- *  that mean themselves, `(?i)` in front, `(?P<name>…)`, `[[:alpha:]]`. */
+/** A compiled pattern. The dialect is JavaScript's with Unicode, plus common forms of other dialects: needless escapes,
+ *  literal braces, leading flags such as `(?i)`, `(?P<name>…)`, `[[:alpha:]]`. */
 export interface SearchPattern {
   source: string
   flags: string
-  /** Whether a match may go over line breaks: then it is about the whole text, otherwise about each line. */
+  /** True if a match may contain line breaks. The pattern is then applied to the whole text instead of each line. */
   isMultiline: boolean
   ignoreCase: boolean
-  /** For ripgrep: fits wherever this pattern does, and maybe elsewhere. Undefined when it cannot be told. */
-  wider: string | undefined
+  /** A text that every match contains, for the preselection of files; undefined if none is known. */
+  requiredText: string | undefined
 }
 
 export interface PatternOptions {
   literal: boolean
   ignoreCase: boolean
-  /** Whether `.` also stands for a line break. */
+  /** True if `.` also matches line breaks. */
   multiline: boolean
 }
 
-/** Throws a SyntaxError that says what is wrong. */
+/** Compiles a pattern. Throws a SyntaxError that says what is wrong. */
 export function compilePattern(text: string, options: PatternOptions): SearchPattern {
   const { literal, multiline } = options
   const [, letters = "", body = text] = (!literal && /^\(\?([ims]+)\)(.*)$/s.exec(text)) || []
   const ignoreCase = options.ignoreCase || letters.includes("i")
   const tokens = literal ? literalTokens(text) : tokenizePattern(body)
   const dotAll = multiline || letters.includes("s")
-  const spans = dotAll || tokens.some(matchesLineBreak)
+  const isMultiline = dotAll || tokens.some(matchesLineBreak)
   const flags = ignoreCase ? "isu" : "su"
-  const source = tokens.map((token) => toJavaScript(token, spans, dotAll)).join("")
+  const source = tokens.map((token) => toJavaScript(token, isMultiline, dotAll)).join("")
   new RegExp(source, flags)
-  return { source, flags, isMultiline: spans, ignoreCase, wider: ripgrep(tokens, { spans, dotAll, ignoreCase }) }
+  return { source, flags, isMultiline, ignoreCase, requiredText: findRequiredText(tokens) }
 }
 
 function literalTokens(text: string): PatternToken[] {
@@ -40,110 +41,49 @@ function literalTokens(text: string): PatternToken[] {
   }))
 }
 
-const lineFeed = 0x0a
-
-// A set of all but a few is rarely meant to leave the line.
 function matchesLineBreak(token: PatternToken): boolean {
-  if (token.type === "character") return token.code === lineFeed
-  if (token.type === "unknown") return token.breaksLine ?? false
-  if (token.type === "set" && token.not) return token.ranges.length === 0
-  return token.type === "set" && token.ranges.some(([from, to]) => from === lineFeed && to === lineFeed)
+  return token.type === "class" ? token.breaksLine : token.type === "character" && token.code === 0x0a
 }
 
-// Lines have no line break; a whole text has line feeds alone.
-function toJavaScript(token: PatternToken, spans: boolean, dotAll: boolean): string {
+// Single lines contain no line break; a whole text contains only LF line breaks.
+function toJavaScript(token: PatternToken, isMultiline: boolean, dotAll: boolean): string {
   switch (token.type) {
     case "character":
-      return escapeCode(token.code, "\\u")
+      return escapeCode(token.code)
     case "any":
       return dotAll ? "." : "[^\\n]"
-    case "set":
-      return token.source
     case "start":
-      return spans ? "(?<![^\\n])" : "^"
+      return isMultiline ? "(?<![^\\n])" : "^"
     case "end":
-      return spans ? "(?=\\n|$)" : "$"
+      return isMultiline ? "(?=\\n|$)" : "$"
     default:
       return token.source
   }
 }
 
-interface Wide {
-  spans: boolean
-  dotAll: boolean
-  ignoreCase: boolean
-}
-
-// Rust's dialect, on raw bytes: lines may end with a carriage return, begin with a byte order mark, and have bytes that are no UTF-8,
-// which we read as U+FFFD. Conditions that Rust has not are left out, so it may find more, never less.
-function ripgrep(tokens: readonly PatternToken[], { spans, dotAll, ignoreCase }: Wide): string | undefined {
-  const before = spans ? "\\r?" : ""
-  const any = dotAll ? `(?:${before}(?s:.)|${invalid})` : `(?:[^\\n]|${invalid})`
-  const anything = spans ? `(?:${before}(?s:.)|${invalid})` : any
-  const foldsCase = ignoreCase || tokens.some((token) => token.type === "open" && token.flags !== undefined)
-  // V8 lets `(?i:…)` leak: `\w` beside it takes letters that only case makes equal to those of words.
-  const folded = (set: string, { not }: { not: boolean }) => (foldsCase && !not ? `(?i:${set})` : set)
-  let text = ""
-  let skipped = 0
-  for (const token of tokens) {
-    // A look around is left out with all that is in it.
-    if (skipped > 0 || (token.type === "open" && token.looks)) {
-      if (token.type === "open") skipped++
-      if (token.type === "close") skipped--
-      continue
-    }
-    switch (token.type) {
-      case "character":
-        if (isSurrogate(token.code)) return undefined
-        text +=
-          token.code === lineFeed ? "(?:\\r?\\n)" : token.code === 0xfffd ? anything : escapeCode(token.code, "\\x")
-        break
-      case "any":
-        text += any
-        break
-      case "set":
-        text += token.ranges.flat().some(isSurrogate) ? anything : folded(rustSet(token, spans, before), token)
-        break
-      case "unknown":
-        text += token.repeats ? `(?:${anything}*)` : anything
-        break
-      case "start":
-        text += "^\\x{FEFF}?"
-        break
-      case "end":
-        text += "(?:\\r?$)"
-        break
-      case "boundary":
-        // Two letters beyond ASCII count as those of words when case does not.
-        text += token.source === "\\b" && !foldsCase ? "(?-u:\\b)" : ""
-        break
-      case "open":
-        if (token.flags !== undefined && /[ms]/.test(token.flags)) return undefined
-        text += token.flags === undefined ? "(?:" : `(?${token.flags}:`
-        break
-      default:
-        text += token.source
-    }
+/** Finds the longest run of characters outside of groups that are not repeated. A pattern with alternatives has none. */
+function findRequiredText(tokens: readonly PatternToken[]): string | undefined {
+  let depth = 0
+  let run = ""
+  let longest = ""
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === "or" && depth === 0) return undefined
+    if (token.type === "open") depth++
+    if (token.type === "close") depth--
+    const isRequired = depth === 0 && tokens[index + 1]?.type !== "repeat"
+    run =
+      isRequired && token.type === "character" && isOrdinary(token.code) ? run + String.fromCodePoint(token.code) : ""
+    if (run.length > longest.length) longest = run
   }
-  return text
+  return longest === "" ? undefined : longest
 }
 
-function rustSet({ not, ranges }: PatternToken & { type: "set" }, spans: boolean, before: string): string {
-  const bounds = not && !spans ? [...ranges, [lineFeed, lineFeed] as const] : ranges
-  const list = bounds.map(([from, to]) => `${escapeCode(from, "\\x")}-${escapeCode(to, "\\x")}`).join("")
-  if (list === "") return `(?:${before}(?s:.)|${invalid})`
-  const fitsInvalid = ranges.some(([from, to]) => from <= 0xfffd && to >= 0xfffd) !== not
-  const set = `${before}[${not ? "^" : ""}${list}]`
-  return fitsInvalid ? `(?:${set}|${invalid})` : before ? `(?:${set})` : set
+// Other programs may read control characters, lone surrogates, byte order marks and replacement characters differently.
+function isOrdinary(code: number): boolean {
+  return code >= 0x20 && !(code >= 0xd800 && code <= 0xdfff) && code !== 0xfeff && code !== 0xfffd
 }
 
-const invalid = "(?-u:[\\x80-\\xFF]{1,3})"
-
-function isSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdfff
-}
-
-function escapeCode(code: number, mark: "\\u" | "\\x"): string {
+function escapeCode(code: number): string {
   const character = String.fromCodePoint(code)
-  return /[A-Za-z0-9]/.test(character) ? character : `${mark}{${code.toString(16)}}`
+  return /[A-Za-z0-9]/.test(character) ? character : `\\u{${code.toString(16)}}`
 }

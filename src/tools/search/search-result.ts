@@ -1,3 +1,4 @@
+// Formats the matches of a search as a tool result.
 import { comparePaths } from "../../workspaces/workspace-path.ts"
 import { countText } from "../files/file-results.ts"
 import type { SearchInput } from "../search.ts"
@@ -5,7 +6,7 @@ import { type ToolResult, toolResult } from "../tool.ts"
 import type { UnsearchedFile } from "./candidate-files.ts"
 import type { FileMatch, Row } from "./match-lines.ts"
 
-/** What was found, within its limits: the text for the model and the value for a cell have the same results. */
+/** Applies limit and offset. The text for the model and the value for a cell contain the same results. */
 export function toSearchResult(
   found: readonly FileMatch[],
   input: SearchInput,

@@ -1,48 +1,51 @@
+// Starts shell commands, directly or in a bubblewrap sandbox.
 import { existsSync } from "node:fs"
 import { mkdir, realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
+import { sandboxProblem } from "../../core/child/bubblewrap.ts"
 import { spawn } from "../../core/child/child-process.ts"
+import { markerVariable } from "../../core/child/end-processes.ts"
+import { systemSandboxCommand } from "../../core/child/system-sandbox.ts"
+import { systemPath } from "../../core/child/watchdog.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../../core/errors.ts"
-import { sandboxProblem } from "../../runtime/process/bubblewrap.ts"
-import { sandboxCommand } from "../../runtime/python/kernel/sandbox-command.ts"
 import { cleanFolder, invalidPathError } from "../../workspaces/workspace-path.ts"
-import { type CommandStreams, type ConnectedChild, systemPath } from "./command-streams.ts"
+import type { CommandStreams, ConnectedChild } from "./command-streams.ts"
 
 export interface CommandLaunchOptions {
-  /** What runs the commands. Default: bash where there is one, else sh. */
+  /** The program that runs commands. Default: bash if installed, otherwise sh. */
   shell?: string | undefined
-  /** What commands see of the environment beside PATH, HOME, the language, the time zone and the like; undefined removes one. Nothing else
-   *  of the host's environment reaches them. */
+  /** Environment variables for commands, in addition to PATH, HOME, the language, the time zone and a few more;
+   *  undefined removes one. Nothing else of the host's environment is passed. */
   env?: Record<string, string | undefined> | undefined
-  /** `os`: under bubblewrap, with the workspace as the only place that can be written, or an error where that cannot be had. `auto`: so where it can
-   *  be had. Default `none`: commands can do what the host's user can do. */
+  /** `os`: in a bubblewrap sandbox where only the workspace can be written; an error if that is not possible.
+   *  `auto`: in a sandbox if possible. Default `none`: commands can do whatever the host's user can do. */
   sandbox?: "none" | "os" | "auto" | undefined
-  /** In the sandbox: whether there is a network. Default `none`. */
+  /** In the sandbox: network access. Default `none`. */
   network?: "none" | "all" | undefined
-  /** In the sandbox: what can be read beside the workspace and the system's programs. Default: nothing. */
+  /** In the sandbox: readable paths besides the workspace and the system's programs. Default: none. */
   read?: readonly string[] | undefined
 }
 
-/** How commands are started. */
+/** Starts commands with fixed settings. */
 export interface CommandLauncher {
   readonly shell: string
   readonly sandbox: "none" | "os"
   readonly network: "none" | "all"
-  /** Why there is no sandbox though one was asked for. */
+  /** Why there is no sandbox although `auto` was requested. */
   readonly warning?: string | undefined
-  /** Starts a command. Throws when it cannot be started. */
+  /** Starts a command. Throws if it cannot be started. */
   launch(task: LaunchRequest): ConnectedChild
 }
 
 export interface LaunchRequest {
   command: string
-  /** The workspace's folder, and one in it. */
+  /** The workspace's folder, and the working directory inside it. */
   root: string
   cwd: string
-  /** An entry of its environment, by which its processes are known. */
+  /** An environment entry that identifies the command's processes. */
   marker: string
   streams: CommandStreams
-  /** The private folder of the commands' own temporary files. */
+  /** The private folder for temporary files in the sandbox. */
   sandboxFolder: string
 }
 
@@ -59,25 +62,28 @@ export function createCommandLauncher({
   if (problem !== undefined && sandbox === "os") {
     throw new UnsupportedError(`shell: sandbox "os" cannot be had: ${problem}.`)
   }
-  const inside = sandbox !== "none" && problem === undefined
+  const isSandboxed = sandbox !== "none" && problem === undefined
   return {
     shell,
-    sandbox: inside ? "os" : "none",
-    network: inside ? network : "all",
+    sandbox: isSandboxed ? "os" : "none",
+    network: isSandboxed ? network : "all",
     ...(problem !== undefined && { warning: `Commands run without a sandbox: ${problem}.` }),
     launch({ command, root, cwd, marker, streams, sandboxFolder: box }) {
-      // In the sandbox the folder is entered from within: its path may be another's by the time it is used.
-      const entering = ["-c", 'cd -- "./$1" && exec "$0" -c "$2"', shell, cwd, command]
-      const places = ["/etc/passwd", "/etc/group", "/etc/hosts", "/etc/ca-certificates", shell]
-      const within = { network, read, cwd: root, folder: box, places }
-      const args = inside ? sandboxCommand({ command: shell, args: entering }, within).args : ["-c", command]
-      const home = inside ? { HOME: "/tmp", TMPDIR: "/tmp" } : {}
+      // In the sandbox the working directory is entered from inside, because its path could be replaced by a link
+      // in the meantime.
+      const enterFolder = ["-c", 'cd -- "./$1" && exec "$0" -c "$2"', shell, cwd, command]
+      const programPaths = ["/etc/passwd", "/etc/group", "/etc/hosts", "/etc/ca-certificates", shell]
+      const sandboxOptions = { network, read, cwd: root, folder: box, programPaths }
+      const [program = shell, ...args] = isSandboxed
+        ? systemSandboxCommand([shell, ...enterFolder], sandboxOptions)
+        : [shell, "-c", command]
+      const home = isSandboxed ? { HOME: "/tmp", TMPDIR: "/tmp" } : {}
       const variables = { ...allowedEnvironment(), ...home, ...env, ...markerVariable(marker) }
       return streams.connect((stdin, stdout) =>
-        spawn(inside ? findBubblewrap() : shell, args, {
-          cwd: inside ? root : join(root, cwd),
+        spawn(program, args, {
+          cwd: isSandboxed ? root : join(root, cwd),
           env: variables,
-          // Its own group and session, so that whatever it started ends with it.
+          // A separate process group and session, so that everything it starts can be ended with it.
           detached: true,
           stdio: [stdin, stdout, stdout],
         }),
@@ -86,7 +92,8 @@ export function createCommandLauncher({
   }
 }
 
-/** The folder a command runs in: that of the workspace, which is made where it is missing, and one in it, both without links. */
+/** Returns the real paths of the workspace's folder, which is created if missing, and of the working directory
+ *  inside it. */
 export async function prepareCommandFolder(root: string, cwd: string): Promise<{ root: string; cwd: string }> {
   const folder = cleanFolder(cwd)
   await mkdir(root, { recursive: true })
@@ -105,16 +112,7 @@ function allowedEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => allowedNames.test(name)))
 }
 
-function markerVariable(marker: string): Record<string, string> {
-  const [name = "", value = ""] = marker.split("=")
-  return { [name]: value }
-}
-
 function findShell(): string {
   const folders = systemPath.split(":")
   return folders.map((folder) => `${folder}/bash`).find((path) => existsSync(path)) ?? "/bin/sh"
-}
-
-function findBubblewrap(): string {
-  return ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].find((path) => existsSync(path)) ?? "bwrap"
 }

@@ -1,3 +1,4 @@
+// Stores the output of a command: completely on disk up to a limit, beginning and end in memory.
 import { createReadStream } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { setTimeout as delay } from "node:timers/promises"
@@ -5,57 +6,56 @@ import { errorData } from "../../core/errors.ts"
 import type { Workspace } from "../../workspaces/workspace.ts"
 import { createPreview, type Excerpt } from "./output-preview.ts"
 
-/** What a command writes: all of it on disk up to a limit, its beginning and its end in memory. */
 export interface CommandOutput {
-  /** Takes a piece once there is room for it. Never rejects. */
+  /** Adds a chunk after earlier ones have been written. Never rejects. */
   add(chunk: Uint8Array): Promise<void>
-  /** What came since the last time. */
+  /** Returns the output since the last call. */
   take(ended: boolean): Excerpt
-  /** What is not kept, as a sentence; undefined when all is. */
+  /** A sentence about output that was not stored; undefined if all was. */
   droppedNote(): string | undefined
-  /** Puts what is kept so far into the workspace, for the model to read; gives its path. */
+  /** Writes the output so far to the workspace, for the model to read. Returns its path. */
   publish(): Promise<string>
-  /** Publishes the rest where a part was published. Nothing can be added any more. Never rejects. */
+  /** Publishes the rest if a part was published. Nothing can be added afterwards. Never rejects. */
   end(): Promise<void>
 }
 
 export interface OutputOptions {
-  /** Where it is kept meanwhile: out of reach of what it comes from. */
+  /** Where the output is stored, out of reach of the command. */
   file: string
   workspace: Workspace
-  /** Where it is put in the workspace. */
+  /** The path in the workspace for `publish`. */
   path: string
   maxBytes: number
   previewBytes: number
-  /** Told what comes, as it comes. */
+  /** Called with each chunk as it arrives. */
   onChunk?: ((chunk: Uint8Array) => void) | undefined
 }
 
 export function createCommandOutput(options: OutputOptions): CommandOutput {
   const { file, workspace, path, maxBytes, previewBytes, onChunk: tell } = options
-  const shown = createPreview(previewBytes)
+  const preview = createPreview(previewBytes)
   let handle: FileHandle | undefined
   let received = 0
   let flood = 0
-  let kept = 0
+  let stored = 0
   let published = 0
   let broken: string | undefined
   let last: Promise<void> = Promise.resolve()
 
-  async function keep(chunk: Uint8Array): Promise<void> {
+  async function store(chunk: Uint8Array): Promise<void> {
     if (broken !== undefined) return
     try {
       handle ??= await open(file, "wx", 0o600)
       await handle.appendFile(chunk)
-      kept += chunk.length
+      stored += chunk.length
     } catch (error) {
       broken = errorData(error).message
     }
   }
 
   function dropped(): string | undefined {
-    if (broken !== undefined) return `Output beyond ${sizeText(kept)} could not be kept: ${broken}.`
-    return received > kept ? `Output beyond ${sizeText(kept)} was dropped.` : undefined
+    if (broken !== undefined) return `Output beyond ${sizeText(stored)} could not be kept: ${broken}.`
+    return received > stored ? `Output beyond ${sizeText(stored)} was dropped.` : undefined
   }
 
   async function* content(length: number): AsyncGenerator<Uint8Array> {
@@ -64,12 +64,12 @@ export function createCommandOutput(options: OutputOptions): CommandOutput {
     if (note !== undefined) yield Buffer.from(`\n${note}\n`)
   }
 
-  // One after the other, so that the newest is what stays.
+  // One after another, so that the newest version wins.
   async function publish(): Promise<string> {
     const turn = last.then(async () => {
       if (published === received) return
       const until = received
-      await workspace.write(path, content(kept))
+      await workspace.write(path, content(stored))
       published = until
     })
     last = turn.catch(() => undefined)
@@ -80,21 +80,21 @@ export function createCommandOutput(options: OutputOptions): CommandOutput {
   return {
     async add(chunk) {
       tell?.(chunk)
-      const room = chunk.subarray(0, Math.max(0, maxBytes - kept))
-      if (room.length > 0) await keep(room)
+      const room = chunk.subarray(0, Math.max(0, maxBytes - stored))
+      if (room.length > 0) await store(room)
       received += chunk.length
-      shown.add(chunk)
-      // A flood that nobody keeps must not keep the program busy either.
+      preview.add(chunk)
+      // Output that is dropped must not store this process busy.
       if (room.length === 0 && ++flood % 4 === 0) await delay(1)
     },
-    take: (ended) => shown.take(ended),
+    take: (ended) => preview.take(ended),
     droppedNote: dropped,
     publish,
     async end() {
       try {
         if (published > 0) await publish()
       } catch {
-        // What was published before stays; the next to publish is told why.
+        // The version published before stays. The next call of `publish` reports the error.
       }
       await handle?.close().catch(() => undefined)
     },

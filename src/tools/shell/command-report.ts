@@ -1,3 +1,4 @@
+// Reports the state and output of a command as a tool result.
 import { errorData } from "../../core/errors.ts"
 import { type ToolResult, toolResult } from "../tool.ts"
 import { sizeText } from "./command-output.ts"
@@ -9,19 +10,19 @@ export interface CommandReport {
   status: "running" | "exited" | "stopped"
   exitCode?: number
   signal?: string
-  /** What it wrote since the last report; of much the beginning and the end. */
+  /** The output since the last report; if long, its beginning and end. */
   output: string
-  /** Where all of it is, if that is not all. */
+  /** The path of the complete output, if `output` is shortened. */
   log?: string
 }
 
-/** Tells how a command is doing and what it wrote since the last time. `lead` is said in place of its state. */
+/** Reports the state of a command and its output since the last report. `lead` replaces the status line. */
 export async function reportCommand(command: Command, end: CommandEnd | undefined, lead?: string): Promise<ToolResult> {
   const { id, output } = command
   const { head, tail, leftOut } = output.take(end !== undefined && !end.goesOn)
   const log = leftOut > 0 ? await publishLog(command) : undefined
-  const gap = `… ${sizeText(leftOut)} left out; ${log?.text} …`
-  const written = leftOut > 0 ? joinLines(head, gap, tail) : head
+  const omission = `… ${sizeText(leftOut)} left out; ${log?.text} …`
+  const written = leftOut > 0 ? joinLines(head, omission, tail) : head
   const { status, code, text } = stateOf(end)
   const notes = [
     output.droppedNote(),
@@ -56,7 +57,7 @@ async function publishLog({ output }: Command): Promise<{ text: string; path?: s
 interface CommandState {
   status: CommandReport["status"]
   text: string
-  /** Set where it is a failure. */
+  /** Set if the command failed. */
   code?: string
 }
 

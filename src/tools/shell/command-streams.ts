@@ -1,16 +1,18 @@
+// The standard streams of a command: input from a file, and one named pipe for both outputs.
 import type { ChildProcess } from "node:child_process"
 import { closeSync, constants, openSync } from "node:fs"
 import { rm, writeFile } from "node:fs/promises"
 import { Socket } from "node:net"
 import { runProgram } from "../../core/child/child-process.ts"
+import { systemPath } from "../../core/child/watchdog.ts"
 import { AgentError, errorData } from "../../core/errors.ts"
 
-/** What a command reads and writes: a file, and one pipe for both streams, so that their order is kept. The pipe has a name in
- *  the file system, since Node's own pipes are sockets, which a program cannot open as /dev/stderr. */
+/** Both outputs share one pipe, so that their order is preserved. It is a named pipe because Node's pipes are
+ *  sockets, which a program cannot open as /dev/stderr. */
 export interface CommandStreams {
-  /** Hands them to a child that is started with them. */
+  /** Starts a child with the streams. */
   connect(start: (stdin: number | "ignore", output: number) => ChildProcess): ConnectedChild
-  /** Removes their names, which nobody needs once they are connected. */
+  /** Removes their files, which are not needed once a child is connected. */
   remove(): Promise<void>
 }
 
@@ -19,10 +21,7 @@ export interface ConnectedChild {
   output: Socket
 }
 
-/** Where the programs are that Karst itself uses here. Not the host's PATH, in which the model may be able to write. */
-export const systemPath = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
-
-/** Makes the streams under a path of their own. Without `text` there is nothing to read. */
+/** Creates the streams at a path of their own. Without `text`, the input is empty. */
 export async function createCommandStreams(path: string, text: string | undefined): Promise<CommandStreams> {
   const pipe = `${path}.pipe`
   const file = `${path}.in`
@@ -34,17 +33,17 @@ export async function createCommandStreams(path: string, text: string | undefine
   }
   return {
     connect(start) {
-      const reading = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
-      const given = [openSync(pipe, constants.O_WRONLY), ...(text === undefined ? [] : [openSync(file, "r")])]
+      const readEnd = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+      const passed = [openSync(pipe, constants.O_WRONLY), ...(text === undefined ? [] : [openSync(file, "r")])]
       try {
-        const [output = reading, stdin = "ignore"] = given
+        const [output = readEnd, stdin = "ignore"] = passed
         const child = start(stdin, output)
-        return { child, output: new Socket({ fd: reading, readable: true, writable: false }) }
+        return { child, output: new Socket({ fd: readEnd, readable: true, writable: false }) }
       } catch (error) {
-        closeSync(reading)
+        closeSync(readEnd)
         throw notStartedError(error)
       } finally {
-        for (const descriptor of given) closeSync(descriptor)
+        for (const descriptor of passed) closeSync(descriptor)
       }
     },
     async remove() {

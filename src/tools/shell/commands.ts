@@ -1,11 +1,13 @@
+// Starts, finds and ends the commands of one run or conversation.
 import { randomBytes } from "node:crypto"
 import { mkdir, mkdtemp, realpath } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { createProcessEnder } from "../../core/child/end-processes.ts"
+import { startWatchdog, type Watchdog } from "../../core/child/watchdog.ts"
 import { AgentError } from "../../core/errors.ts"
-import { removeFolder } from "../../runtime/python/kernel/kernel-folder.ts"
+import { removeFolder } from "../../core/remove-folder.ts"
 import type { Workspace } from "../../workspaces/workspace.ts"
 import {
   type CommandLauncher,
@@ -16,17 +18,17 @@ import {
 import { createCommandOutput } from "./command-output.ts"
 import { createCommandStreams, notStartedError } from "./command-streams.ts"
 import { type Command, followCommand } from "./running-command.ts"
-import { startWatchdog, type Watchdog } from "./watchdog.ts"
 
-/** The commands of one run or conversation. Whoever makes it closes it. */
+/** The commands of one run or conversation. The creator must close it. */
 export interface Commands extends AsyncDisposable, Omit<CommandLauncher, "launch"> {
-  /** Starts one. Rejects with an `AgentError` that says why it cannot be, and with the signal's reason once it fires. A signal that fires
-   *  later ends the command. */
+  /** Starts a command. Rejects with an `AgentError` if that is not possible, and with the signal's reason if it has
+   *  fired. A signal that fires later ends the command. */
   start(request: CommandRequest): Promise<Command>
   find(id: string): Command | undefined
-  /** The ids of those that run. */
+  /** The ids of running commands. */
   running(): string[]
-  /** Ends all that was ever started here and removes what was kept of it. Nothing can be started any more. Twice is fine. */
+  /** Ends all commands ever started, and removes their stored output. Nothing can be started afterwards. Can be
+   *  called twice. */
   close(): Promise<void>
 }
 
@@ -34,24 +36,24 @@ export interface CommandRequest {
   command: string
   workspace: Workspace
   signal: AbortSignal
-  /** A folder of the workspace. Default: its root. */
+  /** The working directory in the workspace. Default: its root. */
   cwd?: string | undefined
-  /** What the command reads. Default: nothing. */
+  /** The command's standard input. Default: none. */
   stdin?: string | undefined
-  /** The number of the last command that the conversation knows. Ids continue after it. Default 0. */
+  /** The number of the conversation's last command; ids continue after it. Default 0. */
   lastNumber?: number | undefined
-  /** Told what it writes, as it comes. */
+  /** Called with the output as it arrives. */
   tell?: ((chunk: Uint8Array) => void) | undefined
 }
 
 export interface CommandsOptions extends CommandLaunchOptions {
-  /** What is kept of a command's output, in bytes. Default 50 MB. */
+  /** How many bytes of a command's output are stored. Default 50 MB. */
   maxOutputBytes?: number | undefined
-  /** What is shown of it at once, in bytes. Default 4,000. */
+  /** How many bytes of output are shown at once. Default 4,000. */
   previewBytes?: number | undefined
-  /** How many may run at once. Default 100. */
+  /** How many commands may run concurrently. Default 100. */
   maxRunning?: number | undefined
-  /** How long a command has to end by itself when it is asked to. Default 2 s. */
+  /** How long a command has to end after SIGTERM. Default 2 s. */
   graceMs?: number | undefined
 }
 
@@ -103,7 +105,7 @@ export function commands(options: CommandsOptions = {}): Commands {
         endAll: () => endProcesses(() => ({ marker: own, groups: command.group ? [command.group] : [] })),
         changed: () => watchdog.watch(groups().map((group) => group.id)),
       })
-      // From here on it is found, whoever closes or aborts.
+      // From here on `close` and aborts find the command.
       all.set(id, command)
       await command.started.catch((error) => {
         all.delete(id)
@@ -121,11 +123,11 @@ export function commands(options: CommandsOptions = {}): Commands {
     const ending = endProcesses(() => ({ marker, groups: groups() }))
     await Promise.all([...all.values()].map((command) => command.stop("closed", ending)))
     await ending
-    // One that cannot be killed is not waited for.
-    const patience = new AbortController()
+    // Does not wait for a command that cannot be killed.
+    const timeLimit = new AbortController()
     const ended = Promise.all([...all.values()].map((command) => command.ended))
-    await Promise.race([ended, delay(1000, undefined, { signal: patience.signal }).catch(() => undefined)])
-    patience.abort()
+    await Promise.race([ended, delay(1000, undefined, { signal: timeLimit.signal }).catch(() => undefined)])
+    timeLimit.abort()
     const { folder, watchdog } = (await place?.catch(() => undefined)) ?? {}
     watchdog?.end()
     if (folder !== undefined) await removeFolder(folder)
@@ -154,7 +156,7 @@ export function commands(options: CommandsOptions = {}): Commands {
   }
 }
 
-/** A private folder for what commands write, and who ends them when this program is gone. */
+/** A private folder for output, and the watchdog that ends commands if this process dies. */
 interface CommandsFolder {
   folder: string
   watchdog: Watchdog
@@ -162,7 +164,7 @@ interface CommandsFolder {
 
 async function createCommandsFolder(marker: string): Promise<CommandsFolder> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "karst-shell-")))
-  // What commands in a sandbox have as /tmp and /dev/shm.
+  // These are /tmp and /dev/shm of commands in the sandbox.
   for (const name of ["tmp", "shm"]) await mkdir(join(folder, "box", name), { recursive: true })
   return { folder, watchdog: startWatchdog(marker, folder) }
 }
@@ -183,7 +185,7 @@ function commandProblem(command: string): AgentError | undefined {
   return new AgentError(message, { code: "command-too-long" })
 }
 
-// Linux takes 128 kB in one argument.
+// Linux accepts 128 kB per argument.
 const maxCommandBytes = 100_000
 
 function tooManyError(most: number, running: readonly string[]): AgentError {

@@ -1,17 +1,18 @@
+// Keeps the beginning and the end of a command's output, and makes bytes readable.
 import { stripTerminalSequences } from "../../core/text/terminal-text.ts"
 
-/** The beginning and the end of what a command wrote: all that is kept of it in memory. */
 export interface OutputPreview {
   add(chunk: Uint8Array): void
-  /** What came since the last time. While more may come, a character of which only a part is there waits for the next time. */
+  /** Returns the output since the last call. Unless the command has ended, an incomplete character at the end is
+   *  left for the next call. */
   take(ended: boolean): Excerpt
 }
 
 export interface Excerpt {
   head: string
-  /** Empty when nothing was left out. */
+  /** Empty if nothing was left out. */
   tail: string
-  /** In bytes, between the two. */
+  /** The number of bytes between head and tail. */
   leftOut: number
 }
 
@@ -24,7 +25,7 @@ export function createPreview(maxBytes: number): OutputPreview {
   function add(chunk: Uint8Array): void {
     total += chunk.length
     if (first.length < maxBytes) first = Buffer.concat([first, chunk.subarray(0, maxBytes - first.length)])
-    // What is not needed is not held: a part of a chunk would keep all of it in memory.
+    // Copied, because a view of a chunk would retain the whole chunk.
     last = Buffer.concat([last, chunk.subarray(-tailBytes)])
     if (last.length > tailBytes) last = Buffer.from(last.subarray(-tailBytes))
   }
@@ -32,30 +33,30 @@ export function createPreview(maxBytes: number): OutputPreview {
   return {
     add,
     take(ended) {
-      const waiting = ended ? new Uint8Array() : Buffer.from(last.subarray(last.length - incompleteBytesAtEnd(last)))
+      const incomplete = ended ? new Uint8Array() : Buffer.from(last.subarray(last.length - incompleteBytesAtEnd(last)))
       const excerpt =
-        total <= maxBytes ? wholeExcerpt(first, waiting.length) : bothEnds(first, last, total, waiting.length)
+        total <= maxBytes ? wholeExcerpt(first, incomplete.length) : bothEnds(first, last, total, incomplete.length)
       first = last = Buffer.alloc(0)
       total = 0
-      add(waiting)
+      add(incomplete)
       return excerpt
     },
   }
 
-  function bothEnds(first: Uint8Array, last: Uint8Array, total: number, waiting: number): Excerpt {
+  function bothEnds(first: Uint8Array, last: Uint8Array, total: number, incomplete: number): Excerpt {
     const start = first.subarray(0, maxBytes - tailBytes)
     const head = untilLineEnd(start.subarray(0, start.length - incompleteBytesAtEnd(start)))
-    const tail = fromLineStart(last.subarray(incompleteBytesAtStart(last), last.length - waiting))
+    const tail = fromLineStart(last.subarray(incompleteBytesAtStart(last), last.length - incomplete))
     return {
       head: toReadableText(head),
       tail: toReadableText(tail),
-      leftOut: total - head.length - tail.length - waiting,
+      leftOut: total - head.length - tail.length - incomplete,
     }
   }
 }
 
-/** Bytes as a model can read them: invalid ones replaced, without the control sequences of a terminal, of a line that was
- *  written over and over only what stood there last. */
+/** Bytes as readable text: invalid bytes replaced, terminal sequences removed, and of a line that was overwritten
+ *  only the last version. */
 export function toReadableText(bytes: Uint8Array): string {
   const text = stripTerminalSequences(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes))
   const lines = text.split("\n").map((line) => lastOverwrite(line))
@@ -64,7 +65,7 @@ export function toReadableText(bytes: Uint8Array): string {
   return strange > shown.length / 10 ? `(${bytes.length} bytes that are no text)` : shown
 }
 
-// Errors stand at the end.
+// Errors are usually at the end.
 const tailShare = 2 / 3
 const replacement = "\u{fffd}"
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g
@@ -74,11 +75,11 @@ function lastOverwrite(line: string): string {
   return content.slice(content.lastIndexOf("\r") + 1)
 }
 
-function wholeExcerpt(bytes: Uint8Array, waiting: number): Excerpt {
-  return { head: toReadableText(bytes.subarray(0, bytes.length - waiting)), tail: "", leftOut: 0 }
+function wholeExcerpt(bytes: Uint8Array, incomplete: number): Excerpt {
+  return { head: toReadableText(bytes.subarray(0, bytes.length - incomplete)), tail: "", leftOut: 0 }
 }
 
-// Cut at a line end where that loses little.
+// Cuts at a line end if that loses little.
 function untilLineEnd(bytes: Uint8Array): Uint8Array {
   const end = bytes.lastIndexOf(0x0a)
   return end > bytes.length / 2 ? bytes.subarray(0, end + 1) : bytes
@@ -89,7 +90,7 @@ function fromLineStart(bytes: Uint8Array): Uint8Array {
   return end !== -1 && end < bytes.length / 2 ? bytes.subarray(end + 1) : bytes
 }
 
-/** How many bytes at the end are the beginning of a character. */
+/** The number of bytes at the end that are the start of an incomplete character. */
 function incompleteBytesAtEnd(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes.at(-back) ?? 0
@@ -99,7 +100,7 @@ function incompleteBytesAtEnd(bytes: Uint8Array): number {
   return 0
 }
 
-/** How many bytes at the start are the end of a character that was cut. */
+/** The number of bytes at the start that are the end of a cut character. */
 function incompleteBytesAtStart(bytes: Uint8Array): number {
   const start = bytes.subarray(0, 4).findIndex((byte) => !isContinuation(byte))
   return start === -1 ? 0 : start

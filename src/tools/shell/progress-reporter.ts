@@ -1,22 +1,23 @@
+// Reports a command's output to observers at a limited rate.
 import { createPreview } from "./output-preview.ts"
 
 export interface ProgressReporter {
   add(chunk: Uint8Array): void
-  /** Tells the rest, and no more after that. */
+  /** Reports the rest, and nothing afterwards. */
   end(): void
 }
 
-/** Tells what a command writes to whoever watches: at once, then at most ten times a second, of a flood its ends. */
-export function createProgressReporter(tell: (text: string) => void): ProgressReporter {
-  const waiting = createPreview(maxBytes)
+/** Reports output immediately, then at most ten times a second. Of much output, only beginning and end. */
+export function createProgressReporter(report: (text: string) => void): ProgressReporter {
+  const unreported = createPreview(maxBytes)
   let isOver = false
   let timer: NodeJS.Timeout | undefined
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
-    const { head, tail } = waiting.take(isOver)
+    const { head, tail } = unreported.take(isOver)
     if (head === "") return
-    tell(tail === "" ? head : `${head}…\n${tail}`)
+    report(tail === "" ? head : `${head}…\n${tail}`)
     if (isOver) return
     timer = setTimeout(flush, reportIntervalMs)
     timer.unref()
@@ -24,7 +25,7 @@ export function createProgressReporter(tell: (text: string) => void): ProgressRe
   return {
     add(chunk) {
       if (isOver) return
-      waiting.add(chunk)
+      unreported.add(chunk)
       if (timer === undefined) flush()
     },
     end() {

@@ -1,25 +1,26 @@
+// Follows a shell command from its start to its end.
 import { once } from "node:events"
 import type { Socket } from "node:net"
-import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
 import { isGroupAlive, type ProcessGroup } from "../../core/child/end-processes.ts"
+import { waitUntilQuiet } from "../../core/child/wait-until-quiet.ts"
 import type { CommandOutput } from "./command-output.ts"
 import { type ConnectedChild, notStartedError } from "./command-streams.ts"
 
-/** A command that was started, running or not. */
+/** A command that was started, running or ended. */
 export interface Command {
   readonly id: string
   readonly output: CommandOutput
-  /** Rejects when it could not be started; then there is no more to it. */
+  /** Rejects if the command could not be started. */
   readonly started: Promise<void>
   /** How it ended; undefined while it runs. */
   readonly end: CommandEnd | undefined
-  /** The same, once it has ended and what it wrote by then is known. Never rejects. */
+  /** Resolves when the command has ended and its output so far has been read. Never rejects. */
   readonly ended: Promise<CommandEnd>
-  /** Its processes, while there may be any. */
+  /** Its process group, while it may have processes. */
   readonly group: ProcessGroup | undefined
-  /** Ends it and whatever it started, or waits for somebody who is about to. */
+  /** Ends the command and everything it started, or waits for `ending` if someone else is doing that. */
   stop(why: StopReason, ending?: Promise<unknown>): Promise<void>
-  /** Does not keep the program from ending any more. */
+  /** Lets this process exit while the command is running. */
   release(): void
 }
 
@@ -28,9 +29,9 @@ export type StopReason = "timeout" | "killed" | "aborted" | "closed"
 export interface CommandEnd {
   exitCode: number | null
   signal: string | null
-  /** Set when it was ended. */
+  /** Set if it was stopped by us. */
   stopped: StopReason | undefined
-  /** Whether something it started goes on, and may write more. */
+  /** True if processes that it started are still running and may write more. */
   goesOn: boolean
 }
 
@@ -39,11 +40,10 @@ export interface FollowOptions {
   output: CommandOutput
   /** Ends its processes. */
   endAll(): Promise<unknown>
-  /** Called when its processes came or went. */
+  /** Called when its process group changed. */
   changed(): void
 }
 
-/** Follows a child from its start to its end. */
 export function followCommand({ child, output: pipe }: ConnectedChild, options: FollowOptions): Command {
   const { id, output, endAll, changed } = options
   let group: ProcessGroup | undefined = child.pid === undefined ? undefined : { id: child.pid, hasLeader: true }
@@ -51,11 +51,11 @@ export function followCommand({ child, output: pipe }: ConnectedChild, options: 
   let stopped: StopReason | undefined
   let stopping: Promise<void> | undefined
   const reading = readOutput(pipe, output.add)
-  const complete = reading.over.then(() => output.end())
+  const complete = reading.finished.then(() => output.end())
 
   const ended = new Promise<CommandEnd>((resolve) => {
     child.once("exit", async (exitCode, signal) => {
-      // What it started may have stayed.
+      // Processes that it started may still be running.
       group = group && isGroupAlive(group.id) ? { ...group, hasLeader: false } : undefined
       changed()
       await reading.whenQuiet()
@@ -78,7 +78,7 @@ export function followCommand({ child, output: pipe }: ConnectedChild, options: 
     if (!end) stopped ??= why
     stopping ??= (ending ?? endAll()).then(async () => {
       await reading.whenQuiet()
-      // Whoever was not found has nobody to write to.
+      // Processes that were not found can no longer write.
       pipe.destroy()
     })
     await stopping
@@ -105,43 +105,33 @@ export function followCommand({ child, output: pipe }: ConnectedChild, options: 
 
 interface OutputReader {
   isOver(): boolean
-  over: Promise<void>
-  /** Resolves when all that was written before is read: at the end of the pipe or, where somebody else holds it, when nothing
-   *  comes any more or enough time has passed. */
+  finished: Promise<void>
+  /** Resolves when all earlier output has been read: at the end of the pipe or, if another process holds the pipe
+   *  open, when nothing arrives any more or enough time has passed. */
   whenQuiet(): Promise<void>
 }
 
-function readOutput(pipe: Socket, take: (chunk: Uint8Array) => Promise<void>): OutputReader {
+function readOutput(pipe: Socket, store: (chunk: Uint8Array) => Promise<void>): OutputReader {
   let isOver = false
-  let isTaking = false
+  let isStoring = false
   let count = 0
   async function read(): Promise<void> {
     try {
       for await (const chunk of pipe) {
-        isTaking = true
-        await take(chunk)
-        isTaking = false
+        isStoring = true
+        await store(chunk)
+        isStoring = false
         count++
       }
     } catch {
-      // It was closed from here.
+      // We closed the pipe.
     }
     isOver = true
   }
-  const over = read()
+  const finished = read()
 
-  async function quiet(): Promise<void> {
-    for (let waited = 0; waited < maxQuietWaitMs && !isOver; waited += quietPollMs) {
-      const before = count
-      await delay(quietPollMs)
-      // Where the program was busy, what came meanwhile is only read now.
-      await nextTurn()
-      if (count === before && !isTaking) return
-    }
-  }
+  const untilQuiet = () =>
+    waitUntilQuiet({ progress: () => count, quietMs: 50, maxMs: 1000, isBusy: () => isStoring && !isOver })
 
-  return { isOver: () => isOver, over, whenQuiet: () => Promise.race([over, quiet()]) }
+  return { isOver: () => isOver, finished, whenQuiet: () => Promise.race([finished, untilQuiet()]) }
 }
-
-const quietPollMs = 50
-const maxQuietWaitMs = 1000

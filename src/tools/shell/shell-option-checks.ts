@@ -1,3 +1,4 @@
+// Option checks of `shellTools`.
 import {
   mustBeAtLeast,
   mustBeBoolean,

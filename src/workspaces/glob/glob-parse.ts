@@ -1,6 +1,7 @@
+// Parses globs.
 import { AgentError } from "../../core/errors.ts"
 
-/** What a pattern is made of. `folders` is `**` with its slash, `rest` is `**` at an end. */
+/** One part of a glob. `folders` is `**` with its slash, `rest` is `**` at the end. */
 export type GlobPart =
   | { type: "character"; character: string }
   | { type: "any-one" | "any-of-name" | "folders" | "rest" }
@@ -8,12 +9,12 @@ export type GlobPart =
   | { type: "either"; choices: GlobPart[][] }
 
 export function parseGlob(pattern: string): GlobPart[] {
-  const trouble = globProblem(pattern)
-  if (trouble) throw invalidGlob(pattern, trouble)
+  const problem = globProblem(pattern)
+  if (problem) throw invalidGlob(pattern, problem)
   const characters = [...pattern.replace(/^(\.\/+)+/, "")]
   let at = 0
 
-  // Inside braces a comma or the closing one ends it.
+  // Inside braces, a comma or the closing brace ends the sequence.
   function sequence(inBraces: boolean, startsName: boolean): GlobPart[] {
     const parts: GlobPart[] = []
     let atNameStart = startsName
@@ -28,7 +29,7 @@ export function parseGlob(pattern: string): GlobPart[] {
   }
 
   function one(character: string, inBraces: boolean, atNameStart: boolean): GlobPart {
-    if (character === "{") return either(atNameStart)
+    if (character === "{") return alternatives(atNameStart)
     if (character === "[") return set()
     if (character === "*") return stars(inBraces, atNameStart)
     at++
@@ -49,7 +50,7 @@ export function parseGlob(pattern: string): GlobPart[] {
     return { type: ends ? "rest" : "any-of-name" }
   }
 
-  function either(atNameStart: boolean): GlobPart {
+  function alternatives(atNameStart: boolean): GlobPart {
     const choices: GlobPart[][] = []
     do {
       at++
@@ -96,9 +97,9 @@ function globProblem(pattern: string): string | undefined {
 
 const maxLength = 2000
 
-function invalidGlob(pattern: string, trouble: string): AgentError {
+function invalidGlob(pattern: string, problem: string): AgentError {
   const cure = 'Write one such as "src/**/*.{ts,js}", relative to the folder that is listed.'
-  return new AgentError(`${JSON.stringify(pattern)} is not a glob: it ${trouble}. ${cure}`, {
+  return new AgentError(`${JSON.stringify(pattern)} is not a glob: it ${problem}. ${cure}`, {
     code: "invalid-glob",
     details: { glob: String(pattern) },
   })

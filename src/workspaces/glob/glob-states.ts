@@ -1,6 +1,8 @@
+// Builds the state machine of a glob.
 import type { GlobPart } from "./glob-parse.ts"
 
-/** A place in a pattern: where a character that fits leads, and which places one is in as well. */
+/** A state: a character that passes `test` leads to the state `to`. States in `epsilon` are entered without a
+ *  character. */
 export interface GlobState {
   test?: (character: number) => boolean
   to: number
@@ -8,7 +10,7 @@ export interface GlobState {
   accepts?: boolean
 }
 
-/** Turns parts into states, from the end to the start, so that each knows what comes next. */
+/** Builds the states from the end to the start, so that each knows its successor. */
 export function buildGlobStates(parts: readonly GlobPart[]): { states: readonly GlobState[]; start: number } {
   const states: GlobState[] = [{ to: 0, epsilon: [], accepts: true }]
 
@@ -16,35 +18,35 @@ export function buildGlobStates(parts: readonly GlobPart[]): { states: readonly 
     return states.push(state) - 1
   }
 
-  function one(test: GlobState["test"], to: number): number {
+  function addSingle(test: GlobState["test"], to: number): number {
     return add({ ...(test && { test }), to, epsilon: [] })
   }
 
-  function many(test: (character: number) => boolean, next: number): number {
+  function addRepeated(test: (character: number) => boolean, next: number): number {
     const id = states.length
     return add({ test, to: id, epsilon: [next] })
   }
 
   function sequence(parts: readonly GlobPart[], next: number): number {
-    return parts.reduceRight((after, part) => before(part, after), next)
+    return parts.reduceRight((after, part) => addPart(part, after), next)
   }
 
-  function before(part: GlobPart, next: number): number {
+  function addPart(part: GlobPart, next: number): number {
     switch (part.type) {
       case "character": {
         const wanted = part.character.codePointAt(0)
-        return one((character) => character === wanted, next)
+        return addSingle((character) => character === wanted, next)
       }
       case "any-one":
-        return one(inName, next)
+        return addSingle(inName, next)
       case "any-of-name":
-        return many(inName, next)
+        return addRepeated(inName, next)
       case "set":
-        return one((character) => inName(character) && isIn(part.ranges, character) !== part.not, next)
+        return addSingle((character) => inName(character) && isIn(part.ranges, character) !== part.not, next)
       case "rest":
-        return one(any, many(any, next))
+        return addSingle(any, addRepeated(any, next))
       case "folders": {
-        const some = one(any, many(any, one(isSlash, next)))
+        const some = addSingle(any, addRepeated(any, addSingle(isSlash, next)))
         return add({ to: next, epsilon: [next, some] })
       }
       case "either":

@@ -1,3 +1,4 @@
+// Sends signed requests to S3, with retries and time-outs.
 import { createHash } from "node:crypto"
 import { setTimeout as after } from "node:timers/promises"
 import { AgentError } from "../../core/errors.ts"
@@ -7,16 +8,16 @@ import { isExpiredCredentials, s3TimeoutError, s3TruncatedError, toConnectionErr
 import type { S3Credentials, S3Settings } from "./s3-options.ts"
 import { type RequestTimer, startRequestTimer } from "./s3-timeout.ts"
 
-/** One request. Without a key it is to the bucket. */
+/** A request. Without a key it goes to the bucket. */
 export interface S3Request {
   method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE"
   key?: string | undefined
   query?: { [name: string]: string } | undefined
   headers?: { [name: string]: string } | undefined
   body?: Uint8Array | undefined
-  /** What it is about, for errors. */
+  /** The path in the workspace, for error messages. */
   path: string
-  /** Statuses that are answers too. */
+  /** Error statuses that are returned instead of thrown. */
   acceptedStatuses?: readonly number[] | undefined
   signal?: AbortSignal | undefined
 }
@@ -24,17 +25,17 @@ export interface S3Request {
 export interface S3Response {
   status: number
   headers: Headers
-  /** Can be read once. Whoever does not read it lets go of it. */
+  /** The body, which can be read sendOnce. A caller that does not read it must call `discard`. */
   body(): AsyncGenerator<Uint8Array>
   discard(): Promise<void>
-  /** Whether an earlier attempt failed in a way that leaves open whether it was done. */
+  /** True if an earlier attempt failed in a way that leaves open whether it took effect. */
   wasRetried: boolean
 }
 
 export interface S3Client {
-  /** The answer, once its headers are there. Tries again what may work later. */
+  /** Returns the response when its headers have arrived. Retries temporary failures. */
   send(request: S3Request): Promise<S3Response>
-  /** The answer with all of its text. */
+  /** Returns the response with its complete text. */
   sendForText(request: S3Request): Promise<S3Response & { text: string }>
 }
 
@@ -42,13 +43,13 @@ export function createS3Client(settings: S3Settings): S3Client {
   const { bucket, url, region, retries, baseMs, timeoutMs, canRenew } = settings
   let known: Promise<S3Credentials> | undefined
 
-  async function attempted<T>(request: S3Request, consume: (answer: S3Response) => Promise<T>): Promise<T> {
+  async function withRetries<T>(request: S3Request, consume: (answer: S3Response) => Promise<T>): Promise<T> {
     const { path, signal } = request
     let wasTried = false
     let renewed = false
     for (let attempt = 1; ; attempt++) {
       try {
-        return await consume(await once(request, wasTried))
+        return await consume(await sendOnce(request, wasTried))
       } catch (thrown) {
         if (signal?.aborted) throw abortError(signal)
         const error = toConnectionError(path, bucket, thrown)
@@ -65,28 +66,28 @@ export function createS3Client(settings: S3Settings): S3Client {
     }
   }
 
-  async function once(request: S3Request, wasTried: boolean): Promise<S3Response> {
+  async function sendOnce(request: S3Request, wasTried: boolean): Promise<S3Response> {
     const { path, method, body, signal, acceptedStatuses: also = [] } = request
     const signed = await sign(request)
-    // A slow line still carries 100 bytes in a millisecond.
-    const patience = timeoutMs + (body?.length ?? 0) / 100
-    const watched = startRequestTimer(signal, patience, () => s3TimeoutError(path, bucket, timeoutMs))
+    // Even a slow connection transfers 100 bytes per millisecond.
+    const limitMs = timeoutMs + (body?.length ?? 0) / 100
+    const timer = startRequestTimer(signal, limitMs, () => s3TimeoutError(path, bucket, timeoutMs))
     try {
-      const init = { method, headers: signed.headers, redirect: "manual", signal: watched.signal } as const
+      const init = { method, headers: signed.headers, redirect: "manual", signal: timer.signal } as const
       const response = await fetch(signed.url, { ...init, ...(body && { body }) })
-      const answer = answerOf(response, watched, request, wasTried)
+      const answer = answerOf(response, timer, request, wasTried)
       if (response.ok || also.includes(response.status)) return answer
       const { status, headers } = response
-      throw toS3Error({ path, bucket, status, headers, body: await hushed(await readText(answer)) })
+      throw toS3Error({ path, bucket, status, headers, body: await redacted(await readText(answer)) })
     } catch (error) {
-      watched.stop()
-      throw watched.reason() ?? error
+      timer.stop()
+      throw timer.reason() ?? error
     }
   }
 
   function answerOf(
     response: Response,
-    watched: RequestTimer,
+    timer: RequestTimer,
     { path, method }: S3Request,
     wasTried: boolean,
   ): S3Response {
@@ -96,20 +97,20 @@ export function createS3Client(settings: S3Settings): S3Client {
       try {
         for await (const chunk of response.body ?? []) {
           received += chunk.length
-          watched.pause()
+          timer.pause()
           yield chunk
-          watched.resume()
+          timer.resume()
         }
       } catch (error) {
-        throw watched.reason() ?? toConnectionError(path, bucket, error)
+        throw timer.reason() ?? toConnectionError(path, bucket, error)
       } finally {
-        watched.stop()
+        timer.stop()
       }
       const length = headers.get("content-length")
       if (method !== "HEAD" && length !== null && Number(length) !== received) throw s3TruncatedError(path, bucket)
     }
     async function letGo(): Promise<void> {
-      watched.stop()
+      timer.stop()
       await response.body?.cancel().catch(() => {})
     }
     return { status, headers, body, discard: letGo, wasRetried: wasTried }
@@ -127,7 +128,7 @@ export function createS3Client(settings: S3Settings): S3Client {
     })
     const address = new URL(url + encodeKey(key ?? ""))
     for (const [name, value] of Object.entries(query ?? {})) address.searchParams.set(name, value)
-    // The service compares what arrives with this, so nothing that was damaged on the way is ever kept.
+    // The service compares the body with this hash, so damaged data is never stored.
     const hash = createHash("sha256")
       .update(body ?? "")
       .digest("hex")
@@ -147,16 +148,16 @@ export function createS3Client(settings: S3Settings): S3Client {
     }
   }
 
-  /** A service may repeat what it was sent: no secret goes into an error. */
-  async function hushed(text: string): Promise<string> {
+  /** Removes secrets from an error text, because a service may repeat what it was sent. */
+  async function redacted(text: string): Promise<string> {
     const { accessKeyId, secretAccessKey, sessionToken } = await credentials()
     const secrets = [secretAccessKey, sessionToken, accessKeyId].filter((secret) => secret !== undefined)
     return secrets.reduce((rest, secret) => rest.replaceAll(secret, "***"), text)
   }
 
   return {
-    send: (request) => attempted(request, async (answer) => answer),
-    sendForText: (request) => attempted(request, async (answer) => ({ ...answer, text: await readText(answer) })),
+    send: (request) => withRetries(request, async (answer) => answer),
+    sendForText: (request) => withRetries(request, async (answer) => ({ ...answer, text: await readText(answer) })),
   }
 }
 
@@ -172,7 +173,7 @@ async function readText(answer: S3Response): Promise<string> {
   return text + decoder.decode()
 }
 
-// As S3 signs it: everything but letters, digits and -._~ is escaped, in each name.
+// As S3 signs it: in each name, everything except letters, digits and -._~ is escaped.
 function encodeKey(key: string): string {
   const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   const name = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, percent)

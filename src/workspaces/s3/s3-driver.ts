@@ -1,3 +1,4 @@
+// The S3 workspace itself.
 import { ConflictError } from "../../core/errors.ts"
 import { keyedSerialQueue } from "../../core/serial.ts"
 import { type ByteRange, collectData, concatStream, throwIfAborted, toByteRange, toChunks } from "../file-data.ts"
@@ -10,7 +11,6 @@ import type { S3Settings } from "./s3-options.ts"
 import { createS3Reader, undefinedIfMissing } from "./s3-read.ts"
 import { createS3Uploader } from "./s3-upload.ts"
 
-/** What `s3Workspace` does, loaded at its first use. */
 export function createS3Workspace(settings: S3Settings): Workspace {
   const { prefix } = settings
   const client = createS3Client(settings)
@@ -20,8 +20,8 @@ export function createS3Workspace(settings: S3Settings): Workspace {
 
   async function replace(path: string, data: FileData, { ifMatch, signal }: WriteOptions): Promise<FileInfo> {
     const target = { path, key: prefix + path, ifMatch, signal }
-    const isAtHand = typeof data === "string" || data instanceof Uint8Array
-    if (isAtHand) return await uploader.put(target, await collectData(path, data, { signal }))
+    const isInMemory = typeof data === "string" || data instanceof Uint8Array
+    if (isInMemory) return await uploader.put(target, await collectData(path, data, { signal }))
     return await uploader.putStream(target, toChunks(path, data, { signal }))
   }
 
@@ -32,15 +32,15 @@ export function createS3Workspace(settings: S3Settings): Workspace {
       const target = { path, key: prefix + path, ifMatch: before?.etag ?? null, signal }
       try {
         if (!before) return await uploader.put(target, added)
-        return await uploader.putStream(target, bothOf(before, added, { signal }))
+        return await uploader.putStream(target, appended(before, added, { signal }))
       } catch (error) {
-        // Somebody else came between; what they wrote is read anew.
+        // Someone else wrote in between: read that version and try again.
         if (!(error instanceof ConflictError) || !error.retryable || ifMatch !== undefined || attempt > 10) throw error
       }
     }
   }
 
-  async function* bothOf({ path, etag }: FileInfo, added: Uint8Array, options: StopOptions) {
+  async function* appended({ path, etag }: FileInfo, added: Uint8Array, options: StopOptions) {
     const { pieces } = await reader.openVersion(path, wholeFile, options, etag)
     yield* pieces
     yield added
@@ -93,7 +93,7 @@ export function createS3Workspace(settings: S3Settings): Workspace {
       throwIfAborted(options.signal)
       for await (const object of reader.listObjects(start + (glob?.prefix ?? ""), base || ".", options)) {
         const { path: key } = object
-        // Others may keep keys that are no paths: those that end with a slash, for one, to stand for folders.
+        // Other programs may store keys that are not paths, such as those with a trailing slash that represent folders.
         if (!isCleanPath(key) || !(glob?.matches(key.slice(start.length)) ?? true)) continue
         yield { ...object, path: key.slice(prefix.length) }
       }

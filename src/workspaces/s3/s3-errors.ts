@@ -1,8 +1,9 @@
+// Converts failed responses and connections of S3 to errors of ours.
 import { AgentError, ConfigError, ConflictError, UnsupportedError } from "../../core/errors.ts"
 import { notFoundError, workspaceError } from "../workspace-errors.ts"
 import { elementText } from "./s3-xml.ts"
 
-/** An answer of S3 that is no answer to what was asked. */
+/** A response with an unexpected status. */
 export interface S3FailedResponse {
   path: string
   bucket: string
@@ -64,7 +65,7 @@ const credentialCodes = [
   "RequestTimeTooSkewed",
 ]
 
-/** The connection broke, before or within an answer. */
+/** The error for a connection that failed, before or during a response. */
 export function toConnectionError(path: string, bucket: string, error: unknown): AgentError {
   if (error instanceof AgentError) return error
   const reason = reasonOf(error)

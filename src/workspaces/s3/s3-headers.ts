@@ -1,4 +1,6 @@
-/** The version that headers tell of, as we give it out: without quotes. */
+// Reads version and time from response headers.
+
+/** The version, without quotes. */
 export function etagOf(headers: Headers): string | undefined {
   return stripEtagQuotes(headers.get("etag") ?? undefined)
 }
@@ -7,7 +9,7 @@ export function stripEtagQuotes(etag: string | undefined): string | undefined {
   return etag?.replace(/^(W\/)?"|"$/g, "")
 }
 
-/** When it was written, by the clock of the service. */
+/** When the object was written, by the clock of the service. */
 export function modifiedTimeOf(headers: Headers): number {
   return Date.parse(headers.get("last-modified") ?? headers.get("date") ?? "") || Date.now()
 }

@@ -1,3 +1,4 @@
+// The options of `s3Workspace`, their checks and defaults.
 import {
   checkOptions,
   mustBeAtLeast,
@@ -18,24 +19,26 @@ export interface S3Credentials {
 
 export interface S3Options {
   bucket: string
-  /** The folder in the bucket that the workspace is. Default: all of it. */
+  /** The folder in the bucket that is the workspace. Default: the whole bucket. */
   prefix?: string | undefined
-  /** Default: that of AWS in the region. */
+  /** Default: the endpoint of AWS in the region. */
   endpoint?: string | undefined
-  /** Default: AWS_REGION, else "us-east-1". R2 takes "auto". */
+  /** Default: AWS_REGION, or "us-east-1". R2 takes "auto". */
   region?: string | undefined
-  /** A function is asked at first use, and again when what it gave has expired. Default: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
-   *  AWS_SESSION_TOKEN. */
+  /** A function is called at first use, and again when its credentials have expired. Default: AWS_ACCESS_KEY_ID,
+   *  AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. */
   credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>) | undefined
-  /** Where the bucket's name goes: `endpoint/bucket` or `bucket.endpoint`. Default: "virtual" for AWS, "path" with an endpoint of yours. */
+  /** Where the bucket's name goes: `endpoint/bucket` or `bucket.endpoint`. Default: "virtual" for AWS, "path" if
+   *  `endpoint` is set. */
   addressing?: "path" | "virtual" | undefined
-  /** After the first attempt. Default 4. */
+  /** The number of retries after the first attempt. Default 4. */
   retries?: number | undefined
-  /** The first delay; each next one is twice as long, plus up to a quarter. Default 200. */
+  /** The first delay. Each further delay is twice as long, plus up to a quarter. Default 200. */
   baseMs?: number | undefined
-  /** How long nothing may arrive. Default 60,000. */
+  /** How long to wait while nothing arrives. Default 60,000. */
   timeoutMs?: number | undefined
-  /** How much of a stream is held and sent at once, at least 5 MiB; S3 takes 10,000 parts. Default 8 MiB. */
+  /** How much of a stream is held in memory and sent at once, at least 5 MiB; S3 accepts 10,000 parts. Default 8
+   *  MiB. */
   partBytes?: number | undefined
 }
 
@@ -56,15 +59,15 @@ function mustBeCredentials(value: unknown): string | undefined {
   return typeof value === "object" || typeof value === "function" ? undefined : "is neither an object nor a function"
 }
 
-/** Options with their defaults, checked. */
+/** The checked options with their defaults. */
 export interface S3Settings {
   bucket: string
   prefix: string
-  /** What keys are added to, with the slash. */
+  /** The address that keys are appended to, with a trailing slash. */
   url: string
   region: string
   credentials(): S3Credentials | Promise<S3Credentials>
-  /** Whether asking for credentials again may give others. */
+  /** True if asking for credentials again may return others. */
   canRenew: boolean
   retries: number
   baseMs: number

@@ -1,3 +1,4 @@
+// Reads and lists objects of S3.
 import { AgentError, ConflictError } from "../../core/errors.ts"
 import { type ByteRange, throwIfAborted } from "../file-data.ts"
 import type { FileInfo, StopOptions } from "../workspace.ts"
@@ -10,14 +11,14 @@ import { elementContents, elementText, isCompleteXml } from "./s3-xml.ts"
 
 export interface S3Reader {
   stat(path: string, options: StopOptions): Promise<FileInfo | undefined>
-  /** One version of a file, this one if it is named. When the connection breaks, the rest of that version is asked for. */
+  /** Opens a file, or the version with this etag. If the connection breaks, reads the rest of the same version. */
   openVersion(path: string, range: ByteRange, options: StopOptions, etag?: string): Promise<VersionStream>
-  /** The objects whose keys begin so, in S3's order; `path` is for errors. */
+  /** Lists the objects whose keys start with `prefix`, in S3's order. `path` is for error messages. */
   listObjects(prefix: string, path: string, options: StopOptions): AsyncIterable<FileInfo>
 }
 
 interface VersionStream {
-  /** Undefined when the service does not say. */
+  /** Undefined if the service does not report it. */
   size: number | undefined
   pieces: AsyncIterable<Uint8Array>
 }
@@ -27,7 +28,7 @@ export function createS3Reader(client: S3Client, { bucket, prefix, retries }: S3
     const target = { path, key: prefix + path, signal }
     const { status, headers } = await client.sendForText({ ...target, method: "HEAD", acceptedStatuses: [404] })
     if (status !== 404) return infoFromHeaders(path, headers)
-    // A missing bucket, or a server that is no S3, answers the same; only a body tells them apart.
+    // A missing bucket and a server that is not S3 answer the same; only the body of a GET distinguishes them.
     const found = await client.send({ ...target, method: "GET" }).catch(undefinedIfMissing)
     await found?.discard()
     return found && infoFromHeaders(path, found.headers)
@@ -66,7 +67,7 @@ export function createS3Reader(client: S3Client, { bucket, prefix, retries }: S3
     }
   }
 
-  /** Undefined where the range begins at the end of the file, or after it. */
+  /** Undefined if the range begins at or after the end of the file. */
   async function open(path: string, { start, end }: ByteRange, etag: string | undefined, { signal }: StopOptions) {
     const isPart = start > 0 || end !== Infinity
     const headers = {
@@ -81,14 +82,14 @@ export function createS3Reader(client: S3Client, { bucket, prefix, retries }: S3
       acceptedStatuses: [412, 416],
       signal,
     })
-    const trouble = responseProblem(answer, isPart, etag)
-    if (answer.status !== 416 && !trouble) return answer
+    const problem = responseProblem(answer, isPart, etag)
+    if (answer.status !== 416 && !problem) return answer
     await answer.discard()
     if (answer.status === 416) return undefined
-    if (trouble === "changed") {
+    if (problem === "changed") {
       throw new ConflictError(`"${path}" was changed while it was read. Read it again.`, { details: { path } })
     }
-    throw workspaceError("invalid-response", path, `"${path}" in the bucket "${bucket}" cannot be read: ${trouble}.`)
+    throw workspaceError("invalid-response", path, `"${path}" in the bucket "${bucket}" cannot be read: ${problem}.`)
   }
 
   async function* objects(start: string, path: string, { signal }: StopOptions): AsyncGenerator<FileInfo> {
@@ -109,7 +110,7 @@ export function createS3Reader(client: S3Client, { bucket, prefix, retries }: S3
   return { stat, openVersion: begin, listObjects: objects }
 }
 
-/** For what rejects with `not-found`: that is an answer too. */
+/** Converts a rejection with `not-found` to undefined. */
 export function undefinedIfMissing(error: unknown): undefined {
   if (error instanceof AgentError && error.code === "not-found") return undefined
   throw error
@@ -125,7 +126,7 @@ function responseProblem(
   if (status === 416) return undefined
   if (status === 412 || (etag !== undefined && etagOf(headers) !== etag)) return "changed"
   if (isPart && status !== 206) return "the service ignores ranges"
-  // Undone on arrival, so that sizes and ranges would be those of something else.
+  // It would be decoded on arrival, so sizes and ranges would not match.
   if (headers.has("content-encoding")) return "it is stored with a Content-Encoding"
   return undefined
 }

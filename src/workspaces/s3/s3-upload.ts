@@ -1,3 +1,4 @@
+// Writes objects to S3, in one request or in parts.
 import { createHash } from "node:crypto"
 import { ConflictError } from "../../core/errors.ts"
 import type { FileInfo } from "../workspace.ts"
@@ -11,15 +12,15 @@ import { elementText, isCompleteXml } from "./s3-xml.ts"
 export interface Upload {
   path: string
   key: string
-  /** The version to replace; null: none. */
+  /** The version to replace; null: none may exist. */
   ifMatch: string | null | undefined
   signal: AbortSignal | undefined
 }
 
 export interface Uploader {
-  /** One request, whatever the size: nothing is kept unless all of it arrived. */
+  /** Sends everything in one request. Nothing is stored unless all of it arrives. */
   put(upload: Upload, bytes: Uint8Array): Promise<FileInfo>
-  /** Holds one part at a time. What fits in one is put at once. */
+  /** Sends a stream, holding one part in memory at a time. A stream that fits into one part is sent with `put`. */
   putStream(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<FileInfo>
 }
 
@@ -34,7 +35,7 @@ export function createS3Uploader(client: S3Client, { bucket, partBytes }: S3Sett
     }
     const answer = await client.sendForText(request)
     if (answer.status !== 412) return uploadedInfo(upload.path, etagOf(answer.headers), answer.headers, bytes.length)
-    return await settle(upload, answer, md5(bytes).toString("hex"), bytes.length)
+    return await resolveCondition(upload, answer, md5(bytes).toString("hex"), bytes.length)
   }
 
   async function putStream(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<FileInfo> {
@@ -62,13 +63,13 @@ export function createS3Uploader(client: S3Client, { bucket, partBytes }: S3Sett
       for await (const part of rest) await send(part)
       return await complete(upload, uploadId, sent, size)
     } catch (error) {
-      await drop(upload, uploadId)
+      await abortUpload(upload, uploadId)
       throw error
     }
   }
 
-  // Parts that nobody completes are kept, and paid for, until somebody drops them. Nobody waits long for it.
-  async function drop(upload: Upload, uploadId: string): Promise<void> {
+  // Parts of an incomplete upload are stored, and paid for, until the upload is aborted. Does not wait long for that.
+  async function abortUpload(upload: Upload, uploadId: string): Promise<void> {
     const target = targetOf({ ...upload, signal: AbortSignal.timeout(5000) })
     await client
       .sendForText({ ...target, method: "DELETE", query: { uploadId }, acceptedStatuses: [404] })
@@ -99,18 +100,18 @@ export function createS3Uploader(client: S3Client, { bucket, partBytes }: S3Sett
     if (status === 200 && isCompleteXml(text, "CompleteMultipartUploadResult")) {
       return uploadedInfo(upload.path, stripEtagQuotes(elementText(text, "ETag")), answer.headers, size)
     }
-    // A failure after the answer began comes as a body with status 200.
+    // If the operation fails after the response has begun, the error is in the body of a response with status 200.
     if (status === 200) {
       const failed = { path: upload.path, bucket, status: 500, headers: answer.headers, body: text }
       throw text.includes("<Error>") ? toS3Error(failed) : s3TruncatedError(upload.path, bucket)
     }
     const whole = createHash("md5").update(Buffer.concat(sent.map(({ md5 }) => md5)))
-    return await settle(upload, answer, `${whole.digest("hex")}-${sent.length}`, size)
+    return await resolveCondition(upload, answer, `${whole.digest("hex")}-${sent.length}`, size)
   }
 
-  /** The service says that the condition does not hold, or that the upload is gone. If an earlier attempt went through without our hearing of
-   *  it, that is our own doing: then what is there is what we sent. */
-  async function settle(upload: Upload, answer: S3Response, etag: string, size: number): Promise<FileInfo> {
+  /** Handles a failed condition or a missing upload. If an earlier attempt took effect without our receiving the
+   *  response, the stored object is what we sent, and the write succeeded. */
+  async function resolveCondition(upload: Upload, answer: S3Response, etag: string, size: number): Promise<FileInfo> {
     const { path, ifMatch } = upload
     if (answer.wasRetried) {
       const { status, headers } = await client.sendForText({
@@ -154,7 +155,8 @@ function md5(bytes: Uint8Array): Buffer {
   return createHash("md5").update(bytes).digest()
 }
 
-/** Chunks of any size as parts of one size, the last one shorter. All in one buffer: each is done with when the next is asked for. */
+/** Splits chunks into parts of one size; the last one is shorter. All parts share one buffer: a part must be
+ *  processed before the next is requested. */
 async function* splitIntoParts(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   const part = new Uint8Array(size)
   let filled = 0

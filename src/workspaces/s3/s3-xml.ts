@@ -1,11 +1,13 @@
-/** The text of the first element of a name, or undefined. S3's answers are flat, never nest a name in itself and have no attributes but
- *  on their root. */
+// Reads the simple XML of S3's responses.
+
+/** The text of the first element of a name, or undefined. S3's XML is flat: elements never contain their own name,
+ *  and only the root has attributes. */
 export function elementText(xml: string, name: string): string | undefined {
   const { value } = eachElementContent(xml, name).next()
   return value === undefined ? undefined : unescapeXml(value)
 }
 
-/** The insides of every element of a name. */
+/** The contents of every element of a name. */
 export function elementContents(xml: string, name: string): string[] {
   return [...eachElementContent(xml, name)]
 }
@@ -20,7 +22,7 @@ function* eachElementContent(xml: string, name: string): Generator<string, undef
   }
 }
 
-/** Whether an answer arrived to its end. */
+/** Returns true if the response arrived completely. */
 export function isCompleteXml(xml: string, root: string): boolean {
   return xml.trimEnd().endsWith(`</${root}>`)
 }

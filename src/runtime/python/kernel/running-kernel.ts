@@ -1,30 +1,31 @@
+// Starts a kernel and connects both channels to it: the host's own socket (bridge) and Jupyter's.
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { AgentError } from "../../../core/errors.ts"
+import { removeFolder } from "../../../core/remove-folder.ts"
 import type { HostAccess } from "../../handles/operations.ts"
 import { listenForKernel } from "./bridge-socket.ts"
 import { connectJupyter, type JupyterClient, loadZeroMq } from "./jupyter-client.ts"
 import { keepProgramAlive } from "./keep-alive.ts"
 import { createKernelBridge, type KernelBridge, type KernelBridgeEvents } from "./kernel-bridge.ts"
-import { createKernelFolder, removeFolder } from "./kernel-folder.ts"
+import { createKernelFolder } from "./kernel-folder.ts"
 import { type KernelProcess, type LaunchOptions, launchKernel } from "./kernel-launch.ts"
 
-/** A kernel that runs, and both ways to it. */
 export interface RunningKernel {
   readonly pid: number
-  /** Its own folder, where cells work when they were given no other. */
+  /** Its temporary folder. Cells work there unless `cwd` is set. */
   readonly folder: string
   readonly jupyter: JupyterClient
   readonly bridge: KernelBridge
-  /** Resolves when it is gone, with the reason. */
+  /** Resolves with the reason when the kernel has ended. */
   readonly exited: Promise<string>
-  /** Why it is gone; undefined while it lives. */
+  /** Why the kernel ended; undefined while it runs. */
   readonly exitReason: string | undefined
-  /** Ctrl-C for what runs now. */
+  /** Interrupts the running cell (Ctrl-C). */
   interrupt(): void
-  /** Ends it at once; `reason` is what is told. */
+  /** Kills the kernel; `reason` becomes its exit reason. */
   kill(reason: string): void
-  /** Ends it and leaves nothing of it. */
+  /** Kills the kernel and removes its folder. */
   end(): Promise<void>
 }
 
@@ -43,7 +44,7 @@ async function launchAndConnect(
   const folder = await createKernelFolder()
   const token = randomBytes(32).toString("hex")
   const { promise: connected, resolve: onBridge } = Promise.withResolvers<KernelBridge>()
-  let made: KernelBridge | undefined
+  let createdBridge: KernelBridge | undefined
   let death: string | undefined
   let launched: KernelProcess | undefined
   const kill = (reason: string) => {
@@ -52,9 +53,9 @@ async function launchAndConnect(
   }
   const socket = join(folder, "host")
   const onViolation = (reason: string) => kill(`it sent ${reason} to its host`)
-  const listening = await listenForKernel(socket, token, (link) => {
-    made = createKernelBridge(link, access, { ...events, onProtocolViolation: onViolation }, folder)
-    onBridge(made)
+  const listener = await listenForKernel(socket, token, (link) => {
+    createdBridge = createKernelBridge(link, access, { ...events, onProtocolViolation: onViolation }, folder)
+    onBridge(createdBridge)
   })
   const timer = setTimeout(kill, maxStartMs, "it took longer than a minute to start")
   try {
@@ -62,19 +63,19 @@ async function launchAndConnect(
     launched = process
     const exited = process.exited.then((how) => {
       death ??= how
-      listening.close()
-      made?.close(death)
+      listener.close()
+      createdBridge?.close(death)
       return death
     })
-    const early = exited.then((how): never => {
+    const failedStart = exited.then((how): never => {
       throw new AgentError(`The Python kernel did not start: ${how}.`, { code: "kernel" })
     })
-    // The races below handle it.
-    early.catch(() => undefined)
-    const bridge = await Promise.race([connected, early])
-    await Promise.race([bridge.ready, early])
-    const flood = () => kill("it sent too much over its Jupyter channels")
-    const kernel = await Promise.race([connectJupyter(process, zeroMq, flood), early])
+    // The races below handle the rejection.
+    failedStart.catch(() => undefined)
+    const bridge = await Promise.race([connected, failedStart])
+    await Promise.race([bridge.ready, failedStart])
+    const onFlood = () => kill("it sent too much over its Jupyter channels")
+    const kernel = await Promise.race([connectJupyter(process, zeroMq, onFlood), failedStart])
     void exited.then(kernel.close)
     return {
       pid: process.pid,
@@ -91,11 +92,11 @@ async function launchAndConnect(
         kill("it was closed")
         kernel.close()
         await keepProgramAlive(process.end())
-        listening.close()
+        listener.close()
       },
     }
   } catch (error) {
-    listening.close()
+    listener.close()
     await launched?.end()
     await removeFolder(folder)
     throw error

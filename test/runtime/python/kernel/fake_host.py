@@ -16,7 +16,7 @@ ASSETS = os.path.join(os.path.dirname(__file__), *[".."] * 4, "src", "runtime", 
 sys.path.insert(0, os.path.abspath(ASSETS))
 sys.dont_write_bytecode = True
 
-from karst_kernel import serve  # noqa: E402
+from karst_kernel import server  # noqa: E402
 from karst_kernel.channel import Channel  # noqa: E402
 
 HEAD = struct.Struct("<IBII")
@@ -54,11 +54,11 @@ class FakeHost:
         self.writing = threading.Lock()
         self.shell = fake_shell()
         self.namespace = self.shell.user_ns
-        real_output, serve.Output = serve.Output, FakeOutput
+        real_output, server.Output = server.Output, FakeOutput
         try:
-            serve.connect(self.shell, self.channel)
+            server.connect(self.shell, self.channel)
         finally:
-            serve.Output = real_output
+            server.Output = real_output
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
 
@@ -187,7 +187,7 @@ class FakeHost:
 
     def object(self, number=1, shape=POINT):
         """A host object as Python has it."""
-        self.channel.objects.learn(dict(shape))
+        self.channel.objects.add_shape(dict(shape))
         return self.channel.objects.receive(number, shape["n"])
 
     def operations(self, op=None):

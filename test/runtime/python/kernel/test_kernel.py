@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from fake_host import CLASS, FUNCTION, POINT, FakeHost, Reply
 
-from karst_kernel import copies, executions
 from karst_kernel.objects import HostClass, HostFunction, HostMethod, HostObject
 
 try:

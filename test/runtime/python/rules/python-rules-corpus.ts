@@ -1,4 +1,4 @@
-import { safePythonRules } from "../../../../src/runtime/python/rules/python-checker.ts"
+import { safePythonRules } from "../../../../src/runtime/python/rules/safe-python-rules.ts"
 import { attributeRule, functionRule, importRule, type Rule, regexRule } from "../../../../src/runtime/rules/rules.ts"
 import { type Cells, hiddenCalls, hiddenImports, hiddenMembers, waysInside } from "./python-rules-evasions.ts"
 

@@ -1,16 +1,15 @@
-import { spawn } from "../../core/child/child-process.ts"
-import { systemPath } from "./command-streams.ts"
+// Ends the processes of commands and coding CLIs if this process dies, even by `kill -9`.
+import { spawn } from "./child-process.ts"
 
-/** Ends what is left of commands when their host is gone, also by `kill -9`. */
 export interface Watchdog {
-  /** The groups there are now. */
+  /** Sets the process groups to end. */
   watch(groups: readonly number[]): void
-  /** The host has done it itself. */
+  /** Stops the watchdog, because this process has ended them itself. */
   end(): void
 }
 
-/** A tiny shell that waits for the end of a pipe, which the system closes with its host. Then it kills the groups it was
- *  told last and, on Linux, whatever carries the marker, and removes the folder. */
+/** Starts a small shell that waits for the end of a pipe, which the system closes when this process ends. It then
+ *  kills the last groups passed to it and, on Linux, all processes with the marker, and removes the folder. */
 export function startWatchdog(marker: string, folder: string): Watchdog {
   const child = spawn("/bin/sh", ["-c", script, "sh", marker, folder], {
     cwd: "/",
@@ -18,17 +17,21 @@ export function startWatchdog(marker: string, folder: string): Watchdog {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
   })
-  // Without a watchdog commands run all the same.
+  // Commands also work without a watchdog.
   child.on("error", () => undefined)
   child.stdin.on("error", () => undefined)
   child.unref()
-  // A pipe to a child is a socket, which can be left alone; its type does not say so.
+  // The pipe to a child is a socket, but its type does not have `unref`.
   if ("unref" in child.stdin && typeof child.stdin.unref === "function") child.stdin.unref()
   return {
     watch: (groups) => void child.stdin.write(`${groups.join(" ")}\n`),
     end: () => void child.stdin.end("end\n"),
   }
 }
+
+/** Where the system programs that Karst uses are. Not the host's PATH, which may contain folders that the model can
+ *  write. */
+export const systemPath = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 
 const script = `
 trap '' HUP INT TERM

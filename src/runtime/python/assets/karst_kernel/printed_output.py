@@ -1,4 +1,4 @@
-"""Sends what Python prints to the host, both streams in the order they were written."""
+"""Sends printed output to the host; stdout and stderr keep their common order."""
 
 import codecs
 import collections
@@ -9,32 +9,32 @@ import sys
 import threading
 import time
 
-LARGEST = 32 * 1024
-LARGEST_PIECE = 1024 * 1024
+MAX_BUFFERED = 32 * 1024
+MAX_MESSAGE_LENGTH = 1024 * 1024
 PAUSE = 0.02
 
 
 class Output:
-    """Sends what is printed at once after a silence, and gathered while much is printed."""
+    """Sends a line at once after a pause, and collects output while much is printed."""
 
     def __init__(self, channel):
         self._channel = channel
         self._parts = []
-        # Printed by finalisers that interrupt a write to the host: taking the lock there could block for ever.
+        # Output of finalisers that interrupt a write to the host, where taking the lock could block forever.
         self._set_aside = collections.deque()
         self._length = 0
         self._sent = 0.0
         self._lock = threading.RLock()
-        self._waiting = threading.Event()
-        self._pipes = {_redirected(1): ("stdout", _decoder()), _redirected(2): ("stderr", _decoder())}
-        for work in (self._send_late, self._read_always):
+        self._has_output = threading.Event()
+        self._pipes = {_redirect(1): ("stdout", _create_decoder()), _redirect(2): ("stderr", _create_decoder())}
+        for work in (self._send_late, self._read_forever):
             threading.Thread(target=work, daemon=True).start()
         sys.stdout, sys.stderr = Stream(self, "stdout", 1), Stream(self, "stderr", 2)
 
     def write(self, stream, text):
         if self._channel.is_interrupted():
             self._set_aside.append((stream, [text]))
-            self._waiting.set()
+            self._has_output.set()
             return
         with self._lock:
             if self._parts and self._parts[-1][0] == stream:
@@ -42,9 +42,9 @@ class Output:
             else:
                 self._parts.append((stream, [text]))
             self._length += len(text)
-            full = self._length > LARGEST
+            full = self._length > MAX_BUFFERED
             if not full and not (text.endswith("\n") and time.monotonic() - self._sent > PAUSE):
-                self._waiting.set()
+                self._has_output.set()
                 return
             self.flush()
 
@@ -58,43 +58,43 @@ class Output:
             self._sent = time.monotonic()
             for stream, texts in parts:
                 text = "".join(texts)
-                for start in range(0, len(text), LARGEST_PIECE):
-                    self._channel.send({"k": "out", "s": stream, "t": text[start : start + LARGEST_PIECE]})
+                for start in range(0, len(text), MAX_MESSAGE_LENGTH):
+                    self._channel.send({"k": "out", "s": stream, "t": text[start : start + MAX_MESSAGE_LENGTH]})
 
     def drain(self):
-        """Sends all that was printed so far, also by programs that Python started."""
+        """Sends everything printed so far, also by programs that Python started."""
         with self._lock:
             while self._read(0):
                 pass
             self.flush()
 
-    def _read(self, patience):
-        """Takes what came directly through the descriptors, past Python's own streams."""
-        found, _, _ = select.select(list(self._pipes), [], [], patience)
+    def _read(self, timeout):
+        """Reads output written directly to the file descriptors, not through sys.stdout and sys.stderr."""
+        found, _, _ = select.select(list(self._pipes), [], [], timeout)
         with self._lock:
             for pipe in found:
                 stream, decoder = self._pipes[pipe]
                 try:
-                    text = decoder.decode(os.read(pipe, LARGEST))
+                    text = decoder.decode(os.read(pipe, MAX_BUFFERED))
                 except BlockingIOError:
-                    # Somebody else was faster.
+                    # Another thread has read it.
                     continue
                 if text:
                     self.write(stream, text)
         return found
 
-    def _read_always(self):
+    def _read_forever(self):
         while True:
             self._read(None)
 
     def _send_late(self):
-        while self._waiting.wait():
-            self._waiting.clear()
+        while self._has_output.wait():
+            self._has_output.clear()
             time.sleep(PAUSE)
             self.flush()
 
 
-def _redirected(descriptor):
+def _redirect(descriptor):
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     os.dup2(writing, descriptor)
@@ -102,7 +102,7 @@ def _redirected(descriptor):
     return reading
 
 
-def _decoder():
+def _create_decoder():
     return codecs.getincrementaldecoder("utf-8")("replace")
 
 
@@ -121,7 +121,7 @@ class Stream(io.TextIOBase):
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         if os.getpid() != self._process:
-            # In a forked process only the descriptors lead to the host.
+            # In a forked process only the file descriptors lead to the host.
             os.write(self._descriptor, text.encode(errors=self.errors))
         elif text:
             self._output.write(self._stream, text)
@@ -138,4 +138,4 @@ class Stream(io.TextIOBase):
         return self._descriptor
 
     def set_parent(self, _parent):
-        """Jupyter's own streams are told which cell they print for; here the host knows."""
+        """Called by Jupyter with the cell that prints; the host knows that already."""

@@ -1,5 +1,5 @@
-"""Copies that the running cell read as fields of host objects. A cell that changes such a copy changes nothing on the host, so
-its report names each copy that was changed and not written back."""
+"""Tracks the copies that the running cell read from fields of host objects. Changing such a copy changes nothing on
+the host, so the report names each copy that the cell changed and did not write back."""
 
 import base64
 import hashlib
@@ -11,14 +11,14 @@ import threading
 from . import arrays
 from .executions import current
 
-# The report says of a larger copy that it was not checked.
-LARGEST_COPY = 2**20
-# Large copies are held until the cell ends, so that the last ones are recognised when they are written back.
-MOST_LARGE = 8
-MOST_COPIES = 2000
-MOST_BYTES = 2**23
-# Copies of earlier cells that are recognised when they are written back.
-MOST_KEPT = 200
+# Larger copies are not checked for changes; the report says so.
+MAX_CHECKED_BYTES = 2**20
+# The most recent large copies are held until the cell ends, so that they are recognised when they are written back.
+MAX_LARGE = 8
+MAX_COPIES = 2000
+MAX_BYTES = 2**23
+# How many copies of earlier cells are recognised when they are written back.
+MAX_EARLIER = 200
 
 
 class Copies:
@@ -28,14 +28,14 @@ class Copies:
         self._namespace = namespace
         self._copies = {}
         self._large = {}
-        self._kept = {}
+        self._earlier = {}
         self._bytes = 0
         self._hints = {}
-        # Threads of the cell read fields too.
+        # Threads that the cell started read fields too.
         self._lock = threading.RLock()
 
-    def read(self, owner, name, value, frame):
-        """Remembers a container that was read as a field; `frame` is the message that brought it."""
+    def record_read(self, owner, name, value, frame):
+        """Records a container that was read as a field; `frame` is the message that contained it."""
         running = self._executions.running
         if running is None or current() != running or not _is_container(value):
             return
@@ -47,18 +47,18 @@ class Copies:
             self._limit()
 
     def is_from(self, owner, name, value):
-        """Whether a value is the very copy that was read from this field."""
+        """Returns True if a value is the copy that was read from this field."""
         copy = self._find(value)
         return copy is not None and copy.owner is owner and copy.name == name
 
     def digest_of(self, value):
-        """The digest of what the host held when the copy was read, for the host to compare; None for a large copy."""
+        """Returns the digest of the field when the copy was read, for the host to compare; None for a large copy."""
         copy = self._find(value)
         return copy and copy.digest()
 
     def wrote_back(self, value, answer):
-        """The host has the copy as it is now: only later changes count. It answers whether it held something else than what was
-        read, and the digest of what it holds now."""
+        """Records that the host now has the current content of the copy, so that only later changes are reported.
+        `answer` is the host's: whether the field had changed since the copy was read, and the digest of its new value."""
         with self._lock:
             copy = self._find(value)
             if copy is None:
@@ -73,7 +73,7 @@ class Copies:
             copy.renew(self._values, answer[1] if answer else None)
 
     def sent(self, values):
-        """The cell gave these to the host itself, as arguments or as another field."""
+        """Stops tracking values that the cell passed to the host, as arguments or as another field."""
         if not self._copies:
             return
         with self._lock:
@@ -81,26 +81,26 @@ class Copies:
                 self._remove(copy)
 
     def end(self):
-        """The hints for the report of the cell. Of copies that later cells can use, only the digest is remembered."""
+        """Returns the hints for the cell's report. Of copies that later cells can still use, stores only the digest."""
         with self._lock:
             for copy in self._copies.values():
                 self._check(copy)
             hints = list(self._hints)
-            known = [*self._kept.values(), *(copy.without_frame() for copy in self._copies.values())]
-            self._copies, self._large, self._bytes, self._hints, self._kept = {}, {}, 0, {}, {}
-            # What only this list holds cannot be written back any more.
-            while known and len(self._kept) < MOST_KEPT:
+            known = [*self._earlier.values(), *(copy.without_frame() for copy in self._copies.values())]
+            self._copies, self._large, self._bytes, self._hints, self._earlier = {}, {}, 0, {}, {}
+            # A copy that nothing else references cannot be written back.
+            while known and len(self._earlier) < MAX_EARLIER:
                 copy = known.pop()
-                if copy.digest() is not None and copy.is_held_elsewhere():
-                    self._kept.setdefault(id(copy.value), copy)
+                if copy.digest() is not None and copy.is_referenced():
+                    self._earlier.setdefault(id(copy.value), copy)
         return hints
 
     def _find(self, value):
-        # The copy is held, so its id cannot have become that of another value.
-        return self._copies.get(id(value)) or self._kept.get(id(value))
+        # The copy is referenced here, so no other value can have got its id.
+        return self._copies.get(id(value)) or self._earlier.get(id(value))
 
     def _path(self, copy):
-        return f"{_label(copy.owner, self._namespace)}.{copy.name}"
+        return f"{_expression_for(copy.owner, self._namespace)}.{copy.name}"
 
     def _check(self, copy):
         path = self._path(copy)
@@ -115,18 +115,18 @@ class Copies:
             )
 
     def _limit(self):
-        if len(self._large) > MOST_LARGE:
+        if len(self._large) > MAX_LARGE:
             oldest = next(iter(self._large.values()))
             self._check(oldest)
             self._remove(oldest)
-        if len(self._copies) <= MOST_COPIES and self._bytes <= MOST_BYTES:
+        if len(self._copies) <= MAX_COPIES and self._bytes <= MAX_BYTES:
             return
-        # A copy that is held only here can no longer change: it is checked now. Of the others, the oldest are given up.
+        # A copy that is referenced only here cannot change any more: check it now. Then drop the oldest of the others.
         for copy in list(self._copies.values()):
-            if copy.is_held_only_here():
+            if copy.is_unreferenced():
                 self._check(copy)
                 self._remove(copy)
-        while len(self._copies) > MOST_COPIES / 2 or self._bytes > MOST_BYTES / 2:
+        while len(self._copies) > MAX_COPIES / 2 or self._bytes > MAX_BYTES / 2:
             copy = next(iter(self._copies.values()))
             copy.unchecked = "the cell holds too many copies"
             self._check(copy)
@@ -139,7 +139,7 @@ class Copies:
 
 
 class Copy:
-    """A container that was read as a field, and what it held then."""
+    """A container that was read as a field, and its content at that time."""
 
     __slots__ = ("owner", "name", "value", "is_large", "weight", "unchecked", "_frame", "_before", "_digest")
 
@@ -149,7 +149,7 @@ class Copy:
         self.owner = owner
         self.name = name
         self.value = value
-        self.is_large = size > LARGEST_COPY
+        self.is_large = size > MAX_CHECKED_BYTES
         self.unchecked = f"it has {size / 2**20:.1f} MB" if self.is_large else None
         self.weight = 0 if self.is_large else size
         self._frame = None if self.is_large else frame
@@ -162,14 +162,14 @@ class Copy:
         return self._digest
 
     def without_frame(self):
-        """The same for a later cell, which does not report whether it changes the copy."""
+        """Reduces the copy to its digest, for later cells, which do not report changes of it."""
         self.digest()
         self._frame = self._before = None
         self.weight = 0
         return self
 
     def renew(self, values, digest):
-        """Takes what the value holds now for what it held."""
+        """Takes the current content of the value as the unchanged state."""
         self._digest = digest
         self._before = None if self.is_large else values.digest(self.value)
         self.weight, self._frame, self.unchecked = 0, None, None
@@ -182,7 +182,7 @@ class Copy:
                 return values.digest(self.value) != self._before
             before = values.decode(*self._frame, compared=True)["v"]
             _text, _buffers, special = self._frame
-            # Plain JSON is compared as such, which is much faster.
+            # Comparing plain JSON directly is much faster.
             digest = values.digest if special else json.dumps
             try:
                 old = digest(before)
@@ -191,19 +191,19 @@ class Copy:
                 return False
             return digest(self.value) != old
         except Exception:
-            # What came as data does not fail: the cell put something in that cannot cross.
+            # The original was encoded without failure, so the cell has added something that cannot cross.
             return True
 
-    def is_held_only_here(self):
-        return _most_references(self) <= HELD_ONCE
+    def is_unreferenced(self):
+        return _max_references(self) <= UNREFERENCED_COUNT
 
-    def is_held_elsewhere(self):
-        """Of a table this is not known, because its columns may be held without it."""
-        return not arrays.is_frame(self.value) and not self.is_held_only_here()
+    def is_referenced(self):
+        """Returns False for tables: their columns may be referenced without the table, so this cannot be known."""
+        return not arrays.is_frame(self.value) and not self.is_unreferenced()
 
 
 def _digest(text, buffers, _special):
-    """The digest of a reply's value, as the host makes it of the same value."""
+    """Returns the digest of a reply's value; the host computes the same digest for the same value."""
     start = text.index(b',"v":', text.index(b'"k":"reply"')) + 5
     digest = hashlib.sha256(_HANDLES.sub(rb'{"$":"\1"}', text[start:-1]))
     for buffer in buffers:
@@ -212,7 +212,7 @@ def _digest(text, buffers, _special):
     return base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
 
 
-# Objects that stay on their side count as equal. A quote inside a text is escaped, so that no text looks like this.
+# All handles count as equal. Quotes inside strings are escaped, so no string matches this pattern.
 _HANDLES = re.compile(rb'\{"\$":"([hp])","id":\d+(?:,"s":\d+,"b":"(?:[^"\\]|\\.)*")?\}')
 
 
@@ -220,15 +220,15 @@ def _is_container(value):
     return type(value) in (list, dict, set) or arrays.is_array(value) or arrays.is_frame(value)
 
 
-def _most_references(copy):
-    """The largest number of references to the container of a copy or to one of those in it."""
+def _max_references(copy):
+    """Returns the largest reference count among the container of a copy and the containers in it."""
     most = 0
     seen = set()
     waiting = [copy.value]
     while waiting:
         value = waiting.pop()
         if arrays.is_frame(value):
-            # Its columns may be held without it.
+            # The columns of a table may be referenced without it.
             return sys.maxsize
         if id(value) in seen or not _is_container(value):
             continue
@@ -241,13 +241,13 @@ def _most_references(copy):
     return most
 
 
-# Python versions differ in how many references the function itself has.
+# The count that `_max_references` itself causes, which depends on the version of Python.
 _sample = Copy(None, "", [[]], ("", (), False))
-HELD_ONCE = _most_references(_sample)
+UNREFERENCED_COUNT = _max_references(_sample)
 
 
-def _label(owner, namespace):
-    """An expression that leads to a host object: its variable, else how it was reached."""
+def _expression_for(owner, namespace):
+    """Returns an expression for a host object: a variable that holds it, otherwise the path by which it was reached."""
     for name, value in list(namespace.items()):
         if value is owner and not name.startswith("_"):
             return name

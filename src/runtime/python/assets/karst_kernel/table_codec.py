@@ -1,5 +1,5 @@
-"""Tables and arrays as plain data: a JSON description and raw bytes. Nothing in it can run when it is read, so a kernel may
-read what another one has written, whatever that was."""
+"""Encodes tables and arrays as plain data: a JSON description and raw bytes. Decoding runs no code, so a kernel can
+safely read what another kernel has written."""
 
 import base64
 import datetime
@@ -16,11 +16,11 @@ MAGIC = b"karst-table-1\n"
 DTYPE = re.compile(r"[<>|][biufc]\d{1,2}|[<>][mM]8\[\d{0,6}(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]")
 ZONE = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*")
 MASKED = {f"{kind}{bits}" for kind in ("Int", "UInt", "Float") for bits in (8, 16, 32, 64)} | {"boolean"}
-DEEPEST = 100
+MAX_DEPTH = 100
 
 
 def is_plain_array(value):
-    """Whether it is a numpy array of numbers, booleans or times."""
+    """Returns True for a numpy array of numbers, booleans or times."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and type(value) is numpy.ndarray and DTYPE.fullmatch(value.dtype.str) is not None
 
@@ -31,15 +31,15 @@ def is_extension_array(value):
 
 
 def dump(value):
-    """A DataFrame, Series, Index or array of them as bytes. Raises `CannotCross` for what is not data."""
+    """Encodes a DataFrame, Series, Index or array as bytes. Raises `CannotCross` for a value that is not data."""
     writer = _Writer()
-    head = {"value": writer.whole(value), "sizes": [len(data) for data in writer.buffers]}
+    head = {"value": writer.table(value), "sizes": [len(data) for data in writer.buffers]}
     text = json.dumps(head, allow_nan=False).encode()
     return b"".join([MAGIC, len(text).to_bytes(8, "little"), text, *writer.buffers])
 
 
 def load(data):
-    """What `dump` has made. Raises `CannotCross` for anything else."""
+    """Decodes the bytes that `dump` made. Raises `CannotCross` for any others."""
     try:
         return _read(memoryview(data))
     except CannotCross:
@@ -58,7 +58,7 @@ def _read(data):
     for size in head["sizes"]:
         buffers.append(data[end : end + size])
         end += size
-    return _Reader(buffers).whole(head["value"])
+    return _Reader(buffers).table(head["value"])
 
 
 class _Writer:
@@ -70,7 +70,7 @@ class _Writer:
         self.pandas = pandas
         self.buffers = []
 
-    def whole(self, value):
+    def table(self, value):
         pandas = self.pandas
         if isinstance(value, pandas.DataFrame):
             data = [self.column(value.iloc[:, at], value.columns[at]) for at in range(value.shape[1])]
@@ -147,8 +147,8 @@ class _Writer:
         return {"k": "index", "name": name, "freq": freq, "of": self.array(index.to_series(index=range(len(index))))}
 
     def scalar(self, value, depth=0):
-        if depth > DEEPEST:
-            raise CannotCross(f"it is nested deeper than {DEEPEST} levels")
+        if depth > MAX_DEPTH:
+            raise CannotCross(f"it is nested deeper than {MAX_DEPTH} levels")
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value
@@ -174,9 +174,9 @@ class _Writer:
         if kind is datetime.datetime:
             zone = None if value.tzinfo is None else _zone(value.tzinfo)
             return ["datetime", value.replace(tzinfo=None).isoformat(), zone, value.fold]
-        return self.of_arrays(value)
+        return self.package_scalar(value)
 
-    def of_arrays(self, value):
+    def package_scalar(self, value):
         pandas, numpy = self.pandas, self.numpy
         if value is pandas.NaT or value is pandas.NA:
             return ["NaT" if value is pandas.NaT else "NA"]
@@ -199,7 +199,7 @@ LISTS = (list, tuple, set, frozenset)
 
 
 def _zone(zone):
-    """The name of a zone, or its distance from UTC in seconds."""
+    """Returns the name of a time zone, or its offset from UTC in seconds."""
     if zone is datetime.timezone.utc:
         return "UTC"
     name = getattr(zone, "key", None) or getattr(zone, "zone", None)
@@ -220,7 +220,7 @@ class _Reader:
         self.pandas = pandas
         self.buffers = buffers
 
-    def whole(self, head):
+    def table(self, head):
         pandas, kind = self.pandas, head["k"]
         if kind == "plain":
             return self.plain(head)
@@ -309,8 +309,8 @@ class _Reader:
         return self.pandas.Timestamp(0, tz=name).tz if name != "UTC" else datetime.timezone.utc
 
     def scalar(self, value, depth=0):
-        if depth > DEEPEST:
-            raise CannotCross(f"the table holds values nested deeper than {DEEPEST} levels")
+        if depth > MAX_DEPTH:
+            raise CannotCross(f"the table holds values nested deeper than {MAX_DEPTH} levels")
         if not isinstance(value, list):
             return value
         kind, *rest = value
@@ -324,11 +324,11 @@ class _Reader:
             moment, zone, fold = rest
             tz = None if zone is None else self.zone(zone)
             made = datetime.datetime.fromisoformat(moment).replace(fold=int(fold))
-            # Zones of pytz have to choose the offset themselves.
+            # A pytz zone chooses the offset in localize().
             return tz.localize(made, is_dst=not fold) if hasattr(tz, "localize") else made.replace(tzinfo=tz)
-        return self.of_arrays(kind, rest)
+        return self.package_scalar(kind, rest)
 
-    def of_arrays(self, kind, rest):
+    def package_scalar(self, kind, rest):
         pandas = self.pandas
         if kind == "NaT" or kind == "NA":
             return pandas.NaT if kind == "NaT" else pandas.NA

@@ -1,5 +1,5 @@
-"""Data of the namespace as bytes, and back. Only a kernel ever reads them, and nothing in them can run: tables and arrays are
-columns, and of the rest only classes that are known to be data are looked up."""
+"""Takes and restores snapshots of the namespace's data. Only kernels read them, and reading runs no code: tables and
+arrays are stored as columns, and the pickle of the rest may use only classes that are known to be data."""
 
 import builtins
 import io
@@ -7,15 +7,15 @@ import pickle
 import sys
 import types
 
-from . import columns
+from . import table_codec
 from .values import CannotCross
 
 
-def snapshot(namespace, names, most):
-    """Every name whose value is data, in one piece, so that what they share stays shared. The largest are left out of what
-    would have more than so many bytes; `None`: any number."""
+def snapshot(namespace, names, max_bytes):
+    """Stores every name whose value is data in one pickle, so that shared objects stay shared. If the result has more
+    than `max_bytes` bytes (None: no limit), the largest values are left out and reported as lost."""
     lost = []
-    kept = {}
+    stored = {}
     sizes = {}
     imports = {name: namespace[name].__name__ for name in names if isinstance(namespace[name], types.ModuleType)}
     for name in names:
@@ -23,20 +23,20 @@ def snapshot(namespace, names, most):
             continue
         try:
             sizes[name] = size_of(namespace[name])
-            kept[name] = namespace[name]
+            stored[name] = namespace[name]
         except NotData as error:
             lost.append({"name": name, "reason": str(error)})
     while True:
-        data = _dump({"imports": imports, "values": kept})
-        excess = 0 if most is None else len(data) - most
-        if excess <= 0 or not kept:
+        data = _dump({"imports": imports, "values": stored})
+        excess = 0 if max_bytes is None else len(data) - max_bytes
+        if excess <= 0 or not stored:
             return {"data": data, "lost": lost}
-        for name in sorted(kept, key=sizes.get, reverse=True):
+        for name in sorted(stored, key=sizes.get, reverse=True):
             if excess <= 0:
                 break
-            del kept[name]
+            del stored[name]
             excess -= sizes[name]
-            lost.append({"name": name, "reason": f"too large: of {sizes[name]} bytes, and a snapshot may have {most}"})
+            lost.append({"name": name, "reason": f"too large: of {sizes[name]} bytes, and a snapshot may have {max_bytes}"})
 
 
 def restore(namespace, data):
@@ -52,7 +52,7 @@ def restore(namespace, data):
 
 
 def size_of(value):
-    """In bytes. Raises `NotData` with the reason why a value is not kept."""
+    """Returns the stored size in bytes. Raises `NotData` with the reason if the value cannot be stored."""
     try:
         return len(_dump(value))
     except NotData:
@@ -68,9 +68,9 @@ class NotData(Exception):
 
 
 def _dump(value):
-    """The number of tables, the size of each, the tables, and a pickle of the rest."""
+    """Encodes: the number of tables, the size of each, the tables, and a pickle of the rest."""
     file = io.BytesIO()
-    pickler = _Data(file)
+    pickler = _DataPickler(file)
     pickler.dump(value)
     sizes = [len(table).to_bytes(8, "little") for table in pickler.tables]
     return b"".join([len(sizes).to_bytes(4, "little"), *sizes, *pickler.tables, file.getvalue()])
@@ -86,17 +86,17 @@ def _load(data):
         size = int.from_bytes(data[at : at + 8], "little")
         tables.append(data[start : start + size])
         start += size
-    return _Reader(io.BytesIO(data[start:]), tables).load()
+    return _DataUnpickler(io.BytesIO(data[start:]), tables).load()
 
 
-class _Data(pickle.Pickler):
-    """Keeps data and nothing else: classes and functions of cells would not be there to read it back."""
+class _DataPickler(pickle.Pickler):
+    """Refuses everything but data: classes and functions of cells would not exist when the snapshot is restored."""
 
     def __init__(self, file):
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
         self.tables = []
         self.numbers = {}
-        # An id is taken again once its object is gone.
+        # References that keep the ids in `numbers` valid.
         self.held = []
 
     def persistent_id(self, value):
@@ -105,7 +105,7 @@ class _Data(pickle.Pickler):
         if id(value) not in self.numbers:
             self.numbers[id(value)] = len(self.tables)
             self.held.append(value)
-            self.tables.append(columns.dump(value))
+            self.tables.append(table_codec.dump(value))
         return self.numbers[id(value)]
 
     def reducer_override(self, value):
@@ -114,21 +114,21 @@ class _Data(pickle.Pickler):
         if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
             name = getattr(value, "__qualname__", "")
             owner = getattr(value, "__self__", None)
-            if is_known(owner.__module__ if isinstance(owner, type) else value.__module__, name):
+            if is_data_class(owner.__module__ if isinstance(owner, type) else value.__module__, name):
                 return NotImplemented
             raise NotData(f"it holds the {type(value).__name__} {name}, which is not data")
         zoneinfo = sys.modules.get("zoneinfo")
         if zoneinfo is not None and type(value) is zoneinfo.ZoneInfo and value.key:
-            # By itself it would ask for a method by name.
+            # Its own reducer looks up a method by name, which the reader refuses.
             return zoneinfo.ZoneInfo, (value.key,)
-        # What makes it again is a class or function, which is asked for here as well.
-        if type(value).__module__.partition(".")[0] not in packages:
+        # The class or function that recreates the value passes through this method as well.
+        if type(value).__module__.partition(".")[0] not in data_packages:
             raise NotData(f"it holds an instance of {type(value).__qualname__}, which is not data")
         return NotImplemented
 
 
-class _Reader(pickle.Unpickler):
-    """Makes data and calls nothing else, whoever wrote it."""
+class _DataUnpickler(pickle.Unpickler):
+    """Creates data only, also from untrusted bytes."""
 
     def __init__(self, file, tables):
         super().__init__(file)
@@ -137,45 +137,47 @@ class _Reader(pickle.Unpickler):
 
     def persistent_load(self, number):
         if number not in self.made:
-            self.made[number] = columns.load(self.tables[number])
+            self.made[number] = table_codec.load(self.tables[number])
         return self.made[number]
 
     def find_class(self, module, name):
-        if is_known(module, name):
+        if is_data_class(module, name):
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"the snapshot holds {module}.{name}, which is not data")
 
 
 def _is_table(value):
     pandas = sys.modules.get("pandas")
-    if columns.is_plain_array(value):
+    if table_codec.is_plain_array(value):
         return True
-    # A class of a cell that extends one of these would not be there to read it back.
+    # A subclass that a cell defined would not exist when the snapshot is restored.
     if pandas is None or type(value).__module__.partition(".")[0] != "pandas":
         return False
-    return isinstance(value, (pandas.DataFrame, pandas.Series, pandas.Index)) or columns.is_extension_array(value)
+    return isinstance(value, (pandas.DataFrame, pandas.Series, pandas.Index)) or table_codec.is_extension_array(value)
 
 
-def is_known(module, name):
-    """Whether a class or function of this name only makes data."""
+def is_data_class(module, name):
+    """Returns True if the class or function of this name only creates data."""
     if module == "builtins":
         found = getattr(builtins, name, None)
-        return name in of_builtins or (isinstance(found, type) and issubclass(found, BaseException))
+        return name in builtin_names or (isinstance(found, type) and issubclass(found, BaseException))
     if module == "pandas._libs.tslibs.offsets":
         return isinstance(getattr(sys.modules.get(module), name, None), type)
-    return f"{module}.{name}" in others
+    return f"{module}.{name}" in qualified_names
 
 
-# Those that have instances which are data.
-packages = set(
+# Packages whose instances may be data.
+data_packages = set(
     "builtins collections copyreg datetime decimal fractions numpy pandas pathlib pytz uuid zoneinfo".split()
 )
 
-of_builtins = set(
-    "Ellipsis NotImplemented bool bytearray bytes complex dict float frozenset int list object range set slice str tuple".split()
+builtin_names = set(
+    """
+    Ellipsis NotImplemented bool bytearray bytes complex dict float frozenset int list object range set slice str tuple
+    """.split()
 )
 
-others = set(
+qualified_names = set(
     """
     collections.Counter collections.OrderedDict collections.defaultdict collections.deque
     copyreg.__newobj__ copyreg._reconstructor

@@ -1,4 +1,4 @@
-"""The text that an expression always gives, as far as the source tells."""
+"""Evaluates expressions that always result in the same string."""
 
 import ast
 
@@ -8,7 +8,7 @@ BUILTINS = {"chr": chr, "str": str, "reversed": lambda text: list(reversed(text)
 
 
 def text_of(node, texts):
-    """`texts` are the names that are always the same text. None where only the running program knows."""
+    """Returns the constant string of an expression, or None. `texts` maps names to their constant strings."""
     try:
         value = constant(node, texts)
     except Exception:
@@ -24,7 +24,7 @@ def constant(node, texts):
     if isinstance(node, (ast.List, ast.Tuple)):
         return [constant(element, texts) for element in node.elts]
     if isinstance(node, ast.JoinedStr):
-        return short("".join(str(constant(part, texts)) for part in node.values))
+        return limit_length("".join(str(constant(part, texts)) for part in node.values))
     if isinstance(node, ast.FormattedValue) and node.format_spec is None and node.conversion == -1:
         return constant(node.value, texts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -32,11 +32,11 @@ def constant(node, texts):
     if isinstance(node, ast.BinOp):
         left, right = constant(node.left, texts), constant(node.right, texts)
         if isinstance(node.op, ast.Add):
-            return short(left + right)
+            return limit_length(left + right)
         if isinstance(node.op, ast.Mult) and max(len(str(left)), len(str(right))) < 100:
-            return short(left * min(right, 1000) if isinstance(right, int) else right * min(left, 1000))
+            return limit_length(left * min(right, 1000) if isinstance(right, int) else right * min(left, 1000))
         if isinstance(node.op, ast.Mod) and isinstance(left, str) and "*" not in left and not any(map(str.isdigit, left)):
-            return short(left % (tuple(right) if isinstance(right, list) else right))
+            return limit_length(left % (tuple(right) if isinstance(right, list) else right))
     if isinstance(node, ast.Subscript):
         return constant(node.value, texts)[constant(node.slice, texts)]
     if isinstance(node, ast.Slice):
@@ -46,11 +46,11 @@ def constant(node, texts):
         if isinstance(node.func, ast.Name):
             return BUILTINS[node.func.id](*values)
         if node.func.attr in TEXT_METHODS:
-            return short(getattr(constant(node.func.value, texts), node.func.attr)(*values))
+            return limit_length(getattr(constant(node.func.value, texts), node.func.attr)(*values))
     raise ValueError("no constant")
 
 
-def short(value):
+def limit_length(value):
     if not isinstance(value, int) and len(value) > MAX_TEXT:
         raise ValueError("too long")
     return value

@@ -1,13 +1,13 @@
-"""Tables on their way to another kernel: a file that holds their columns, of which nothing can run when it is read."""
+"""Writes tables to files and reads them, to pass them to another kernel. Reading such a file runs no code."""
 
 import os
 
-from . import columns
+from . import table_codec
 from .values import CannotCross
 
 
-class Whole:
-    """A table that is not to be taken apart on its way to the host."""
+class AsHandle:
+    """Marks a table that is sent to the host as a handle instead of a copy."""
 
     def __init__(self, value):
         self.value = value
@@ -15,7 +15,7 @@ class Whole:
 
 def save(frame, path):
     try:
-        data = columns.dump(frame)
+        data = table_codec.dump(frame)
     except CannotCross as error:
         raise CannotCross(f"the table cannot go to another kernel: {error}") from None
     with open(path, "xb") as file:
@@ -25,6 +25,6 @@ def save(frame, path):
 def load(path):
     try:
         with open(path, "rb") as file:
-            return columns.load(file.read())
+            return table_codec.load(file.read())
     finally:
         os.unlink(path)

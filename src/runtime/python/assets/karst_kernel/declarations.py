@@ -1,4 +1,4 @@
-"""What is in the namespace, for people and for the model: names, types and documentation, never values."""
+"""Describes the namespace to people and to the model: names, types and documentation, never values."""
 
 import datetime
 import inspect
@@ -23,7 +23,7 @@ def kind_of(value):
 
 
 def is_changeable(value):
-    """Whether a value that lives here, and not with the host, can be changed without its name being given another."""
+    """Returns True if a value lives in the kernel and can be changed in place."""
     if isinstance(value, (tuple, frozenset)):
         return any(is_changeable(member) for member in value)
     fixed = (type(None), bool, int, float, complex, str, bytes, range, datetime.date, datetime.timedelta, types.ModuleType)
@@ -51,7 +51,7 @@ def function_text(name, function, doc, indent=""):
 
 def signature_text(function):
     try:
-        return bare(str(inspect.signature(function)).replace("'", ""))
+        return without_internal_modules(str(inspect.signature(function)).replace("'", ""))
     except (TypeError, ValueError):
         return "(...)"
 
@@ -60,7 +60,7 @@ def class_text(name, cls, about):
     bases = [base.__name__ for base in cls.__bases__ if base is not object]
     head = f"class {name}({', '.join(bases)}):" if bases else f"class {name}:"
     doc = about.get("description") or (doc_of(cls) if about.get("doc", True) else None)
-    # A dataclass documents itself with its own signature.
+    # The generated docstring of a dataclass is only its signature.
     if doc and doc.startswith(f"{cls.__name__}("):
         doc = None
     lines = [doc_text(doc, "    ")] if doc else []
@@ -91,16 +91,16 @@ def members(cls):
 
 
 def annotation_text(kind):
-    return kind if isinstance(kind, str) else bare(inspect.formatannotation(kind))
+    return kind if isinstance(kind, str) else without_internal_modules(inspect.formatannotation(kind))
 
 
-def bare(text):
-    """Without the modules that cells do not know by name: their own, and those of skills."""
+def without_internal_modules(text):
+    """Removes module names that cells cannot use: `__main__` and the modules of skills."""
     return re.sub(r"\b(__main__|karst_skill_\d+)\.", "", text)
 
 
 def doc_of(value):
-    # Only its own: what a value inherits speaks of something else.
+    # Not inspect.getdoc(), which also returns inherited documentation.
     doc = getattr(value, "__doc__", None)
     return inspect.cleandoc(doc) if isinstance(doc, str) and doc.strip() else None
 
@@ -119,7 +119,7 @@ def body_text(doc, indent):
 
 
 def type_text(value, depth=0):
-    """A type as Python would write it, from a look at the first members."""
+    """Returns the type of a value as Python source, judged by its first members."""
     kind = type(value)
     if kind.__name__ in ("HostObject", "HostClass"):
         return vars(value)["_karst_shape"]["name"]
@@ -137,7 +137,7 @@ def type_text(value, depth=0):
         keys = union_text([type_text(key, depth + 1) for key, _ in some])
         return f"dict[{keys}, {union_text([type_text(member, depth + 1) for _, member in some])}]"
     module = kind.__module__.partition(".")[0]
-    return kind.__qualname__ if module == "builtins" else bare(f"{module}.{kind.__qualname__}")
+    return kind.__qualname__ if module == "builtins" else without_internal_modules(f"{module}.{kind.__qualname__}")
 
 
 def union_text(parts):

@@ -1,4 +1,4 @@
-"""Modules that skills bring. They are run once, and what they export is put into the namespace, all or nothing."""
+"""Runs the Python modules of skills. A module runs once; either all or none of its exports go into the namespace."""
 
 import itertools
 import keyword
@@ -6,7 +6,7 @@ import sys
 import traceback
 import types
 
-# Imported while it can be found; modules of skills find it among the loaded ones.
+# Imported now, while its folder is on sys.path; modules of skills then find it in sys.modules.
 import karst
 
 _numbers = itertools.count(1)
@@ -17,7 +17,7 @@ class ModuleFailed(Exception):
 
 
 def run(code, file):
-    """What a module exports. It has a name of its own, because dataclasses and pickles look their module up."""
+    """Runs a module and returns its exports. Its name is unique, because dataclasses and pickle look it up."""
     name = f"karst_skill_{next(_numbers)}"
     module = sys.modules[name] = types.ModuleType(name)
     module.__file__ = file
@@ -33,7 +33,7 @@ def run(code, file):
 
 
 def problems(exports, taken):
-    """Why exports cannot be put in, one text each."""
+    """Yields a reason for each export that cannot be bound."""
     names = [export.name for export in exports]
     for name in dict.fromkeys(names):
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):

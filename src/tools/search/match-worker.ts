@@ -1,9 +1,9 @@
-// Searches texts in a thread of its own, which can be ended whatever a pattern does.
+// The worker thread of `search_files`: searches files with one regular expression.
 import { parentPort, workerData } from "node:worker_threads"
 import { type FileMatch, type MatchOptions, matchFile } from "./match-lines.ts"
 import type { MatchRequest } from "./matcher.ts"
 
-// What `startMatcher` hands over.
+// Passed by `startMatcher`.
 const options: MatchOptions = workerData
 const regex = new RegExp(options.source, options.isMultiline ? `g${options.flags}` : options.flags)
 

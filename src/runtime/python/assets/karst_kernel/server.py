@@ -1,4 +1,4 @@
-"""Answers the host's questions in the main thread: between cells, or while a cell waits for the host."""
+"""Answers the host's questions in the main thread, between cells or while a cell waits for the host."""
 
 import asyncio
 import contextvars
@@ -7,19 +7,19 @@ import signal
 import socket
 import threading
 
-from . import arrays, frames, keep, modules, show
+from . import arrays, declarations, skill_modules, snapshots, table_files
 from .cells import Cells, failure
 from .channel import Channel, TooLarge
-from .copies import Copies
-from .executions import Executions, follow_threads
+from .executions import Executions, propagate_to_threads
+from .field_copies import Copies
 from .objects import Objects
-from .streams import Output
+from .printed_output import Output
+from .recorded_env import RecordedEnv
 from .values import CannotCross, Keywords, Values
-from .world import World
 
 
 def attach(kernel, path, token):
-    """Connects a kernel with its host. The host sends nothing before the kernel's loop runs."""
+    """Connects a kernel to its host. The host sends nothing before the kernel announces that it is ready."""
     loop = asyncio.get_event_loop_policy().get_event_loop()
     channel = connect(kernel.shell, Channel(path, token, loop))
     listen_for_interrupts(kernel, channel.interrupts, loop)
@@ -27,20 +27,20 @@ def attach(kernel, path, token):
 
 
 def connect(shell, channel):
-    """Gives a channel all that it needs, and announces the kernel."""
+    """Creates the parts that serve a channel, and links them to it."""
     executions = Executions()
     values = channel.values = Values(channel, executions)
     channel.objects = Objects(channel)
     channel.copies = Copies(values, executions, shell.user_ns)
     channel.output = Output(channel)
-    channel.world = World(channel, executions)
+    channel.recorded_env = RecordedEnv(channel, executions)
     channel.serve = Server(shell, channel, values, executions).serve
-    follow_threads()
+    propagate_to_threads()
     return channel
 
 
 def listen_for_interrupts(kernel, interrupts, loop):
-    # Jupyter only leaves a note for its loop when a cell that awaits is interrupted; this wakes the loop to read it.
+    # Jupyter only sets a flag when an awaiting cell is interrupted. This socket lets the signal wake its event loop.
     reading, writing = socket.socketpair()
     for end in (reading, writing):
         end.setblocking(False)
@@ -64,9 +64,9 @@ class Server:
         self.channel = channel
         self.values = values
         self.cells = Cells(shell, values, executions)
-        # Of what modules put in: the value, and what their author says of it.
-        self.notes = {}
-        # Loops in threads of their own, for coroutines that the host calls while the cell's own loop waits.
+        # The exports of skill modules by name, with their descriptions.
+        self.exports = {}
+        # Unused event loops, each in a thread, for coroutines that the host calls while the cell's loop is blocked.
         self.idle_loops = []
 
     def serve(self, message):
@@ -74,9 +74,9 @@ class Server:
             for number, count in message["ids"]:
                 self.values.release(number, count)
             return
-        # What the host does with an object of Python is done for the cell that gave it the object.
-        given = self.values.given.get(message.get("of"))
-        context = given.context.copy() if given else contextvars.copy_context()
+        # The host's use of a Python object runs in the context of the cell that passed the object to the host.
+        handed_out = self.values.handed_out.get(message.get("of"))
+        context = handed_out.context.copy() if handed_out else contextvars.copy_context()
         context.run(self._answer, message)
 
     def _answer(self, message):
@@ -92,25 +92,25 @@ class Server:
             self._fail(number, error)
 
     def _start(self, result):
-        """Lets a coroutine run. The cell's loop cannot run it while the cell waits for the host without `await`."""
+        """Starts a coroutine. The cell's loop cannot run it while the cell waits for the host without `await`."""
         if not self.channel.is_main_waiting():
             return asyncio.ensure_future(result, loop=self.channel.loop)
         if inspect.iscoroutine(result):
-            return self._start_apart(result)
+            return self._start_in_thread(result)
         raise RuntimeError(
             "The callback gives a future of the cell's event loop, which stands still while the cell waits for the host: "
             "write `await` before the call that was given the callback."
         )
 
-    def _start_apart(self, coroutine):
-        """Lets a coroutine run in a thread with a loop of its own. Two coroutines in one loop could wait for each other:
-        each may call the host without `await` as well."""
+    def _start_in_thread(self, coroutine):
+        """Starts a coroutine in another thread, in a loop for it alone: it may call the host without `await`, which
+        would block any other coroutine in the same loop."""
         try:
             loop = self.idle_loops.pop()
         except IndexError:
             loop = asyncio.new_event_loop()
             thread = threading.Thread(target=loop.run_forever, name="karst callbacks", daemon=True)
-            # The thread serves the callbacks of all cells, so it belongs to none.
+            # An empty context: the thread serves the callbacks of all cells.
             contextvars.Context().run(thread.start)
         done = asyncio.run_coroutine_threadsafe(coroutine, loop)
         done.add_done_callback(lambda _done: self.idle_loops.append(loop))
@@ -123,41 +123,41 @@ class Server:
             self._fail(number, error)
 
     def _reply(self, number, result):
-        whole = isinstance(result, frames.Whole)
-        coded = self.values.encode_object(result.value) if whole else self.values.encode(result)
+        as_handle = isinstance(result, table_files.AsHandle)
+        coded = self.values.encode_object(result.value) if as_handle else self.values.encode(result)
         self.channel.objects.release_dropped()
         self.channel.send({"k": "reply", "i": number, "v": coded.json}, coded.buffers, coded.special)
 
     def _fail(self, number, error):
-        told = {"name": type(error).__name__, "message": str(error), "stack": failure(error)["stack"]}
+        problem = {"name": type(error).__name__, "message": str(error), "stack": failure(error)["stack"]}
         if isinstance(error, CannotCross):
-            told.update(path=error.path, message=error.reason)
+            problem.update(path=error.path, message=error.reason)
         if isinstance(error, TooLarge):
-            told.update(path="")
+            problem.update(path="")
         if isinstance(error, UnknownName):
-            told.update(names=self.cells.names())
-        self.channel.send({"k": "fail", "i": number, "e": told})
+            problem.update(names=self.cells.names())
+        self.channel.send({"k": "fail", "i": number, "e": problem})
 
     def ask_unreadable(self, message):
         raise message["error"]
 
     def ask_bind(self, message):
         self.namespace.update(message["values"])
-        self.cells.put(message["values"])
+        self.cells.mark_injected(message["values"])
 
     def ask_changeable(self, message):
-        return [name for name in message["names"] if show.is_changeable(self.namespace.get(name))]
+        return [name for name in message["names"] if declarations.is_changeable(self.namespace.get(name))]
 
     def ask_module(self, message):
-        exports = modules.run(message["code"], message["file"])
-        found = list(modules.problems(exports, self.namespace))
+        exports = skill_modules.run(message["code"], message["file"])
+        found = list(skill_modules.problems(exports, self.namespace))
         if found:
-            raise modules.ModuleFailed("; ".join(found))
+            raise skill_modules.ModuleFailed("; ".join(found))
         for export in exports:
             self.namespace[export.name] = export.value
-            self.notes[export.name] = export
+            self.exports[export.name] = export
         names = [export.name for export in exports]
-        self.cells.put(names)
+        self.cells.mark_injected(names)
         return names
 
     def ask_retrieve(self, message):
@@ -166,24 +166,24 @@ class Server:
             raise UnknownName(name)
         value = self.namespace[name]
         if inspect.isawaitable(value):
-            # What an operation gives is awaited; what a variable holds is not ours to wait for.
+            # The results of operations are awaited here, but an awaitable in a variable is the cell's to await.
             raise CannotCross("it was not awaited: write await before it")
-        return frames.Whole(value) if message.get("whole") and arrays.is_frame(value) else value
+        return table_files.AsHandle(value) if message.get("whole") and arrays.is_frame(value) else value
 
     def ask_names(self, _message):
-        return [show.entry(name, self.namespace[name]) for name in self.cells.names()]
+        return [declarations.entry(name, self.namespace[name]) for name in self.cells.names()]
 
     def ask_describe(self, message):
         for name in message["names"]:
             if name not in self.namespace:
                 raise UnknownName(name)
-        about = {name: note.about for name, note in self.notes.items() if self._holds(name, note)}
+        about = {name: export.about for name, export in self.exports.items() if self._applies(name, export)}
         wanted = {"about": {**about, **message["about"]}}
-        return [show.declaration(name, self.namespace[name], wanted) for name in message["names"]]
+        return [declarations.declaration(name, self.namespace[name], wanted) for name in message["names"]]
 
-    def _holds(self, name, note):
-        """What is said of a variable holds whatever it holds; of a function or class, as long as it is that one."""
-        return isinstance(note, modules.karst.Variable) or self.namespace.get(name) is note.value
+    def _applies(self, name, export):
+        """Returns True if an export's description still applies. If it is no variable, the value must be the same."""
+        return isinstance(export, skill_modules.karst.Variable) or self.namespace.get(name) is export.value
 
     def ask_get(self, message):
         return self._member(message["of"], message["path"])
@@ -201,26 +201,26 @@ class Server:
     ask_new = ask_call
 
     def ask_save(self, message):
-        frames.save(self.values.given_object(message["of"]), message["file"])
+        table_files.save(self.values.handed_out_object(message["of"]), message["file"])
 
     def ask_load(self, message):
-        return frames.Whole(frames.load(message["file"]))
+        return table_files.AsHandle(table_files.load(message["file"]))
 
     def ask_begin(self, message):
         self.cells.begin(message["x"])
-        self.channel.world.begin(message["times"], message["seed"], message["tells"])
+        self.channel.recorded_env.begin(message["times"], message["seed"], message["tells"])
 
     def ask_snapshot(self, message):
         names = [name for name in self.cells.names() if name not in message["without"]]
-        return keep.snapshot(self.namespace, names, message["most"])
+        return snapshots.snapshot(self.namespace, names, message["most"])
 
     def ask_restore(self, message):
-        values, lost = keep.restore(self.namespace, message["data"])
-        self.cells.settle()
+        values, lost = snapshots.restore(self.namespace, message["data"])
+        self.cells.take_changes()
         return {"names": self.cells.names(), "values": values, "lost": lost}
 
     def _member(self, number, path):
-        value = self.values.given_object(number)
+        value = self.values.handed_out_object(number)
         for name in path:
             value = getattr(value, name)
         return value

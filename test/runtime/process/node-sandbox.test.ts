@@ -6,7 +6,8 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { bubblewrapCommand, sandboxProblem } from "../../../src/runtime/process/bubblewrap.ts"
+import { sandboxProblem } from "../../../src/core/child/bubblewrap.ts"
+import { nodeSandboxCommand } from "../../../src/runtime/process/node-sandbox.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import { requires } from "../../system.ts"
 import { cellValue, errorOf } from "../cell-results.ts"
@@ -101,8 +102,8 @@ describe("OS isolation", { skip: requires("bwrap") }, () => {
   test("nobody can write through /proc or /dev, also without Node's own permissions", () => {
     const cwd = realpathSync(mkdtempSync(join(tmpdir(), "karst-proc-")))
     const nowhere = { scratchMb: 1, read: [], write: [], network: "none", env: {}, cache: undefined } as const
-    const command = bubblewrapCommand({ node: [process.execPath], entry: "", cwd, ...nowhere })
-    // Opened and not written: should it be possible after all, this machine stays as it is.
+    const command = nodeSandboxCommand({ node: [process.execPath], entry: "", cwd, ...nowhere })
+    // Open the files without writing, so that the machine is unchanged if the sandbox fails.
     const code = `
       const fs = require("node:fs")
       const attempts = ["/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/proc/self/oom_score_adj", "/dev/made"]
@@ -151,7 +152,7 @@ describe("OS isolation", { skip: requires("bwrap") }, () => {
 })
 
 test("os fails closed where it cannot be had, and auto goes on with a warning", { skip: requires("bwrap") }, () => {
-  // A machine whose bubblewrap always fails: this one, seen through bubblewrap.
+  // Simulates a machine whose bubblewrap always fails, by running under bubblewrap with another `bwrap` mounted.
   const source = new URL("../../../src/runtime/process.ts", import.meta.url).href
   const code = `
     import { processRuntime } from ${JSON.stringify(source)}

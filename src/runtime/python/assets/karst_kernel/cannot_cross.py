@@ -2,7 +2,7 @@
 
 
 class CannotCross(TypeError):
-    # Errors are shown without the name of this module.
+    # Tracebacks show the class without the name of this module.
     __module__ = "builtins"
 
     def __init__(self, reason, path=""):
