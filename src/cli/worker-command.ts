@@ -6,7 +6,6 @@ import type { Backend } from "../engine/backends/backend.ts"
 import { bullmqBackend } from "../engine/backends/bullmq.ts"
 import { inlineBackend } from "../engine/backends/inline.ts"
 import { createEngine, type Engine } from "../engine/engine.ts"
-import { fileStore } from "../stores/file.ts"
 import { redisStore } from "../stores/redis-store.ts"
 import { sqliteStore } from "../stores/sqlite-store.ts"
 import type { Store } from "../stores/store.ts"
@@ -72,11 +71,10 @@ function openBackend(kind: BackendKind, { store, redis, queue, prefix }: Locatio
 
 function openStore(text: string | undefined, prefix: string | undefined): Store {
   if (isRedis(text)) return redisStore(text, { prefix })
-  const [, kind, path] = /^(sqlite|file):(.+)$/.exec(text ?? "") ?? []
-  if (kind === "sqlite" && path) return sqliteStore(path)
-  if (kind === "file" && path) return fileStore(path)
+  const [, path] = /^sqlite:(.+)$/.exec(text ?? "") ?? []
+  if (path) return sqliteStore(path)
   throw new UsageError(
-    `--store: ${text === undefined ? "there is none" : `"${text}" is not a store`}. Say redis://host:6379, sqlite:karst.db or file:folder.`,
+    `--store: ${text === undefined ? "there is none" : `"${text}" is not a store`}. Say redis://host:6379 or sqlite:karst.db.`,
   )
 }
 

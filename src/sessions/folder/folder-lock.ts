@@ -1,21 +1,24 @@
+// A lock between processes, for the commits of a session folder.
 import { statSync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
-import { setTimeout as after } from "node:timers/promises"
-import { createPrivateFileSync } from "../core/private-files.ts"
-import { busyError } from "./store-errors.ts"
+import { setTimeout as sleep } from "node:timers/promises"
+import { createPrivateFileSync } from "../../core/private-files.ts"
+import { keyedSerialQueue } from "../../core/serial.ts"
+import { busyError } from "../../stores/store-errors.ts"
 
-export interface FileLock {
-  /** Does the work while nobody else, in this or another process, does work under this lock. First come, first served
-   *  within a process. */
+export interface FolderLock {
+  /** Does the work while no other holder, in this process or another, has the lock. First come, first served within a
+   *  process. */
   hold<T>(work: () => Promise<T>): Promise<T>
+  /** Waits for the current holder, then closes the lock file. */
   close(): Promise<void>
 }
 
-/** A lock that ends with the process that holds it, however it ends: the operating system's own, which Node reaches
- *  through SQLite. Nothing is ever stale, so nothing is ever broken by force. There is nothing in the file. */
-export function createLock(file: string, name: string, busyTimeoutMs: number): FileLock {
+/** Uses the lock that SQLite takes from the operating system. It ends with the process that holds it, so a lock is
+ *  never stale and never has to be broken. The file itself stays empty but for SQLite's header. */
+export function createFolderLock(file: string, name: string): FolderLock {
+  const inTurn = keyedSerialQueue()
   let database: DatabaseSync | undefined
-  let last: Promise<unknown> = Promise.resolve()
 
   async function connect(): Promise<DatabaseSync> {
     const { DatabaseSync } = await import("node:sqlite")
@@ -28,7 +31,7 @@ export function createLock(file: string, name: string, busyTimeoutMs: number): F
     const start = performance.now()
     for (;;) {
       try {
-        // Locking an empty file would begin to write it, each time.
+        // Without a header, SQLite would begin to write the file each time it is locked.
         if (statSync(file).size === 0) database.exec("PRAGMA user_version = 1")
         database.exec("BEGIN EXCLUSIVE")
         return database
@@ -37,31 +40,30 @@ export function createLock(file: string, name: string, busyTimeoutMs: number): F
         if (!isBusy(error)) throw error
         if (waitedMs > busyTimeoutMs) throw busyError(name, waitedMs, error)
       }
-      await after(1 + Math.random() * 4)
+      await sleep(1 + Math.random() * 4)
     }
   }
 
   return {
-    hold(work) {
-      const result = last.then(async () => {
+    hold: (work) =>
+      inTurn(file, async () => {
         const held = await acquire()
         try {
           return await work()
         } finally {
           held.exec("ROLLBACK")
         }
-      })
-      last = result.catch(() => {})
-      return result
-    },
-    async close() {
-      await last
-      database?.close()
-      database = undefined
-    },
+      }),
+    close: () =>
+      inTurn(file, async () => {
+        database?.close()
+        database = undefined
+      }),
   }
 }
 
 function isBusy(error: unknown): boolean {
   return error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === 5
 }
+
+const busyTimeoutMs = 10_000

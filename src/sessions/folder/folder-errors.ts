@@ -1,8 +1,9 @@
-import { AgentError } from "../core/errors.ts"
-import { noSpaceError } from "./store-errors.ts"
+// Maps errors of the file system to errors that name the archive and the cure.
+import { AgentError } from "../../core/errors.ts"
+import { noSpaceError } from "../../stores/store-errors.ts"
 
-/** What the file system said, as an error of ours. */
-export function fileFailure(error: unknown, name: string): unknown {
+/** Returns the `AgentError` for an error of the file system; any other error is returned unchanged. */
+export function folderError(error: unknown, name: string): unknown {
   const code = codeOf(error)
   if (error instanceof AgentError || code === undefined) return error
   if (code === "ENOSPC" || code === "EDQUOT") return noSpaceError(name, error)
@@ -16,19 +17,15 @@ export function fileFailure(error: unknown, name: string): unknown {
   })
 }
 
-/** Undefined where there is no such file. */
-export function ifThere<T>(work: () => T): T | undefined {
+/** Resolves to undefined if there is no such file. */
+export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   try {
-    return work()
+    return await work
   } catch (error) {
-    if (isMissing(error)) return undefined
+    const code = codeOf(error)
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined
     throw error
   }
-}
-
-export function isMissing(error: unknown): boolean {
-  const code = codeOf(error)
-  return code === "ENOENT" || code === "ENOTDIR"
 }
 
 function codeOf(error: unknown): string | undefined {
