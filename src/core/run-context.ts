@@ -1,3 +1,4 @@
+// How runs nest: which run the current code belongs to, and what child runs share with their ancestors.
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { Decision } from "./agent.ts"
 import { AbortError, AgentError } from "./errors.ts"
@@ -6,43 +7,42 @@ import { newId } from "./message.ts"
 import type { Usage } from "./usage.ts"
 import { createHiddenField } from "./values/hidden-field.ts"
 
-/** A run as the runs that are started from it see it: whoever starts one inside a cell or a call of a run starts a child
- *  of that run. */
+/** A run as its child runs see it. A run that is started inside a cell or call of another run is its child. */
 export interface RunContext {
   readonly id: string
   /** The name of its agent. */
   readonly agent: string
   readonly parent: RunContext | undefined
-  /** 1 for a run that no other has started. */
+  /** 1 for a run without a parent. */
   readonly depth: number
-  /** The depth that no run below may exceed. */
+  /** The depth that no descendant may exceed. */
   readonly maxDepth: number
   readonly signal: AbortSignal
   ended: boolean
-  /** Whether who reads its events answers by `run.approve`. */
+  /** True if readers of its events answer approval requests by `run.approve`. */
   readersApprove: boolean
-  /** What waits for `run.approve`, by the id of the call. */
+  /** Approval requests that wait for `run.approve`, by id. */
   readonly decisions: Map<string, AwaitedDecision>
-  /** The run that has asked by each id, of this run and those below it; kept where there is no run above. */
+  /** Which run of the tree uses each approval id. Only the root's map is used. */
   readonly questionOwners: Map<string, string>
   readonly children: Set<ChildRun>
   /** What this run passes on to the runs that it starts. */
   readonly inherited: Inherited
   budget: RunBudget | undefined
-  /** Publishes an event of a run below, here and further up. */
+  /** Publishes an event of a descendant, here and at all ancestors. */
   forward(event: AgentEvent): void
-  /** Counts what a run below has used. */
+  /** Counts usage of this run or a descendant. */
   countUsage(usage: Usage): void
 }
 
-/** What child runs inherit from a run. The modules above core add their members by declaration merging, because core may
- *  not import their types: `declare module "…/core/run-context.ts" { interface Inherited { … } }`. */
+/** What child runs inherit from a run. The modules above core add their members by declaration merging, because core
+ *  may not import their types: `declare module "…/core/run-context.ts" { interface Inherited { … } }`. */
 // biome-ignore lint/suspicious/noEmptyInterface: other modules add the members.
 export interface Inherited {}
 
 export interface AwaitedDecision {
   resolve(decision: Decision): void
-  /** The whole call, as text. */
+  /** The complete call as text. */
   text: string | undefined
 }
 
@@ -51,55 +51,55 @@ export interface ChildRun {
   abort(reason: AbortError): void
 }
 
-/** What a run may use, for itself and all below it. */
+/** What a run may use, including its descendants. */
 export interface RunBudget {
-  /** The limit that is reached, if any. */
+  /** The limit that has been reached, if any. */
   reachedLimit(): StopReason | undefined
-  /** Stops the clock while `work` is under way. */
+  /** Stops the clock while `work` is in progress. */
   pauseWhile<T>(work: () => Promise<T>): Promise<T>
-  /** Whether it is limited in money, so that all below must know what they cost. */
+  /** True if the cost is limited, so that all descendants need known prices. */
   limitsCost: boolean
 }
 
 interface RunScope {
   run: RunContext
-  /** Fires when the cell that the work is done for is stopped. */
+  /** Fires when the cell that the work belongs to is stopped. */
   signal?: AbortSignal | undefined
 }
 
 const runScopes = new AsyncLocalStorage<RunScope>()
 
-/** Does the work of a run: what is started meanwhile, also after awaits, is started by it. */
+/** Runs `work` as part of a run: runs that it starts, also after awaits, are children of this run. */
 export function insideRun<T>(run: RunContext, work: () => T): T {
   return runScopes.run({ run }, work)
 }
 
-/** Does work that belongs to no run: what it starts is nobody's child, lives on when the run under way ends, and is not
- *  held to its limits. For a function that hands a task to a queue or a service of yours. */
+/** Runs `work` outside of all runs: runs that it starts have no parent, continue when the current run ends, and do
+ *  not count against its limits. For functions that pass a task to your own queue or service. */
 export function outsideRuns<T>(work: () => T): T {
   return runScopes.exit(work)
 }
 
-/** Makes what comes from elsewhere, such as a call out of another process, part of the run under way now. `signal` is
- *  that of the cell it is done for. */
+/** Binds work that arrives from elsewhere, such as calls from another process, to the current run. `signal` is that
+ *  of the cell that the work belongs to. */
 export function bindToThisRun(): <T>(signal: AbortSignal, work: () => T) => T {
   const run = runScopes.getStore()?.run
   if (!run) return (_signal, work) => work()
   return (signal, work) => runScopes.run({ run, signal }, work)
 }
 
-/** The run that a new one would be a child of, and the signals that would end it. A run that has ended is nobody's
- *  parent: what it left behind acts for the one above it. */
+/** The parent of a new run, and the signals that abort the new run. If the current run has ended, its nearest
+ *  ancestor that has not ended is the parent. */
 export function parentForNewRun(): { parent: RunContext; signals: AbortSignal[] } | undefined {
-  const place = runScopes.getStore()
-  let parent = place?.run
+  const scope = runScopes.getStore()
+  let parent = scope?.run
   while (parent?.ended) parent = parent.parent
   if (!parent) return undefined
-  const ofCell = parent === place?.run && place.signal ? [place.signal] : []
+  const ofCell = parent === scope?.run && scope.signal ? [scope.signal] : []
   return { parent, signals: [parent.signal, ...ofCell] }
 }
 
-/** The run and those above it, the nearest first. */
+/** The run and its ancestors, nearest first. */
 export function* runAndAncestors(run: RunContext | undefined): Generator<RunContext> {
   for (let each = run; each; each = each.parent) yield each
 }
@@ -112,7 +112,7 @@ export function findInherited<K extends keyof Inherited>(
   return runAndAncestors(run).find(({ inherited }) => inherited[key] !== undefined)?.inherited[key]
 }
 
-/** The limit that this run or one above it has reached, if any. */
+/** The limit that this run or an ancestor has reached, if any. */
 export function limitReachedByRunOrAncestor(run: RunContext | undefined): StopReason | undefined {
   for (const { budget } of runAndAncestors(run)) {
     const reason = budget?.reachedLimit()
@@ -121,7 +121,7 @@ export function limitReachedByRunOrAncestor(run: RunContext | undefined): StopRe
   return undefined
 }
 
-/** Stops the clocks of a run and of those above it while `work` is under way. */
+/** Stops the clocks of a run and its ancestors while `work` is in progress. */
 export function pauseRunAndAncestors<T>(run: RunContext, work: () => Promise<T>): Promise<T> {
   let pausing = work
   for (const { budget } of runAndAncestors(run)) {
@@ -131,43 +131,43 @@ export function pauseRunAndAncestors<T>(run: RunContext, work: () => Promise<T>)
   return pausing()
 }
 
-/** The context of a run, by its handle. */
+/** The context of a run, by its `Run` object. */
 export const contextOfRun = createHiddenField<RunContext>()
 
-/** Lets who reads the events of a run answer by `run.approve`, for a program that shows a run that it did not start. */
+/** Lets readers of a run's events answer by `run.approve`; for programs that display a run they did not start. */
 export function allowReadersToApprove(run: object): void {
   const context = contextOfRun.get(run)
   if (context) context.readersApprove = true
 }
 
 interface DecisionRequest {
-  /** The whole call, for `run.pendingCall`. */
+  /** The complete call, for `run.pendingCall`. */
   text?: string | undefined
-  /** Fires when an answer would come too late. */
+  /** Fires when an answer would be too late. */
   late?: AbortSignal | undefined
-  /** The error for an aborted run. */
+  /** Makes the error for an aborted run. */
   abortError(): Error
 }
 
-/** The id to ask by: that of the call, or a new one where another run of the same tree has asked by it, or it is being asked
- *  by. Some models number their calls, and an answer to one call must not reach another. */
+/** Reserves the id of an approval request: the call's id, or a new one if another run of the tree has used it or it
+ *  is waiting. Some models number their calls, and an answer must not reach another call. */
 export function claimQuestionId(run: RunContext, call: string): string {
-  let top = run
-  while (top.parent) top = top.parent
-  const asker = top.questionOwners.get(call)
+  let root = run
+  while (root.parent) root = root.parent
+  const asker = root.questionOwners.get(call)
   if (run.decisions.has(call) || (asker !== undefined && asker !== run.id)) return newId("call")
-  top.questionOwners.set(call, run.id)
+  root.questionOwners.set(call, run.id)
   return call
 }
 
-/** Waits for `run.approve(id, …)`, of this run or of one above it. */
+/** Waits for `run.approve(id, …)` on this run or an ancestor. */
 export function awaitDecision(
   run: RunContext,
   id: string,
-  { text, late, abortError: aborted }: DecisionRequest,
+  { text, late, abortError }: DecisionRequest,
 ): Promise<Decision> {
   const { promise, resolve, reject } = Promise.withResolvers<Decision>()
-  const abort = () => reject(aborted())
+  const abort = () => reject(abortError())
   if (run.signal.aborted) abort()
   run.signal.addEventListener("abort", abort, { once: true })
   late?.addEventListener("abort", () => reject(late.reason), { once: true })
@@ -178,7 +178,7 @@ export function awaitDecision(
   })
 }
 
-/** Throws where no more runs may be nested. */
+/** Throws if runs may not be nested any deeper. */
 export function checkNestingDepth(agent: string, parent: RunContext): void {
   if (parent.depth < parent.maxDepth) return
   const chain = [...runAndAncestors(parent)].map((run) => run.agent).reverse()
@@ -189,7 +189,7 @@ export function checkNestingDepth(agent: string, parent: RunContext): void {
   )
 }
 
-/** Ends the runs that a run has started and left behind, and waits until they have. */
+/** Aborts the child runs that are still running, and waits for them. */
 export async function endChildRuns({ children }: RunContext): Promise<void> {
   if (children.size === 0) return
   const open = [...children]
@@ -197,8 +197,8 @@ export async function endChildRuns({ children }: RunContext): Promise<void> {
   await Promise.all(open.map((child) => child.settled))
 }
 
-/** Aborts with whichever signal fires first, until it is told not to. Unlike `AbortSignal.any` it can be: a parent may start
- *  many runs, one after the other. */
+/** Aborts the controller when the first signal fires. Returns a function that stops this, which `AbortSignal.any`
+ *  cannot: a parent may start many runs one after another. */
 export function followSignals(controller: AbortController, signals: readonly AbortSignal[]): () => void {
   const aborts = signals.map((signal) => ({ signal, abort: () => controller.abort(signal.reason) }))
   for (const { signal, abort } of aborts) {

@@ -61,7 +61,7 @@ export interface RunControl {
   setRecorder(record: (event: AgentEvent) => void): void
 }
 
-/** How a run ended. `error` is thrown to whoever awaits the run. */
+/** How a run ended. `error` is thrown to callers that await the run. */
 export interface RunBodyResult {
   result: RunResult
   /** The run has not ended and continues later, perhaps elsewhere: there is no `run-end`. */
@@ -98,7 +98,7 @@ export interface StartRunOptions {
  *  are also published there with `parent`, it ends with the parent, and its usage counts there. Throws if runs are
  *  nested too deep. */
 export function startRun(setup: StartRunOptions): Run {
-  const { id, agent = "agent", depth = 5, onEvent, now = Date.now, onChildEvent: adopt } = setup
+  const { id, agent = "agent", depth = 5, onEvent, now = Date.now, onChildEvent } = setup
   const starting = parentForNewRun()
   const parent = starting?.parent
   const parentId = setup.parent ?? parent?.id
@@ -147,7 +147,7 @@ export function startRun(setup: StartRunOptions): Run {
     id,
     agent,
     parent,
-    depth: (parent?.depth ?? 0) + (adopt ? 0 : 1),
+    depth: (parent?.depth ?? 0) + (onChildEvent ? 0 : 1),
     maxDepth: Math.min((parent?.depth ?? 0) + depth, parent?.maxDepth ?? Number.POSITIVE_INFINITY),
     signal,
     ended: false,
@@ -157,7 +157,7 @@ export function startRun(setup: StartRunOptions): Run {
     children: new Set(),
     inherited: {},
     budget: undefined,
-    forward: adopt ? (event) => adopt(event, control) : publish,
+    forward: onChildEvent ? (event) => onChildEvent(event, control) : publish,
     countUsage(usage) {
       spent = addUsage(spent, usage)
     },

@@ -1,5 +1,17 @@
 // Queues that run work one after another.
 
+/** Runs work one after another, in order. Failed work does not stop the queue. */
+export type SerialQueue = <T>(work: () => Promise<T>) => Promise<T>
+
+export function serialQueue(): SerialQueue {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const result = last.then(work)
+    last = result.catch(() => {})
+    return result
+  }
+}
+
 /** Runs work with the same key one after another, in order; work with different keys runs concurrently. */
 export type KeyedSerialQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>
 

@@ -1,6 +1,7 @@
 // Converts our messages to AI SDK prompts.
 import type { Json } from "../core/json.ts"
 import { type AssistantMessage, fenced, type ImagePart, type Message, wellFormed } from "../core/message.ts"
+import { isRecord } from "../core/object.ts"
 import type {
   AssistantPart,
   PromptFile,
@@ -39,7 +40,7 @@ export function createPromptConverter(
   }
 }
 
-// Cache points: the system prompt, which all conversations share; the messages before the newestPrompt prompt, which
+// Cache points: the system prompt, which all conversations share; the messages before the newest prompt, which
 // all cycles of the run share; and the end, for the next request of this run.
 function withCachePoints(prompt: PromptMessage[], stable: number, cachePoint: ProviderOptions): PromptMessage[] {
   const points = new Set([prompt[0]?.role === "system" ? 0 : -1, stable, prompt.length - 1])
@@ -56,7 +57,7 @@ export function markOrigin(metadata: ProviderOptions, id: string): ProviderOptio
   return { ...metadata, [originKey]: { model: id } }
 }
 
-// Providers require alternating roles, and tool results directly after their hasCalls. So everything between two
+// Providers require alternating roles, and tool results directly after their calls. So everything between two
 // answers of the model becomes at most one tool message followed by one user message.
 function assemblePrompt(
   request: ModelRequest,
@@ -183,7 +184,7 @@ function pushText(parts: AssistantPart[], text: string): void {
 function providerOptions(provider: { [key: string]: Json }, id: string, hasText: boolean): ProviderOptions | undefined {
   const options: ProviderOptions = {}
   for (const [key, value] of Object.entries(provider)) {
-    if (!isJsonObject(value)) continue
+    if (!isRecord(value)) continue
     if (key === originKey) {
       if (value.model !== id) return undefined
       continue
@@ -198,18 +199,14 @@ function providerOptions(provider: { [key: string]: Json }, id: string, hasText:
 // Providers accept only objects. Invalid input is wrapped, so that the model still sees what it wrote.
 function callInput(input: Json): Json {
   const clean = cleanJson(input)
-  return isJsonObject(clean) ? clean : { raw: clean }
+  return isRecord(clean) ? clean : { raw: clean }
 }
 
 function cleanJson(value: Json): Json {
   if (typeof value === "string") return wellFormed(value)
   if (Array.isArray(value)) return value.map(cleanJson)
-  if (!isJsonObject(value)) return value
+  if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [wellFormed(key), cleanJson(entry)]))
-}
-
-function isJsonObject(value: Json | undefined): value is { [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 function toPromptFile(part: ImagePart, version: "v3" | "v4"): PromptFile {

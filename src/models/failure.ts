@@ -75,8 +75,8 @@ const explanations: { [code in ModelErrorCode]?: [cause: string, cure: string] }
 function createModelError(code: ModelErrorCode, facts: FailureFacts, context: FailureContext): ModelError {
   const [what, cure] = explanations[code] ?? ["failed", ""]
   const status = facts.status ? ` (HTTP ${facts.status})` : ""
-  const said = redact(facts.message, context.secrets ?? []).slice(0, 500)
-  const quoted = said ? `: ${said.replace(/(?<![.\s])[.\s]+$/, "")}` : ""
+  const message = redact(facts.message, context.secrets ?? []).slice(0, 500)
+  const quoted = message ? `: ${message.replace(/(?<![.\s])[.\s]+$/, "")}` : ""
   return new ModelError(`${context.id} ${what}${status}${quoted}. ${cure}`.trim(), {
     code,
     retryable: retryable.has(code),

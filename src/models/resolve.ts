@@ -12,6 +12,7 @@ import {
   type OptionChecks,
 } from "../core/checks/check-options.ts"
 import { ConfigError, MissingPeerError } from "../core/errors.ts"
+import { withoutUndefined } from "../core/object.ts"
 import { importOptionalPackage } from "../core/optional-package.ts"
 import { editDistance } from "../core/text/nearest-word.ts"
 import type { Price } from "../core/usage.ts"
@@ -236,13 +237,6 @@ function malformedIdMessage(id: string): string {
   const owner = family === "claude" ? "anthropic" : family === "gemini" ? "google" : "openai"
   const example = family ? `${owner}/${id}` : "openai/gpt-5.2"
   return `"${id}" is not a model id. Write provider/model, as "${example}", or "openai-compatible:https://host/v1#model".`
-}
-
-function withoutUndefined<T extends object>(settings: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  // Optional settings of other packages do not accept an explicit undefined.
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 }
 
 function isLocalAddress(baseURL: string | undefined): boolean {

@@ -32,9 +32,9 @@ export interface BuiltinToolContext {
 
 /** Returns the built-in tools for what an agent has. */
 export function builtinTools(context: BuiltinToolContext): Tool[] {
-  const { endsByTool: ends, artifacts, workspace, images, skills, agents, maxParallel } = context
+  const { endsByTool, artifacts, workspace, images, skills, agents, maxParallel } = context
   return [
-    ...(ends ? endingTools() : []),
+    ...(endsByTool ? endingTools() : []),
     ...(artifacts ? [readArtifactTool(artifacts)] : []),
     ...(workspace ? standardFileTools() : []),
     ...(workspace && images ? [readImageTool()] : []),

@@ -1,6 +1,7 @@
 // Validates the results that tools and hooks return.
-import { isBoolean, isListOf, isObject, isObjectWith, isString } from "../core/checks/check-shape.ts"
+import { isBoolean, isListOf, isObjectWith, isString } from "../core/checks/check-shape.ts"
 import type { ImagePart } from "../core/message.ts"
+import { isRecord } from "../core/object.ts"
 import type { Directive, ToolResult } from "./tool.ts"
 
 /** A tool or hook returned an object that is not a valid `ToolResult`. */
@@ -33,7 +34,7 @@ export function checkResultFields(given: ToolResult): Omit<ToolResult, symbol> {
 const resultNames = ["text", "ok", "code", "images", "value", "directive"]
 
 function checkDirectiveFields(given: unknown): Directive {
-  if (!isObject(given)) throw wrongField("directive", "an object with a `kind`", given)
+  if (!isRecord(given)) throw wrongField("directive", "an object with a `kind`", given)
   const { kind, message, files, handedTo, question, options, multiple, custom } = given
   switch (kind) {
     case "continue":

@@ -138,9 +138,9 @@ async function findMatches(
   return found
 }
 
-function matchOptions({ source, flags, isMultiline: spans }: SearchPattern, input: SearchInput): MatchOptions {
+function matchOptions({ source, flags, isMultiline }: SearchPattern, input: SearchInput): MatchOptions {
   const { mode = "content", context = 0 } = input
-  return { source, flags, isMultiline: spans, mode, context: Math.min(context, maxContext) }
+  return { source, flags, isMultiline, mode, context: Math.min(context, maxContext) }
 }
 
 // One more than is shown, to know whether there are more.

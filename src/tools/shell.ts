@@ -2,12 +2,13 @@
 import { basename } from "node:path"
 import * as z from "zod"
 import { checkOptions } from "../core/checks/check-options.ts"
+import { resultWithin } from "../core/time-limit.ts"
 import type { ApprovalCondition } from "../runtime/runtime.ts"
 import { withFailuresAsResults } from "./files/file-results.ts"
 import { reportCommand } from "./shell/command-report.ts"
 import { type Commands, type CommandsOptions, commands } from "./shell/commands.ts"
 import { createProgressReporter } from "./shell/progress-reporter.ts"
-import type { Command, CommandEnd } from "./shell/running-command.ts"
+import type { Command } from "./shell/running-command.ts"
 import { shellChecks } from "./shell/shell-option-checks.ts"
 import { type Tool, type ToolResult, tool, toolFailure } from "./tool.ts"
 import { reservedPrefix } from "./tool-state.ts"
@@ -66,14 +67,14 @@ export function shellTool(commands: Commands, options: ShellToolOptions = {}): T
         const started = await commands.start({ command, cwd, stdin, workspace, signal, lastNumber, tell })
         state.set(lastCommandKey, Math.max(lastNumber, Number(started.id.slice(1))))
         if (background) return await leaveInBackground(started, "Started in the background")
-        const end = await endWithin(started.ended, timeoutMs, signal)
+        const end = await resultWithin(started.ended, timeoutMs, signal)
         reporter.end()
         signal.throwIfAborted()
         // A successful command needs no status line.
         if (end) return await reportCommand(started, end, end.exitCode === 0 && !end.stopped ? "" : undefined)
         if (onTimeout === "background") return await leaveInBackground(started, `Still running after ${timeoutMs} ms`)
         await started.stop("timeout")
-        return await reportCommand(started, await endWithin(started.ended, killWaitMs, signal))
+        return await reportCommand(started, await resultWithin(started.ended, killWaitMs, signal))
       }),
   })
 }
@@ -96,7 +97,7 @@ export function checkCommandTool(commands: Commands): Tool {
         const command = commands.find(id)
         if (!command) return toolFailure("unknown-command", unknownText(id, commands))
         if (kill) await command.stop("killed")
-        const end = command.end ?? (await endWithin(command.ended, kill ? killWaitMs : waitMs, signal))
+        const end = command.end ?? (await resultWithin(command.ended, kill ? killWaitMs : waitMs, signal))
         signal.throwIfAborted()
         return await reportCommand(command, end)
       }),
@@ -109,21 +110,6 @@ const killWaitMs = 5000
 async function leaveInBackground(command: Command, what: string): Promise<ToolResult> {
   command.release()
   return await reportCommand(command, undefined, `${what}: command "${command.id}". See it with check_command.`)
-}
-
-/** Resolves with the end of a command; undefined if it takes longer or the signal fires first. */
-async function endWithin(ended: Promise<CommandEnd>, ms: number, signal: AbortSignal): Promise<CommandEnd | undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>()
-  const giveUp = () => resolve(undefined)
-  const timer = setTimeout(giveUp, ms)
-  signal.addEventListener("abort", giveUp)
-  if (signal.aborted) giveUp()
-  try {
-    return await Promise.race([ended, promise])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener("abort", giveUp)
-  }
 }
 
 function confinementText({ sandbox, network }: Commands): string {

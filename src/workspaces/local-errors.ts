@@ -1,4 +1,4 @@
-// Converts errors of the file system to errors of ours.
+// Converts errors of the file system to AgentErrors.
 import { AgentError } from "../core/errors.ts"
 import { isFolderError, notFoundError, workspaceError } from "./workspace-errors.ts"
 

@@ -19,14 +19,14 @@ export interface Draft extends AsyncDisposable {
 
 export async function createDraft(root: string, path: string): Promise<Draft> {
   for (let attempt = 0; ; attempt++) {
-    let place: OpenPath | undefined
+    let openedPath: OpenPath | undefined
     try {
-      place = await openPath(root, path, { create: true })
-      if (!place) throw notFoundError(path)
-      return await createDraftAt(place, path)
+      openedPath = await openPath(root, path, { create: true })
+      if (!openedPath) throw notFoundError(path)
+      return await createDraftAt(openedPath, path)
     } catch (error) {
-      if (place) await removeEmptyFolders(place.folders)
-      await place?.[Symbol.asyncDispose]()
+      if (openedPath) await removeEmptyFolders(openedPath.folders)
+      await openedPath?.[Symbol.asyncDispose]()
       // A folder on the path may have been removed with its last file before ours was in it.
       if (errnoOf(error) !== "ENOENT" || attempt > 20) throw toLocalError(error, path)
     }
@@ -51,8 +51,8 @@ export async function removeEmptyFolders(folders: readonly OpenFolder[]): Promis
   }
 }
 
-async function createDraftAt(place: OpenPath, path: string): Promise<Draft> {
-  const { folders, folder, name, stats } = place
+async function createDraftAt(openedPath: OpenPath, path: string): Promise<Draft> {
+  const { folders, folder, name, stats } = openedPath
   if (stats && !stats.isFile()) throw pathTakenError(path, path)
   const target = folder.at(name)
   // A rename would replace a file that may not be written, so this is checked first.
@@ -89,7 +89,7 @@ async function createDraftAt(place: OpenPath, path: string): Promise<Draft> {
         await unlink(draft).catch(no)
         await removeEmptyFolders(folders)
       }
-      await place[Symbol.asyncDispose]()
+      await openedPath[Symbol.asyncDispose]()
     },
   }
 }

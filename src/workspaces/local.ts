@@ -85,27 +85,27 @@ export function localWorkspace(folder: string): Workspace {
     async stat(path, options = {}) {
       const clean = cleanPath(path)
       throwIfAborted(options.signal)
-      await using place = await openPath(root, clean)
-      return place?.stats?.isFile() ? infoOf(clean, place.stats) : undefined
+      await using openedPath = await openPath(root, clean)
+      return openedPath?.stats?.isFile() ? infoOf(clean, openedPath.stats) : undefined
     },
 
     async *list(folder = "", options = {}) {
       const base = cleanFolder(folder)
       const glob = options.glob === undefined ? undefined : compileGlob(options.glob)
       throwIfAborted(options.signal)
-      await using place = await openPath(root, base === "" ? "." : `${base}/.`)
-      if (!place) return
+      await using openedPath = await openPath(root, base === "" ? "." : `${base}/.`)
+      if (!openedPath) return
       const walk = { base, glob, signal: options.signal }
-      for await (const { path, stats } of listFilesBelow(place.folder, "", walk)) yield infoOf(path, stats)
+      for await (const { path, stats } of listFilesBelow(openedPath.folder, "", walk)) yield infoOf(path, stats)
     },
 
     async remove(path, options = {}) {
       const clean = cleanPath(path)
       throwIfAborted(options.signal)
-      await using place = await openPath(root, clean, { keepLink: true })
-      if (!place?.stats?.isFile() && !place?.stats?.isSymbolicLink()) return
-      await undefinedOn("ENOENT", clean, unlink(place.folder.at(place.name)))
-      await removeEmptyFolders(place.folders)
+      await using openedPath = await openPath(root, clean, { keepLink: true })
+      if (!openedPath?.stats?.isFile() && !openedPath?.stats?.isSymbolicLink()) return
+      await undefinedOn("ENOENT", clean, unlink(openedPath.folder.at(openedPath.name)))
+      await removeEmptyFolders(openedPath.folders)
     },
   }
 }
@@ -117,10 +117,10 @@ interface OpenFile extends AsyncDisposable {
 
 async function openFile(root: string, path: string, { signal }: StopOptions = {}): Promise<OpenFile> {
   throwIfAborted(signal)
-  await using place = await openPath(root, path)
-  if (!place?.stats) throw notFoundError(path)
-  if (!place.stats.isFile()) throw notAFileError(path, place.stats)
-  const file = await open(place.folder.at(place.name), forReading).catch((error) => {
+  await using openedPath = await openPath(root, path)
+  if (!openedPath?.stats) throw notFoundError(path)
+  if (!openedPath.stats.isFile()) throw notAFileError(path, openedPath.stats)
+  const file = await open(openedPath.folder.at(openedPath.name), forReading).catch((error) => {
     throw toLocalError(error, path)
   })
   const stats = await file.stat({ bigint: true })

@@ -18,7 +18,7 @@ test("a copy of data is the same and shares nothing", () => {
   assert.equal(JSON.stringify(copyJson(odd)), '{"__proto__":{"a":[1]}}')
 })
 
-// Changes everything that can be.
+// Changes every member that can be changed.
 function spoil(value: Json): void {
   if (typeof value !== "object" || value === null) return
   for (const part of Object.values(value)) spoil(part)

@@ -15,7 +15,7 @@ const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 const agent = () =>
   createAgent({ model: scriptedModel([cell("const secret = 'token'; secret"), "Done."]), runtime: () => jsRuntime() })
 
-/** Everything that is written, by the function that has it written below a folder. */
+/** Every function that writes files below a folder. */
 const writers: [what: string, write: (folder: string) => Promise<unknown>, atLeast: string[]][] = [
   [
     "the archive of a session",
@@ -57,7 +57,7 @@ const writers: [what: string, write: (folder: string) => Promise<unknown>, atLea
     async (folder) => {
       const store = sqliteStore(join(folder, "db/karst.db"))
       await store.commit([{ type: "put", key: "a", value: 1 }])
-      // They are removed with the last connection.
+      // SQLite removes these files when the last connection closes.
       return () => store.close()
     },
     ["karst.db", "karst.db-wal", "karst.db-shm"],

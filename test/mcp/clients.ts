@@ -7,7 +7,7 @@ import { serveMcp } from "../../src/mcp/server/serve-mcp.ts"
 import { isToolResult, type ToolContext, type ToolResult } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspaces/memory.ts"
 
-/** The protocol of 2025, which has sessions, and that of 2026, which has none. */
+/** The protocol of 2025, with sessions, and that of 2026, without. */
 export type Era = "legacy" | "modern"
 
 export async function serve(context: TestContext, options: Partial<ServeMcpOptions>): Promise<McpEndpoint> {
@@ -37,7 +37,7 @@ export async function call(client: Client, name: string, input: Record<string, u
   return `${result.isError ? "! " : ""}${textOf(result)}`
 }
 
-/** A tool of a kit, as it is called for a model. */
+/** Calls a tool of a kit as for a model. */
 export async function use(
   kit: McpToolKit,
   name: string,

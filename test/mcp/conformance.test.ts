@@ -12,9 +12,10 @@ import type { McpEndpoint } from "../../src/mcp/mcp-types.ts"
 import { serveMcp } from "../../src/mcp/server/serve-mcp.ts"
 import { tool, toolResult } from "../../src/tools/tool.ts"
 
-// The scenarios of the official suite that apply. To our server do not: those of resources, prompts, completion and logging, which it
-// does not offer; of sampling and elicitation, which it does not ask for; and of audio and embedded resources, which our tools do
-// not give. The suite knows the protocol up to 2025-11-25; that of 2026-07-28 is tested in server.test.ts.
+// The scenarios of the official suite that apply. To our server do not: those of resources, prompts, completion and
+// logging, which it does not offer; of sampling and elicitation, which it does not ask for; and of audio and embedded
+// resources, which our tools do not give. The suite knows the protocol up to 2025-11-25; that of 2026-07-28 is tested
+// in server.test.ts.
 const serverScenarios = [
   "server-initialize",
   "ping",
@@ -29,8 +30,8 @@ const serverScenarios = [
   "dns-rebinding-protection",
 ]
 
-// To our client do not: elicitation, which it does not offer; the metadata of 2025-03-26, whose issuer the package no longer accepts; and
-// cross-app access, which is a provider of the package alone.
+// To our client do not: elicitation, which it does not offer; the metadata of 2025-03-26, whose issuer the package no
+// longer accepts; and cross-app access, which is a provider of the package alone.
 const clientScenarios = [
   "initialize",
   "tools_call",
@@ -39,7 +40,7 @@ const clientScenarios = [
   "auth/client-credentials-basic",
 ]
 
-// More of the same: they run when everything must.
+// Further scenarios, which run only if everything must.
 const moreClientScenarios = [
   "auth/metadata-var1",
   "auth/metadata-var2",
@@ -91,7 +92,7 @@ describe("the official conformance suite", { concurrency: 2 }, () => {
   }
 })
 
-// By the names that the suite calls them by.
+// The names that the suite uses.
 const tools = [
   tool({ name: "test_simple_text", description: "Text.", run: () => "This is a simple text response for testing." }),
   tool({

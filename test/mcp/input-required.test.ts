@@ -134,7 +134,7 @@ interface Repeated {
   inputResponses?: Record<string, unknown>
 }
 
-/** A client that gives the questions to the test. */
+/** A client that passes the questions to the test. */
 async function manual(context: TestContext, { url, headers }: McpEndpoint) {
   const client = new Client(
     { name: "person", version: "1" },

@@ -166,7 +166,7 @@ describe("what is sent to do harm", () => {
       return (await send(endpoint, { method: "DELETE", path: "/mcp", headers })).statusCode
     }
     assert.equal(await ended("00000000-0000-0000-0000-000000000000"), 404)
-    // The number of a call is known in its own session only.
+    // Request ids are valid only in their own session.
     for (let requestId = 0; requestId < 5; requestId++) {
       const headers = { ...json, ...endpoint.headers, "mcp-session-id": String(session) }
       const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } }
@@ -184,7 +184,7 @@ async function works(context: TestContext, endpoint: McpEndpoint): Promise<void>
   assert.equal(await call(client, "touch"), "touched")
 }
 
-/** As it is: nothing is added, and no path is tidied up. */
+/** Sends the path unchanged, without normalising it. */
 async function send(
   { url }: McpEndpoint,
   options: RequestOptions,
@@ -205,7 +205,7 @@ function answer(asking: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => asking.on("response", resolve).on("error", reject))
 }
 
-/** Sends without end and says how much was taken before the answer. */
+/** Sends an endless body and returns how much was accepted before the response. */
 async function flood(
   { url, headers }: McpEndpoint,
   size: number,

@@ -200,7 +200,7 @@ describe("a runtime that is served", () => {
       const asked: string[] = []
       client.setRequestHandler("elicitation/create", async ({ params }) => {
         asked.push(params.message)
-        // The answer comes after `run` has said that it is waited for.
+        // The answer is given after `run` has reported that the cell waits for it.
         await until(() => isWaiting)
         return answer
       })
@@ -425,7 +425,7 @@ function out(text: string): string {
   return `<output>\n${text}\n</output>`
 }
 
-// The next look may come before the cell's end does.
+// The call may be repeated before the cell has ended.
 async function waited(client: Client, cell: string): Promise<string> {
   for (;;) {
     const text = textOf(await client.callTool({ name: "wait", arguments: { cell } }))

@@ -24,7 +24,7 @@ describe("the tools of an MCP server at an address", () => {
       { legacy: "reject" },
     )
     const answer = toNodeHandler(handler)
-    // The same thing, where members that are not there may be undefined.
+    // The same object; only the declared types of missing members differ.
     const url = await listen(context, (request, response) => answer(request as Parameters<typeof answer>[0], response))
     await using kit = await mcpTools({ url })
     assert.equal(kit.instructions, "Ask for the era.")
@@ -72,7 +72,7 @@ describe("the tools of an MCP server at an address", () => {
         }),
       ],
     })
-    // Between the two, so that the line can be cut.
+    // A proxy between client and server, which can cut the connection.
     const line = createServer((request, response) => {
       sockets.add(request.socket)
       void relay(request, response, endpoint.url)
@@ -145,7 +145,7 @@ async function relay(request: IncomingMessage, response: ServerResponse, url: st
   try {
     for await (const chunk of answer.body ?? []) response.write(chunk)
   } catch {
-    // The line was cut, or the server is closed.
+    // The connection was cut, or the server is closed.
   }
   response.end()
 }

@@ -244,7 +244,7 @@ function logFile(context: TestContext) {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    // One that is dead and not yet waited for is still there.
+    // A zombie still exists in /proc.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
   } catch {
     return false

@@ -217,7 +217,7 @@ async function project(context: TestContext, files: Record<string, string>): Pro
   return folder
 }
 
-/** What an agent of ours sees of a call. */
+/** Calls a tool as an agent does. */
 async function call(kit: McpToolKit, name: string, input: Record<string, string | number>): Promise<string> {
   const agent = createAgent({
     model: scriptedModel([[{ type: "tool-call", id: "t", name, input }], "Done."]),

@@ -289,7 +289,7 @@ describe("serveMcp", () => {
       [[echo, echo], /two with the name "echo"/],
       [{ x: 3 }, /tools\.x: this is no tool/],
     ] as const) {
-      // What the types would refuse.
+      // Values that the types would refuse.
       await assert.rejects(serveMcp({ name: "test", tools: tools as never }), says)
     }
     assert.throws(() => methods(new Counter(), { nothing: "x" } as never), /has no method "nothing"/)

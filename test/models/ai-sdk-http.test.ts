@@ -85,7 +85,7 @@ for (const [name, provider] of Object.entries(providers)) {
     const parts = served.model.stream(request)[Symbol.asyncIterator]()
     const first = parts.next()
     const open = () => gates[opened.length - 1]?.resolve()
-    // Opens one gate after the other until the first text is there; the second must still be behind a gate.
+    // Opens one gate after another until the first text arrives. The second text must still be behind a gate.
     let done = false
     first.then(() => {
       done = true
@@ -292,7 +292,7 @@ test("Gemini gets its thought signature back with the tool call", async () => {
   assert.deepEqual([call.functionCall.name, call.thoughtSignature], ["add", "thought"])
 })
 
-// Asks, folds the answer into a message as an agent does, adds the tool's result and asks again.
+// Sends a request, folds the answer into a message as an agent does, adds the tool's result and sends another request.
 async function roundTrip(model: Model): Promise<void> {
   const parts = await collect(model.stream(request))
   const reasoning = parts.filter((part) => part.type === "reasoning")

@@ -10,7 +10,7 @@ import { collect, failing, settle, textOf } from "./helpers.ts"
 
 const done = { type: "finish", finishReason: { unified: "stop", raw: "stop" }, usage: {} }
 
-/** An AI SDK model that streams these parts, and remembers how it was called. */
+/** An AI SDK model that streams these parts and records its calls. */
 function fake(parts: readonly unknown[] = [done], over: Partial<AiSdkModel> = {}) {
   const calls: AiSdkCall[] = []
   const model: AiSdkModel = {
@@ -29,7 +29,7 @@ function fake(parts: readonly unknown[] = [done], over: Partial<AiSdkModel> = {}
 async function promptFor(messages: Message[], over: Partial<AiSdkModel> = {}, request: Partial<ModelRequest> = {}) {
   const { model, calls } = fake([done], over)
   await collect(aiSdk(model).stream({ system: "", messages, ...request }))
-  // What we send is a PromptMessage[]; the AI SDK's types are checked below.
+  // We send a PromptMessage[]; the AI SDK's types are checked below.
   return calls[0]?.prompt as PromptMessage[]
 }
 

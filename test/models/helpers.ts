@@ -13,7 +13,7 @@ export function textOf(parts: readonly ModelPart[]): string {
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("")
 }
 
-/** What came before the error, and the error. */
+/** The parts before the error, and the error. */
 export async function failing(parts: AsyncIterable<ModelPart>): Promise<{ parts: ModelPart[]; error: unknown }> {
   const all: ModelPart[] = []
   try {
@@ -24,7 +24,7 @@ export async function failing(parts: AsyncIterable<ModelPart>): Promise<{ parts:
   throw new Error(`The stream did not fail: ${JSON.stringify(all)}`)
 }
 
-/** A model that does what the function says. */
+/** A model with the given stream function. */
 export function modelOf(stream: (request: ModelRequest) => AsyncIterable<ModelPart>): Model {
   return { id: "test/model", stream }
 }
@@ -35,12 +35,12 @@ export function text(content: string): ModelPart {
 
 export const finish: ModelPart = { type: "finish", reason: "stop", usage: { complete: false } }
 
-/** Lets everything that is ready happen. */
+/** Lets all pending callbacks run. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Time that passes only when told: the newest timer fires, or nothing does. */
+/** A manual clock: fires the newest timer on request. */
 export function manualClock() {
   const timers = new Set<{ ms: number; callback: () => void }>()
   return {
@@ -49,7 +49,7 @@ export function manualClock() {
       timers.add(timer)
       return () => timers.delete(timer)
     },
-    /** The delays being waited for right now. */
+    /** The delays of the pending timers. */
     get waiting(): number[] {
       return [...timers].map((timer) => timer.ms)
     },

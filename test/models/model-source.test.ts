@@ -47,7 +47,7 @@ test("what is wrong with an id shows at the first stream, and may be mended for 
   assert.ok(error instanceof ConfigError)
   assert.match(error.message, /GROQ_API_KEY/)
   process.env.GROQ_API_KEY = "here now"
-  // Aborted before it starts: found this time, and still no request is made.
+  // Aborted before it starts: the model is found this time, but no request is made.
   const mended = await failing(model.stream({ ...ask, signal: AbortSignal.abort() }))
   assert.equal((mended.error as Error).name, "AbortError")
 })

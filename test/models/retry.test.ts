@@ -10,7 +10,7 @@ function failure(code: ModelErrorCode, options: { retryable?: boolean; retryAfte
   return new ModelError(`It was ${code}.`, { code, retryable: true, ...options })
 }
 
-/** Retry options without waiting: delays are written down instead. */
+/** Retry options that record delays instead of waiting. */
 function noWait(random = 0) {
   const delays: number[] = []
   return {

@@ -7,7 +7,7 @@ import { ask, collect, failing, finish, manualClock, modelOf, settle, text, text
 
 const limits = { connectMs: 1, thinkMs: 2, idleMs: 3 }
 
-/** A model whose parts, signs of life and silence the test decides. */
+/** A model whose parts and signs of life are controlled by the test. */
 function puppet() {
   const gates: PromiseWithResolvers<void>[] = []
   const seen: { request?: ModelRequest; closed: boolean } = { closed: false }

@@ -8,7 +8,7 @@ export function call(name: string, input: object = {}, id = `${name}-1`): ModelP
 
 export const finish = (message: string): ModelPart[] => call("finish", { message })
 
-/** An answer that gives tasks, each as "agent: prompt". */
+/** An answer that delegates tasks, each as "agent: prompt". */
 export function delegate(tasks: readonly string[], more: object = {}): ModelPart[] {
   const given = tasks.map((task) => {
     const [agent, prompt] = task.split(": ")
@@ -17,13 +17,13 @@ export function delegate(tasks: readonly string[], more: object = {}): ModelPart
   return call("delegate", { tasks: given, ...more }, `delegate-${tasks.join()}`)
 }
 
-/** What the model was given back for its last call, as text. */
+/** The text of the last tool result that the model received. */
 export function resultIn({ messages }: ModelRequest | { messages: ModelRequest["messages"] } = assert.fail()): string {
   const result = messages.findLast(({ role }) => role === "result")
   return (result?.parts ?? []).map((part) => (part.type === "tool-result" ? part.text : "")).join("\n")
 }
 
-/** What the user said last. */
+/** The user's last message. */
 export function saidIn({ messages }: ModelRequest): string {
   const said = messages.findLast((message) => message.role === "user" && message.origin === "prompt")
   const [part] = said?.parts ?? []

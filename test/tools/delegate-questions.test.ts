@@ -12,7 +12,7 @@ import { call, delegate, finish, resultIn, saidIn } from "./delegate-case.ts"
 
 const look = tool({ name: "look", description: "Looks", run: () => "nothing" })
 
-/** A sub-agent that asks once, and then says what it was answered. */
+/** A sub-agent that asks once, and then repeats the answer. */
 function asker(name: string, question = "Which colour?", options: string[] = ["red", "blue"]) {
   const model = scriptedModel((request) => {
     const answered = request.messages.some(({ parts }) => parts.some((part) => part.type === "tool-result"))
@@ -22,7 +22,7 @@ function asker(name: string, question = "Which colour?", options: string[] = ["r
   return createAgent({ name, model, tools: [look] })
 }
 
-/** Passes on what the user says to a task that asked. */
+/** Passes the user's answer to a task that asked. */
 const passOn =
   (...ids: string[]): ScriptedStep =>
   (request) =>
@@ -75,7 +75,7 @@ describe("a question of a sub-agent", () => {
         "Painted 24.",
       ]),
       runtime: () => jsRuntime(),
-      // Agents that write code have none by themselves.
+      // Code agents have no ask tool by default.
       tools: [askTool()],
     })
     const model = scriptedModel([delegate(["painter: paint"]), passOn("t1"), finish("Done.")])

@@ -15,7 +15,7 @@ import { call, delegate, finish, resultIn, saidIn } from "./delegate-case.ts"
 
 const usage = { input: 10, output: 5, complete: true }
 
-/** A sub-agent that answers what the function makes of its prompt. */
+/** A sub-agent whose answer is a function of its prompt. */
 function worker(name: string, answer: (prompt: string) => ScriptedStep | Promise<ScriptedStep>, options = {}) {
   const model = scriptedModel((request) => answer(saidIn(request)), { usage })
   return createAgent({ name, description: `Does ${name} work`, model, ...options })
@@ -26,7 +26,7 @@ function lead(steps: readonly ScriptedStep[], agents: Parameters<typeof createAg
   return { model, agent: createAgent({ name: "lead", model, agents, ...options }) }
 }
 
-/** An agent that is made after the tools that name it. */
+/** An agent that is created after the tools that name it. */
 function later(find: () => Agent | undefined): Agent {
   const agent = () => find() ?? assert.fail()
   return {

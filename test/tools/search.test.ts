@@ -188,7 +188,7 @@ for (const [name, tool] of [
         ...base,
         async read(path, options) {
           const bytes = await base.read(path, options)
-          // The matcher has it by then.
+          // By then the worker is matching.
           setImmediate(() => setImmediate(() => controller.abort()))
           return bytes
         },

@@ -135,7 +135,7 @@ describe("a command that takes too long", () => {
   test("is killed where that is asked for, with all it started and its output kept", async (t) => {
     const { run, mark } = shellCase(t, { onTimeout: "kill" })
     const command = "echo one; (sleep 1000; echo never) & sleep 1000; echo two"
-    // On a busy machine it may not come to write in so short a time.
+    // On a busy machine the command may not have written yet.
     await until(async () => {
       const { code, text } = await run({ command, timeoutMs: 200 })
       assert.equal(code, "timeout")
@@ -222,7 +222,7 @@ describe("an aborted run", () => {
 })
 
 describe("the end of the program", () => {
-  // Starts what would run on, says so, and then waits or ends.
+  // Starts commands that would keep running, reports that, and then waits or ends.
   const program = (end: string) => `
     import { shellTools } from "${new URL("../../src/tools/shell.ts", import.meta.url)}"
     import { localWorkspace } from "${new URL("../../src/workspaces/local.ts", import.meta.url)}"

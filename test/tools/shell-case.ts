@@ -16,9 +16,9 @@ export interface ShellCase {
   tools: ShellTools
   shell: Tool
   check: Tool
-  /** What was told while a command ran. */
+  /** The progress reports of the commands. */
   told: string[]
-  /** An entry that everything started here has in its environment. */
+  /** An environment entry of everything started here. */
   mark: string
   run(input: object, context?: Partial<ToolContext>): Promise<Reported>
   checkUp(input: object, context?: Partial<ToolContext>): Promise<Reported>
@@ -26,7 +26,7 @@ export interface ShellCase {
 
 export type Reported = ToolResult & { report: CommandReport }
 
-/** A shell in a fresh folder, closed and removed after the test; then nothing that it started is left. */
+/** A shell in a fresh folder. After the test it is closed and removed, and none of its processes may be left. */
 export function shellCase(test: TestContext, options: ShellOptions = {}): ShellCase {
   const root = mkdtempSync(join(tmpdir(), "karst-test-shell-"))
   const mark = `KARST_TEST=${randomUUID()}`
@@ -56,7 +56,7 @@ export function shellCase(test: TestContext, options: ShellOptions = {}): ShellC
   return { root, workspace, tools, shell, check, told, mark, run: use(shell), checkUp: use(check) }
 }
 
-/** The processes that have an entry in their environment, as `number:name`; not those that only wait to be counted. */
+/** The processes with an entry in their environment, as `number:name`, without zombies. */
 export function alive(mark: string): string[] {
   return readdirSync("/proc").flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return []
@@ -67,14 +67,14 @@ export function alive(mark: string): string[] {
   })
 }
 
-/** Waits until something holds; a test that waits for what never comes runs into its time-out. */
+/** Waits until a condition holds. If it never does, the test times out. */
 export async function until(holds: () => unknown): Promise<void> {
   while (!(await holds())) await delay(5)
 }
 
 function reported(result: unknown): Reported {
   if (!isToolResult(result)) throw new Error("not a tool result")
-  // Results of these two tools carry reports, but for failures before a command was started.
+  // Results of both tools contain reports, except for failures before a command was started.
   return { ...result, report: result.value as CommandReport }
 }
 

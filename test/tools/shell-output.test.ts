@@ -33,7 +33,7 @@ describe("output", () => {
     const command = "seq 1 5000; while [ ! -e go ]; do sleep 0.01; done; echo end"
     let log = ""
     let id = ""
-    // On a busy machine it may not come to write in so short a time.
+    // On a busy machine the command may not have written yet.
     await until(async () => {
       const { report } = await run({ command, timeoutMs: 200 })
       id = report.id
@@ -106,7 +106,7 @@ describe("output", () => {
 
   test("with a log is not left behind elsewhere", { skip: withoutProc }, async (t) => {
     const { run, tools } = shellCase(t)
-    // Its own folder, and not that of a shell that somebody else has open: the one its pipe is in.
+    // The folder of this shell is the one that contains its pipe.
     const { report } = await run({ command: "seq 1 50000; readlink /proc/self/fd/1" })
     const [folder = ""] = /\/\S*karst-shell-[^/\s]+/.exec(report.output) ?? []
     assert.ok(existsSync(folder))

@@ -61,7 +61,7 @@ describe("a sandboxed shell", { skip: requires("bwrap") }, () => {
     const server = createServer((_, response) => response.end("reached")).listen(0, "127.0.0.1")
     await new Promise((resolve) => server.once("listening", resolve))
     t.after(() => server.close())
-    // A true boundary: a server that listens on a port has such an address.
+    // A server that listens on a port has this type of address.
     const { port } = server.address() as AddressInfo
     const command = `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3`
     assert.doesNotMatch((await shellCase(t, { sandbox: "os" }).run({ command })).text, /reached/)
@@ -101,7 +101,7 @@ describe("a sandboxed shell", { skip: requires("bwrap") }, () => {
 })
 
 describe("where a sandbox cannot be had", () => {
-  // Whether there is one is asked once in a program: so each asks in its own, on another system as it believes.
+  // The sandbox is probed once per process, so each case runs in its own process with another platform.
   function ask(sandbox: string) {
     const program = `
       Object.defineProperty(process, "platform", { value: "darwin" })

@@ -115,7 +115,7 @@ describe("a command", () => {
       seen.push(text)
       writeFileSync(join(root, "go"), "")
     }
-    // It goes on once somebody was told.
+    // The command continues after its first output was reported.
     const command = "echo first; while [ ! -e go ]; do sleep 0.01; done; echo last; (sleep 0.3; echo late) &"
     await run({ command }, { progress })
     assert.equal(seen.join(""), "first\nlast\n")
@@ -210,7 +210,7 @@ describe("the shell", () => {
 
   test("costs few words in each request", (t) => {
     const { shell, check } = shellCase(t)
-    // About four characters to a token.
+    // A token has about four characters.
     for (const { name, description, input } of [shell, check]) {
       const length = JSON.stringify({ name, description, input }).length
       assert.ok(length < 120 * 5, `${name}: ${length} characters`)

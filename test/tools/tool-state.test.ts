@@ -22,7 +22,7 @@ describe("the state that tools share", () => {
   })) {
     test(`refuses ${kind}, and keeps what was there`, () => {
       const state = createToolState({ key: 1 })
-      // A tool in plain JavaScript may give anything.
+      // A tool in plain JavaScript may return anything.
       assert.throws(
         () => Reflect.apply(state.set, undefined, ["key", value]),
         /^TypeError: The state "key".* is not JSON/,

@@ -13,12 +13,12 @@ export interface Files {
   [path: string]: string | Uint8Array
 }
 
-/** Both kinds of workspace with the same files: one with a folder behind it, one without. */
+/** Both kinds of workspace with the same files: with and without a local folder. */
 export async function workspaces(context: TestContext, files: Files = {}): Promise<Workspace[]> {
   return [memoryWorkspace(files), await folderWith(context, files)]
 }
 
-/** A folder that goes with the test. */
+/** A folder that is removed after the test. */
 export async function folderWith(context: TestContext, files: Files = {}): Promise<Workspace & { root: string }> {
   const root = await mkdtemp(join(tmpdir(), "karst-tools-"))
   context.after(() => rm(root, { recursive: true, force: true }))
@@ -27,7 +27,7 @@ export async function folderWith(context: TestContext, files: Files = {}): Promi
   return { ...workspace, root }
 }
 
-/** Makes a call as an agent does: validated, then run. */
+/** Calls a tool as an agent does: validates the input, then runs it. */
 export async function use(tool: Tool, input: Json, workspace: Workspace, signal?: AbortSignal): Promise<ToolResult> {
   const accepted = await tool.accept(input)
   if (!accepted.ok) assert.fail(accepted.message)

@@ -9,7 +9,7 @@ const program = fileURLToPath(new URL("../fixtures/workspace/far-run.ts", import
 describe("a run whose files are elsewhere", () => {
   for (const place of ["s3", "memory"]) {
     test(`writes no local file: ${place}`, async () => {
-      // The process may read files and start threads, and write nothing.
+      // The process may read files and start threads, but not write.
       const rights = ["--permission", "--allow-fs-read=*", "--allow-worker"]
       const { stdout } = await promisify(execFile)(process.execPath, [...rights, program, place])
       const { refused, output, failed, files } = JSON.parse(stdout)

@@ -64,7 +64,7 @@ describe("a glob", () => {
 const name = fc.stringMatching(/^[ab.]{1,3}$/)
 const paths = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"))
 const pieces = ["a", "b", ".", "*", "?", "[ab]", "[!a]", "[a-b]", "{a,b}", "{a,}", "{a*,{b,.}}", "**"]
-// `**` has its own meaning only as a whole name, so it is also drawn as one.
+// `**` is special only as a whole name, so it is also generated as one.
 const namePattern = fc.oneof(
   fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 3 }).map((pieces) => pieces.join("")),
   fc.constant("**"),
@@ -76,7 +76,7 @@ const patterns = fc
 
 const folders = "\u0001"
 
-/** Slow and plain: all braces expanded, then name by name. */
+/** A slow and simple implementation: expands all braces, then compares name by name. */
 function naive(pattern: string, path: string): boolean {
   const marked = pattern.split("/").map((name) => (/^\*{2,}$/.test(name) ? folders : name))
   return expand(marked.join("/")).some((each) => namesMatch(each.split("/"), path.split("/")))

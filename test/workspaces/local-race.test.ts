@@ -64,7 +64,7 @@ describe("localWorkspace, while others interfere", () => {
     const workspace = localWorkspace(root)
     for (let round = 0; round < 6; round++) {
       const writer = fork(join(programs, "writer.ts"), [root, String(size)])
-      // Each message tells that one more file is done; the next is being written.
+      // Each message reports one more finished file; the next one is being written.
       for (let files = 0; files <= round % 3; files++) await once(writer, "message")
       await new Promise((resolve) => setImmediate(resolve))
       writer.kill("SIGKILL")

@@ -264,7 +264,7 @@ async function paths(workspace: Workspace, below?: string): Promise<string[]> {
   return await Array.fromAsync(workspace.list(below), ({ path }) => path)
 }
 
-/** The file system forbids root nothing, so root becomes somebody else for a while. */
+/** The file system denies root nothing, so root changes its user id for a while. */
 async function asNobody(root: string, work: () => Promise<void>): Promise<void> {
   if (process.geteuid?.() !== 0) return await work()
   const nobody = 65534

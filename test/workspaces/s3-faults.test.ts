@@ -53,7 +53,7 @@ describe("s3Workspace, when things go wrong", () => {
       ]) {
         await assert.rejects(work(), (error) => {
           assert.ok(error instanceof AgentError)
-          // HEAD is answered without a body: only the status says what is wrong.
+          // HEAD has no body: only the status shows the error.
           const isHead = s3.seen.at(-1)?.method === "HEAD"
           if (!isHead || error.code === code) assert.equal(error.code, code)
           else assert.match(error.code, /^(permission-denied|invalid-response|server-error)$/)

@@ -2,18 +2,18 @@ import { createHash, createHmac, randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
-/** What goes wrong with one request, if anything. */
+/** The fault of one request, if any. */
 export type Fault =
-  /** An answer of this status, with S3's words for it. */
+  /** A response with this status and S3's error body. */
   | { status: number; code?: string; message?: string; headers?: Record<string, string>; body?: string }
-  /** The connection is cut before the request was looked at, or after it was done and before it was answered. */
+  /** The connection is cut before the request is processed, or after it was processed but before the response. */
   | "reset"
   | "lost-answer"
-  /** No answer, ever. */
+  /** Never responds. */
   | "silence"
-  /** The answer ends after so many bytes of its body; "quietly" without saying how many there should be. */
+  /** The response ends after this many bytes of its body; "quietly" without a content length. */
   | { cutAfter: number; quietly?: boolean }
-  /** The object is replaced before it is looked at. */
+  /** The object is replaced before the request is processed. */
   | { replacedBy: string }
 
 export interface Request {
@@ -26,7 +26,7 @@ export interface Request {
 export interface S3Server extends AsyncDisposable {
   endpoint: string
   objects: Map<string, StoredObject>
-  /** Multipart uploads that were begun and neither completed nor dropped. */
+  /** Multipart uploads that were neither completed nor aborted. */
   uploads: Map<string, Map<number, Buffer>>
   /** Every request, in order. */
   seen: Request[]
@@ -47,7 +47,8 @@ interface Answer {
 
 export const credentials = { accessKeyId: "key-id", secretAccessKey: "key-secret" }
 
-/** A small S3 that checks signatures, keeps conditions and fails on demand. Its one bucket is `bucket`, and a page of a listing has `pageSize` keys. */
+/** A small S3 server that checks signatures, supports conditions and fails on demand. It has one bucket, and
+ *  listings have `pageSize` keys per page. */
 export async function startS3({ pageSize = 1000, bucket = "bucket" } = {}): Promise<S3Server> {
   const objects: S3Server["objects"] = new Map()
   const uploads: S3Server["uploads"] = new Map()

@@ -7,7 +7,7 @@ declare module "s3rver" {
     configureBuckets: { name: string }[]
   }
 
-  /** Where s3rver keeps objects. Its calls take the object, or the place of a part and its content. */
+  /** The object store of s3rver. Its methods take an object, or the location of a part and its content. */
   interface Store {
     getResourcePath(bucket: string, key: string | undefined, resource: string): string
     putObject(object: { bucket: string; key: string }): Promise<{ size: number }>

@@ -6,7 +6,8 @@ import S3rver from "s3rver"
 
 export const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" }
 
-/** A real S3 server with one bucket. It ignores conditions and does not check signatures; the server in s3-server.ts does both. */
+/** A real S3 server with one bucket. It ignores conditions and does not check signatures; the server in s3-server.ts
+ *  does both. */
 export async function startS3rver(bucket: string): Promise<{ endpoint: string } & AsyncDisposable> {
   const directory = await mkdtemp(join(tmpdir(), "karst-s3-"))
   const configureBuckets = [{ name: bucket }]
@@ -22,7 +23,7 @@ export async function startS3rver(bucket: string): Promise<{ endpoint: string } 
   }
 }
 
-// s3rver answers when it has read what it is to write, and it may write later. S3 never does that.
+// s3rver may respond before it has written the file. S3 never does that.
 function waitForFiles({ store }: S3rver): void {
   const { putObject, putPart } = store
   store.putObject = (object) =>

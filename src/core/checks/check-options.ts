@@ -1,7 +1,8 @@
 // Checks of public options: unknown names and wrong types become one ConfigError with suggestions.
 import { ConfigError } from "../errors.ts"
+import { isRecord } from "../object.ts"
 import { nearestWord } from "../text/nearest-word.ts"
-import { isBoolean as flag, isObject, type ShapeCheck, isString as text } from "./check-shape.ts"
+import { isBoolean as flag, type ShapeCheck, isString as text } from "./check-shape.ts"
 
 /** Returns what is wrong with an option's value as the end of a sentence ("is not a text"), or undefined if it is
  *  valid. A list contains complete sentences about parts of the value. `path` is the full name of the option. */
@@ -19,7 +20,7 @@ export function checkOptions<T extends object>(use: string, options: T, checks: 
 
 /** Returns what is wrong with an options object, one sentence per problem. */
 export function optionProblems<T extends object>(options: unknown, checks: OptionChecks<T>, path = ""): string[] {
-  if (!isObject(options))
+  if (!isRecord(options))
     return [`${path ? `\`${path}\` is` : "the options are"} not an object of options: it is ${describeValue(options)}`]
   const known = new Map<string, OptionCheck>(Object.entries(checks))
   return Object.entries(options).flatMap(([name, value]) => {
@@ -55,7 +56,7 @@ export const mustBeText = mustBe(text, "a text")
 export const mustBeBoolean = mustBe(flag, "true or false")
 export const mustBeFunction = mustBe((value) => typeof value === "function", "a function")
 export const mustBeList = mustBe(Array.isArray, "a list")
-export const mustBeObject = mustBe(isObject, "an object")
+export const mustBeObject = mustBe(isRecord, "an object")
 export const mustBeNumber = mustBe((value) => typeof value === "number" && !Number.isNaN(value), "a number")
 export const mustBePositive = mustBe((value) => typeof value === "number" && value > 0, "a number above 0")
 export const mustBeSignal = mustBe((value) => value instanceof AbortSignal, "an AbortSignal")
@@ -99,7 +100,7 @@ export function mustBeOptions<T extends object>(checks: OptionChecks<T>): Option
 /** Checks that a value is an object whose members all pass a check. */
 export function mustBeRecordOf(check: OptionCheck): OptionCheck {
   return (value, path) => {
-    if (!isObject(value)) return `is not an object: it is ${describeValue(value)}`
+    if (!isRecord(value)) return `is not an object: it is ${describeValue(value)}`
     const problems = Object.entries(value).flatMap(([name, each]) => {
       const fullName = `${path}.${name}`
       const problem = each === undefined ? [] : (check(each, fullName) ?? [])

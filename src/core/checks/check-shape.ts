@@ -1,4 +1,7 @@
 // Predicates for the shape of data that comes from outside, such as files.
+import { isRecord } from "../object.ts"
+
+export { isRecord as isObject } from "../object.ts"
 
 /** Returns true if a value has the expected shape. */
 export type ShapeCheck = (value: unknown) => boolean
@@ -6,8 +9,6 @@ export type ShapeCheck = (value: unknown) => boolean
 export const isString = (value: unknown): value is string => typeof value === "string"
 export const isFiniteNumber: ShapeCheck = (value) => typeof value === "number" && Number.isFinite(value)
 export const isBoolean = (value: unknown): value is boolean => typeof value === "boolean"
-export const isObject = (value: unknown): value is { [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 export function isListOf(check: ShapeCheck): ShapeCheck {
   return (value) => Array.isArray(value) && value.every((each) => check(each))
@@ -19,7 +20,7 @@ export function isObjectWith(
   optional: Record<string, ShapeCheck> = {},
 ): ShapeCheck {
   return (value) =>
-    isObject(value) &&
+    isRecord(value) &&
     Object.entries(members).every(([name, check]) => Object.hasOwn(value, name) && check(value[name])) &&
     Object.entries(optional).every(([name, check]) => !Object.hasOwn(value, name) || check(value[name]))
 }

@@ -1,5 +1,7 @@
 // Checks of messages that come from outside: archives, hooks, callers without types.
-import { isBoolean, isListOf, isObject, isObjectWith, isString, type ShapeCheck } from "./check-shape.ts"
+
+import { isRecord } from "../object.ts"
+import { isBoolean, isListOf, isObjectWith, isString, type ShapeCheck } from "./check-shape.ts"
 
 const partShapes: Record<string, ShapeCheck> = {
   text: isObjectWith({ text: isString }),
@@ -15,7 +17,7 @@ const partShapes: Record<string, ShapeCheck> = {
 /** Accepts parts of the given types that have the shape of their type. */
 function isPartOfType(types: readonly string[]): ShapeCheck {
   return (value) => {
-    if (!isObject(value)) return false
+    if (!isRecord(value)) return false
     const { type } = value
     return typeof type === "string" && types.includes(type) && partShapes[type]?.(value) === true
   }

@@ -21,7 +21,7 @@ import type { Readable, Writable } from "node:stream"
 type Options = Omit<SpawnOptions, "stdio">
 type Pipe = "pipe"
 
-/** Like Node's `spawn`, but the child inherits only the descriptors slots in `stdio`. */
+/** Like Node's `spawn`, but the child inherits only the descriptors named in `stdio`. */
 export function spawn(
   program: string,
   args: readonly string[],

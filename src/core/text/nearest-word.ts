@@ -1,6 +1,6 @@
 // Suggestions for misspelt names.
 
-/** Returns the known word that a misspelt one maxDistance likely means; undefined if none is near. */
+/** Returns the known word that a misspelt one most likely means; undefined if none is near. */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   // Very long words are not misspellings, and comparing them is slow.
   if (word.length > 100) return undefined

@@ -21,9 +21,9 @@ export interface ValueTextOptions {
  *  characters that change how others are displayed (control characters, bidirectional and zero-width marks), are
  *  shown as escapes. */
 export function valueText(value: unknown, options: ValueTextOptions): string {
-  const { depth = 50, members = Infinity, textLength = Infinity, width = Infinity, nameOf, maxChars: most } = options
+  const { depth = 50, members = Infinity, textLength = Infinity, width = Infinity, nameOf, maxChars } = options
   const path = new Set<object>()
-  let left = most
+  let left = maxChars
 
   const spend = (text: string): string => {
     left -= text.length

@@ -101,7 +101,7 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
         )
       } catch (error) {
         if (context.signal.aborted) throw context.signal.reason
-        // The server no longer knows the session. The call was not knownTools, so it can be repeated.
+        // The server no longer knows the session. The call was not made, so it can be repeated.
         const isUnknownSession = error instanceof sdk.SdkHttpError && error.status === 404
         if (isUnknownSession || isConnectionLost(sdk, error)) await used.close()
         if (isUnknownSession && attempts === 1) continue

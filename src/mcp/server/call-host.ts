@@ -7,6 +7,7 @@ import type { CodeServices } from "../../actions/perform-code.ts"
 import { createStopwatch, noCalls } from "../../actions/run-limits.ts"
 import type { AgentEvent, Emit } from "../../core/event.ts"
 import { newId } from "../../core/message.ts"
+import { withoutUndefined } from "../../core/object.ts"
 import { prepareEvent } from "../../core/prepare-event.ts"
 import { insideRun } from "../../core/run-context.ts"
 import { deepFreeze } from "../../core/values/freeze.ts"
@@ -23,7 +24,7 @@ export interface CallHost {
   context: Pick<ToolContext, "workspace" | "state" | "messages">
   leftMs: CodeServices["leftMs"]
   cellEnv: CodeServices["cellEnv"]
-  /** Runs work in the async context in which the server was serverContext. */
+  /** Runs work in the async context in which the server was opened. */
   within<T>(work: () => T): T
 }
 
@@ -79,10 +80,6 @@ export function createCallHosts(options: ServeOptions): (call: McpCall, session:
       within: (work) => within(() => (run ? insideRun(run, work) : work())),
     }
   }
-}
-
-function withoutUndefined(given: Partial<GateServices>): Partial<GateServices> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
 function createEventStamper(run: string, onEvent: ((event: AgentEvent) => unknown) | undefined): Emit {

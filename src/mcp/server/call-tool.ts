@@ -1,3 +1,4 @@
+// Makes a client's call of a tool in the same way as a run: validation, call gate, events, formatted result.
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { performTools, type ToolServices } from "../../actions/perform-tools.ts"
 import { AgentError } from "../../core/errors.ts"
@@ -8,18 +9,17 @@ import type { McpCall } from "../mcp-types.ts"
 import { toContent } from "../result-content.ts"
 import type { CallHost } from "./call-host.ts"
 
-/** What a call of a client has beside its host. */
+/** What a client's call has besides its host. */
 export interface CallResources {
   signal: AbortSignal
-  /** Tells the client how far it is. */
+  /** Sends progress to the client. */
   progress(text: string): void
   maxOutputChars: number
-  /** Where what is too long is kept. */
+  /** Stores results that are too long. */
   runtime: Runtime | undefined
 }
 
-/** Makes a client's call of a tool the way a run makes that of a model: validated, by the gate, told, its result shaped. What
- *  goes wrong is a result that says so. */
+/** Calls a tool. Failures are returned as results. */
 export async function callTool(
   tool: Tool,
   { id, input }: McpCall,
@@ -45,7 +45,7 @@ export async function callTool(
     interrupted: () => false,
   }
   let isObject = false
-  const noted: Tool = {
+  const observedTool: Tool = {
     ...tool,
     async run(given, context) {
       const value = await tool.run(given, context)
@@ -53,12 +53,12 @@ export async function callTool(
       return value
     },
   }
-  const at = { tools: new Map([[tool.name, noted]]), context: host.context }
+  const at = { tools: new Map([[tool.name, observedTool]]), context: host.context }
   const call = { type: "tool-call", id, name: tool.name, input } as const
   const [end] = (await host.within(() => performTools([call], at, services, emit))).ends
   if (!end) return { content: toContent("The call ended without a result."), isError: true }
   const { ok, text, images, kept } = end
-  // Out of the text, which hooks and limits have had a hand in.
+  // Read from the text, because hooks and limits may have changed it.
   const structuredContent = ok && isObject && kept === undefined ? parseObject(text) : undefined
   return { content: toContent(text, images), isError: !ok, ...(structuredContent && { structuredContent }) }
 }

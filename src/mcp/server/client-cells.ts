@@ -1,3 +1,4 @@
+// Runs the cells of MCP clients in the same way as a run, and lets clients wait for slow ones.
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { type CodeServices, performCode } from "../../actions/perform-code.ts"
 import { onAbort } from "../../core/abort.ts"
@@ -9,21 +10,20 @@ import type { ServeOptions } from "../mcp-types.ts"
 import { toContent } from "../result-content.ts"
 import type { CallHost } from "./call-host.ts"
 
-/** The cells that clients run: as in a run of ours, by the same code, with the same events. */
 export interface ClientCells {
-  /** Runs a cell and answers with its result, or, where that takes longer than a client waits, with how to wait for it. */
+  /** Runs a cell and returns its result. If that takes longer than clients wait, returns how to wait for it. */
   run(id: string, code: string, host: CallHost, call: CellCall): Promise<CallToolResult>
-  /** Waits for a cell that was still running; undefined where there is none by this id. */
+  /** Waits for a cell that was still running; undefined if there is none with this id. */
   wait(id: string, call: CellCall): Promise<CallToolResult> | undefined
-  /** Ends those under way. */
+  /** Aborts the running cells. */
   close(reason: AbortError): Promise<void>
 }
 
 export interface CellCall {
-  /** A call that is cancelled takes its cell with it. */
+  /** Cancelling the call aborts its cell. */
   signal: AbortSignal
   progress(text: string): void
-  /** Whether the client has questions to answer before the cell can go on: its answer then takes as long as the person does. */
+  /** Returns true if the cell waits for answers of the client. The call then takes as long as the person does. */
   isAsking?: (() => boolean) | undefined
 }
 
@@ -31,13 +31,13 @@ interface ClientCell {
   id: string
   ended: Promise<CallToolResult>
   isOver: boolean
-  /** Calls of it that somebody must approve. */
+  /** Calls in the cell that wait for approval. */
   asking: Set<string>
   controller: AbortController
   progress(text: string): void
 }
 
-// Of results that nobody came back for.
+// The maximum number of results that no client has read.
 const maxUnreadResults = 100
 
 export function createClientCells(runtime: Runtime, options: ServeOptions): ClientCells {
@@ -46,7 +46,7 @@ export function createClientCells(runtime: Runtime, options: ServeOptions): Clie
 
   function start(id: string, code: string, host: CallHost): ClientCell {
     const controller = new AbortController()
-    const unfollow = followSignals(controller, host.signal ? [host.signal] : [])
+    const stopFollowing = followSignals(controller, host.signal ? [host.signal] : [])
     const cell: ClientCell = {
       id,
       controller,
@@ -69,7 +69,7 @@ export function createClientCells(runtime: Runtime, options: ServeOptions): Clie
     }
     cell.ended = runCell(code, cell, host, services).finally(() => {
       cell.isOver = true
-      unfollow()
+      stopFollowing()
     })
     removeOldestResults(cells)
     cells.set(id, cell)
@@ -79,10 +79,10 @@ export function createClientCells(runtime: Runtime, options: ServeOptions): Clie
   async function answer(cell: ClientCell, { signal, progress, isAsking }: CellCall): Promise<CallToolResult> {
     cell.progress = progress
     const cancelled = onAbort(signal, () => cell.controller.abort(new AbortError("The client cancelled the call.")))
-    const late = Promise.withResolvers<undefined>()
-    const timer = setInterval(() => isAsking?.() || late.resolve(undefined), answerWithinMs)
+    const timeLimit = Promise.withResolvers<undefined>()
+    const timer = setInterval(() => isAsking?.() || timeLimit.resolve(undefined), answerWithinMs)
     try {
-      const result = await Promise.race([cell.ended, late.promise])
+      const result = await Promise.race([cell.ended, timeLimit.promise])
       if (result) cells.delete(cell.id)
       return result ?? unfinishedResult(cell)
     } finally {

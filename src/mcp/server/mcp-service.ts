@@ -1,5 +1,4 @@
 // The service behind all transports: lists tools, and makes the calls of clients.
-import { setTimeout } from "node:timers/promises"
 import type {
   CallToolResult,
   InputRequiredResult,
@@ -13,6 +12,7 @@ import { AbortError, ConfigError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { newId } from "../../core/message.ts"
 import { followSignals } from "../../core/run-context.ts"
+import { resultWithin } from "../../core/time-limit.ts"
 import type { Tool } from "../../tools/tool.ts"
 import type { McpCall, ServeOptions, ToolSources } from "../mcp-types.ts"
 import { ownVersion, type ServerPackage } from "../sdk-packages.ts"
@@ -150,7 +150,10 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
     async refresh(withinMs = 2000) {
       if (!live) return
       // A busy or closed runtime does not delay clients: they get the last known declarations.
-      const declarations = await resultWithin(live.instructions(), withinMs)
+      const declarations = await resultWithin(
+        live.instructions().catch(() => undefined),
+        withinMs,
+      )
       if (declarations !== undefined) instructions = said(declarations)
     },
     replaceTools(sources) {
@@ -170,16 +173,6 @@ function yieldTurnWhileAsking(host: CallHost, aside: YieldTurn): CallHost {
   const { approver: approve } = host.gate
   if (typeof approve !== "function") return host
   return { ...host, gate: { ...host.gate, approver: (call, signal) => aside(async () => approve(call, signal)) } }
-}
-
-async function resultWithin(work: Promise<string>, withinMs: number): Promise<string | undefined> {
-  const timer = new AbortController()
-  const late = setTimeout(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)
-  try {
-    return await Promise.race([work.catch(() => undefined), late])
-  } finally {
-    timer.abort()
-  }
 }
 
 // The JSON Schema dialect of our tools, which is also the protocol's default.

@@ -3,6 +3,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server"
 import { rejectOnAbort } from "../../core/abort.ts"
 import { type AbortError, errorData } from "../../core/errors.ts"
 import type { Json, JsonSchema } from "../../core/json.ts"
+import { resultWithin } from "../../core/time-limit.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { validateArguments } from "../../runtime/schema/tool-arguments.ts"
 import type { McpCall, ServeOptions } from "../mcp-types.ts"
@@ -99,17 +100,13 @@ async function describeNames(runtime: Runtime): Promise<string> {
 
 /** Answers a question to the runtime, which may be busy with a cell. */
 async function answerInTime(work: Promise<string>, signal: AbortSignal, withinMs: number): Promise<CallToolResult> {
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(late.resolve, withinMs, undefined)
   try {
-    const text = await rejectOnAbort(Promise.race([work, late.promise]), signal)
+    const text = await rejectOnAbort(resultWithin(work, withinMs), signal)
     return text === undefined
       ? failure("The runtime is busy with another cell. Try again.")
       : { content: toContent(text || "There is nothing in the runtime yet.") }
   } catch (error) {
     return failure(errorData(error).message)
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -1,9 +1,10 @@
 // Serves MCP over HTTP on this machine.
 import { once } from "node:events"
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http"
-import { setImmediate, setTimeout } from "node:timers/promises"
+import { setImmediate } from "node:timers/promises"
 import { checkOptions } from "../../core/checks/check-options.ts"
 import { ConfigError } from "../../core/errors.ts"
+import { resultWithin } from "../../core/time-limit.ts"
 import { serveMcpChecks } from "../mcp-option-checks.ts"
 import type { McpEndpoint, ServeMcpOptions } from "../mcp-types.ts"
 import { loadServer, type ServerPackage } from "../sdk-packages.ts"
@@ -60,7 +61,7 @@ export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
     // Lets the results of calls reach their streams before those are closed.
     await setImmediate()
     await Promise.all([sessions.close(), modern.close()])
-    await Promise.race([Promise.allSettled(answering), setTimeout(1000, undefined, { ref: false })])
+    await resultWithin(Promise.allSettled(answering), 1000)
     http.closeAllConnections()
     await closed
   }

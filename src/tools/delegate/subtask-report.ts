@@ -22,7 +22,7 @@ export function reportSubtasks(tasks: readonly Subtask[], options: ReportOptions
 }
 
 export interface ReportOptions {
-  /** Tells the model options to pass on an answer. */
+  /** Tells the model how to pass on an answer. */
   continueHint(task: Subtask): string
   /** Set if the model only asked for the status. Failed tasks are then not a failure of the call. With `all`,
    *  results that were reported before are left out. */
@@ -33,18 +33,18 @@ export interface ReportOptions {
 const titles = /\[t\d+ /
 
 function subtaskText(task: Subtask, options: ReportOptions): string {
-  const { id, name, status, reply, error, reported: told } = task
+  const { id, name, status, reply, error, reported } = task
   const title = `[${id} ${name}]`
-  if (told && options.inquiry === "all" && status !== "waiting") return `${title} ${status}, as reported.`
-  const said = reply?.output ? `\n${escapeTitles(reply.output, titles)}` : ""
+  if (reported && options.inquiry === "all" && status !== "waiting") return `${title} ${status}, as reported.`
+  const answer = reply?.output ? `\n${escapeTitles(reply.output, titles)}` : ""
   switch (status) {
     case "queued":
     case "running":
       return `${title} ${status}.`
     case "done":
-      return `${title} done.${reply?.files ? ` Files: ${oneLine(reply.files.join(", "), 5000)}.` : ""}${said}`
+      return `${title} done.${reply?.files ? ` Files: ${oneLine(reply.files.join(", "), 5000)}.` : ""}${answer}`
     case "stopped":
-      return `${title} stopped at its limit (${reply?.reason}), not done. Its last words:${said || " none."}`
+      return `${title} stopped at its limit (${reply?.reason}), not done. Its last words:${answer || " none."}`
     case "aborted":
       return `${title} was interrupted, not done${reply?.detail ? `: ${indentFurtherLines(reply.detail)}` : "."}`
     case "failed": {
@@ -84,7 +84,7 @@ function questionOf({ status, reply }: Subtask): Question | undefined {
   return status === "waiting" && reply?.pending?.kind === "question" ? reply.pending : undefined
 }
 
-// A single question is asked as it is. Several questions are asked together.
+// A single question is passed on unchanged. Several questions are asked together.
 function askDirective(askingTasks: readonly Subtask[]): Directive {
   const [only] = askingTasks
   const single = askingTasks.length === 1 && only ? questionOf(only) : undefined

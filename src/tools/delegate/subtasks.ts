@@ -45,10 +45,10 @@ export interface SubtaskRequest {
 /** The sub-tasks of one conversation. */
 export interface Subtasks {
   start(request: SubtaskRequest): Subtask
-  /** Also restores a task that has been waiting since an earlierTasks process, if `agentOf` returns its agent. */
+  /** Also restores a task that has been waiting since an earlier process, if `agentOf` returns its agent. */
   get(id: string, agentOf?: (name: string) => Agent | undefined): Subtask | undefined
   list(): Subtask[]
-  /** Tasks that an earlierTasks process knew and this one does not. */
+  /** Tasks that an earlier process knew and this one does not. */
   listLost(): { id: string; agent: string; status: string }[]
   /** Disposes of waiting runs. */
   close(): Promise<void>
@@ -87,11 +87,11 @@ function createSubtasks(state: ToolState, earlierTasks: readonly Subtask[]): Sub
   const tasks = new Map(earlierTasks.map((task) => [task.id, task]))
   const entries = () => z.array(storedEntry).catch([]).parse(state.get(stateKey))
 
-  function save({ id, name, status, waitingRun: open }: Subtask): void {
+  function save({ id, name, status, waitingRun }: Subtask): void {
     const all = entries()
     const index = all.findIndex((each) => each.id === id)
-    const run = open?.result.id ?? ""
-    const head = open && status === "waiting" ? storeContinuation(state, id, open.result) : null
+    const run = waitingRun?.result.id ?? ""
+    const head = waitingRun && status === "waiting" ? storeContinuation(state, id, waitingRun.result) : null
     all.splice(index === -1 ? all.length : index, 1, { id, agent: name, status, run, head })
     state.set(stateKey, all)
   }
@@ -160,7 +160,7 @@ async function runSubtask(
   } catch (error) {
     task.error = error
     task.status = signal.aborted ? "aborted" : "failed"
-    if (continues) Object.assign(task, { status: "waiting", reply: continues.reply, open: continues.waitingRun })
+    if (continues) Object.assign(task, { status: "waiting", reply: continues.reply, waitingRun: continues.waitingRun })
   } finally {
     if (held) slots?.release()
   }
@@ -185,10 +185,10 @@ function toReply({ output, files, reason, detail, pending, error }: RunResult): 
 }
 
 async function disposeRun(task: Subtask): Promise<void> {
-  const { waitingRun: open } = task
+  const { waitingRun } = task
   task.waitingRun = undefined
   try {
-    await open?.run?.[Symbol.asyncDispose]()
+    await waitingRun?.run?.[Symbol.asyncDispose]()
   } catch {
     // A runtime that cannot be closed does not change the answer.
   }

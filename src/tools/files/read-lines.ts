@@ -30,16 +30,16 @@ export interface LineSlice {
  *  mark. */
 export async function findLine(
   stream: AsyncIterable<Uint8Array>,
-  { encoding, bomBytes: bom }: TextFormat,
-  wanted: number,
+  { encoding, bomBytes }: TextFormat,
+  wantedLine: number,
 ): Promise<LinePosition> {
-  let place: LinePosition = { line: 1, byte: bom }
-  if (wanted === 1) return place
+  let position: LinePosition = { line: 1, byte: bomBytes }
+  if (wantedLine === 1) return position
   const unit = codeUnitBytes(encoding)
-  let from = bom
+  let from = bomBytes
   let rest = new Uint8Array()
   for await (const chunk of stream) {
-    if (place.line === wanted && chunk.length > 0) return place
+    if (position.line === wantedLine && chunk.length > 0) return position
     const bytes = Buffer.concat([rest, chunk])
     const whole = bytes.length - (bytes.length % unit)
     for (let at = 0; ; ) {
@@ -47,13 +47,13 @@ export async function findLine(
       if (end < 0) break
       // A line break at the end of the file does not start a line.
       at = end + unit
-      place = { line: place.line + 1, byte: from + at }
-      if (place.line === wanted && at < whole) return place
+      position = { line: position.line + 1, byte: from + at }
+      if (position.line === wantedLine && at < whole) return position
     }
     from += whole
     rest = bytes.subarray(whole)
   }
-  return place.byte < from || place.line === 1 ? place : { ...place, line: place.line - 1 }
+  return position.byte < from || position.line === 1 ? position : { ...position, line: position.line - 1 }
 }
 
 /** Takes as many lines as fit, from a position on. `window` begins at that position; `isWhole` is true if it reaches
@@ -71,21 +71,21 @@ export function takeLines(
   let at = 0
   while (at < window.length) {
     const line = from.line + slice.lines.length
-    const place = { line, byte: from.byte + at }
-    if (slice.lines.length === maxLines || line > endLine) return { ...slice, next: place }
+    const position = { line, byte: from.byte + at }
+    if (slice.lines.length === maxLines || line > endLine) return { ...slice, next: position }
     const end = lineEnd(window, at, encoding)
     const isOpen = end < 0 && !isWhole
-    if (isOpen && slice.lines.length > 0) return { ...slice, next: place }
+    if (isOpen && slice.lines.length > 0) return { ...slice, next: position }
     const bytes = window.subarray(at, end < 0 ? window.length : end)
     const text = decode(bytes, encoding).replace(/\r$/, "")
     const prefix = numbers ? `${line}\t` : ""
     chars += prefix.length + text.length + 1
     const isTooLong = isOpen || chars > maxChars + 1
-    if (isTooLong && slice.lines.length > 0) return { ...slice, next: place }
+    if (isTooLong && slice.lines.length > 0) return { ...slice, next: position }
     if (isTooLong) {
       const cut = characterBoundaryBefore(bytes, maxChars - prefix.length, encoding)
       const part = decode(bytes.subarray(0, cut), encoding)
-      return { ...slice, lines: [part], rendered: [prefix + part], next: { line, byte: place.byte + cut } }
+      return { ...slice, lines: [part], rendered: [prefix + part], next: { line, byte: position.byte + cut } }
     }
     slice.lines.push(text)
     slice.rendered.push(prefix + text)
@@ -106,7 +106,7 @@ export function codeUnitBytes(encoding: Encoding): 1 | 2 {
   return encoding.startsWith("utf-16") ? 2 : 1
 }
 
-// Never cuts within a character. Uses at maxBytes as many bytes as characters may be shown.
+// Never cuts within a character. Uses at most as many bytes as characters may be shown.
 function characterBoundaryBefore(bytes: Uint8Array, maxBytes: number, encoding: Encoding): number {
   let cut = Math.min(maxBytes, bytes.length)
   if (encoding === "latin1") return cut

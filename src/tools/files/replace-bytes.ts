@@ -46,8 +46,8 @@ export function replaceMatches(
   const parts: Buffer[] = []
   let from = 0
   for (const { start, end } of found) {
-    const place = bytes.subarray(start, end)
-    const isCrlf = place.includes(lf) ? place.includes(crlf) : fileIsCrlf
+    const match = bytes.subarray(start, end)
+    const isCrlf = match.includes(lf) ? match.includes(crlf) : fileIsCrlf
     parts.push(bytes.subarray(from, start), isCrlf ? asCrlf : asIs)
     from = end
   }

@@ -19,8 +19,8 @@ export function detectTextFormat(bytes: Uint8Array): TextFormat | undefined {
   if (first === 0xff && second === 0xfe) return { encoding: "utf-16le", bomBytes: 2 }
   if (first === 0xfe && second === 0xff) return { encoding: "utf-16be", bomBytes: 2 }
   if (bytes.includes(0)) return undefined
-  const bom = first === 0xef && second === 0xbb && third === 0xbf ? 3 : 0
-  return { encoding: bom > 0 || isUtf8(bytes) ? "utf-8" : "latin1", bomBytes: bom }
+  const bomBytes = first === 0xef && second === 0xbb && third === 0xbf ? 3 : 0
+  return { encoding: bomBytes > 0 || isUtf8(bytes) ? "utf-8" : "latin1", bomBytes }
 }
 
 /** Decodes bytes. Invalid bytes become U+FFFD. A byte order mark is decoded like any other character. */
@@ -37,14 +37,14 @@ export function encode(text: string, encoding: Encoding): Buffer | undefined {
   return /[^\u0000-\u00ff]/.test(text) ? undefined : Buffer.from(text, "latin1")
 }
 
-export function encodingName({ encoding, bomBytes: bom }: TextFormat): string {
+export function encodingName({ encoding, bomBytes }: TextFormat): string {
   const names = {
     "utf-8": "UTF-8",
     "utf-16le": "UTF-16 LE",
     "utf-16be": "UTF-16 BE",
     latin1: "not UTF-8, read as Latin-1",
   }
-  return `${names[encoding]}${encoding === "utf-8" && bom > 0 ? " with BOM" : ""}`
+  return `${names[encoding]}${encoding === "utf-8" && bomBytes > 0 ? " with BOM" : ""}`
 }
 
 function isUtf8(bytes: Uint8Array): boolean {

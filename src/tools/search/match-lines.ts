@@ -30,7 +30,7 @@ export interface FileMatch {
   rows: Row[]
 }
 
-/** Searches one file. Returns undefined if nothing matches or the file is not text. Reports at maxRows `maxRows` rows.
+/** Searches one file. Returns undefined if nothing matches or the file is not text. Reports at most `maxRows` rows.
  *  Memory use does not depend on the number of lines. */
 export function matchFile(
   path: string,

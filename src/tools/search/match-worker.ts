@@ -7,9 +7,9 @@ import type { MatchRequest } from "./matcher.ts"
 const options: MatchOptions = workerData
 const regex = new RegExp(options.source, options.isMultiline ? `g${options.flags}` : options.flags)
 
-parentPort?.on("message", ({ files, maxResults: most }: MatchRequest) => {
+parentPort?.on("message", ({ files, maxResults }: MatchRequest) => {
   const found: FileMatch[] = []
-  let left = most
+  let left = maxResults
   for (const { path, bytes } of files) {
     const match = matchFile(path, bytes, regex, options, left)
     if (!match) continue

@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { setTimeout as delay } from "node:timers/promises"
 import { errorData } from "../../core/errors.ts"
+import { serialQueue } from "../../core/serial.ts"
 import type { Workspace } from "../../workspaces/workspace.ts"
 import { createPreview, type Excerpt } from "./output-preview.ts"
 
@@ -32,7 +33,7 @@ export interface OutputOptions {
 }
 
 export function createCommandOutput(options: OutputOptions): CommandOutput {
-  const { file, workspace, path, maxBytes, previewBytes, onChunk: tell } = options
+  const { file, workspace, path, maxBytes, previewBytes, onChunk } = options
   const preview = createPreview(previewBytes)
   let handle: FileHandle | undefined
   let received = 0
@@ -40,7 +41,7 @@ export function createCommandOutput(options: OutputOptions): CommandOutput {
   let stored = 0
   let published = 0
   let broken: string | undefined
-  let last: Promise<void> = Promise.resolve()
+  const queue = serialQueue()
 
   async function store(chunk: Uint8Array): Promise<void> {
     if (broken !== undefined) return
@@ -53,42 +54,40 @@ export function createCommandOutput(options: OutputOptions): CommandOutput {
     }
   }
 
-  function dropped(): string | undefined {
+  function droppedNote(): string | undefined {
     if (broken !== undefined) return `Output beyond ${sizeText(stored)} could not be kept: ${broken}.`
     return received > stored ? `Output beyond ${sizeText(stored)} was dropped.` : undefined
   }
 
   async function* content(length: number): AsyncGenerator<Uint8Array> {
     if (length > 0) yield* createReadStream(file, { end: length - 1 })
-    const note = dropped()
+    const note = droppedNote()
     if (note !== undefined) yield Buffer.from(`\n${note}\n`)
   }
 
   // One after another, so that the newest version wins.
   async function publish(): Promise<string> {
-    const turn = last.then(async () => {
+    await queue(async () => {
       if (published === received) return
       const until = received
       await workspace.write(path, content(stored))
       published = until
     })
-    last = turn.catch(() => undefined)
-    await turn
     return path
   }
 
   return {
     async add(chunk) {
-      tell?.(chunk)
+      onChunk?.(chunk)
       const room = chunk.subarray(0, Math.max(0, maxBytes - stored))
       if (room.length > 0) await store(room)
       received += chunk.length
       preview.add(chunk)
-      // Output that is dropped must not store this process busy.
+      // Output that is dropped must not keep this process busy.
       if (room.length === 0 && ++flood % 4 === 0) await delay(1)
     },
     take: (ended) => preview.take(ended),
-    droppedNote: dropped,
+    droppedNote,
     publish,
     async end() {
       try {

@@ -25,7 +25,7 @@ export interface S3Request {
 export interface S3Response {
   status: number
   headers: Headers
-  /** The body, which can be read sendOnce. A caller that does not read it must call `discard`. */
+  /** The body, which can be read once. A caller that does not read it must call `discard`. */
   body(): AsyncGenerator<Uint8Array>
   discard(): Promise<void>
   /** True if an earlier attempt failed in a way that leaves open whether it took effect. */
@@ -45,11 +45,11 @@ export function createS3Client(settings: S3Settings): S3Client {
 
   async function withRetries<T>(request: S3Request, consume: (answer: S3Response) => Promise<T>): Promise<T> {
     const { path, signal } = request
-    let wasTried = false
+    let wasRetried = false
     let renewed = false
     for (let attempt = 1; ; attempt++) {
       try {
-        return await consume(await sendOnce(request, wasTried))
+        return await consume(await sendOnce(request, wasRetried))
       } catch (thrown) {
         if (signal?.aborted) throw abortError(signal)
         const error = toConnectionError(path, bucket, thrown)
@@ -59,15 +59,15 @@ export function createS3Client(settings: S3Settings): S3Client {
           continue
         }
         if (!error.retryable || error.code === "conflict" || attempt > retries) throw error
-        wasTried = true
+        wasRetried = true
         const delayMs = baseMs * 2 ** (attempt - 1) * (1 + Math.random() / 4)
         await after(delayMs, undefined, { ...(signal && { signal }) }).catch(() => {})
       }
     }
   }
 
-  async function sendOnce(request: S3Request, wasTried: boolean): Promise<S3Response> {
-    const { path, method, body, signal, acceptedStatuses: also = [] } = request
+  async function sendOnce(request: S3Request, wasRetried: boolean): Promise<S3Response> {
+    const { path, method, body, signal, acceptedStatuses = [] } = request
     const signed = await sign(request)
     // Even a slow connection transfers 100 bytes per millisecond.
     const limitMs = timeoutMs + (body?.length ?? 0) / 100
@@ -75,8 +75,8 @@ export function createS3Client(settings: S3Settings): S3Client {
     try {
       const init = { method, headers: signed.headers, redirect: "manual", signal: timer.signal } as const
       const response = await fetch(signed.url, { ...init, ...(body && { body }) })
-      const answer = answerOf(response, timer, request, wasTried)
-      if (response.ok || also.includes(response.status)) return answer
+      const answer = answerOf(response, timer, request, wasRetried)
+      if (response.ok || acceptedStatuses.includes(response.status)) return answer
       const { status, headers } = response
       throw toS3Error({ path, bucket, status, headers, body: await redacted(await readText(answer)) })
     } catch (error) {
@@ -89,7 +89,7 @@ export function createS3Client(settings: S3Settings): S3Client {
     response: Response,
     timer: RequestTimer,
     { path, method }: S3Request,
-    wasTried: boolean,
+    wasRetried: boolean,
   ): S3Response {
     const { status, headers } = response
     async function* body(): AsyncGenerator<Uint8Array> {
@@ -109,11 +109,11 @@ export function createS3Client(settings: S3Settings): S3Client {
       const length = headers.get("content-length")
       if (method !== "HEAD" && length !== null && Number(length) !== received) throw s3TruncatedError(path, bucket)
     }
-    async function letGo(): Promise<void> {
+    async function discard(): Promise<void> {
       timer.stop()
       await response.body?.cancel().catch(() => {})
     }
-    return { status, headers, body, discard: letGo, wasRetried: wasTried }
+    return { status, headers, body, discard, wasRetried }
   }
 
   async function sign({ method, key, query, headers = {}, body }: S3Request): Promise<Request> {

@@ -1,4 +1,4 @@
-// Converts failed responses and connections of S3 to errors of ours.
+// Converts failed responses and connections of S3 to AgentErrors.
 import { AgentError, ConfigError, ConflictError, UnsupportedError } from "../../core/errors.ts"
 import { notFoundError, workspaceError } from "../workspace-errors.ts"
 import { elementText } from "./s3-xml.ts"

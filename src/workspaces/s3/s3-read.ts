@@ -34,7 +34,12 @@ export function createS3Reader(client: S3Client, { bucket, prefix, retries }: S3
     return found && infoFromHeaders(path, found.headers)
   }
 
-  async function begin(path: string, range: ByteRange, options: StopOptions, etag?: string): Promise<VersionStream> {
+  async function openVersion(
+    path: string,
+    range: ByteRange,
+    options: StopOptions,
+    etag?: string,
+  ): Promise<VersionStream> {
     if (range.start === range.end) {
       if (await stat(path, options)) return emptyStream
       throw notFoundError(path)
@@ -92,7 +97,7 @@ export function createS3Reader(client: S3Client, { bucket, prefix, retries }: S3
     throw workspaceError("invalid-response", path, `"${path}" in the bucket "${bucket}" cannot be read: ${problem}.`)
   }
 
-  async function* objects(start: string, path: string, { signal }: StopOptions): AsyncGenerator<FileInfo> {
+  async function* listObjects(start: string, path: string, { signal }: StopOptions): AsyncGenerator<FileInfo> {
     for (let token: string | undefined; ; ) {
       const query = { "list-type": "2", prefix: start, ...(token !== undefined && { "continuation-token": token }) }
       const { text } = await client.sendForText({ method: "GET", path, query, signal })
@@ -107,7 +112,7 @@ export function createS3Reader(client: S3Client, { bucket, prefix, retries }: S3
     }
   }
 
-  return { stat, openVersion: begin, listObjects: objects }
+  return { stat, openVersion, listObjects }
 }
 
 /** Converts a rejection with `not-found` to undefined. */

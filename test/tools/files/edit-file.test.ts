@@ -28,7 +28,7 @@ describe("edit_file", () => {
       const { value } = await use(edit, { path: "a.ts", oldText: "x = 1", newText: "$&", replaceAll: true }, workspace)
       assert.deepEqual(value, { path: "a.ts", replaced: 2 })
       assert.equal(String(await stored(workspace, "a.ts")), "$&\ny\n$&\n")
-      // It is there from the first and from the second letter on.
+      // It matches at the first and at the second letter.
       assert.match(await failure(edit, { path: "b", oldText: "aa", newText: "b" }, workspace), /^not-unique: /)
     }
   })

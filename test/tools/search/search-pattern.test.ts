@@ -11,7 +11,7 @@ import { requires } from "../../system.ts"
 
 const plain = { literal: false, ignoreCase: false, multiline: false }
 
-// Pieces that models write, put together at random.
+// Random combinations of pieces that models write.
 const atom = fc.oneof(
   fc.constantFrom("a", "b", "B", "é", "ſ", "k", "😀", " ", "_", "1", ".", "^", "$", "\\b", "\\B"),
   fc.constantFrom(
@@ -194,7 +194,7 @@ function asBytes(text: string, kind: string): Buffer {
   if (kind === "mark") return Buffer.from(`\ufeff${text}`)
   if (kind === "utf16") return Buffer.from(`\ufeff${text}`, "utf16le")
   if (kind === "nul") return Buffer.from(`${text}\0`)
-  // Half of a character, and a byte that is never one.
+  // Half of a character, and a byte that is never valid.
   if (kind === "broken") return Buffer.from(text.replaceAll("é", "\u00e2\u0082").replaceAll("_", "\u00ff"), "latin1")
   return Buffer.from(text)
 }

@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { after, before, describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
-import { runProgram } from "../../src/core/child/child-process.ts"
-import { requires, type SystemPart } from "../system.ts"
+import { runProgram } from "../../../src/core/child/child-process.ts"
+import { requires, type SystemPart } from "../../system.ts"
 
 const kinds: [kind: string, ...parts: SystemPart[]][] = [
   ["program"],
@@ -33,7 +33,7 @@ describe("a host that holds descriptors without close-on-exec", { skip: process.
 
   before(async () => {
     writeFileSync(secret, "secret")
-    const program = fileURLToPath(new URL("../fixtures/descriptor-host.ts", import.meta.url))
+    const program = fileURLToPath(new URL("../../fixtures/descriptor-host.ts", import.meta.url))
     const wanted = kinds.filter(([, ...parts]) => requires(...parts) === undefined).map(([kind]) => kind)
     const [file, directory] = [openSync(secret, "r"), openSync(folder, "r")]
     const stdio = ["ignore", "pipe", "inherit", ...Array.from({ length: 97 }, () => "ignore")] as ("ignore" | number)[]
@@ -53,7 +53,7 @@ describe("a host that holds descriptors without close-on-exec", { skip: process.
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** The numbers that lead to what the host was given. */
+  /** The descriptors that point to the file or pipe of the host. */
   const leaked = (kind: string) =>
     [...(found.get(kind) ?? "").matchAll(/(\d+) -> (\S+)/g)]
       .filter(([, number = "", target = ""]) => Number(number) > 3 && (target === secret || target === folder))

@@ -1,0 +1,16 @@
+// Waiting with a time limit.
+
+/** Settles like `work`, or resolves with undefined if it takes longer than `ms` or the signal fires first. */
+export async function resultWithin<T>(work: Promise<T>, ms: number, signal?: AbortSignal): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const giveUp = () => resolve(undefined)
+  const timer = setTimeout(giveUp, ms)
+  signal?.addEventListener("abort", giveUp)
+  if (signal?.aborted) giveUp()
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener("abort", giveUp)
+  }
+}
