@@ -1,6 +1,7 @@
 import { startRedis } from "../test/redis.ts"
 import { requires } from "../test/system.ts"
 import { checkpoints } from "./durable/checkpoints.ts"
+import { longRuns } from "./durable/long-runs.ts"
 import { queued } from "./durable/queued.ts"
 import { resume } from "./durable/resume.ts"
 import { sessions } from "./durable/sessions.ts"
@@ -17,6 +18,7 @@ export async function durable(): Promise<Report> {
   await using server = missing === undefined ? await startRedis("--appendonly", "no") : undefined
   const reports = [
     await stored(server),
+    await longRuns(),
     ...(server ? [await queued(server)] : []),
     await resume(),
     await checkpoints(),

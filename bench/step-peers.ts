@@ -125,9 +125,9 @@ export async function mastra(steps: number): Promise<PeerRun> {
         return { content, finishReason: isLast ? "stop" : "tool-calls", usage, warnings: [] }
       },
     }
-    const execute = async ({ context }: { context: Note }) => notes.push(context.text)
+    const execute = async ({ text }: Note) => notes.push(text)
     const note = createTool({ id: "note", description, inputSchema, execute })
-    const agent = new Agent({ name: "agent", instructions: "Take notes", model, tools: { note } })
+    const agent = new Agent({ id: "agent", name: "agent", instructions: "Take notes", model, tools: { note } })
     return perUnit(steps, async () => {
       await agent.generate("Take the notes", { maxSteps: steps + 1 })
       check("@mastra/core", notes, steps)

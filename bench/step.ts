@@ -56,7 +56,7 @@ export async function step(): Promise<Report> {
       { what: "ai 7.0.169 generateText, a tool step", unit: "ms", ...stats(samples.ai) },
       { what: "@openai/agents 0.20.0 run, a tool step", unit: "ms", ...stats(others.openai) },
       { what: "langchain 1.5.14 createAgent, a tool step", unit: "ms", ...stats(others.langchain) },
-      { what: "@mastra/core 0.24.9 generate, a tool step", unit: "ms", ...stats(others.mastra) },
+      { what: "@mastra/core 1.71.0 generate, a tool step", unit: "ms", ...stats(others.mastra) },
       { what: "plain loop, a tool step", unit: "ms", ...stats(samples.plain) },
       {
         what: "Karst, from an abort to the end of the run, while a tool runs that does not listen",

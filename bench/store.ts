@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileStore } from "../src/stores/file.ts"
 import { memoryStore } from "../src/stores/memory-store.ts"
 import { redisStore } from "../src/stores/redis-store.ts"
 import { sqliteStore } from "../src/stores/sqlite-store.ts"
@@ -54,8 +53,6 @@ function open(folder: string, server: RedisServer | undefined): Record<string, S
     memory: memoryStore(),
     sqlite: sqliteStore(join(folder, "karst.db")),
     "sqlite, sync off": sqliteStore(join(folder, "quick.db"), { sync: false }),
-    file: fileStore(join(folder, "files")),
-    "file, sync off": fileStore(join(folder, "quick files"), { sync: false }),
     ...(server && { redis: redisStore(server.url) }),
   }
 }

@@ -1,3 +1,4 @@
+// Shows a run in the terminal: the public module `karst/display`.
 import type { Run, RunResult } from "./core/agent.ts"
 import {
   checkOptions,
@@ -16,14 +17,14 @@ import { createShortView } from "./display/short-view.ts"
 import { createStatusLine } from "./display/status-line.ts"
 
 export interface DisplayOptions {
-  /** `full`: everything as it happens; `short`: a line for each cell or tool call, and the answer; `result`: the answer
-   *  alone; `off`: nothing. Default `full`. */
+  /** `full`: everything as it happens; `short`: one line per cell or tool call, and the answer; `result`: only the
+   *  answer; `off`: nothing. Default `full`. */
   mode?: DisplayMode | undefined
   /** Default: standard output. */
   stream?: NodeJS.WritableStream | undefined
-  /** Where approvals are answered, when it is a terminal. Default: standard input. */
+  /** Where approvals are answered, if it is a terminal. Default: standard input. */
   input?: (NodeJS.ReadableStream & { isTTY?: boolean | undefined }) | undefined
-  /** Default: FORCE_COLOR, NO_COLOR, else whether the stream is a terminal. Without colour everything is plain text. */
+  /** Default: FORCE_COLOR, NO_COLOR, otherwise true for a terminal. Without colour, all output is plain text. */
   color?: boolean | undefined
 }
 
@@ -36,22 +37,23 @@ const displayChecks: OptionChecks<DisplayOptions> = {
   color: mustBeBoolean,
 }
 
-/** Shows a run in the terminal until it ends, and gives its result whatever the status: a failed run is shown, not
- *  thrown. What the model and its code wrote is stripped of everything a terminal would obey. */
+/** Shows a run until it ends and returns its result, whatever the status: a failed run is shown, not thrown. Removes
+ *  terminal control sequences from everything the model and its code wrote. */
 export async function display(run: Run, options: DisplayOptions = {}): Promise<RunResult> {
   checkOptions("display()", options, displayChecks)
   const { mode = "full", stream = process.stdout, input = process.stdin } = options
-  // Nothing is shown, so nothing can be asked: the run refuses what needs approval.
+  // Without a display nobody can be asked, so the run denies calls that need approval.
   if (mode === "off") return run.settled
   allowReadersToApprove(run)
   const screen = createScreen(stream, { color: options.color ?? wantsColor(stream) })
-  // So that `answer=$(…)` holds an answer or nothing.
-  const aside = mode === "result" && stream === process.stdout ? process.stderr : stream
-  const asideScreen = aside === stream ? screen : createScreen(aside, { color: wantsColor(aside) })
+  // With `answer=$(…)`, standard output must contain only the answer.
+  const messageStream = mode === "result" && stream === process.stdout ? process.stderr : stream
+  const messageScreen =
+    messageStream === stream ? screen : createScreen(messageStream, { color: wantsColor(messageStream) })
   const show = { full: createFullView, short: createShortView, result: createResultView }[mode](
     screen,
     run.id,
-    asideScreen,
+    messageScreen,
   )
   const progress = createStatusLine(screen, run.id)
   try {
@@ -60,7 +62,7 @@ export async function display(run: Run, options: DisplayOptions = {}): Promise<R
       progress(event)
       if (event.type !== "approval-requested") continue
       screen.setStatus(undefined)
-      await askApproval(event, { run, screen: asideScreen, input, stream: aside })
+      await askApproval(event, { run, screen: messageScreen, input, stream: messageStream })
     }
   } finally {
     screen.close()

@@ -1,3 +1,4 @@
+// Runs suites of eval cases and scores the state they leave: the public module `karst/evals`.
 import type { CodeRunOptions } from "./agent/create-agent.ts"
 import type { Agent, LiveObjects, RunResult } from "./core/agent.ts"
 import {
@@ -18,21 +19,20 @@ import { reportTable } from "./evals/report-table.ts"
 
 export type { Judgement, Verdict } from "./core/verdict.ts"
 
-/** One task with what is needed to judge it. */
+/** One task and what the scorers compare its results with. */
 export interface EvalCase<E = unknown> {
   name: string
   prompt: Prompt
-  /** What is said in later turns of the same conversation. */
+  /** Prompts of later turns in the same conversation. */
   then?: readonly Prompt[] | undefined
-  /** Default: the suite's agent. Its runtime is a factory, so that each case has objects of its own. */
+  /** Default: the suite's agent. Its runtime must be a factory, so that each case has its own objects. */
   agent?: Agent | undefined
-  /** What the scorers compare with. */
   expected?: E | undefined
-  /** For each of its runs, such as `limits` or `outputs`. */
+  /** Options for each run of the case, such as `limits` or `outputs`. */
   options?: CodeRunOptions | undefined
 }
 
-/** Judges what a case left behind. One that throws has not passed, and says why. */
+/** Scores the result of a case. A scorer that throws has not passed; its error is the reason. */
 export type Scorer<E = unknown> = (outcome: EvalOutcome<E>) => Judgement | Promise<Judgement>
 
 export interface EvalOutcome<E = unknown> {
@@ -40,18 +40,18 @@ export interface EvalOutcome<E = unknown> {
   expected: E | undefined
   /** The result of the last turn. */
   result: RunResult
-  /** Where the objects are: still open. */
+  /** The runtime with the live objects; still open. */
   runtime: LiveObjects
 }
 
 export interface SuiteOptions {
   agent?: Agent | undefined
-  /** Cases under way at once. Default 4. */
+  /** How many cases run at the same time. Default 4. */
   concurrency?: number | undefined
   /** How often each case is run. Default 1. */
   trials?: number | undefined
   signal?: AbortSignal | undefined
-  /** Told after each case; what it throws is ignored. */
+  /** Called after each case; its errors are ignored. */
   onProgress?: ((progress: { done: number; total: number; record: EvalRecord }) => unknown) | undefined
 }
 
@@ -63,15 +63,15 @@ const suiteChecks: OptionChecks<SuiteOptions> = {
   onProgress: mustBeFunction,
 }
 
-/** How one trial of a case went. Plain JSON. */
+/** The result of one trial of a case, as plain JSON. */
 export interface EvalRecord {
   name: string
-  /** From 1. */
+  /** Starts at 1. */
   trial: number
   status: Status
-  /** Whether every scorer passed it. */
+  /** True if every scorer passed. */
   pass: boolean
-  /** The mean of its scorers. */
+  /** The mean score of the scorers. */
   score: number
   verdicts: { [scorer: string]: Verdict }
   output: string
@@ -82,22 +82,22 @@ export interface EvalRecord {
 }
 
 export interface EvalReport {
-  /** In the order of the cases, whatever order they ended in. */
+  /** In the order of the cases. */
   cases: EvalRecord[]
   passed: number
   total: number
-  /** The mean of the cases. */
+  /** The mean score of the cases. */
   score: number
   usage: Usage
   durationMs: number
-  /** For people. */
+  /** Returns a table for people. */
   table(): string
-  /** Writes everything as JSON. */
+  /** Writes the report as JSON. */
   save(path: string): Promise<void>
 }
 
-/** Runs every case on an agent and lets the scorers judge the state it left. A case that fails is a record like any
- *  other; the suite itself rejects only for options that cannot work. */
+/** Runs every case on an agent and scores the state it left. A failed case is a record like any other; the suite
+ *  rejects only for invalid options. */
 export async function suite<E = unknown>(
   cases: readonly EvalCase<E>[],
   scorers: Record<string, Scorer<E>>,
@@ -123,10 +123,10 @@ export async function suite<E = unknown>(
   return createReport(records, performance.now() - started)
 }
 
-// Who watches can change nothing, also by throwing.
-async function ignoreErrors(watch: () => unknown): Promise<void> {
+// Observers cannot affect the suite, even if they throw.
+async function ignoreErrors(observer: () => unknown): Promise<void> {
   try {
-    await watch()
+    await observer()
   } catch {}
 }
 

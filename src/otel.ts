@@ -1,3 +1,4 @@
+// OpenTelemetry spans from a run's events: the public module `karst/otel`.
 import type { Context, Span, Tracer } from "@opentelemetry/api"
 import { checkOptions, mustBeBoolean, mustBeObject } from "./core/checks/check-options.ts"
 import type { AgentEvent, EventOf } from "./core/event.ts"
@@ -13,16 +14,16 @@ import {
 } from "./otel/span-attributes.ts"
 
 export interface TraceOptions {
-  /** Default: the one of the globally registered provider. */
+  /** Default: a tracer of the globally registered provider. */
   tracer?: Tracer | undefined
   /** Puts prompts, answers, code, arguments and results on the spans. Default false: names, counts and times only. */
   content?: boolean | undefined
 }
 
-/** An observer that makes spans of a run's events, for `onEvent` of an agent, a session or a run: a span for the run, its
- *  cycles, model calls, tool calls and cells, and the calls that cells make, with the attributes of the GenAI conventions.
- *  Runs that a run starts are spans below it. One observer serves any number of agents, and sees no event twice. Rejects with
- *  a `MissingPeerError` where `@opentelemetry/api` is not installed. */
+/** Returns an observer for `onEvent` of an agent, a session or a run. It creates spans with GenAI attributes for the
+ *  run, its cycles, model calls, tool calls, cells, and the calls that cells make. Runs started by a run are child
+ *  spans. One observer can serve any number of agents; it ignores an event that it receives twice. Rejects with a
+ *  `MissingPeerError` if `@opentelemetry/api` is not installed. */
 export async function traced(options: TraceOptions = {}): Promise<(event: AgentEvent) => void> {
   checkOptions("traced()", options, { tracer: mustBeObject, content: mustBeBoolean })
   const api = toApi(await importOptionalPackage("@opentelemetry/api", "traces (karst/otel)"))
@@ -32,12 +33,12 @@ export async function traced(options: TraceOptions = {}): Promise<(event: AgentE
     const known = runs.get(event.run)
     if (event.type === "run-start") {
       if (known) return
-      const above = event.parent === undefined ? undefined : runs.get(event.parent)
-      const within = above?.innermostContext() ?? api.context.active()
+      const parentTrace = event.parent === undefined ? undefined : runs.get(event.parent)
+      const within = parentTrace?.innermostContext() ?? api.context.active()
       runs.set(event.run, createRunTrace(event, { api, tracer, within, content: options.content ?? false }))
       return
     }
-    // Where a child has the same observer as its parent, what it tells comes here twice.
+    // If a child run has the same observer as its parent, its events arrive twice.
     if (!known || event.seq <= known.seq) return
     known.seq = event.seq
     known.onEvent(event)
@@ -47,7 +48,7 @@ export async function traced(options: TraceOptions = {}): Promise<(event: AgentE
 
 type Api = typeof import("@opentelemetry/api")
 
-// The package is CommonJS: depending on how it is found, its names are on the module or on its default export.
+// The package is CommonJS: its names are on the module or on its default export, depending on how it is loaded.
 function toApi(module: Record<string, unknown>): Api {
   const api = "trace" in module ? module : module.default
   return api as Api
@@ -56,16 +57,16 @@ function toApi(module: Record<string, unknown>): Api {
 interface TraceContext {
   api: Api
   tracer: Tracer
-  /** What the run is a part of. */
+  /** The context of the parent span. */
   within: Context
   content: boolean
 }
 
 interface RunTrace {
-  /** The newest event that was seen. */
+  /** The sequence number of the latest event. */
   seq: number
   onEvent(event: AgentEvent): void
-  /** What is under way right now, as far as it is one thing. */
+  /** Returns the context of the action in progress, if there is exactly one; otherwise that of the cycle or run. */
   innermostContext(): Context
 }
 
@@ -79,7 +80,7 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
   const run = open(spanStarts.run(start), within, start.at, content ? runContent(start) : {})
   const actions = new Map<string, OpenSpan & { within: Context }>()
   let cycle: OpenSpan | undefined
-  let asked: ModelCall | undefined
+  let modelCall: ModelCall | undefined
 
   function open(
     { name, attributes, kind = INTERNAL }: { name: string; attributes: Attributes; kind?: number },
@@ -95,9 +96,9 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
     return { span, context: api.trace.setSpan(parent, span) }
   }
 
-  const here = () => cycle ?? run
+  const enclosing = () => cycle ?? run
 
-  function act(id: string, what: { name: string; attributes: Attributes }, parent: Context, at: number): void {
+  function openAction(id: string, what: { name: string; attributes: Attributes }, parent: Context, at: number): void {
     actions.set(id, { ...open(what, parent, at), within: parent })
   }
 
@@ -118,11 +119,11 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
     span.end(new Date(at))
   }
 
-  // A model call is known whole only when its answer is there.
-  function endAsked(at: number, answer: EventOf<"message-end"> | undefined, failure?: Failure): void {
-    if (!asked || !cycle) return
-    const { since, first, retries } = asked
-    asked = undefined
+  // The span of a model call is created when it ends, because only then its attributes are known.
+  function endModelCall(at: number, answer: EventOf<"message-end"> | undefined, failure?: Failure): void {
+    if (!modelCall || !cycle) return
+    const { since, first, retries } = modelCall
+    modelCall = undefined
     const kind = { kind: CLIENT, ...spanStarts.chat(start.model) }
     const { span } = open(
       kind,
@@ -136,62 +137,68 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
   }
 
   function endCycle(at: number, failure?: Failure): void {
-    endAsked(asked?.until ?? at, undefined, failure)
+    endModelCall(modelCall?.until ?? at, undefined, failure)
     cycle?.span.end(new Date(at))
     cycle = undefined
   }
 
-  function see(event: AgentEvent): void {
+  function onEvent(event: AgentEvent): void {
     const { at } = event
     switch (event.type) {
       case "cycle-start":
         endCycle(at)
         cycle = open({ name: "cycle", attributes: { "karst.cycle": event.cycle } }, run.context, at)
-        asked = { since: at, retries: [] }
+        modelCall = { since: at, retries: [] }
         return
       case "text-delta":
       case "reasoning-delta":
       case "code-start":
-        if (asked) asked.first ??= at
+        if (modelCall) modelCall.first ??= at
         return
       case "message-end": {
-        endAsked(at, event)
+        endModelCall(at, event)
         const code = event.message.parts.find((part) => part.type === "code")
-        if (code) act(code.id, spanStarts.cell(code.id, content ? code.code : undefined), here().context, at)
+        if (code)
+          openAction(code.id, spanStarts.cell(code.id, content ? code.code : undefined), enclosing().context, at)
         return
       }
       case "code-end":
         return endAction(event.id, at, event.ok ? undefined : failureOf(event.error), resultText(event))
       case "tool-start":
-        return act(event.id, spanStarts.tool(event, content), here().context, at)
+        return openAction(event.id, spanStarts.tool(event, content), enclosing().context, at)
       case "tool-end":
-        if (!actions.has(event.id)) here().span.addEvent("karst.tool-skipped", { name: event.name }, new Date(at))
+        if (!actions.has(event.id)) enclosing().span.addEvent("karst.tool-skipped", { name: event.name }, new Date(at))
         return endAction(event.id, at, event.ok ? undefined : failureOf(event.error), resultText(event))
       case "call-start":
-        return act(event.id, spanStarts.call(event, content), (actions.get(event.within) ?? here()).context, at)
+        return openAction(
+          event.id,
+          spanStarts.call(event, content),
+          (actions.get(event.within) ?? enclosing()).context,
+          at,
+        )
       case "call-end":
         return endAction(event.id, at, event.ok ? undefined : { type: "throw", message: event.error ?? "It failed." })
       case "approval-requested":
       case "approval-resolved": {
         const details = event.type === "approval-resolved" ? { decision: event.decision } : {}
-        ;(actions.get(event.id) ?? here()).span.addEvent(`karst.${event.type}`, details, new Date(at))
+        ;(actions.get(event.id) ?? enclosing()).span.addEvent(`karst.${event.type}`, details, new Date(at))
         return
       }
       case "memory-compacted":
-        here().span.addEvent("karst.memory-compacted", { tier: event.tier }, new Date(at))
-        // What follows is the request that it was done for.
-        if (asked) asked.since = at
+        enclosing().span.addEvent("karst.memory-compacted", { tier: event.tier }, new Date(at))
+        // The model request itself starts only now.
+        if (modelCall) modelCall.since = at
         return
       case "skill-activated":
-        here().span.addEvent("karst.skill-activated", { name: event.name }, new Date(at))
+        enclosing().span.addEvent("karst.skill-activated", { name: event.name }, new Date(at))
         return
       case "warning-raised":
-        if (asked && event.code === "model-retried") asked.retries.push(event)
-        else here().span.addEvent("karst.warning", { code: event.code, message: event.message }, new Date(at))
+        if (modelCall && event.code === "model-retried") modelCall.retries.push(event)
+        else enclosing().span.addEvent("karst.warning", { code: event.code, message: event.message }, new Date(at))
         return
       case "cycle-end":
-        // Why there was no answer, if there was none, is known when the run ends.
-        if (asked) asked.until = at
+        // If there was no answer, the reason is known when the run ends.
+        if (modelCall) modelCall.until = at
         else endCycle(at)
         return
       case "run-end":
@@ -204,7 +211,7 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
     const { at, status, error, reason, cycles, usage } = event
     const failure = error && { type: error.code ?? error.name, message: error.message }
     for (const id of [...actions.keys()].reverse()) endAction(id, at, undefined)
-    endCycle(asked?.until ?? at, failure)
+    endCycle(modelCall?.until ?? at, failure)
     run.span.setAttributes({
       "karst.status": status,
       "karst.cycles": cycles,
@@ -221,12 +228,12 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
 
   return {
     seq: start.seq,
-    onEvent: see,
+    onEvent,
     innermostContext() {
       const outer = new Set([...actions.values()].map((action) => action.within))
       const leaves = [...actions.values()].filter((action) => !outer.has(action.context))
       const [only] = leaves
-      return only && leaves.length === 1 ? only.context : here().context
+      return only && leaves.length === 1 ? only.context : enclosing().context
     },
   }
 }
@@ -238,7 +245,6 @@ interface Failure {
   message: string
 }
 
-/** A model call that is under way. */
 interface ModelCall {
   since: number
   first?: number

@@ -1,6 +1,5 @@
 // karst/stores: where durable runs and sessions are stored.
 
-export { type FileStoreOptions, fileStore } from "./stores/file.ts"
 export { memoryStore } from "./stores/memory-store.ts"
 export { type RedisClient, type RedisStoreOptions, redisStore } from "./stores/redis-store.ts"
 export { type SqliteStoreOptions, sqliteStore } from "./stores/sqlite-store.ts"

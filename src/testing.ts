@@ -1,3 +1,4 @@
+// The public module `karst/testing`: conformance suites for runtimes, stores, backends and workspaces, and replays.
 import { ConfigError } from "./core/errors.ts"
 import type { Runtime } from "./runtime/runtime.ts"
 import { callCases } from "./testing/runtime/runtime-calls.ts"
@@ -22,27 +23,27 @@ export { assertReplays, type ReplayCheckOptions, type Replayed, replayRecording 
 export { type StoreCase, type StoreSuite, testStore } from "./testing/store.ts"
 export { testWorkspace, type WorkspaceCase, type WorkspaceSuite } from "./testing/workspace.ts"
 
-/** Declares one test. That of node:test and of vitest fit; any other does whose tests get a context with `skip`, and
- *  without `skip` in the options, any at all. */
+/** Declares one test. The `test` functions of node:test and vitest fit, and any other whose tests receive a context
+ *  with `skip`; without `skip` in the options, any test function fits. */
 export type DeclareTest = (
   title: string,
   body: (context: { skip(reason?: string): unknown }) => Promise<void>,
 ) => unknown
 
 export interface RuntimeSuite {
-  /** The test runner's own function. */
+  /** The `test` function of the test runner. */
   test: DeclareTest
-  /** Makes a new runtime with nothing in it. Each test makes its own and closes it. */
+  /** Creates a new, empty runtime. Each test creates its own and closes it. */
   runtime: () => Runtime | Promise<Runtime>
   language: Language
-  /** Cases this runtime does not pass, by name, and why. */
+  /** Cases this runtime does not pass, by name, with the reason. */
   skip?: { [C in RuntimeCase]?: string | undefined } | undefined
 }
 
 /** The name of a case of `testRuntime`: the first word of its title. */
 export type RuntimeCase = keyof typeof cases
 
-/** Declares the tests that every runtime passes: what the `Runtime` contract promises, one test for each promise. */
+/** Declares the conformance tests of the `Runtime` contract, one test per promise. */
 export function testRuntime({ test, runtime, language, skip = {} }: RuntimeSuite): void {
   const unknown = Object.keys(skip).filter((name) => !(name in cases))
   if (unknown.length > 0) {

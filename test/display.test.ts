@@ -14,7 +14,7 @@ import { type DisplayOptions, display } from "../src/display.ts"
 const noChanges = { created: [], reassigned: [], removed: [] }
 const usage = { input: 1200, output: 300, complete: true }
 
-/** A run that tells what `body` emits, a second apart at its start and end. */
+/** Returns a run that emits the events of `body`. Start and end are one second apart. */
 function fakeRun(body: (control: RunControl) => unknown, end: Partial<RunResult> = {}): Run {
   const plain: RunResult = {
     id: "run_1",
@@ -55,7 +55,7 @@ function answer(text: string): EventBody {
   return { type: "message-end", message, finish: "stop", usage }
 }
 
-/** What the agent emits for a cell: its source piece by piece, then its result. */
+/** Yields the events of a cell: its source in pieces, then its result. */
 function* cell(
   id: string,
   code: string,
@@ -76,7 +76,8 @@ async function shown(run: Run, options: DisplayOptions = {}): Promise<string> {
   return printed
 }
 
-/** The same at a terminal where somebody types these lines, one at each question. `early`: before there is a question. */
+/** Displays a run at a terminal where a person types these lines, one per question. `early` is typed before a
+ *  question. */
 async function asked(run: Run, { early = "", lines, rows = 24 }: { early?: string; lines: string[]; rows?: number }) {
   const input = Object.assign(new PassThrough(), { isTTY: true })
   const stream = Object.assign(new PassThrough(), { rows, columns: 80 })
@@ -91,7 +92,7 @@ async function asked(run: Run, { early = "", lines, rows = 24 }: { early?: strin
   return printed
 }
 
-/** A run that asks about one call, whose whole text is given, and what was decided. */
+/** Returns a run that asks about one call, and the decision. `text` is the full text of the call. */
 function askingRun(text?: string) {
   const decided: string[] = []
   const run = fakeRun(async (control) => {
@@ -422,7 +423,7 @@ test("a question somebody else answered, or a run that ended, is withdrawn", asy
   assert.match(await shown(endless, { input: Object.assign(new PassThrough(), { isTTY: true }) }), /■ aborted/)
 })
 
-/** What is left on a terminal after all cursor play, and whether its cursor is visible. */
+/** Returns what a terminal shows after all cursor movements, and whether its cursor is visible. */
 function terminal(output: string): { lines: string[]; cursor: boolean } {
   const cursor = output.lastIndexOf("\x1b[?25h") >= output.lastIndexOf("\x1b[?25l")
   const plain = output.replace(/\x1b\[\?25[hl]/g, "").replace(/\x1b\[\d+m/g, "")
@@ -464,7 +465,7 @@ test("lines are broken for the terminal's width, wide characters counted as two"
   await display(run, { stream, color: true })
   for (const line of terminal(String(stream.read())).lines) {
     const columns = [...line].reduce((sum, sign) => sum + (/[\u3000-\u9fff]/.test(sign) ? 2 : 1), 0)
-    // The closing line and the status are one line each; everything that flows is broken.
+    // The closing line and the status are not wrapped; all other text is.
     if (!line.includes("·")) assert.ok(columns <= 30, JSON.stringify(line))
   }
 })

@@ -9,7 +9,7 @@ import { scriptedModel } from "karst/models"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
-/** Does what the prompt says, as code: the model of a diligent agent. */
+/** A model that runs its prompt as code. */
 const obedient = () =>
   scriptedModel(
     (request) => {

@@ -20,7 +20,7 @@ const values: Record<string, string> = {
   "karst/python": "kwargs py pythonRuntime safePythonRules table",
   "karst/rules": "attributeRule functionRule importRule regexRule safeRules",
   "karst/sessions": "deleteSession listSessions loadSession toAtif trajectory",
-  "karst/stores": "fileStore memoryStore redisStore sqliteStore",
+  "karst/stores": "memoryStore redisStore sqliteStore",
   "karst/testing": `assertReplays backendHandle handleCases replayRecording testBackend testHandles testRuntime testStore
     testWorkspace`,
   "karst/tools": `agentTool askTool checkCommandTool commands compactMemoryTool delegateTools editFileTool fileInfoTool

@@ -26,7 +26,7 @@ import { call } from "./tools/delegate-case.ts"
 
 const usage = { input: 10, output: 5, cacheRead: 4, complete: true }
 
-/** A tracer over the real SDK, and what it has exported. */
+/** Returns a tracer of the real SDK, and the spans it has exported. */
 function recorder() {
   const exporter = new InMemorySpanExporter()
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
@@ -34,7 +34,7 @@ function recorder() {
   return { tracer: provider.getTracer("test"), spans: () => exporter.getFinishedSpans(), provider }
 }
 
-/** The tree of spans as indented names, in the order of their beginnings. */
+/** Returns the tree of spans as indented names, in order of their start. */
 function tree(spans: readonly ReadableSpan[]): string[] {
   const below = (parent: string | undefined, depth: number): string[] =>
     spans
@@ -50,7 +50,7 @@ function only(spans: readonly ReadableSpan[], name: string): ReadableSpan {
   return found[0] ?? assert.fail()
 }
 
-/** A clock that moves by a millisecond at each look. */
+/** Returns a clock that advances by one millisecond per reading. */
 function ticking() {
   let now = Date.UTC(2030, 0, 1)
   return () => now++
@@ -318,7 +318,7 @@ test("without a tracer the globally registered provider is used, under the pinne
   )
 })
 
-/** What an application gets from the SDK for Node: contexts that follow awaits. */
+/** Contexts that follow awaits, as the SDK for Node provides them. */
 function localContexts(): ContextManager {
   const storage = new AsyncLocalStorage<Context>()
   const manager: ContextManager = {

@@ -1,8 +1,9 @@
+// Parses command lines and option values for all commands.
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
 import type { DisplayMode } from "../display.ts"
 import { UsageError } from "./usage-error.ts"
 
-/** `parseArgs`, with what is wrong told as a usage error. */
+/** Calls `parseArgs` and throws its errors as usage errors. */
 export function parseArguments<const T extends ParseArgsOptionsConfig>(command: string, args: string[], options: T) {
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true })

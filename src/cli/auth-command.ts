@@ -1,3 +1,4 @@
+// `karst auth status | docker-flags`: shows how coding CLIs are signed in, and passes that to containers. No secrets.
 import { homedir } from "node:os"
 import { safeLine } from "../display/safe-text.ts"
 import { type AuthFile, authProviders, checkAuth, type ProviderAuth } from "../providers/auth/auth.ts"
@@ -6,7 +7,6 @@ import { parseArguments } from "./arguments.ts"
 import { quoteShellWord } from "./shell-words.ts"
 import { UsageError } from "./usage-error.ts"
 
-/** `karst auth status | docker-flags`: what coding CLIs sign in with, and how a container gets it. Prints no secret. */
 export async function authCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("auth", args, {
     agents: { type: "string" },
@@ -22,7 +22,7 @@ export async function authCommand(args: string[]): Promise<number> {
   const ready = found.filter(({ state }) => state === "ready")
   if (action === "status") printStatus(found, values.json)
   else printFlags(ready, values.home ?? "/root", values.json)
-  // Those that were not asked for by name may well be missing.
+  // CLIs that were not asked for by name need not be signed in.
   if (action === "docker-flags" && (values.agents !== undefined || ready.length === 0)) warnAboutMissing(found)
   return ready.length > 0 ? 0 : 1
 }
@@ -73,7 +73,7 @@ function printFlags(ready: readonly ProviderAuth[], home: string, json: boolean 
   }
 }
 
-/** A path as people write it. */
+/** Shortens the home directory to `~`. */
 function displayPath(path: string): string {
   const home = `${process.env.HOME ?? homedir()}/`
   return safeLine(path.startsWith(home) ? `~/${path.slice(home.length)}` : path)

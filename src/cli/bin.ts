@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Nothing else is loaded before this check: an older Node could not even parse it.
+// The `karst` executable. Checks the Node version before it loads modules that an older Node cannot parse.
 const needed = 24
 if (Number(process.versions.node.split(".")[0]) < needed) {
   process.stderr.write(

@@ -1,9 +1,10 @@
+// Chooses the model for a command.
 import { compatibleServices, providerPackages } from "../models/compatible-services.ts"
 import type { Model } from "../models/model.ts"
 import { resolveModel } from "../models/resolve.ts"
 import { UsageError } from "./usage-error.ts"
 
-// Tried in this order; each is a capable model of its provider at a moderate price.
+// Tried in this order: one capable model per provider at a moderate price.
 const defaults: Record<string, string> = {
   openai: "gpt-5.2",
   anthropic: "claude-sonnet-5",
@@ -15,9 +16,9 @@ const defaults: Record<string, string> = {
   moonshot: "kimi-k3",
 }
 
-/** The model that was asked for, else KARST_MODEL, else that of the first provider whose key is in the environment. */
-export async function chooseModel(asked: string | undefined, env: NodeJS.ProcessEnv = process.env): Promise<Model> {
-  const id = asked ?? (env.KARST_MODEL || firstWithKey(env))
+/** Returns the requested model, or KARST_MODEL, or the default of the first provider whose key is set. */
+export async function chooseModel(requested: string | undefined, env: NodeJS.ProcessEnv = process.env): Promise<Model> {
+  const id = requested ?? (env.KARST_MODEL || firstWithKey(env))
   if (id !== undefined) return resolveModel(id, { env })
   throw new UsageError(
     "No model was chosen and no provider's key is in the environment. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another " +

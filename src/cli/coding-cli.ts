@@ -1,3 +1,4 @@
+// `karst claude ./objects.ts [prompt]`, and the same for the other coding CLIs: the CLI can use the module's objects.
 import { text as readAll } from "node:stream/consumers"
 import { display } from "../display.ts"
 import { claude } from "../providers/claude/claude.ts"
@@ -18,8 +19,6 @@ const clis = { claude, codex, opencode, gemini } satisfies Record<string, (optio
 
 export type CodingCli = keyof typeof clis
 
-/** `karst claude ./objects.ts [prompt]` and the same for the other coding CLIs: the CLI has the objects of the module
- *  for as long as it runs. */
 export function codingCliCommand(name: CodingCli): (args: string[]) => Promise<number> {
   const usage = `karst ${name} ./objects.ts ["what to do"]`
   return async (args) => {
@@ -48,7 +47,7 @@ export function codingCliCommand(name: CodingCli): (args: string[]) => Promise<n
     })
     try {
       if (prompt === undefined) {
-        // The person at the terminal answers what the CLI asks, as without Karst.
+        // The person at the terminal answers the CLI's questions, as without Karst.
         const { exitCode } = await agent.interactive(undefined, { allow, permissions: "ask" })
         return exitCode
       }

@@ -1,3 +1,4 @@
+// Creates the agent of `karst run`, `karst prompt` and `karst demo`.
 import { type CodeAgent, createAgent } from "../agent/create-agent.ts"
 import { defaultInstructions } from "../agent/prompt/system-prompt.ts"
 import type { Model } from "../models/model.ts"
@@ -8,17 +9,16 @@ import { safeRules } from "../runtime/rules/safe-rules.ts"
 export interface CommandAgentOptions {
   model: Model
   bindings: Bindings
-  /** Paths of skills, or of folders of them. */
+  /** Paths of skills, or of folders that contain skills. */
   skills?: readonly string[] | undefined
   instructions?: string | undefined
   maxCycles?: number | undefined
 }
 
-// What the rules refuse; knowing it spares the model the attempt.
+// Tells the model what the rules refuse, so that it does not try.
 const confinementNote =
   "Cells here cannot read or write files, start processes or see the environment: work with what is in the session."
 
-/** The agent behind `karst run`, `karst prompt` and `karst demo`. */
 export function commandAgent({ model, bindings, skills, instructions, maxCycles }: CommandAgentOptions): CodeAgent {
   return createAgent({
     name: "karst",
@@ -27,7 +27,7 @@ export function commandAgent({ model, bindings, skills, instructions, maxCycles 
     limits: { cycles: maxCycles },
     skills,
     runtime: () => jsRuntime(bindings, { rules: safeRules() }),
-    // Ctrl-C is only heard between turns of the event loop, so an endless loop in a cell must end by itself.
+    // Ctrl-C is handled only between turns of the event loop, so an endless loop in a cell must time out.
     cellTimeoutMs: 60_000,
   })
 }

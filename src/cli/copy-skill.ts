@@ -1,17 +1,17 @@
+// Copies a skill's folder after checking everything in it.
 import { copyFile, lstat, mkdir, readdir, realpath, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { isWithin } from "../core/path-within.ts"
 
-/** What copying a skill's folder would do. */
 export interface CopyPlan {
   problems: string[]
-  /** Modules that will be run at activation. */
+  /** Modules that run when the skill is activated. */
   modules: string[]
-  /** Puts the whole copy in place, or nothing. */
+  /** Copies everything or nothing. */
   copy(): Promise<void>
 }
 
-/** Looks at everything in a folder before anything is copied: files, and links to files inside it, which become files. */
+/** Lists the files of a folder before anything is copied. Links to files inside it become files. */
 export async function planCopy(folder: string, target: string): Promise<CopyPlan> {
   const plan: Plan = { root: await realpath(folder), files: [], bytes: 0, problems: [] }
   await scanFolder("", plan)
@@ -65,15 +65,15 @@ async function scanFile(path: string, plan: Plan): Promise<void> {
 }
 
 async function copyFiles({ files }: Plan, target: string): Promise<void> {
-  const fresh = `${target}.adding-${process.pid}`
+  const temporary = `${target}.adding-${process.pid}`
   try {
     for (const { path, from } of files) {
-      await mkdir(dirname(join(fresh, path)), { recursive: true })
-      await copyFile(from, join(fresh, path))
+      await mkdir(dirname(join(temporary, path)), { recursive: true })
+      await copyFile(from, join(temporary, path))
     }
     await rm(target, { recursive: true, force: true })
-    await rename(fresh, target)
+    await rename(temporary, target)
   } finally {
-    await rm(fresh, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
   }
 }

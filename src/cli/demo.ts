@@ -1,3 +1,4 @@
+// `karst demo`: an agent analyses weather data and plans a sprinkler, with a replayed or a real model.
 import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -36,7 +37,7 @@ export async function demoCommand(args: string[]): Promise<number> {
   const folder = await outputFolder(values.out)
   const model = values.model === undefined ? replayedModel(values.fast ?? false) : await resolveModel(values.model)
 
-  // The program's own objects: the agent works on these very ones.
+  // Objects of this program: the agent works on them directly.
   const charts = new Charts()
   const sprinkler = new Sprinkler()
   const agent = commandAgent({
@@ -70,7 +71,7 @@ async function loadCsv(name: string): Promise<CsvRow[]> {
   return parseCsv(await readFile(new URL(name, dataFolder), "utf8"))
 }
 
-// A recorded answer comes at once; a little thought and a steady hand make it readable.
+// Replays at a readable pace: a short pause before each answer, then a steady stream.
 function replayedModel(fast: boolean): Model {
   const model = replayModel(fileURLToPath(new URL("demo.jsonl", dataFolder)), { paceMs: fast ? 0 : 15 })
   if (fast) return model
@@ -116,7 +117,7 @@ async function writePictures(charts: readonly Chart[], folder: string): Promise<
   )
 }
 
-// No model takes part in this: the program looks at its own objects.
+// Reads the objects from the program, without a model.
 function readBack(
   charts: Charts,
   sprinkler: Sprinkler,

@@ -1,4 +1,4 @@
-/** Ctrl-C and SIGTERM ask a command to end; a second one leaves at once. */
+// Turns Ctrl-C and SIGTERM into an AbortSignal. The second signal exits at once.
 export function endSignal(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -1,4 +1,4 @@
-/** The help of a command, or of all of them. */
+// The help texts of all commands.
 export function helpFor(command: string | undefined): string {
   return command !== undefined && Object.hasOwn(commands, command) ? (commands[command] ?? help) : help
 }
@@ -87,7 +87,7 @@ karst skills <action>: the skills that agents can activate, in the Agent Skills 
 karst worker --agents <module> --store <store> [options]: work on the runs of a store
 
   --agents <module>     the module that exports the agents: the same that whoever submits runs imports
-  --store <store>       redis://host:6379, sqlite:karst.db or file:folder
+  --store <store>       redis://host:6379 or sqlite:karst.db
   --backend <backend>   bullmq: take jobs from a queue in Redis; inline: look in the store for runs that wait.
                         Default: bullmq for a store in Redis, else inline
   --redis <url>         where the queue is. Default: where the store is

@@ -1,3 +1,4 @@
+// Runs a command's work so that Ctrl-C aborts the run, and maps statuses to exit codes.
 import type { Run, RunResult } from "../core/agent.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
 
@@ -7,7 +8,7 @@ export function exitCode({ status }: RunResult): number {
   return exitCodes[status]
 }
 
-/** Ctrl-C aborts the run while `work` is under way; a second one leaves at once. */
+/** Aborts the run on Ctrl-C while `work` runs. The second Ctrl-C exits at once. */
 export async function interruptible<T>(run: Run, work: () => Promise<T>): Promise<T> {
   let interrupted = false
   function interrupt(): void {
@@ -23,7 +24,6 @@ export async function interruptible<T>(run: Run, work: () => Promise<T>): Promis
   }
 }
 
-/** An event as a line of JSON on standard output. */
 export function printEvent(event: AgentEvent): void {
   process.stdout.write(`${JSON.stringify(event)}\n`)
 }

@@ -1,10 +1,11 @@
+// The entry of the `karst` command: selects a command, reports errors, and sets the exit code.
 import { readFileSync } from "node:fs"
 import { helpFor } from "./help.ts"
 import { UsageError } from "./usage-error.ts"
 
 type Command = (args: string[]) => Promise<number>
 
-// Each is loaded when it is asked for, so that `karst --help` costs nothing.
+// Each command is loaded when it is used, so that `karst --help` is fast.
 const commands: Record<string, () => Promise<Command>> = {
   demo: async () => (await import("./demo.ts")).demoCommand,
   run: async () => (await import("./run-command.ts")).runPromptCommand,
@@ -19,11 +20,11 @@ const commands: Record<string, () => Promise<Command>> = {
   auth: async () => (await import("./auth-command.ts")).authCommand,
 }
 
-/** The `karst` command. Ends the process with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */
+/** Runs a command and exits with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */
 export async function main(args: string[]): Promise<void> {
   exitOnClosedPipe()
   const code = await dispatch(args).catch(reportError)
-  // What a cell left running must not keep the command open; what was printed must still arrive.
+  // Flush the output, then exit, even if a cell left timers or sockets open.
   await new Promise((resolve) => process.stdout.write("", resolve))
   process.exit(code)
 }
@@ -51,15 +52,16 @@ function print(text: string): number {
   return 0
 }
 
-// What the user can mend by another command line, setting or package is told in a sentence; anything else is a bug.
+// Errors that the user can fix by another command line, setting or package are reported in one sentence; any other
+// error is a bug and shows its stack.
 function reportError(error: unknown): number {
   if (!(error instanceof Error)) throw error
-  const mendable = ["UsageError", "ConfigError", "MissingPeerError", "ProviderError"].includes(error.name)
-  process.stderr.write(`karst: ${mendable ? error.message : (error.stack ?? error.message)}\n`)
-  return mendable ? 2 : 1
+  const isUserError = ["UsageError", "ConfigError", "MissingPeerError", "ProviderError"].includes(error.name)
+  process.stderr.write(`karst: ${isUserError ? error.message : (error.stack ?? error.message)}\n`)
+  return isUserError ? 2 : 1
 }
 
-// `karst … | head` closes our output early; that is no error of anyone's.
+// `karst … | head` closes our output early, which is not an error.
 function exitOnClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {

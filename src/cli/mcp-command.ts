@@ -1,3 +1,4 @@
+// `karst mcp ./objects.ts`: serves a module's live objects to MCP clients.
 import { once } from "node:events"
 import { basename, extname } from "node:path"
 import { Writable } from "node:stream"
@@ -12,7 +13,6 @@ import { UsageError } from "./usage-error.ts"
 
 const usage = "karst mcp serve ./objects.ts"
 
-/** Serves the live objects of a module to the MCP client of a user. */
 export async function mcpCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("mcp", args, {
     http: { type: "boolean" },
@@ -25,13 +25,13 @@ export async function mcpCommand(args: string[]): Promise<number> {
   const port = parsePositiveInteger("--port", values.port)
   if (port !== undefined && !values.http) throw new UsageError("--port is for --http: standard input has none.")
   const cellTimeout = parsePositiveInteger("--cell-timeout", values["cell-timeout"])
-  // Before the module is loaded: nothing that it prints may come between the messages of the protocol.
+  // Before the module is loaded, so that nothing it prints gets between protocol messages.
   const output = values.http ? undefined : reserveStdout()
-  const { file, approver: approve = "client", ...served } = await loadServedModule(path, usage)
+  const { file, approver = "client", ...served } = await loadServedModule(path, usage)
   const options: ServeOptions = {
     name: values.name ?? serverName(file),
     ...served,
-    approver: approve,
+    approver,
     ...(cellTimeout !== undefined && { cellTimeoutMs: cellTimeout * 1000 }),
   }
   const end = endSignal()
@@ -63,8 +63,7 @@ async function serveHttp(options: ServeOptions, port: number | undefined, end: A
   await whenAborted(end)
 }
 
-/** Clients start the server from folders of their own and with an environment of their own, so program and module are
- *  absolute. */
+/** Uses absolute paths, because clients start the server in their own folder and environment. */
 function stdioLines(name: string, file: string, cellTimeout: number | undefined): string[] {
   const program = [process.execPath, ...process.execArgv, process.argv[1] ?? "karst"]
   const limit = cellTimeout === undefined ? [] : ["--cell-timeout", String(cellTimeout)]
@@ -79,12 +78,12 @@ function httpLines(name: string, { url, token }: McpEndpoint): string[] {
   ]
 }
 
-/** A module's file name as the one word that clients know a server by. */
+/** Returns a module's file name as a server name of one word. */
 function serverName(file: string): string {
   return basename(file, extname(file)).split(/\W+/).filter(Boolean).join("-") || "karst"
 }
 
-/** Standard output for the protocol alone; all else that is printed goes to standard error. */
+/** Reserves standard output for the protocol. Everything else that is printed goes to standard error. */
 function reserveStdout(): Writable {
   const write = process.stdout.write.bind(process.stdout)
   process.stdout.write = process.stderr.write.bind(process.stderr)

@@ -1,3 +1,4 @@
+// `karst prompt`: prints what the model would see before the user's prompt.
 import { parseArguments } from "./arguments.ts"
 import { commandAgent } from "./command-agent.ts"
 import { loadData } from "./load/load-data.ts"
@@ -15,7 +16,7 @@ export async function promptCommand(args: string[]): Promise<number> {
   return 0
 }
 
-// What the model sees does not depend on which one it is.
+// The printed text is the same for every model.
 const noModel = {
   id: "none/none",
   stream: () => {

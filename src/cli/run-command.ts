@@ -1,3 +1,4 @@
+// `karst run "prompt"`: runs a prompt with data files and skills, and shows the run.
 import { text as readAll } from "node:stream/consumers"
 import { display } from "../display.ts"
 import { parseArguments, parseDisplayMode, parsePositiveInteger } from "./arguments.ts"

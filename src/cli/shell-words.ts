@@ -1,4 +1,4 @@
-/** A word of a command line for a POSIX shell; most need no quotes. */
+// Quotes words for a POSIX shell.
 export function quoteShellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,3 +1,4 @@
+// `karst skills add <path | git url>`: checks skills, then copies all or none.
 import { existsSync } from "node:fs"
 import { mkdtemp, readFile, rename, rm } from "node:fs/promises"
 import { devNull, tmpdir } from "node:os"
@@ -10,7 +11,6 @@ import { planCopy } from "./copy-skill.ts"
 import { displayPath, printProblems } from "./skills-command.ts"
 import { UsageError } from "./usage-error.ts"
 
-/** `karst skills add <path | git url>`: checks first, then copies all or none. */
 export async function addSkills(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("skills", args, {
     to: { type: "string" },
@@ -21,16 +21,16 @@ export async function addSkills(args: string[]): Promise<number> {
   if (source === undefined || more.length > 0) {
     throw new UsageError("Name one skill, folder or repository: karst skills add <path | git url>")
   }
-  const { to = "skills", skill: wanted, force = false } = values
+  const { to = "skills", skill: skillNames, force = false } = values
   const temporary = isRepository(source) ? await mkdtemp(join(tmpdir(), "karst-skills-")) : undefined
   try {
     const from = temporary === undefined ? source : await cloneRepository(source, temporary)
     const { skills, problems } = await loadSkills([from])
     printProblems(problems)
-    // Who names the ones to add need not mind the others.
-    const broken = !wanted && problems.some(({ severity }) => severity === "error")
+    // With names given, problems of other skills do not matter.
+    const broken = !skillNames && problems.some(({ severity }) => severity === "error")
     if (broken) return printFailure("Nothing was added. Name those to add with --skill, or mend the others.")
-    return await copyAll(pickSkills(skills, wanted), to, force)
+    return await copyAll(pickSkills(skills, skillNames), to, force)
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
   }
@@ -55,9 +55,9 @@ async function copyAll(skills: readonly Skill[], to: string, force: boolean): Pr
   return 0
 }
 
-function pickSkills(skills: readonly Skill[], wanted: readonly string[] | undefined): Skill[] {
-  const missing = wanted?.find((name) => !skills.some((skill) => skill.name === name))
-  if (missing === undefined) return skills.filter(({ name }) => wanted?.includes(name) ?? true)
+function pickSkills(skills: readonly Skill[], skillNames: readonly string[] | undefined): Skill[] {
+  const missing = skillNames?.find((name) => !skills.some((skill) => skill.name === name))
+  if (missing === undefined) return skills.filter(({ name }) => skillNames?.includes(name) ?? true)
   throw new UsageError(`--skill: there is no "${missing}". There is ${skills.map(({ name }) => name).join(", ")}.`)
 }
 
@@ -66,7 +66,7 @@ function printFailure(message: string): number {
   return 1
 }
 
-/** Whether git has to fetch it. A host that begins with a hyphen would be an option to what git starts. */
+/** Returns true if git must fetch the source. Excludes hosts with a leading hyphen, which git would take as options. */
 function isRepository(source: string): boolean {
   if (/^(https|ssh|file):\/\/[^-]/i.test(source) || /^[\w.][\w.-]*@[\w.][\w.-]*:/.test(source)) return true
   if (/^[a-z+.-]+:(\/\/|:)/i.test(source)) {
@@ -75,7 +75,7 @@ function isRepository(source: string): boolean {
   return source.endsWith(".git") && existsSync(join(source, "HEAD"))
 }
 
-/** A repository's newest files, with none of its code run: no hooks, no submodules, no other protocols. */
+/** Clones the newest files of a repository without running its code: no hooks, no submodules, no other protocols. */
 async function cloneRepository(url: string, parent: string): Promise<string> {
   const folder = join(
     parent,
@@ -95,7 +95,7 @@ async function cloneRepository(url: string, parent: string): Promise<string> {
   return renameAfterSkill(folder, parent)
 }
 
-/** A repository that is itself a skill may be called something else than the skill. */
+/** Renames a cloned folder to the name of its skill, if the repository itself is the skill. */
 async function renameAfterSkill(folder: string, parent: string): Promise<string> {
   const text = await readFile(join(folder, "SKILL.md")).then(parseSkillText, () => undefined)
   const name = text && "fields" in text ? text.fields.name : undefined

@@ -1,3 +1,4 @@
+// `karst skills list | validate | add`.
 import { existsSync } from "node:fs"
 import { relative } from "node:path"
 import { safeText } from "../display/safe-text.ts"
@@ -6,7 +7,6 @@ import { loadSkills, type SkillProblem } from "../skills.ts"
 import { parseArguments } from "./arguments.ts"
 import { UsageError } from "./usage-error.ts"
 
-/** `karst skills list | validate | add`. */
 export async function skillsCommand([action, ...args]: string[]): Promise<number> {
   switch (action) {
     case "list":
@@ -46,22 +46,21 @@ async function validate(args: string[]): Promise<number> {
   return skills.length === 0 || problems.some(({ severity }) => severity === "error") ? 1 : 0
 }
 
-/** Prints every problem, one a line. */
 export function printProblems(problems: readonly SkillProblem[]): void {
   for (const { path, severity, message } of problems) {
     process.stderr.write(`${severity}: ${oneLine(displayPath(path))}: ${oneLine(message)}\n`)
   }
 }
 
-/** Text of somebody else's, for a line of the terminal. */
+/** Makes foreign text safe for one line of the terminal. */
 function oneLine(text: string): string {
   return safeText(text).replace(/\s+/g, " ")
 }
 
 const defaultFolders = ["skills", ".agents/skills", ".claude/skills"]
 
-/** A path as people here would write it. */
+/** Returns the path relative to the current folder if it is inside. */
 export function displayPath(path: string): string {
-  const near = relative("", path)
-  return near === "" || near.startsWith("..") ? path : near
+  const relativePath = relative("", path)
+  return relativePath === "" || relativePath.startsWith("..") ? path : relativePath
 }

@@ -1,4 +1,4 @@
-/** A command line that cannot work: told in one sentence, exit code 2. */
+// The error for an invalid command line: reported in one sentence, with exit code 2.
 export class UsageError extends Error {
   override name = "UsageError"
 }

@@ -1,3 +1,4 @@
+// `karst worker`: executes the runs of a store until it is stopped.
 import { once } from "node:events"
 import { setTimeout } from "node:timers/promises"
 import { AgentError, ConfigError } from "../core/errors.ts"
@@ -5,7 +6,6 @@ import type { Backend } from "../engine/backends/backend.ts"
 import { bullmqBackend } from "../engine/backends/bullmq.ts"
 import { inlineBackend } from "../engine/backends/inline.ts"
 import { createEngine, type Engine } from "../engine/engine.ts"
-import { fileStore } from "../stores/file.ts"
 import { redisStore } from "../stores/redis-store.ts"
 import { sqliteStore } from "../stores/sqlite-store.ts"
 import type { Store } from "../stores/store.ts"
@@ -14,7 +14,6 @@ import { endSignal } from "./end-signal.ts"
 import { loadAgents } from "./load/load-agents.ts"
 import { UsageError } from "./usage-error.ts"
 
-/** Works on the runs of a store until it is told to end. */
 export async function workerCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("worker", args, {
     agents: { type: "string" },
@@ -72,11 +71,10 @@ function openBackend(kind: BackendKind, { store, redis, queue, prefix }: Locatio
 
 function openStore(text: string | undefined, prefix: string | undefined): Store {
   if (isRedis(text)) return redisStore(text, { prefix })
-  const [, kind, path] = /^(sqlite|file):(.+)$/.exec(text ?? "") ?? []
-  if (kind === "sqlite" && path) return sqliteStore(path)
-  if (kind === "file" && path) return fileStore(path)
+  const [, path] = /^sqlite:(.+)$/.exec(text ?? "") ?? []
+  if (path) return sqliteStore(path)
   throw new UsageError(
-    `--store: ${text === undefined ? "there is none" : `"${text}" is not a store`}. Say redis://host:6379, sqlite:karst.db or file:folder.`,
+    `--store: ${text === undefined ? "there is none" : `"${text}" is not a store`}. Say redis://host:6379 or sqlite:karst.db.`,
   )
 }
 
@@ -84,21 +82,21 @@ function isRedis(text: string | undefined): text is string {
   return /^rediss?:\/\//.test(text ?? "")
 }
 
-/** Has runs worked on that no job tells of, and waits for the end. Through a queue all others are told; a store alone has
- *  to be looked at, and one that is away for a while is waited for. */
+/** Recovers runs that have no job, then waits for the end. A queue announces all later jobs; a plain store is polled
+ *  every second, also while it is temporarily unavailable. */
 async function recoverUntilEnd(engine: Engine, kind: BackendKind, end: AbortSignal): Promise<void> {
-  let told: string | undefined
+  let reported: string | undefined
   await engine.recover()
   if (kind === "bullmq" && !end.aborted) await once(end, "abort")
   while (!end.aborted) {
     await setTimeout(1_000, undefined, { signal: end }).catch(() => undefined)
     try {
       if (!end.aborted) await engine.recover()
-      told = undefined
+      reported = undefined
     } catch (error) {
       if (!(error instanceof AgentError) || !error.retryable) throw error
-      if (told !== error.message) process.stderr.write(`karst: ${error.message} Waiting for it.\n`)
-      told = error.message
+      if (reported !== error.message) process.stderr.write(`karst: ${error.message} Waiting for it.\n`)
+      reported = error.message
     }
   }
 }

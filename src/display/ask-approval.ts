@@ -1,3 +1,4 @@
+// Asks the person at the terminal whether a call is allowed.
 import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 import type { Decision, Run } from "../core/agent.ts"
@@ -14,24 +15,22 @@ export interface ApprovalPrompt {
   stream: NodeJS.WritableStream & { rows?: number | undefined }
 }
 
-/** Asks the person at the terminal whether a call may be made, and shows the whole of it; where there is no terminal, the
- *  call may not be made. An agent that answers its own questions is left to it. */
-export async function askApproval(event: EventOf<"approval-requested">, asking: ApprovalPrompt): Promise<void> {
+/** Shows the call and asks for a decision; denies it without a terminal. Does nothing if the agent has an approver. */
+export async function askApproval(event: EventOf<"approval-requested">, prompt: ApprovalPrompt): Promise<void> {
   if (event.answerer) return
-  const { run, screen, input } = asking
+  const { run, screen, input } = prompt
   const { paint } = screen
-  const why = event.reason === undefined ? "" : paint.dim(` · ${safeLine(event.reason)}`)
-  const whole = run.pendingCall(event.id)
-  const [first = "", ...rest] = whole === undefined ? [callText(event.call)] : safeText(whole).split("\n")
-  screen.writeLines(`  ${paint.yellow("?")} ${paint.bold(first)}${why}`)
-  if (input.isTTY) return sendDecision(run, event.id, await promptForDecision(event, createPager(rest, asking), asking))
+  const reason = event.reason === undefined ? "" : paint.dim(` · ${safeLine(event.reason)}`)
+  const fullCall = run.pendingCall(event.id)
+  const [first = "", ...rest] = fullCall === undefined ? [callText(event.call)] : safeText(fullCall).split("\n")
+  screen.writeLines(`  ${paint.yellow("?")} ${paint.bold(first)}${reason}`)
+  if (input.isTTY) return sendDecision(run, event.id, await promptForDecision(event, createPager(rest, prompt), prompt))
   screen.writeLines(`    ${paint.dim("It needs approval and no terminal is there to give it: denied.")}`)
   sendDecision(run, event.id, "deny")
 }
 
 /** Shows lines a screenful at a time. */
 interface Pager {
-  /** Shows the next ones. */
   next(): void
   readonly hasMore: boolean
 }
@@ -39,7 +38,7 @@ interface Pager {
 function createPager(lines: readonly string[], { screen, stream }: ApprovalPrompt): Pager {
   const columns = Math.max(20, screen.columns - 4)
   const wrapped = lines.flatMap((line) => wrapLine(line, columns))
-  // The question and its first line stay in sight.
+  // Keeps the question and the first line of the call visible.
   const size = Math.max(5, (stream.rows ?? 24) - 4)
   let shown = 0
   return {
@@ -47,8 +46,9 @@ function createPager(lines: readonly string[], { screen, stream }: ApprovalPromp
       const page = wrapped.slice(shown, shown + size)
       shown += page.length
       screen.writeLines(...page.map((line) => `    ${line}`))
-      const left = wrapped.length - shown
-      if (left > 0) screen.writeLines(`    ${screen.paint.dim(`… ${left} more lines: answer "m" to see them`)}`)
+      const remaining = wrapped.length - shown
+      if (remaining > 0)
+        screen.writeLines(`    ${screen.paint.dim(`… ${remaining} more lines: answer "m" to see them`)}`)
     },
     get hasMore() {
       return shown < wrapped.length
@@ -59,44 +59,44 @@ function createPager(lines: readonly string[], { screen, stream }: ApprovalPromp
 function wrapLine(line: string, columns: number): string[] {
   if (columns === Infinity) return [line]
   const parts: string[] = []
-  for (let left = line; ; ) {
-    const { head, tail } = splitAtWidth(left, columns)
+  for (let remaining = line; ; ) {
+    const { head, tail } = splitAtWidth(remaining, columns)
     parts.push(head)
     if (tail === "" || head === "") return parts
-    left = tail
+    remaining = tail
   }
 }
 
 async function promptForDecision(
   event: EventOf<"approval-requested">,
   pager: Pager,
-  asking: ApprovalPrompt,
+  prompt: ApprovalPrompt,
 ): Promise<Decision> {
-  const { run, screen, input, stream } = asking
+  const { run, screen, input, stream } = prompt
   let closed = false
   let close = () => {
     closed = true
   }
-  // Somebody else may answer first, or the run may end: then the question is withdrawn.
+  // If another reader answers first, or the run ends, withdraw the question.
   void resolvedElsewhere(run, event).then(() => close())
   pager.next()
-  await discardTypedInput(asking)
+  await discardTypedInput(prompt)
   if (closed) return "deny"
   const terminal = createInterface({ input, output: stream, terminal: true })
   close = () => terminal.close()
-  const prompt = () => {
+  const showPrompt = () => {
     terminal.setPrompt(`    Allow it? [y]es, [n]o, [a]lways${pager.hasMore ? ", [m]ore" : ""}: `)
     terminal.prompt()
   }
   terminal.on("SIGINT", () => run.abort("Interrupted at the question."))
-  prompt()
+  showPrompt()
   try {
     for await (const line of terminal) {
       const answer = line.trim().toLowerCase()
       const decision = decisions.get(answer)
       if (decision) return decision
       if (answer === "m" || answer === "more") pager.next()
-      prompt()
+      showPrompt()
     }
   } finally {
     terminal.close()
@@ -105,12 +105,12 @@ async function promptForDecision(
   return "deny"
 }
 
-/** Throws away what was typed before the question was there to be read: it was no answer to it. */
+/** Discards input typed before the question was visible: it cannot be an answer. */
 async function discardTypedInput({ input, run }: ApprovalPrompt): Promise<void> {
   const discard = (typed: Buffer | string) => {
     if (String(typed).includes("\x03")) run.abort("Interrupted at the question.")
   }
-  // What was typed without Enter is read in this mode only.
+  // Only raw mode delivers input typed without Enter.
   input.setRawMode?.(true)
   input.on("data", discard)
   input.resume()
@@ -120,7 +120,7 @@ async function discardTypedInput({ input, run }: ApprovalPrompt): Promise<void> 
   input.setRawMode?.(false)
 }
 
-// What the terminal has kept is read in the next turns of the event loop; a person needs longer to read a question.
+// Buffered input arrives within a few turns of the event loop. A person needs longer to read the question.
 const discardMs = 50
 
 const decisions = new Map<string, Decision>([
@@ -132,10 +132,10 @@ const decisions = new Map<string, Decision>([
   ["always", "always"],
 ])
 
-async function resolvedElsewhere(run: Run, asked: EventOf<"approval-requested">): Promise<void> {
+async function resolvedElsewhere(run: Run, request: EventOf<"approval-requested">): Promise<void> {
   for await (const event of run) {
-    // A call whose arguments have changed is asked about again, by the same id.
-    if (event.type === "approval-resolved" && event.id === asked.id && event.seq > asked.seq) return
+    // A call whose arguments changed is asked about again with the same id.
+    if (event.type === "approval-resolved" && event.id === request.id && event.seq > request.seq) return
   }
 }
 
@@ -143,6 +143,6 @@ function sendDecision(run: Run, id: string, decision: Decision): void {
   try {
     run.approve(id, decision)
   } catch {
-    // Answered meanwhile, by the agent's own answerer or another reader: theirs counts.
+    // The agent's approver or another reader has answered; that answer counts.
   }
 }

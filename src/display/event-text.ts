@@ -1,10 +1,11 @@
+// Turns events into short texts for the terminal.
 import type { CallPreview, EventOf } from "../core/event.ts"
 import { messageText } from "../core/message.ts"
 import { totalTokens, type Usage } from "../core/usage.ts"
 import type { Palette } from "./paint.ts"
 import { safeLine, safeText } from "./safe-text.ts"
 
-/** How the run ended, in a line: the mark, the status, and what it took. */
+/** Returns the line that closes a run: mark, status, and cost. */
 export function runEndLine(event: EventOf<"run-end">, startedAt: number | undefined, paint: Palette): string {
   const mark = { done: "✓", waiting: "?", stopped: "■", aborted: "■", failed: "✗" }[event.status]
   const color = {
@@ -22,7 +23,7 @@ export function runEndLine(event: EventOf<"run-end">, startedAt: number | undefi
   return `${color[event.status](`${mark} ${statusText(event)}`)} ${paint.dim(`· ${took.join(" · ")}`)}`
 }
 
-/** What is to be said about the end beyond that line: the error, or the question. */
+/** Returns the error or the question that a run ended with. */
 export function runEndDetails(event: EventOf<"run-end">): string {
   if (event.error && event.status === "failed") return safeText(event.error.message)
   if (event.pending?.kind !== "question") return ""
@@ -30,13 +31,12 @@ export function runEndDetails(event: EventOf<"run-end">): string {
   return [safeText(question), ...options.map((option, index) => `  ${index + 1}. ${safeLine(option)}`)].join("\n")
 }
 
-/** `light.dim(20)`, as the model wrote it. */
+/** Returns a call as the model wrote it: `light.dim(20)`. */
 export function callText({ binding, method, args }: CallPreview): string {
   return safeLine(`${method === undefined ? binding : `${binding}.${method}`}(${args})`)
 }
 
-/** A long text as a few of its lines: all when they are not too many, else the first and the last. A line that would fill
- *  the screen by itself is cut. */
+/** Returns all lines of a text, or the first and last ones if there are too many. Cuts very long lines. */
 export function shortenLines(
   text: string,
   { most, head, tail }: { most: number; head: number; tail: number },
@@ -46,7 +46,7 @@ export function shortenLines(
   return [...lines.slice(0, head), `… ${formatCount(lines.length - head - tail)} more lines`, ...lines.slice(-tail)]
 }
 
-/** Takes the shaped text of an action apart again: what it printed and what went wrong. */
+/** Splits the text of an action into its output and its error. */
 export function splitActionText({ text, ok, error }: EventOf<"code-end" | "tool-end">): {
   output: string
   error: string
@@ -56,7 +56,7 @@ export function splitActionText({ text, ok, error }: EventOf<"code-end" | "tool-
   return { output, error: ok ? "" : safeText(parts.error ?? (rest || error?.message || "failed")).trimEnd() }
 }
 
-/** What stands between the tags `<output>` and `<error>`, each on a line of its own, and the text without that. */
+/** Returns the text inside `<output>` and `<error>` tags, each on its own line, and the remaining text. */
 function taggedParts(text: string): { parts: Record<string, string>; rest: string } {
   const parts: Record<string, string> = {}
   const opening = /^<(output|error)>\n/gm
@@ -79,7 +79,7 @@ function taggedParts(text: string): { parts: Record<string, string>; rest: strin
   return { parts, rest: rest + text.slice(at) }
 }
 
-/** Where the end of a tag stands on a line of its own; -1 where it does not. */
+/** Returns the position of a closing tag on its own line; -1 without one. */
 function findClosingTag(text: string, tag: string, from: number): number {
   const mark = `\n</${tag}>`
   let end = text.indexOf(mark, from)
@@ -87,14 +87,13 @@ function findClosingTag(text: string, tag: string, from: number): number {
   return end
 }
 
-/** What the person asked for. */
 export function promptText({ messages }: EventOf<"run-start">): string {
-  const said = messages.filter((message) => message.role === "user" && message.origin === "prompt")
-  const text = safeText(said.map(messageText).join("\n")).trim()
+  const prompts = messages.filter((message) => message.role === "user" && message.origin === "prompt")
+  const text = safeText(prompts.map(messageText).join("\n")).trim()
   return shortenLines(text, { most: 8, head: 5, tail: 2 }).join("\n")
 }
 
-/** `search({"query":"karst"})`, cut short. */
+/** Returns `search({"query":"karst"})`, shortened. */
 export function toolText({ name, input }: EventOf<"tool-start">): string {
   const args = safeLine(JSON.stringify(input))
   return `${safeLine(name)}(${args.length > 200 ? `${args.slice(0, 199)}…` : args})`

@@ -1,3 +1,4 @@
+// The `full` display mode: shows everything in a run as it happens, and runs of sub-agents in short.
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import { messageText } from "../core/message.ts"
 import { callText, formatDuration, promptText, shortenLines, splitActionText, toolText } from "./event-text.ts"
@@ -10,16 +11,15 @@ import { createTextFlow } from "./text-flow.ts"
 const maxShownCalls = 8
 const outputLimits = { most: 24, head: 12, tail: 8 }
 
-/** Shows the whole story of a run as it happens; the runs of sub-agents in short. */
 export function createFullView(screen: Screen, run: string): (event: AgentEvent) => void {
   const { paint } = screen
   const nested = createNestedView(screen)
-  /** Calls and tools under way, as they are shown. */
-  const underway = new Map<string, string>()
+  /** The displayed text of calls and tools that have not ended. */
+  const unfinished = new Map<string, string>()
   const drawnCells = new Set<string>()
   let open: { of: string; writer: StreamWriter } | undefined
   let startedAt: number | undefined
-  let spoke = false
+  let hasText = false
   let calls = 0
   let lastTool = ""
 
@@ -28,15 +28,15 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
     open = undefined
   }
 
-  function say(text: string): void {
+  function writeText(text: string): void {
     if (open?.of !== "text") {
-      // Models begin with empty lines; a mark without words says nothing.
+      // Models start with empty lines. Draw the mark only before text.
       if (text.trim() === "") return
       close()
       open = { of: "text", writer: createProseWriter(screen, "● ", paint.cyan) }
     }
     open.writer.add(text)
-    spoke = true
+    hasText = true
   }
 
   function startCode(id: string, language: string): void {
@@ -45,36 +45,36 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
     open = { of: id, writer: createCodeWriter(screen, language) }
   }
 
-  // A source that streams nothing still tells everything here.
+  // If the source does not stream, the message is drawn here.
   function endMessage({ message }: EventOf<"message-end">): void {
     for (const part of message.parts) {
-      if (part.type === "text" && !spoke) say(part.text)
+      if (part.type === "text" && !hasText) writeText(part.text)
       if (part.type !== "code" || drawnCells.has(part.id)) continue
       startCode(part.id, part.tag)
       open?.writer.add(part.code)
     }
     close()
-    spoke = false
+    hasText = false
   }
 
   function startTool(event: EventOf<"tool-start">): void {
     lastTool = event.id
-    underway.set(event.id, `${paint.cyan("●")} ${toolText(event)}`)
+    unfinished.set(event.id, `${paint.cyan("●")} ${toolText(event)}`)
     screen.ensureBlankLine()
-    screen.writeLines(underway.get(event.id) ?? "")
+    screen.writeLines(unfinished.get(event.id) ?? "")
   }
 
   function endTool(event: EventOf<"tool-end">): void {
-    // Tools that run side by side end in any order; the line above the result must name the right one.
-    if (lastTool !== event.id) screen.writeLines(underway.get(event.id) ?? safeLine(event.name))
+    // Parallel tools end in any order, so repeat the name if the last line shows another tool.
+    if (lastTool !== event.id) screen.writeLines(unfinished.get(event.id) ?? safeLine(event.name))
     lastTool = ""
-    underway.delete(event.id)
+    unfinished.delete(event.id)
     showResult(event)
   }
 
   function endCall(event: EventOf<"call-end">): void {
-    const text = underway.get(event.id) ?? ""
-    underway.delete(event.id)
+    const text = unfinished.get(event.id) ?? ""
+    unfinished.delete(event.id)
     if (calls++ >= maxShownCalls) return
     const took = event.ok ? paint.dim(formatDuration(event.durationMs)) : paint.red(safeLine(event.error ?? "failed"))
     screen.writeLines(`  ${event.ok ? paint.blue("→") : paint.red("→")} ${text} ${took}`)
@@ -91,9 +91,9 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
     flow.end()
   }
 
-  function note(mark: string, text: string, look = paint.dim): void {
+  function note(mark: string, text: string, paintText = paint.dim): void {
     close()
-    writeNote(screen, `${mark} `, text, look)
+    writeNote(screen, `${mark} `, text, paintText)
   }
 
   return (event) => {
@@ -107,7 +107,7 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
         screen.ensureBlankLine()
         return note("❯", promptText(event), paint.bold)
       case "text-delta":
-        return say(event.text)
+        return writeText(event.text)
       case "code-start":
         return startCode(event.id, event.language)
       case "code-delta":
@@ -122,17 +122,17 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
       case "tool-end":
         return endTool(event)
       case "call-start":
-        underway.set(event.id, callText(event.call))
+        unfinished.set(event.id, callText(event.call))
         return
       case "call-end":
         return endCall(event)
       case "approval-resolved":
         return note(" ", event.decision === "deny" ? "✗ denied" : `✓ approved (${event.decision})`)
       case "prompt-steered": {
-        const said = safeText(messageText(event.message))
-        if (event.message.origin === "host") return note("·", said)
+        const text = safeText(messageText(event.message))
+        if (event.message.origin === "host") return note("·", text)
         screen.ensureBlankLine()
-        return note("❯", said, paint.bold)
+        return note("❯", text, paint.bold)
       }
       case "memory-compacted":
         return note("✂", "Older messages were made shorter.")

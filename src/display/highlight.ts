@@ -1,3 +1,4 @@
+// Highlights code while it is streamed. A token is returned once it is complete, so drawn text never changes.
 import type { TextStyle } from "./paint.ts"
 
 export interface Segment {
@@ -5,7 +6,6 @@ export interface Segment {
   style: TextStyle
 }
 
-/** Colours code while it comes in: a token is given out once it is whole, so the pieces only ever append. */
 export interface Highlighter {
   add(text: string): Segment[]
   end(): Segment[]
@@ -15,7 +15,7 @@ interface Language {
   token: RegExp
   keywords: Set<string>
   constants: Set<string>
-  /** How tokens that may span lines go on, by what opened them. */
+  /** For each token that may span lines, by its opening text: the pattern of the rest. */
   spans: Record<string, RegExp>
 }
 
@@ -44,7 +44,7 @@ const python: Language = {
   spans: { '"""': /[\s\S]*?"""/y, "'''": /[\s\S]*?'''/y },
 }
 
-/** A token that is longer is given out in pieces, so that little is read again when more of it comes. */
+/** Longer tokens are returned in pieces, so that little text is scanned again when more arrives. */
 const maxTokenLength = 2000
 
 const languages = new Map<string, Language>()
@@ -56,8 +56,8 @@ export function createHighlighter(name: string): Highlighter {
   if (!language) return { add: (text) => [{ text, style: "plain" }], end: () => [] }
   const { token, spans, keywords, constants } = language
   let buffer = ""
-  /** The spans we are in, innermost last; for `${` the braces that are still open in it. */
-  const nesting: { span: string; look: TextStyle; braces: number }[] = []
+  /** The open spans, innermost last; for `${`, the number of braces open inside it. */
+  const nesting: { span: string; style: TextStyle; braces: number }[] = []
   let valueBefore = false
 
   function next(last: boolean): Segment | undefined {
@@ -66,31 +66,31 @@ export function createHighlighter(name: string): Highlighter {
     token.lastIndex = 0
     let text = token.exec(buffer)?.[0]
     if (text === undefined) return undefined
-    // A slash after a value divides.
+    // After a value, a slash is a division.
     if (text.length > 1 && text[0] === "/" && text[1] !== "/" && text[1] !== "*" && valueBefore) text = "/"
-    // A word before its bracket is a call, so the character after a token must be there too; what may still become a
-    // regular expression waits for the end of its line.
+    // The character after a token must be known, because a word before `(` is a call. A possible regular expression
+    // waits for the end of its line.
     const mayBegin = text === "/" && !valueBefore && !buffer.slice(0, maxTokenLength).includes("\n")
     const whole = text.length < buffer.length && !mayBegin
     if (!last && !whole && buffer.length < maxTokenLength) return undefined
     return { text, style: classify(text, inside) }
   }
 
-  function nextInSpan(inside: { span: string; look: TextStyle }, last: boolean): Segment | undefined {
+  function nextInSpan(inside: { span: string; style: TextStyle }, last: boolean): Segment | undefined {
     const end = spans[inside.span]
     if (!end) return undefined
     end.lastIndex = 0
     const text = end.exec(buffer)?.[0]
     if (text === undefined) {
-      // Whole lines of it are safe to show; the last may hold half an end mark, and not more of it than that is kept.
+      // Complete lines can be drawn. The last line may contain part of the end mark, so up to three characters wait.
       const shown = Math.max(buffer.lastIndexOf("\n") + 1, buffer.length < maxTokenLength ? 0 : buffer.length - 3)
       const length = last ? buffer.length : shown
-      return length === 0 ? undefined : { text: buffer.slice(0, length), style: inside.look }
+      return length === 0 ? undefined : { text: buffer.slice(0, length), style: inside.style }
     }
-    if (text.endsWith("${")) nesting.push({ span: "${", look: "plain", braces: 0 })
+    if (text.endsWith("${")) nesting.push({ span: "${", style: "plain", braces: 0 })
     else nesting.pop()
     valueBefore = true
-    return { text, style: inside.look }
+    return { text, style: inside.style }
   }
 
   function classify(text: string, inside: { braces: number } | undefined): TextStyle {
@@ -98,9 +98,9 @@ export function createHighlighter(name: string): Highlighter {
     if (!/^\s/.test(text)) valueBefore = /^["'\p{L}\p{N}_$)\]}]/u.test(text) && !keywords.has(text)
     const opened = text.replace(/^[rbfu]{1,2}(?=["'])/i, "")
     if (Object.hasOwn(spans, opened)) {
-      const look = opened === "/*" ? "dim" : "green"
-      nesting.push({ span: opened, look, braces: 0 })
-      return look
+      const style = opened === "/*" ? "dim" : "green"
+      nesting.push({ span: opened, style, braces: 0 })
+      return style
     }
     if (inside && text === "{") inside.braces++
     if (inside && text === "}" && inside.braces-- === 0) {

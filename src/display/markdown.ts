@@ -1,15 +1,15 @@
+// Draws Markdown while it is streamed: headings, lists, quotes, bold, italic, code.
 import { createHighlighter, type Highlighter } from "./highlight.ts"
 import type { Paint, Palette } from "./paint.ts"
 import type { TextFlow } from "./text-flow.ts"
 
-/** Draws the Markdown that models write, as it comes: headings, lists, quotes, bold, italic, code. A span is held until
- *  its end mark or the end of its line decides what it is, so drawn text never changes. */
+/** Text is held until the end mark or the end of the line decides its style, so drawn text never changes. */
 export interface Markdown {
   add(text: string): void
   end(): void
 }
 
-// The beginnings of a line that may still become a heading, list mark, quote, rule or fence.
+// A line start that may still become a heading, list mark, quote, rule or fence.
 const undecidedLineStart = /^ *(?:#{0,6}|[-*+_]{1,3}|\d{1,9}[.)]?|>|`{1,2}|~{1,2})$/
 const heading = /^ {0,3}(#{1,6})\s+/
 const item = /^( *)([-*+]|\d{1,9}[.)])\s+/
@@ -17,22 +17,22 @@ const quote = /^ {0,3}> ?/
 const rule = /^ {0,3}([-*_])(?: *\1){2,} *$/
 const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)/
 
-/** A line that is longer is drawn in pieces: to look for the end of a span in all of it would take too long. */
+/** Longer lines are drawn in pieces, because searching them for the end of a span would take too long. */
 const maxLineLength = 2000
 
 export function createMarkdown(flow: TextFlow, paint: Palette): Markdown {
   let line = ""
   let begun = false
-  // Whether the beginning of the line was drawn because the line is too long.
-  let torn = false
+  // True if the start of the line was drawn early because the line is too long.
+  let isSplit = false
   let before = ""
   let base: Paint | undefined
   let code: { mark: string; highlighter: Highlighter } | undefined
 
   function addToLine(text: string): void {
     line += text
-    if (line.length > maxLineLength) return tear()
-    if (torn || code || fence.test(line)) return
+    if (line.length > maxLineLength) return drawLongLine()
+    if (isSplit || code || fence.test(line)) return
     if (!begun) {
       if (undecidedLineStart.test(line)) return
       begin()
@@ -40,8 +40,8 @@ export function createMarkdown(flow: TextFlow, paint: Palette): Markdown {
     line = inline(line, false)
   }
 
-  function tear(): void {
-    torn = true
+  function drawLongLine(): void {
+    isSplit = true
     drawRest("")
     line = ""
   }
@@ -78,14 +78,14 @@ export function createMarkdown(flow: TextFlow, paint: Palette): Markdown {
   }
 
   function endLine(): void {
-    if (torn) drawRest("\n")
+    if (isSplit) drawRest("\n")
     else if (!code && fence.test(line)) openFence()
     else if (code && line.trim().startsWith(code.mark)) closeFence()
     else if (!code && rule.test(line)) flow.add("────────\n", paint.dim)
     else drawRest("\n")
     line = ""
     begun = false
-    torn = false
+    isSplit = false
     before = ""
     base = undefined
   }
@@ -96,7 +96,7 @@ export function createMarkdown(flow: TextFlow, paint: Palette): Markdown {
   }
 
   function closeFence(): void {
-    for (const { text, style: look } of code?.highlighter.end() ?? []) flow.add(text, paint[look])
+    for (const { text, style } of code?.highlighter.end() ?? []) flow.add(text, paint[style])
     code = undefined
   }
 
@@ -104,7 +104,7 @@ export function createMarkdown(flow: TextFlow, paint: Palette): Markdown {
     for (const segment of code?.highlighter.add(text) ?? []) flow.add(segment.text, paint[segment.style])
   }
 
-  // Draws what is decided and gives back the rest.
+  // Draws the text whose style is known and returns the rest.
   function inline(text: string, last: boolean): string {
     let rest = text
     while (rest !== "") {
@@ -151,7 +151,7 @@ interface Span {
   length: number
 }
 
-// The span that starts here; undefined while its end has not come.
+// Returns the span at the start of the text; undefined until its end has arrived.
 function nextSpan(text: string, before: string): Span | undefined {
   const escaped = /^\\([!-/:-@[-`{-~])/.exec(text)
   if (escaped) return { text: escaped[1] ?? "", style: "plain", length: 2 }
@@ -160,7 +160,7 @@ function nextSpan(text: string, before: string): Span | undefined {
   if (code) return { text: code[2]?.trim() ?? "", style: "cyan", length: code[0].length }
   if (text.startsWith("`")) return undefined
   const [mark = ""] = /^(?:\*+|_+)/.exec(text) ?? []
-  // Marks inside a word, before a space or in longer rows are just characters.
+  // Marks inside a word, before a space, or in rows of more than three are plain text.
   const opens = mark.length <= 3 && !/[\p{L}\p{N}]/u.test(before) && !/^\s/.test(text.slice(mark.length))
   if (mark && text.length > mark.length && !opens) return { text: mark, style: "plain", length: mark.length }
   const closing = mark.startsWith("_") ? "(?![\\p{L}\\p{N}])" : ""

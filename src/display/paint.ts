@@ -1,6 +1,7 @@
+// Text styles for the terminal, and whether to use colour.
 export type Paint = (text: string) => string
 
-/** The few looks everything is drawn in; all of them leave the text as it is where colour is off. */
+/** One function per style. Without colour they return the text unchanged. */
 export type Palette = Record<TextStyle, Paint>
 
 export type TextStyle = keyof typeof styleCodes
@@ -19,14 +20,14 @@ const styleCodes = {
 } as const
 
 export function createPalette(color: boolean): Palette {
-  const paints = Object.entries(styleCodes).map(([look, codes]) => [
-    look,
+  const paints = Object.entries(styleCodes).map(([style, codes]) => [
+    style,
     color && codes ? paintWith(codes) : unpainted,
   ])
   return Object.fromEntries(paints) as Palette
 }
 
-/** Whether to colour: FORCE_COLOR, then NO_COLOR, then whether a terminal is there to show it. */
+/** Decides by FORCE_COLOR, then NO_COLOR, then whether the stream is a terminal. */
 export function wantsColor(stream: object, env: NodeJS.ProcessEnv = process.env): boolean {
   const { FORCE_COLOR: force, NO_COLOR: no, TERM: term } = env
   if (force !== undefined && force !== "") return force !== "0" && force !== "false"

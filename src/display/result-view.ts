@@ -1,10 +1,10 @@
+// The `result` display mode: writes only the answer, for pipes. Problems go to the second screen.
 import type { AgentEvent } from "../core/event.ts"
 import { safeText } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 import { writeEnd } from "./short-view.ts"
 
-/** The answer alone, ready for a pipe; what went wrong goes to the other screen. */
-export function createResultView(screen: Screen, run: string, aside: Screen): (event: AgentEvent) => void {
+export function createResultView(screen: Screen, run: string, messageScreen: Screen): (event: AgentEvent) => void {
   let startedAt: number | undefined
   return (event) => {
     if (event.run !== run) return
@@ -12,6 +12,6 @@ export function createResultView(screen: Screen, run: string, aside: Screen): (e
     if (event.type !== "run-end") return
     const output = safeText(event.output).trim()
     if (output) screen.writeLines(output)
-    if (event.status !== "done") writeEnd(aside, event, startedAt)
+    if (event.status !== "done") writeEnd(messageScreen, event, startedAt)
   }
 }

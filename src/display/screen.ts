@@ -1,21 +1,21 @@
+// Writes text and one animated status line to a terminal, or only the text to a file.
 import { createPalette, type Palette } from "./paint.ts"
 import { truncateToWidth } from "./text-width.ts"
 
-/** A terminal, or a file that gets the same lines without the games. Written text stays for ever; the status is one
- *  line below it that is drawn over, and only where there is a terminal. */
+/** Written text is permanent. The status is one line below it that is redrawn, on terminals only. */
 export interface Screen {
   readonly paint: Palette
-  /** Room in a line; Infinity where nothing needs breaking. */
+  /** The width of a line; Infinity if the output is not a terminal. */
   readonly columns: number
-  /** Appends. The text must be safe already. */
+  /** Appends text, which must be free of control sequences. */
   write(text: string): void
-  /** Ends the open line, if there is one, then writes whole lines. */
+  /** Ends the current line, if it is not empty, and writes whole lines. */
   writeLines(...lines: string[]): void
-  /** Exactly one empty line before what comes next; none at the very top. */
+  /** Leaves exactly one empty line before the next text; none at the top. */
   ensureBlankLine(): void
-  /** What is going on, asked for again at each turn of the spinner; undefined takes it away. */
+  /** Sets the status label, which is computed again for each spinner frame; undefined removes the status. */
   setStatus(label: (() => string) | undefined): void
-  /** Takes the status away and shows the cursor. Twice is fine. */
+  /** Removes the status and shows the cursor. May be called twice. */
   close(): void
 }
 
@@ -60,7 +60,7 @@ export function createScreen(stream: NodeJS.WritableStream, { color }: ScreenOpt
   const screen: Screen = {
     paint,
     get columns() {
-      // The last column stays free: terminals differ in what they do when it is filled.
+      // The last column stays free, because terminals wrap differently when it is filled.
       return terminal.isTTY ? Math.max(20, (terminal.columns || 80) - 1) : Number.POSITIVE_INFINITY
     },
     write(text) {
@@ -91,8 +91,8 @@ export function createScreen(stream: NodeJS.WritableStream, { color }: ScreenOpt
   return screen
 }
 
-// A process that is told to leave must not take the cursor with it. `restore` ends the guard, so where nobody else
-// handles the signal it then does what it would have done without us.
+// Shows the cursor again when a signal ends the process. `restore` removes these listeners, so if there is no other
+// listener, the signal is sent again and has its default effect.
 function restoreOnExit(restore: () => void): () => void {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
   function leave(signal: NodeJS.Signals): void {

@@ -1,3 +1,4 @@
+// The `short` display mode: one line per cell or tool call, then the answer. Also used for the runs of sub-agents.
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import {
   formatDuration,
@@ -16,7 +17,6 @@ import { textWidth, truncateToWidth } from "./text-width.ts"
 
 const shownError = { most: 12, head: 4, tail: 4 }
 
-/** One line for each cell or tool call, then the answer. */
 export function createShortView(screen: Screen, run: string): (event: AgentEvent) => void {
   const digest = createStepLines(screen, "")
   const nested = createNestedView(screen)
@@ -28,7 +28,7 @@ export function createShortView(screen: Screen, run: string): (event: AgentEvent
   }
 }
 
-/** The runs of sub-agents, each in short beside a dotted line. */
+/** Shows the runs of sub-agents, indented with a dotted line. */
 export function createNestedView(screen: Screen): (event: AgentEvent) => void {
   const digests = new Map<string, (event: AgentEvent) => void>()
   return (event) => {
@@ -38,7 +38,6 @@ export function createNestedView(screen: Screen): (event: AgentEvent) => void {
   }
 }
 
-/** What the agent says at the end. */
 export function writeAnswer(screen: Screen, output: string): void {
   if (output.trim() === "") return
   const writer = createProseWriter(screen, "● ", screen.paint.cyan)
@@ -46,12 +45,12 @@ export function writeAnswer(screen: Screen, output: string): void {
   writer.end()
 }
 
-/** How it ended: the error or the question, if any, and the closing line. */
+/** Writes the error or question of a run, if any, and the closing line. */
 export function writeEnd(screen: Screen, event: EventOf<"run-end">, startedAt: number | undefined, prefix = ""): void {
   const { paint } = screen
-  const told = runEndDetails(event)
+  const details = runEndDetails(event)
   const failed = event.status === "failed"
-  if (told) writeNote(screen, `${prefix}${failed ? "  " : "? "}`, told, failed ? paint.red : paint.yellow)
+  if (details) writeNote(screen, `${prefix}${failed ? "  " : "? "}`, details, failed ? paint.red : paint.yellow)
   screen.writeLines(prefix + runEndLine(event, startedAt, paint))
 }
 
@@ -96,7 +95,7 @@ function createStepLines(screen: Screen, prefix: string): (event: AgentEvent) =>
   }
 }
 
-// The first line says what a cell is about, all the better when it is a comment.
+// The first line usually says what a cell does, especially if it is a comment.
 function cellSummary(code: string): string {
   const lines = safeText(code)
     .split("\n")

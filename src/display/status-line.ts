@@ -1,19 +1,19 @@
+// Updates the status line: what the run waits for, for how long, the tokens used, and the latest output.
 import type { AgentEvent } from "../core/event.ts"
 import { addUsage, noUsage } from "../core/usage.ts"
 import { formatSeconds, tokensText } from "./event-text.ts"
 import { safeLine } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 
-/** Keeps the status line true: what the run waits for, since when, the tokens so far, and the latest sign of life. */
 export function createStatusLine(screen: Screen, run: string): (event: AgentEvent) => void {
   let usage = noUsage
-  let sign = ""
+  let latest = ""
 
-  function waitFor(doing: string): void {
+  function waitFor(activity: string): void {
     const since = Date.now()
-    sign = ""
+    latest = ""
     screen.setStatus(() =>
-      [doing, formatSeconds(Date.now() - since), tokensText(usage), sign].filter(Boolean).join(" · "),
+      [activity, formatSeconds(Date.now() - since), tokensText(usage), latest].filter(Boolean).join(" · "),
     )
   }
 
@@ -23,7 +23,7 @@ export function createStatusLine(screen: Screen, run: string): (event: AgentEven
       case "cycle-start":
         return waitFor("thinking")
       case "reasoning-delta":
-        sign = safeLine(sign + event.text).slice(-60)
+        latest = safeLine(latest + event.text).slice(-60)
         return
       case "message-end": {
         usage = addUsage(usage, event.usage)
@@ -36,7 +36,7 @@ export function createStatusLine(screen: Screen, run: string): (event: AgentEven
         return waitFor("running")
       case "code-delta":
       case "tool-delta":
-        if (event.type === "tool-delta" || event.of !== "source") sign = lastLine(event.text) || sign
+        if (event.type === "tool-delta" || event.of !== "source") latest = lastLine(event.text) || latest
         return
       case "memory-compacted":
         usage = addUsage(usage, event.usage)

@@ -1,3 +1,4 @@
+// Draws streamed prose, code and notes with a prefix on each line.
 import { createHighlighter, type Segment } from "./highlight.ts"
 import { createMarkdown } from "./markdown.ts"
 import type { Paint } from "./paint.ts"
@@ -5,16 +6,16 @@ import { createSafeStream } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 import { createTextFlow } from "./text-flow.ts"
 
-/** Draws text of others as it comes in, whatever the pieces. While one is open there is no status. */
+/** Draws text from others in pieces of any size. While it is open, no status is shown. */
 export interface StreamWriter {
   add(text: string): void
   end(): void
 }
 
-// Lines longer than this are hard to read, however wide the terminal. Where there is none, nothing is broken at all.
+// Longer lines are hard to read on a wide terminal. Without a terminal, lines are not wrapped.
 const maxProseColumns = 100
 
-/** Markdown beside a mark. */
+/** Draws Markdown next to a mark. */
 export function createProseWriter(screen: Screen, mark: string, paintMark: Paint): StreamWriter {
   screen.setStatus(undefined)
   screen.ensureBlankLine()
@@ -32,7 +33,7 @@ export function createProseWriter(screen: Screen, mark: string, paintMark: Paint
   }
 }
 
-/** Code beside a bar. */
+/** Draws code next to a bar. */
 export function createCodeWriter(screen: Screen, language: string): StreamWriter {
   screen.setStatus(undefined)
   screen.ensureBlankLine()
@@ -42,7 +43,7 @@ export function createCodeWriter(screen: Screen, language: string): StreamWriter
   const highlighter = createHighlighter(language)
   const safe = createSafeStream()
   const draw = (segments: Segment[]) => {
-    for (const { text, style: look } of segments) flow.add(text, paint[look])
+    for (const { text, style } of segments) flow.add(text, paint[style])
   }
   return {
     add: (text) => draw(highlighter.add(safe.add(text))),
@@ -54,7 +55,7 @@ export function createCodeWriter(screen: Screen, language: string): StreamWriter
   }
 }
 
-/** A few words of our own beside a mark; the text must be safe. */
+/** Writes a short text of ours next to a mark. It must be free of control sequences. */
 export function writeNote(screen: Screen, mark: string, text: string, paint: Paint): void {
   const prefix = { first: mark, rest: " ".repeat(mark.length), paintPrefix: paint }
   const flow = createTextFlow(screen, { ...prefix, breaks: "words", columns: proseColumns(screen) })

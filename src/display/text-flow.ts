@@ -1,37 +1,37 @@
+// Wraps streamed text at the line width, with a prefix on each line.
 import type { Paint } from "./paint.ts"
 import type { Screen } from "./screen.ts"
 import { graphemes, graphemeWidth, splitAtWidth, textWidth } from "./text-width.ts"
 
-/** Lays out text that comes in pieces: a prefix at each line, breaks where the line ends. It only ever appends, so
- *  nothing flickers: with `words` the word in progress is held until it is whole. */
+/** Only appends, so that nothing flickers. With `words`, the last word is held until it is complete. */
 export interface TextFlow {
   add(text: string, paint?: Paint): void
-  /** Indents the lines that this one breaks into. */
+  /** Sets the indent of the lines that the current line is wrapped into. */
   setHangingIndent(columns: number): void
-  /** Writes what is held and ends the line. Empty lines at the end are dropped. */
+  /** Writes held text and ends the line. Drops empty lines at the end. */
   end(): void
 }
 
 export interface TextFlowOptions {
-  /** Before the first line, and before the others; plain text. */
+  /** The prefix of the first line and of the others, as plain text. */
   first: string
   rest: string
   paintPrefix?: Paint | undefined
   breaks: "words" | "anywhere"
-  /** Longest line. Default: what the screen has. */
+  /** The longest line. Default: the width of the screen. */
   columns?: number | undefined
-  /** How far the lines go in that a line is broken into. Default 0. */
+  /** The indent of wrapped lines. Default 0. */
   hangingIndent?: number | undefined
 }
 
 export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFlow {
-  const { first, rest, paintPrefix = (text) => text, breaks, hangingIndent: hang = 0 } = options
+  const { first, rest, paintPrefix = (text) => text, breaks, hangingIndent = 0 } = options
   const limit = () => Math.min(screen.columns, options.columns ?? Number.POSITIVE_INFINITY)
   let started = false
   let open = false
   let column = 0
   let newlines = 0
-  let hanging = hang
+  let lineIndent = hangingIndent
   let space = ""
   let word: { text: string; paint: Paint | undefined }[] = []
   let wordWidth = 0
@@ -48,7 +48,7 @@ export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFl
   }
 
   function closeLine(): void {
-    hanging = hang
+    lineIndent = hangingIndent
     space = ""
     if (open) screen.write("\n")
     if (started) newlines++
@@ -56,35 +56,35 @@ export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFl
   }
 
   function breakLine(): void {
-    screen.write(`\n${paintPrefix(rest)}${" ".repeat(hanging)}`)
-    column = textWidth(rest) + hanging
+    screen.write(`\n${paintPrefix(rest)}${" ".repeat(lineIndent)}`)
+    column = textWidth(rest) + lineIndent
   }
 
   function put(text: string, paint: Paint | undefined): void {
     if (text === "") return
     openLine()
-    const indent = textWidth(rest) + hanging
-    let left = textWidth(text)
-    // A piece that fits into a line of its own is not torn.
-    if (column + left > limit() && column > indent && indent + left <= limit()) breakLine()
+    const indent = textWidth(rest) + lineIndent
+    let remaining = textWidth(text)
+    // Do not split a piece that fits on the next line.
+    if (column + remaining > limit() && column > indent && indent + remaining <= limit()) breakLine()
     let tail = text
-    while (column + left > limit()) {
-      const cut = splitAtWidth(tail, limit() - column)
-      // Not even one character fits into a whole line: no break will help.
-      if (cut.head === "" && column <= indent) break
-      screen.write(paint ? paint(cut.head) : cut.head)
-      tail = cut.tail
-      left -= cut.used
+    while (column + remaining > limit()) {
+      const pieces = splitAtWidth(tail, limit() - column)
+      // Not even one character fits on an empty line, so wrapping cannot help.
+      if (pieces.head === "" && column <= indent) break
+      screen.write(paint ? paint(pieces.head) : pieces.head)
+      tail = pieces.tail
+      remaining -= pieces.used
       breakLine()
     }
     screen.write(paint ? paint(tail) : tail)
-    column += left
+    column += remaining
   }
 
   function flushWord(): void {
     if (word.length === 0) return
     openLine()
-    if (column + space.length + wordWidth > limit() && column > textWidth(rest) + hanging) breakLine()
+    if (column + space.length + wordWidth > limit() && column > textWidth(rest) + lineIndent) breakLine()
     else put(space, undefined)
     for (const piece of word) put(piece.text, piece.paint)
     space = ""
@@ -124,7 +124,7 @@ export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFl
       })
     },
     setHangingIndent(columns) {
-      hanging = columns
+      lineIndent = columns
     },
     end() {
       flushWord()
@@ -133,7 +133,7 @@ export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFl
   }
 }
 
-// Scripts without spaces may break at every wide character; everything else only at spaces.
+// Wide characters (scripts without spaces) may be wrapped anywhere, other text only at spaces.
 function breakablePieces(word: string): string[] {
   const pieces: string[] = []
   for (const grapheme of graphemes(word)) {

@@ -1,10 +1,11 @@
+// Measures and cuts text by the number of terminal columns it takes.
 const ascii = /^[ -~]*$/
 const wide =
   /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]/u
 const invisible = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
 let segmenter: Intl.Segmenter | undefined
 
-/** The columns a terminal needs for a text without control characters. */
+/** Returns the columns of a text without control characters. */
 export function textWidth(text: string): number {
   if (ascii.test(text)) return text.length
   let columns = 0
@@ -12,7 +13,7 @@ export function textWidth(text: string): number {
   return columns
 }
 
-/** What a reader sees as single characters. */
+/** Splits a text into user-perceived characters. */
 export function graphemes(text: string): string[] {
   if (ascii.test(text)) return text.split("")
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" })
@@ -24,17 +25,17 @@ export function graphemeWidth(grapheme: string): number {
   return wide.test(grapheme) ? 2 : 1
 }
 
-/** The beginning of a text that fits, with an ellipsis where something is missing. */
+/** Returns the text, or its start with an ellipsis if it is too long. */
 export function truncateToWidth(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text
   const { head } = splitAtWidth(text, columns - 1)
   return `${head.trimEnd()}…`
 }
 
-/** Cuts a text where the columns end; a wide character never straddles the cut. */
+/** Splits a text at a column. A wide character is never split. */
 export function splitAtWidth(text: string, columns: number): { head: string; tail: string; used: number } {
   const room = Math.max(0, columns)
-  // Only the beginning is looked at. A mark after the last character would belong to it.
+  // Checks only the start of the text, plus one character, which may combine with the last one.
   if (ascii.test(text.slice(0, room + 1))) {
     const head = text.slice(0, room)
     return { head, tail: text.slice(room), used: head.length }

@@ -1,3 +1,4 @@
+// The checkpoint of a run: its head, the keys of its records, and how heads are read, changed and listed.
 import type { ConversationHead } from "../agent/conversation/restore-conversation.ts"
 import type { RunState } from "../agent/run/run-state.ts"
 import type { Decision } from "../core/agent.ts"
@@ -26,34 +27,35 @@ export const runStatuses: readonly RunStatus[] = [
   "failed",
 ]
 
-/** The small head of a run in a store, JSON: everything that changes with each step. What was said is in the log of
- *  events; what the cycle under way has done, in the journal. */
+/** The head of a run: a small JSON record with everything that changes at each step. The messages are in the log of
+ *  events; the calls of the cycle under way are in the journal. */
 export interface RunHead {
   version: 1
   id: string
   agent: string
   key?: string
   session?: string
-  /** The run of the same session before it. Until the run has begun, its place in the queue may name another. */
+  /** The previous run of its session. Until the run has begun, its position in the queue may name another. */
   after?: string
-  /** Whether a run of its session had not ended when it was submitted. It is then held back where that run fails or is aborted. */
+  /** True if a run of its session had not ended when it was submitted. It is held back if that run fails or is
+   *  aborted. */
   isQueued?: boolean
   status: RunStatus
   /** Absent until the run has begun. */
   state?: RunState
-  /** The run with the folded form of the conversation, as of that run. */
+  /** The run that stores the folded conversation up to itself. */
   folded?: string
   /** The run whose first event has the system prompt. */
   systemRun?: string
-  /** Identifies the definition of the agent that this prompt was written for. */
+  /** Identifies the agent definition that the system prompt was written for. */
   promptHash?: string
-  /** The names the model was told about. */
+  /** The names that were announced to the model. */
   told: string[]
-  /** The names that it was told are lost; absent where none is. */
+  /** The names that were reported to the model as lost; absent if there are none. */
   gone?: string[]
-  /** The last numbers of the artifacts of the conversation; absent where it has none. */
+  /** The last numbers of the artifacts of the conversation; absent if it has none. */
   artifacts?: ArtifactCounts
-  /** What the user has said and the model has not heard. */
+  /** Texts of the user that the model has not received. */
   unheard: string[]
   metadata: Metadata
   createdAt: number
@@ -63,7 +65,7 @@ export interface RunHead {
   seq: number
   /** Where the journal of the cycle under way begins. */
   journal: number
-  /** How much of the inbox was read. */
+  /** How many messages of the inbox were processed. */
   inbox: number
   snapshot?: SnapshotInfo
   definition?: AgentDefinition
@@ -73,29 +75,29 @@ export interface RunHead {
   lease?: Lease
   /** Counts up with each claim. */
   fence: number
-  /** Randomness and idempotency keys come from it. */
+  /** The randomness of cells and the idempotency keys of calls derive from it. */
   seed: string
-  /** Why no worker goes on with it. */
+  /** Why no worker continues the run. */
   refused?: string
-  /** Set when a worker ended in the middle of a cycle, until the cycle that tells the model is saved. */
+  /** Set after a worker died in the middle of a cycle, until a cycle that reports this to the model is saved. */
   interrupted?: true
-  /** The claims since the last saved cycle; absent where there were none before the current one. */
+  /** The claims since the last saved cycle; absent if there were none before the current one. */
   attempts?: Attempts
   /** The retries since the last saved cycle. */
   retries?: Retries
   /** No worker takes the run before this time, in milliseconds since the epoch. */
   retryAt?: number
-  /** Of a failed run: the position in the log of events where the cycle that failed begins. */
+  /** In a failed run: where the failed cycle begins in the log of events. */
   failedFrom?: number
-  /** Of a failed run: what the cycle that failed left to later runs of the session. A retry goes on without it. */
+  /** In a failed run: what the failed cycle leaves to later runs of the session. A retry ignores it. */
   failedWith?: Pick<ConversationHead, "approved" | "tools" | "artifacts">
-  /** Parts of the log of events that are no part of the conversation: cycles that failed before a retry. */
+  /** Ranges of the log of events that do not belong to the conversation: cycles that failed before a retry. */
   skipped?: [from: number, to: number][]
 }
 
 export interface Lease {
   owner: Owner
-  /** How long the owner may say nothing before another takes the run. */
+  /** How long the owner may give no sign of life before another worker takes the run. */
   forMs: number
 }
 
@@ -103,25 +105,25 @@ export interface StoredApproval {
   key: string
   id: string
   call: CallPreview
-  /** What is told with the question. */
+  /** Shown with the request. */
   reason?: string
   decision?: Decision
-  /** When it is refused without an answer, in milliseconds since the epoch. */
+  /** When it is denied if there is no answer, in milliseconds since the epoch. */
   expiresAt?: number
-  /** Set where no answer came in time: the decision is then a refusal. */
+  /** Set if no answer came in time: the decision is then `deny`. */
   expired?: true
-  /** Set once the log has the events of the question, and of the decision if there is one. */
+  /** Set once the log has the event of the request, and of the decision if there is one. */
   logged?: true
 }
 
-/** What belongs to the bytes of a snapshot. */
+/** Describes the stored bytes of a snapshot. */
 export interface SnapshotInfo {
   hash: string
-  /** Set where the bytes are only the changes since a whole snapshot: the hash of that one. */
+  /** Set if the bytes are only the changes since a whole snapshot: the hash of that snapshot. */
   since?: string
   language: Runtime["language"]
   lost: RuntimeLoss[]
-  /** Absent where the bytes were too many to keep. */
+  /** False if the snapshot was too large or failed, so that no bytes are stored. */
   kept: boolean
 }
 
@@ -137,9 +139,9 @@ export const runKeys = (id: string) => ({
   journal: `runs/${id}/journal`,
   inbox: `runs/${id}/inbox`,
   snapshot: `runs/${id}/snapshot`,
-  /** The keys of its artifacts begin so. */
+  /** The prefix of the keys of its artifacts. */
   artifacts: `runs/${id}/artifacts/`,
-  /** What has changed since that snapshot. */
+  /** The changes since that snapshot. */
   snapshotChanges: `runs/${id}/snapshot-changes`,
   /** The conversation up to this run, in folded form. */
   conversation: `runs/${id}/conversation`,
@@ -147,24 +149,24 @@ export const runKeys = (id: string) => ({
   options: `runs/${id}/options`,
   /** The declared outputs of a run that has ended. */
   objects: `runs/${id}/objects`,
-  /** Where a run that has not begun stands in the queue of its session, if that changed. */
+  /** The position of a queued run in its session, if that has changed since it was submitted. */
   place: `runs/${id}/place`,
-  /** The run of the same session that follows. */
+  /** The next run of its session. */
   next: `runs/${id}/next`,
-  /** A log that grows when the run comes to rest: whoever waits for that reads nothing else. */
+  /** A log that grows when the run ends or begins to wait. `result` and `abort` watch only this log. */
   rests: `runs/${id}/rests`,
 })
 
-/** Its revision changes when a run is queued, by whichever process. */
+/** A key whose revision changes when any process queues a run. */
 export const queuedMarkerKey = "queued"
 
-/** Where the whole text of a call is that waits for approval. */
+/** The key of the whole text of a call that waits for approval. */
 export const pendingCallKey = (run: string, call: string) => `runs/${run}/calls/${call}`
 
-// A name with a slash in it must not be taken for another's.
+// Names are escaped, because a slash in one would make it look like another.
 export const submitKeyKey = (agent: string, key: string) => `keys/${encodeURIComponent(agent)}/${key}`
 
-/** Where the last run of a session is named. */
+/** The key that holds the id of the last run of a session. */
 export const sessionKey = (agent: string, session: string) => `sessions/${encodeURIComponent(agent)}/${session}`
 
 export async function readHead(store: Store, id: string): Promise<StoredRunHead | undefined> {
@@ -187,43 +189,43 @@ export async function readHead(store: Store, id: string): Promise<StoredRunHead 
 
 const isRunId = (id: string) => typeof id === "string" && /^[\w.-]{1,200}$/.test(id)
 
-/** For a run whose records are not as the engine wrote them. */
+/** The error for records that are not as the engine wrote them. */
 export function damagedRunError(id: string, what: string): AgentError {
   return corruptError(`What is stored of run ${id}`, what, "Restore the store from a backup, or delete its records.")
 }
 
-/** The changes that make a head the stored one, its place in the lists included. */
+/** The changes that store a head, including its entry in the lists by status. */
 export function headChanges(next: RunHead, before?: RunHead): StoreChange[] {
   const keys = runKeys(next.id)
   const changes: StoreChange[] = [{ type: "put", key: keys.head, value: next as unknown as Json }]
   if (!isUnderWay(next) || next.refused !== before?.refused) {
     changes.push({ type: "append", log: keys.rests, items: [next.status] })
   }
-  // The journal has the results of calls. Only a retry of a failed run needs it after the end.
+  // The journal holds the results of calls. After the end only a retry of a failed run needs it.
   if (hasEnded(next) && next.status !== "failed") changes.push({ type: "delete", key: keys.journal })
   const waiting = new Set(hasEnded(next) ? [] : next.asked.filter(isUndecided).map(({ id }) => id))
   for (const { id } of before?.asked.filter(isUndecided) ?? []) {
     if (!waiting.has(id)) changes.push({ type: "delete", key: pendingCallKey(next.id, id) })
   }
-  // Written whenever a run comes to wait for a worker: a process that works for this store alone looks at it often.
+  // Written whenever a run begins to wait for a worker: `pollForQueuedRuns` reads it.
   if (next.status === "queued" && before?.status !== "queued") {
     changes.push({ type: "put", key: queuedMarkerKey, value: true })
   }
-  const place = statusListKey(next.status, next.id)
-  if (before && place === statusListKey(before.status, next.id)) return changes
+  const list = statusListKey(next.status, next.id)
+  if (before && list === statusListKey(before.status, next.id)) return changes
   if (before) changes.push({ type: "delete", key: statusListKey(before.status, next.id) })
-  changes.push({ type: "put", key: place, value: next.createdAt })
+  changes.push({ type: "put", key: list, value: next.createdAt })
   return changes
 }
 
 const isUndecided = ({ decision }: StoredApproval) => decision === undefined
 
-/** Where a run is listed: by what it came to, and together while it is worked on or is about to be. */
+/** The key under which a run is listed: by its status, except that queued and running runs share one list. */
 export function statusListKey(status: RunStatus, id: string): string {
   return `status/${status === "queued" || status === "running" ? "under-way" : status}/${id}`
 }
 
-/** The runs that are listed with one of these. One that cannot be read is told of, once, and left out. */
+/** Yields the runs that have one of these statuses. A run that cannot be read is reported once and left out. */
 export async function* listRuns(store: Store, statuses: readonly RunStatus[]): AsyncGenerator<StoredRunHead> {
   for (const list of new Set(statuses.map((status) => statusListKey(status, "")))) {
     for await (const key of store.keys(list)) {
@@ -240,8 +242,8 @@ function reportUnreadable(error: unknown): undefined {
   report(error)
 }
 
-/** Changes a head that nobody works on, or gives up where `change` gives nothing. Tries again when another was first.
- *  `known`: as it was read just now. */
+/** Changes a head that no worker holds; returns undefined if `change` returns nothing. Repeats after a conflict.
+ *  `known` is the head as it was just read. */
 export async function updateHead(
   store: Store,
   id: string,

@@ -1,3 +1,4 @@
+// Deletes one run, or the runs that ended long ago.
 import { AgentError, ConflictError } from "../core/errors.ts"
 import type { Store, StoreChange, StoreGuard } from "../stores/store.ts"
 import {
@@ -12,16 +13,16 @@ import {
 } from "./checkpoint.ts"
 import { previousRunId } from "./session-queue.ts"
 
-/** Removes everything of a run; undefined where there is none. One that is under way, or that others of its session go on
- *  from, stays. */
+/** Deletes all records of a run; returns undefined if there is none. Throws if the run is under way or has a later run
+ *  in its session. */
 export async function deleteRun(store: Store, id: string): Promise<DeletedRun | undefined> {
   for (;;) {
     const found = await readHead(store, id)
     if (!found) return undefined
     const { agent, key, session } = found.head
-    const after = await previousRunId(store, found.head)
+    const previous = await previousRunId(store, found.head)
     if (isUnderWay(found.head)) throw new AgentError(`Run ${id} is under way. Abort it first.`, { code: "running" })
-    // Listed there if it was answered at this very moment.
+    // The text of a call may still be stored if the call was answered at this moment.
     const calls = found.head.asked.map((asked) => pendingCallKey(id, asked.id))
     const artifacts = await Array.fromAsync(store.keys(runKeys(id).artifacts))
     const names = [
@@ -38,14 +39,14 @@ export async function deleteRun(store: Store, id: string): Promise<DeletedRun | 
       const name = sessionKey(agent, session)
       const last = await store.get(name)
       if (last?.value !== id) throw new AgentError(followedMessage(id, session, last?.value), { code: "followed" })
-      // Of a run that is at rest nothing matters as much as that no other follows it meanwhile.
+      // The guard is on the session, so that no run can be added behind this one meanwhile.
       guard = { key: name, ifRevision: last.revision }
-      changes.push(after === undefined ? { type: "delete", key: name } : { type: "put", key: name, value: after })
-      if (after !== undefined) changes.push({ type: "delete", key: runKeys(after).next })
+      changes.push(previous === undefined ? { type: "delete", key: name } : { type: "put", key: name, value: previous })
+      if (previous !== undefined) changes.push({ type: "delete", key: runKeys(previous).next })
     }
     try {
       await store.commit(changes, guard, { evenIfFull: true })
-      return { previous: after }
+      return { previous }
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
     }
@@ -57,12 +58,12 @@ interface DeletedRun {
   previous: string | undefined
 }
 
-/** Removes runs that ended before that time, those of a session from its last one on; gives their ids. */
+/** Deletes runs that ended before that time; in a session, from its last run backwards. Returns their ids. */
 export async function pruneRuns(store: Store, before: number): Promise<string[]> {
   const removed: string[] = []
   for await (const { head } of listRuns(store, ["done", "stopped", "aborted", "failed"])) {
     if (head.updatedAt >= before) continue
-    // Those before it have ended before it.
+    // The earlier runs of its session have ended before it.
     for (let id: string | undefined = head.id; id !== undefined; ) {
       const gone: DeletedRun | undefined = await deleteRun(store, id).catch(ignoreInUse)
       if (gone) removed.push(id)

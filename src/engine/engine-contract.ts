@@ -1,3 +1,4 @@
+// The public contract of the engine: its options and its methods.
 import type { AgentResult } from "../agent/outputs.ts"
 import type { Agent, Decision } from "../core/agent.ts"
 import type { AgentEvent } from "../core/event.ts"
@@ -12,80 +13,83 @@ import type { SubmitOptions } from "./submit.ts"
 import type { WatchOptions } from "./watch-run.ts"
 
 export interface EngineOptions<Name extends string = string> {
-  /** The agents whose runs it knows, by name. Each needs a runtime factory, or none. */
+  /** The agents that can have runs, by name. An agent with a runtime needs a factory for it. */
   agents: Readonly<Record<Name, Agent>>
   store: Store
-  /** What schedules. Default: this process, which then works without being told to. */
+  /** Schedules jobs. Default: this process, which then works without a call of `work`. */
   backend?: Backend | undefined
-  /** How long a worker may be silent before another takes its runs. Default 30,000. */
+  /** How long a worker may give no sign of life before another takes its runs. Default 30,000. */
   leaseMs?: number | undefined
-  /** How long a cell is held while somebody is asked; then it is given up, and run again from the journal once there is
-   *  an answer. Default 30,000. */
+  /** How long a cell is held while an approval is pending. Then it is aborted, and executed again from the journal once
+   *  there is an answer. Default 30,000. */
   holdMs?: number | undefined
-  /** How long one job works on a run before it is the turn of others. Default 30,000. */
+  /** How long one job works on a run before other jobs have their turn. Default 30,000. */
   sliceMs?: number | undefined
-  /** How much of a run's live objects is kept. Default 16 MB. */
+  /** The largest snapshot of a run's live objects that is stored. Default 16 MB. */
   maxSnapshotBytes?: number | undefined
-  /** What becomes of a call that was begun before a crash, when nobody knows whether it took effect and its binding
-   *  does not say: somebody is asked, the cell gets an error, or it is made again. Default `fail`. */
+  /** The policy for a call that was started before a crash and whose outcome is unknown, unless its binding has a
+   *  policy: `ask` requests an approval, `fail` throws an error in the cell, `retry` makes the call again. Default
+   *  `fail`. */
   unknown?: UnknownPolicy | undefined
-  /** How many runs a worker keeps as they are, objects and all, while they wait for their next job. Default 16. */
+  /** How many runs a worker keeps in memory, with their objects, while they wait for their next job. Default 16. */
   warmRuns?: number | undefined
-  /** Goes on with runs whose agent has another shape than when they began. Default false. */
+  /** Continues runs whose agent has changed since they began. Default false. */
   allowChanged?: boolean | undefined
-  /** How many workers may end while they work on a run alone, without a saved cycle, before it is set aside as `failed` with
+  /** How many workers may die while they work on a run alone, without a saved cycle, before the run is `failed` with
    *  code `poison`. Default 5. */
   maxAttempts?: number | undefined
-  /** How runs that failed with a retryable error are tried again. Default: after 5 s, doubling to 5 min, at most 10 times or
-   *  for an hour. `{ attempts: 0 }`: never. */
+  /** How runs that failed with a retryable error are retried. Default: after 5 s, doubling to 5 min, at most 10 times
+   *  or for an hour. `{ attempts: 0 }`: never. */
   retry?: RetryPolicy | undefined
 }
 
-/** Runs that survive: each is in the store before it does anything, and goes on from there in whichever process. */
+/** Executes durable runs: each is in the store before it does anything, and any process can continue it from there. */
 export interface Engine<Name extends string = string> extends AsyncDisposable {
-  /** Stores a run and has it worked on. The same key twice for one agent is the same run; with another prompt or session it is
-   *  a `ConflictError`. Rejects once the engine is closed. */
+  /** Stores a run and pushes a job for it. The same key twice for one agent is the same run; with another prompt or
+   *  session it is a `ConflictError`. Rejects once the engine is closed. */
   submit(agent: Name, prompt: Prompt, options?: SubmitOptions): Promise<{ id: string }>
-  /** The stored events of a run, from the first or from a sequence number, then those that come, until it has ended. */
+  /** The stored events of a run, from the first or from a sequence number, then new ones, until it has ended. */
   watch(id: string, options?: WatchOptions): AsyncIterable<AgentEvent>
-  /** What the run came to; waits until it has ended or waits for somebody. */
+  /** The result of a run. Resolves when the run has ended, or waits for an answer or an approval. */
   result(id: string, options?: { signal?: AbortSignal | undefined }): Promise<AgentResult>
-  /** Answers the question that a run waits with. */
+  /** Answers the question of a waiting run. */
   answer(id: string, text: string): Promise<void>
-  /** Answers a call that asked for approval, by its id. */
+  /** Answers the approval of a call, by the id of the call. */
   approve(id: string, call: string, decision: Decision): Promise<void>
-  /** The whole call that a run waits with, as text that is safe to show, by the id that `pending` and the
-   *  `approval-requested` event have: these hold a short line only. At most 256 K characters; undefined once it is answered. */
+  /** The whole call that waits for approval, as text that is safe to show. `call` is the id in `pending` and in the
+   *  `approval-requested` event, which hold a short line only. At most 256 K characters; undefined once it is
+   *  answered. */
   pendingCall(id: string, call: string): Promise<string | undefined>
-  /** Says something to the model before its next cycle. */
+  /** Sends a text to the model, before its next cycle. */
   steer(id: string, text: string): Promise<void>
-  /** Ends a run, wherever it is, and resolves when it has ended. A run whose worker is gone is ended after its lease. One that
-   *  has ended stays as it is. */
+  /** Ends a run in whichever process it is, and resolves when it has ended. A run whose worker is gone ends after its
+   *  lease. A run that has ended does not change. */
   abort(id: string, reason?: string): Promise<void>
-  /** Goes on with a failed run from its last checkpoint: what was done before the failure is not done again. Refused where a
-   *  later run of its session exists. */
+  /** Continues a failed run from its last checkpoint: calls before the failure are not made again. Rejects if its
+   *  session has a later run. */
   retry(id: string): Promise<void>
-  /** One run; undefined where there is none. */
+  /** One run; undefined if there is none. */
   get(id: string): Promise<RunInfo | undefined>
   list(filter?: ListFilter): AsyncIterable<RunInfo>
-  /** The runs of a session that have not begun, and the one that is under way or waits. */
+  /** The runs of a session that have not begun, and the one that is running or waiting. */
   queue(agent: Name, session: string): Promise<SessionQueue>
-  /** Lets the runs of a session run that are held back: when a run fails or is aborted, those queued behind it are. A run that is
-   *  submitted later goes before them. */
+  /** Releases the runs of a session that are held back: when a run fails or is aborted, the runs queued behind it are.
+   *  A run that is submitted later comes before them. */
   continueQueue(agent: Name, session: string): Promise<void>
   /** Aborts the runs of a session that have not begun. */
   clearQueue(agent: Name, session: string): Promise<void>
   /** Takes jobs until `drain`. */
   work(options?: { concurrency?: number | undefined }): Promise<void>
-  /** Takes no more jobs; those under way are saved at the end of their cycle, for others to go on with. */
+  /** Takes no more jobs. Runs under way are saved at the end of their cycle, so that other workers can continue
+   *  them. */
   drain(): Promise<void>
-  /** Has every run worked on that waits for a worker or has lost its own; gives their ids. Without `backend`, this
-   *  process works from then on, also for runs that other processes submit later. */
+  /** Pushes a job for every run that waits for a worker or has lost its worker; returns their ids. Without `backend`,
+   *  this process works from then on, also for runs that other processes submit later. */
   recover(): Promise<string[]>
-  /** Removes everything of a run that has ended or waits. Of a session, the last one: the next goes on from what is left. */
+  /** Deletes all records of a run that has ended or waits. In a session, only the last run can be deleted. */
   delete(id: string): Promise<void>
-  /** Removes the runs that ended so long ago, and no later one of their session goes on from; gives their ids. */
+  /** Deletes the runs that ended so long ago and have no later run in their session; returns their ids. */
   prune(options: { olderThanMs: number }): Promise<string[]>
-  /** Drains, and lets go of the backend. The store is its owner's. */
+  /** Drains and closes the backend. The store stays open: its owner closes it. */
   close(): Promise<void>
 }

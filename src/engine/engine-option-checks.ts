@@ -1,3 +1,4 @@
+// Checks the options of the engine and its methods.
 import {
   anything,
   checkOptions,
@@ -64,7 +65,7 @@ const isStatus = mustBe(
 const listChecks: OptionChecks<ListFilter> = { status: isStatus, agent: mustBeText, session: mustBeText }
 const watchChecks: OptionChecks<WatchOptions> = { from: mustBeIntegerFrom(0), signal: mustBeSignal }
 
-/** The options of every backend. */
+/** The options that every backend takes. */
 export const backendChecks: OptionChecks<BackendOptions> = { onError: mustBeFunction }
 
 export const checkEngineOptions = (options: EngineOptions) => checkOptions("createEngine()", options, engineChecks)
@@ -72,7 +73,7 @@ export const checkSubmitOptions = (options: SubmitOptions) => checkOptions("engi
 export const checkListFilter = (filter: ListFilter) => checkOptions("engine.list()", filter, listChecks)
 export const checkWatchOptions = (options: WatchOptions) => checkOptions("engine.watch()", options, watchChecks)
 export const checkWorkOptions = (options: { concurrency?: number | undefined }) =>
-  // Each backend checks the number itself.
+  // The backend checks the number.
   checkOptions("engine.work()", options, { concurrency: anything })
 export const checkPruneOptions = (options: { olderThanMs: number }) =>
   checkOptions("engine.prune()", options, { olderThanMs: mustBeNumber })

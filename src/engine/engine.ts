@@ -1,6 +1,5 @@
+// The engine: submits, executes, controls and recovers durable runs that live in a store.
 import { AgentError, ConfigError } from "../core/errors.ts"
-import type { Json } from "../core/json.ts"
-import { checkSteerText, userMessage } from "../core/message.ts"
 import type { StopWorking } from "./backends/backend.ts"
 import { inlineBackend } from "./backends/inline.ts"
 import {
@@ -26,9 +25,7 @@ import {
 } from "./engine-option-checks.ts"
 import { pollForQueuedRuns } from "./queued-run-poller.ts"
 import { isClaimable } from "./run/claim-run.ts"
-import { commitWithEvents } from "./run/engine-events.ts"
 import { createLeaseObserver, type LeaseObserver } from "./run/lease-observer.ts"
-import type { InboxMessage } from "./run/run-inbox.ts"
 import { createOwner } from "./run/run-owner.ts"
 import { createRunSlots } from "./run/run-slots.ts"
 import { executeSlice, type SliceSetup } from "./run/slice.ts"
@@ -59,13 +56,13 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   checkDurableAgents(agents)
   const backend = options.backend ?? inlineBackend()
   const stopping = new AbortController()
-  const silence = createLeaseObserver(leaseMs)
+  const leaseObserver = createLeaseObserver(leaseMs)
   const setup: SliceSetup = {
     store,
     agents,
     owner: createOwner(),
     leaseMs,
-    silence,
+    leaseObserver,
     holdMs,
     sliceMs,
     maxSnapshotBytes,
@@ -79,43 +76,41 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     queued: () => backend.queued(),
     stopping: stopping.signal,
   }
-  // Its agents do not change, so neither does what it would say of these.
+  // Runs that this engine has refused. Its agents do not change, so it would refuse them again.
   const refused = new Set<string>()
   const stops: StopWorking[] = []
-  const delayed = createRunTimers((id) => push(id))
-  const expiries = createRunTimers(expire)
+  const retryTimers = createRunTimers((id) => push(id))
+  const expiryTimers = createRunTimers(expire)
   let ownWork: Promise<void> | undefined
-  let stopLooking: (() => void) | undefined
+  let stopPolling: (() => void) | undefined
   let isClosed = false
-  let looking: NodeJS.Timeout | undefined
-  let lookedAtWaiting = -Infinity
+  let recovering: NodeJS.Timeout | undefined
+  let waitingListedAt = -Infinity
 
-  const {
-    requireRun: mustHave,
-    send,
-    abort,
-    decideUnowned: decideIdle,
-    expireUnowned: expireIdle,
-    processInbox: readMessages,
-  } = createRunControl({ store, silence, push, pushNext })
+  const { requireRun, send, answer, steer, abort, decideUnowned, expireUnowned, processInbox } = createRunControl({
+    store,
+    leaseObserver,
+    push,
+    pushNext,
+  })
 
-  async function handle({ run }: { run: string }): Promise<void> {
+  async function handleJob({ run }: { run: string }): Promise<void> {
     const end = await executeSlice(setup, run)
     if (end.type === "ended") await pushNext(run)
     if (end.type === "waiting") {
-      await readMessages(run)
+      await processInbox(run)
       await expire(run)
     }
-    if (end.type === "again") await end.pushed
-    if (end.type === "later") delayed.add(run, end.at)
+    if (end.type === "requeued") await end.pushed
+    if (end.type === "retry") retryTimers.add(run, end.at)
     if (end.type === "refused") refused.add(run)
     if (end.type === "held") throw heldElsewhereError(run)
   }
 
-  /** Refuses the approvals of a waiting run whose time is over, and those that are still open when their time comes. */
+  /** Denies the approvals of a waiting run whose time is over, and sets a timer for the next one that expires. */
   async function expire(id: string): Promise<void> {
-    const at = await expireIdle(id)
-    if (at !== undefined) expiries.add(id, at)
+    const at = await expireUnowned(id)
+    if (at !== undefined) expiryTimers.add(id, at)
   }
 
   async function push(id: string, revision?: number): Promise<void> {
@@ -133,13 +128,13 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     checkWorkOptions(given)
     const { concurrency = 4 } = given
     if (stopping.signal.aborted) return
-    stops.push(await backend.start(handle, { concurrency }))
-    looking ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs / 2).unref()
+    stops.push(await backend.start(handleJob, { concurrency }))
+    recovering ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs / 2).unref()
     if (!backend.isShared)
-      stopLooking ??= pollForQueuedRuns({ store, queued: setup.queued, recover: () => recover(0, isKnown) })
+      stopPolling ??= pollForQueuedRuns({ store, queued: setup.queued, recover: () => recover(0, isKnown) })
   }
 
-  // The next run of the same session has waited for this one. Runs that were aborted while they waited are passed over.
+  // Pushes the next run of the same session. Runs that were aborted in the queue are skipped.
   async function pushNext(id: string): Promise<void> {
     for (let last = id; ; ) {
       const next = (await store.get(runKeys(last).next))?.value
@@ -150,46 +145,48 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     }
   }
 
-  // Runs of other agents are left to the engines that have them.
+  // Runs of unknown agents are left to the engines that have these agents.
   const isKnown = (agent: string) => Object.hasOwn(agents, agent)
 
-  /** With `silentMs`, only what nobody has touched for so long: the rest is in somebody's queue. */
+  /** Pushes jobs for runs without a worker. With `silentMs`, only for runs whose records have not changed for so long:
+   *  others still have a job in a queue. */
   async function recover(silentMs = 0, isOurs = (_agent: string) => true): Promise<string[]> {
     const found: string[] = []
     for await (const { head, revision } of listRuns(store, ["queued", "running", ...waitingNow()])) {
-      const isFree = isClaimable(head, { silence }) && isUnattended(head, silentMs, silence)
+      const isFree = isClaimable(head, { leaseObserver }) && isUnattended(head, silentMs, leaseObserver)
       if (!isOurs(head.agent)) continue
       if (head.status === "waiting") {
-        await readMessages(head.id)
+        await processInbox(head.id)
         await expire(head.id)
-      } else if (head.retryAt !== undefined && head.retryAt > Date.now()) delayed.add(head.id, head.retryAt)
+      } else if (head.retryAt !== undefined && head.retryAt > Date.now()) retryTimers.add(head.id, head.retryAt)
       else if (isFree && !(head.refused && refused.has(head.id))) {
         found.push(head.id)
-        await push(head.id, head.refused ? await triedAgain(head.id) : revision)
+        await push(head.id, head.refused ? await clearRefusal(head.id) : revision)
       }
     }
     return found
   }
 
-  // Only a worker that died in the very moment a run began to wait leaves something to do there, and they may be many.
+  // A waiting run needs attention only if its worker died just as it began to wait. There may be many waiting runs, so
+  // they are listed rarely.
   function waitingNow(): ["waiting"] | [] {
-    if (performance.now() - lookedAtWaiting < 10 * leaseMs) return []
-    lookedAtWaiting = performance.now()
+    if (performance.now() - waitingListedAt < 10 * leaseMs) return []
+    waitingListedAt = performance.now()
     return ["waiting"]
   }
 
-  // Whoever asks for the result meanwhile is not told what held before.
-  async function triedAgain(id: string): Promise<number | undefined> {
+  // Removes the refusal, so that `result` waits for the new attempt instead of throwing.
+  async function clearRefusal(id: string): Promise<number | undefined> {
     const changed = await updateHead(store, id, ({ refused, ...head }) => (refused ? { head } : undefined))
     return changed?.revision
   }
 
   async function drain(): Promise<void> {
     stopping.abort()
-    clearInterval(looking)
-    stopLooking?.()
-    delayed.close()
-    expiries.close()
+    clearInterval(recovering)
+    stopPolling?.()
+    retryTimers.close()
+    expiryTimers.close()
     await ownWork
     await Promise.all(stops.splice(0).map((stop) => stop()))
     await setup.warmRuns.close()
@@ -211,55 +208,38 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     },
     async *watch(id, options = {}) {
       checkWatchOptions(options)
-      await mustHave(id)
+      await requireRun(id)
       yield* watchRun(store, id, options)
     },
     async result(id, given = {}) {
       checkResultOptions(given)
-      return await waitForResult(store, () => mustHave(id), id, given.signal)
+      return await waitForResult(store, () => requireRun(id), id, given.signal)
     },
-    async answer(id, text) {
-      await mustHave(id)
-      const message = userMessage(text)
-      const changed = await updateHead(store, id, (head) => {
-        if (head.status !== "waiting" || head.pending?.kind !== "question") return undefined
-        const event = { type: "prompt-steered", message } as const
-        const [next, changes] = commitWithEvents(id, [event], ({ pending: _, ...rest }) => ({
-          ...rest,
-          status: "queued",
-        }))
-        return { head: next(head), changes }
-      })
-      if (!changed) throw new AgentError(`Run ${id} has no question to answer.`, { code: "not-waiting" })
-      await push(id, changed.revision)
-    },
+    answer,
     async approve(id, call, decision) {
-      const { head } = await mustHave(id)
+      const { head } = await requireRun(id)
       const asked = head.asked.find((each) => each.id === call && each.decision === undefined)
       if (!asked) throw new AgentError(`No approval "${call}" is waiting in run ${id}.`, { code: "unknown-approval" })
-      const isTold =
-        (await send(id, { type: "decision", key: asked.key, decision })) || (await decideIdle(id, asked.key, decision))
-      if (!isTold) throw new AgentError(`No approval "${call}" is waiting in run ${id}.`, { code: "unknown-approval" })
+      const isDelivered =
+        (await send(id, { type: "decision", key: asked.key, decision })) ||
+        (await decideUnowned(id, asked.key, decision))
+      if (!isDelivered)
+        throw new AgentError(`No approval "${call}" is waiting in run ${id}.`, { code: "unknown-approval" })
     },
     async pendingCall(id, call) {
-      const { head } = await mustHave(id)
+      const { head } = await requireRun(id)
       if (!head.asked.some((each) => each.id === call && each.decision === undefined)) return undefined
       const entry = await store.get(pendingCallKey(id, call))
       return typeof entry?.value === "string" ? entry.value : undefined
     },
-    async steer(id, text) {
-      const { head } = await mustHave(id)
-      if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nobody would hear it.`, { code: "ended" })
-      const message: InboxMessage = { type: "steer", text: checkSteerText(text) }
-      await store.commit([{ type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }])
-    },
+    steer,
     async abort(id, reason) {
       await abort(id, reason)
       setup.warmRuns.discard(id)
-      delayed.remove(id)
+      retryTimers.remove(id)
     },
     async retry(id) {
-      await push(id, await retryRun(store, await mustHave(id)))
+      await push(id, await retryRun(store, await requireRun(id)))
     },
     async get(id) {
       const found = await readHead(store, id)
@@ -285,12 +265,13 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     work,
     drain,
     async recover() {
-      // Also where there is nothing to do yet: others submit runs later, and a worker of another machine may be dead.
+      // Start working even if there is nothing to do yet: other processes may submit runs, and workers elsewhere may
+      // die.
       await workHere()
       return await recover()
     },
     async delete(id) {
-      await mustHave(id)
+      await requireRun(id)
       await deleteRun(store, id)
     },
     async prune(given) {
@@ -307,5 +288,5 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   return engine
 }
 
-const isUnattended = (head: RunHead, silentMs: number, silence: LeaseObserver) =>
-  silentMs === 0 || head.status === "running" || (head.refused === undefined && silence.silentFor(head) >= silentMs)
+const isUnattended = (head: RunHead, silentMs: number, observer: LeaseObserver) =>
+  silentMs === 0 || head.status === "running" || (head.refused === undefined && observer.silentFor(head) >= silentMs)

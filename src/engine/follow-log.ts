@@ -1,8 +1,9 @@
+// Follows a log of any store; polls if the store has no `watch`.
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Json } from "../core/json.ts"
 import type { Store } from "../stores/store.ts"
 
-/** What is in a log and what is appended, until the signal fires. */
+/** Yields the items of a log and those appended later, until the signal fires. */
 export async function* followLog(store: Store, log: string, from: number, signal: AbortSignal): AsyncGenerator<Json> {
   if (store.watch) return yield* store.watch(log, from, signal)
   for (let at = from; !signal.aborted; ) {

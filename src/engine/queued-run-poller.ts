@@ -1,34 +1,36 @@
+// Polls the store for queued runs, for backends that are not shared between processes.
 import type { Store } from "../stores/store.ts"
 import { queuedMarkerKey } from "./checkpoint.ts"
 
 export interface PollerSetup {
   store: Store
-  /** How many jobs wait in this process. */
+  /** The number of jobs that wait in this process. */
   queued(): Promise<number>
-  /** Takes the runs that wait for a worker. */
+  /** Pushes jobs for the runs that wait for a worker. */
   recover(): Promise<unknown>
 }
 
-/** Looks twice a second whether a run was queued, by whichever process, and has it worked on. Looking costs one small read; the
- *  runs are only listed after a change, and not while jobs wait here anyway. Returns how to stop. */
+/** Checks twice a second whether any process has queued a run, and calls `recover` if so. A check costs one small read;
+ *  the runs are listed only after a change, and not while jobs wait here anyway. Returns a function that stops the
+ *  checks. */
 export function pollForQueuedRuns({ store, queued, recover }: PollerSetup): () => void {
-  let seen: number | undefined
-  let isLooking = false
+  let seenRevision: number | undefined
+  let isChecking = false
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const revision = (await store.get(queuedMarkerKey))?.revision ?? 0
-    if (revision === seen || (await queued()) > 0) return
+    if (revision === seenRevision || (await queued()) > 0) return
     await recover()
-    seen = revision
+    seenRevision = revision
   }
 
   const timer = setInterval(() => {
-    if (isLooking) return
-    isLooking = true
-    // A store that is away is asked again at the next look.
-    look()
+    if (isChecking) return
+    isChecking = true
+    // If the store is unreachable, the next check tries again.
+    check()
       .catch(() => undefined)
-      .finally(() => (isLooking = false))
+      .finally(() => (isChecking = false))
   }, pollMs).unref()
   return () => clearInterval(timer)
 }

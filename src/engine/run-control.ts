@@ -1,7 +1,9 @@
+// Controls runs from any process: abort, approvals and messages, with or without a worker.
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Decision } from "../core/agent.ts"
 import { AgentError, ConflictError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
+import { checkSteerText, userMessage } from "../core/message.ts"
 import { noUsage } from "../core/usage.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import { hasEnded, type RunHead, readHead, runKeys, type StoredRunHead, updateHead } from "./checkpoint.ts"
@@ -12,47 +14,52 @@ import type { LeaseObserver } from "./run/lease-observer.ts"
 import { denyExpired, nextExpiry } from "./run/run-approvals.ts"
 import { type InboxMessage, readInboxMessages } from "./run/run-inbox.ts"
 
-/** What can be done to runs from outside, whether a worker holds them or not. */
+/** Acts on runs from outside, whether a worker holds them or not. */
 export interface RunControl {
+  /** Throws an error of code `unknown-run` if there is no such run. */
   requireRun(id: string): Promise<StoredRunHead>
-  /** Sends a message to the worker of a run; false where it has none. */
+  /** Sends a message to the worker of a run; false if no worker has it. */
   send(id: string, message: InboxMessage): Promise<boolean>
-  /** Ends a run, by its worker or, where that is gone or gives no sign of life for its lease, by itself. Resolves when the run
-   *  has ended. */
+  /** Answers the question of a waiting run and pushes a job for it. */
+  answer(id: string, text: string): Promise<void>
+  /** Sends a text to the model, also if no worker has the run. */
+  steer(id: string, text: string): Promise<void>
+  /** Ends a run and resolves when it has ended. Its worker does it; if the worker is gone, or gives no sign of life for
+   *  its lease, this process does it. */
   abort(id: string, reason?: string): Promise<void>
-  /** Ends a run that no worker holds, or whose worker is gone. */
+  /** Aborts a run that no worker holds, or whose worker is gone. */
   abortUnowned(id: string, reason?: string): Promise<StoredRunHead | undefined>
   /** Answers an approval of a run that no worker holds. */
   decideUnowned(id: string, key: string, decision: Decision): Promise<boolean>
-  /** Refuses the calls of a run that no worker holds whose approval was not answered in time. Gives when the next one is refused;
-   *  undefined where none ever is. */
+  /** Denies the approvals of a waiting run that were not answered in time. Returns when the next one expires; undefined
+   *  if none does. */
   expireUnowned(id: string): Promise<number | undefined>
-  /** Acts on messages that came while the run was about to wait. */
+  /** Acts on messages that arrived just before the run began to wait. */
   processInbox(id: string): Promise<void>
 }
 
 export interface RunControlSetup {
   store: Store
-  silence: LeaseObserver
+  leaseObserver: LeaseObserver
   push(id: string, revision?: number): Promise<void>
   pushNext(id: string): Promise<void>
 }
 
-export function createRunControl({ store, silence, push, pushNext }: RunControlSetup): RunControl {
-  async function readMessages(id: string): Promise<void> {
+export function createRunControl({ store, leaseObserver, push, pushNext }: RunControlSetup): RunControl {
+  async function processInbox(id: string): Promise<void> {
     const found = await readHead(store, id)
     if (found?.head.status !== "waiting") return
     for (const message of await readInboxMessages(store, id, found.head.inbox)) {
-      if (message.type === "abort") await endIdle(id, message.reason)
-      if (message.type === "decision") await decideIdle(id, message.key, message.decision)
+      if (message.type === "abort") await abortUnowned(id, message.reason)
+      if (message.type === "decision") await decideUnowned(id, message.key, message.decision)
     }
   }
 
-  async function endIdle(id: string, reason?: string): Promise<StoredRunHead | undefined> {
+  async function abortUnowned(id: string, reason?: string): Promise<StoredRunHead | undefined> {
     const ended = await updateHead(store, id, (head) => {
-      if (hasEnded(head) || (head.status === "running" && !isClaimable(head, { silence }))) return undefined
+      if (hasEnded(head) || (head.status === "running" && !isClaimable(head, { leaseObserver }))) return undefined
       const { cycle: cycles = 0, usage: saved = noUsage, output = "" } = head.state ?? {}
-      // The cycle that a lost worker had under way was not counted.
+      // The usage of the cycle that a lost worker had under way is unknown.
       const usage = head.status === "running" ? { ...saved, complete: false } : saved
       const detail = reason === undefined ? {} : { detail: reason }
       const end = { type: "run-end", status: "aborted", output, cycles, usage, ...detail } as const
@@ -66,21 +73,21 @@ export function createRunControl({ store, silence, push, pushNext }: RunControlS
     return ended
   }
 
-  function decideIdle(id: string, key: string, decision: Decision): Promise<boolean> {
-    return answerIdle(id, (asked) =>
+  function decideUnowned(id: string, key: string, decision: Decision): Promise<boolean> {
+    return answerUnowned(id, (asked) =>
       asked.map((each) => (each.key === key && each.decision === undefined ? { ...each, decision } : each)),
     )
   }
 
-  async function expireIdle(id: string): Promise<number | undefined> {
+  async function expireUnowned(id: string): Promise<number | undefined> {
     const found = await readHead(store, id)
     if (found?.head.status !== "waiting" || nextExpiry(found.head) === undefined) return undefined
-    await answerIdle(id, (asked) => denyExpired(asked, Date.now()))
+    await answerUnowned(id, (asked) => denyExpired(asked, Date.now()))
     const now = await readHead(store, id)
     return now?.head.status === "waiting" ? nextExpiry(now.head) : undefined
   }
 
-  async function answerIdle(id: string, answer: (asked: RunHead["asked"]) => RunHead["asked"]): Promise<boolean> {
+  async function answerUnowned(id: string, answer: (asked: RunHead["asked"]) => RunHead["asked"]): Promise<boolean> {
     const changed = await updateHead(store, id, (head) => {
       if (head.status !== "waiting") return undefined
       const asked = answer(head.asked)
@@ -103,7 +110,7 @@ export function createRunControl({ store, silence, push, pushNext }: RunControlS
 
   async function send(id: string, message: InboxMessage): Promise<boolean> {
     for (;;) {
-      const { head, revision } = await mustHave(id)
+      const { head, revision } = await requireRun(id)
       if (head.status !== "running") return false
       const change: StoreChange = { type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }
       try {
@@ -116,40 +123,55 @@ export function createRunControl({ store, silence, push, pushNext }: RunControlS
     }
   }
 
+  async function answer(id: string, text: string): Promise<void> {
+    await requireRun(id)
+    const message = userMessage(text)
+    const changed = await updateHead(store, id, (head) => {
+      if (head.status !== "waiting" || head.pending?.kind !== "question") return undefined
+      const event = { type: "prompt-steered", message } as const
+      const [next, changes] = commitWithEvents(id, [event], ({ pending: _, ...rest }) => ({
+        ...rest,
+        status: "queued",
+      }))
+      return { head: next(head), changes }
+    })
+    if (!changed) throw new AgentError(`Run ${id} has no question to answer.`, { code: "not-waiting" })
+    await push(id, changed.revision)
+  }
+
+  async function steer(id: string, text: string): Promise<void> {
+    const { head } = await requireRun(id)
+    if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nobody would hear it.`, { code: "ended" })
+    const message: InboxMessage = { type: "steer", text: checkSteerText(text) }
+    await store.commit([{ type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }])
+  }
+
   async function abort(id: string, reason?: string): Promise<void> {
-    const over = new AbortController()
-    const rests = followLog(store, runKeys(id).rests, 0, over.signal)
+    const ended = new AbortController()
+    const restLog = followLog(store, runKeys(id).rests, 0, ended.signal)
     let next: Promise<unknown> | undefined
     let isSent = false
     try {
       for (;;) {
-        if (hasEnded((await mustHave(id)).head) || (await endIdle(id, reason))) return
+        if (hasEnded((await requireRun(id)).head) || (await abortUnowned(id, reason))) return
         if (!isSent) isSent = await send(id, { type: "abort", ...(reason !== undefined && { reason }) })
-        next ??= rests.next().finally(() => (next = undefined))
+        next ??= restLog.next().finally(() => (next = undefined))
         await Promise.race([next, sleep(ownerCheckMs)])
       }
     } finally {
-      over.abort()
+      ended.abort()
       next?.catch(() => undefined)
     }
   }
 
-  async function mustHave(id: string): Promise<StoredRunHead> {
+  async function requireRun(id: string): Promise<StoredRunHead> {
     const found = await readHead(store, id)
     if (!found) throw new AgentError(`There is no run "${id}" in this store.`, { code: "unknown-run" })
     return found
   }
 
-  return {
-    requireRun: mustHave,
-    send,
-    abort,
-    abortUnowned: endIdle,
-    decideUnowned: decideIdle,
-    expireUnowned: expireIdle,
-    processInbox: readMessages,
-  }
+  return { requireRun, send, answer, steer, abort, abortUnowned, decideUnowned, expireUnowned, processInbox }
 }
 
-// How often it is looked whether the worker of a run is gone.
+// How often `abort` checks whether the worker of the run is gone.
 const ownerCheckMs = 250

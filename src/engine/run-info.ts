@@ -1,7 +1,8 @@
+// The short description of a run for lists.
 import type { Metadata, Pending } from "../core/event.ts"
 import { hasEnded, type RunHead, type RunStatus } from "./checkpoint.ts"
 
-/** A run, for lists. */
+/** A run as `engine.get` and `engine.list` show it. */
 export interface RunInfo {
   id: string
   agent: string
@@ -13,11 +14,11 @@ export interface RunInfo {
   createdAt: number
   updatedAt: number
   pending?: Pending
-  /** Why no worker goes on with it. */
+  /** Why no worker continues the run. */
   refused?: string
-  /** When a run that failed with a retryable error is tried again, in milliseconds since the epoch. */
+  /** When a run that failed with a retryable error is retried, in milliseconds since the epoch. */
   retryAt?: number
-  /** How often it was tried again since its last saved cycle; absent where it was not. */
+  /** How often the run was retried since its last saved cycle; absent if it was not. */
   retries?: number
 }
 
@@ -45,6 +46,6 @@ export function runInfoOf(head: RunHead): RunInfo {
 export interface ListFilter {
   status?: RunStatus | readonly RunStatus[] | undefined
   agent?: string | undefined
-  /** The name that `submit` was given for the session. */
+  /** The session given to `submit`. */
   session?: string | undefined
 }

@@ -1,10 +1,11 @@
+// Messages and errors for runs that this engine cannot continue.
 import { internalsOf } from "../agent/agent-internals.ts"
 import type { Agent } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { heldCode } from "./backends/backend.ts"
 import type { RunHead } from "./checkpoint.ts"
 
-/** A run that cannot go on here and now, and may elsewhere or later. */
+/** Thrown if this engine cannot continue a run that another engine, or a later version, may continue. */
 export class Refusal extends ConfigError {}
 
 export function unknownAgentMessage({ id, agent }: RunHead, agents: object): string {
@@ -27,7 +28,7 @@ export function changedAgentWarning(changed: readonly string[]): string {
   return `The run goes on with an agent that has changed since it began: ${changed.join("; ")}.`
 }
 
-/** Throws for an agent that cannot have durable runs. */
+/** Throws if an agent cannot have durable runs. */
 export function checkDurableAgents(agents: Readonly<Record<string, Agent>>): void {
   for (const [name, agent] of Object.entries(agents)) {
     if (!internalsOf(agent)) {
@@ -41,7 +42,7 @@ export function checkDurableAgents(agents: Readonly<Record<string, Agent>>): voi
   }
 }
 
-/** What a worker says of a job whose run another worker holds: that one may be dead, and only its lease tells. */
+/** The error for a job whose run another worker holds. The job comes again later, because that worker may be dead. */
 export function heldElsewhereError(run: string): AgentError {
   return new AgentError(`Run ${run} is held by another worker.`, { code: heldCode, retryable: true })
 }

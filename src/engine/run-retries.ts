@@ -1,22 +1,23 @@
+// Retries of failed runs: when the engine retries by itself, and `engine.retry`.
 import { AgentError, type ErrorData, errorData, ModelError, ProviderError } from "../core/errors.ts"
 import type { EventBody } from "../core/event.ts"
 import type { Store } from "../stores/store.ts"
 import { type RunHead, runKeys, type StoredRunHead, sessionKey, updateHead } from "./checkpoint.ts"
 import { commitWithEvents, type HeadCommit } from "./run/engine-events.ts"
 
-/** How a durable run that failed with a `retryable` error is tried again. */
+/** How a durable run that failed with a `retryable` error is retried. */
 export interface RetryPolicy {
-  /** The wait before the first retry, in milliseconds. It doubles with each further one. Default 5,000. */
+  /** The wait before the first retry, in milliseconds. It doubles with each further retry. Default 5,000. */
   firstMs?: number | undefined
-  /** The longest wait that is not asked for by the service. Default 300,000. */
+  /** The longest wait, unless the service asks for a longer one. Default 300,000. */
   longestMs?: number | undefined
-  /** How many retries there are without a saved cycle in between. Default 10. */
+  /** The most retries without a saved cycle in between. Default 10. */
   attempts?: number | undefined
   /** How long after the first failure a run is still retried. Default 3,600,000. */
   withinMs?: number | undefined
 }
 
-/** The retries since the last saved cycle, in the head of a run. */
+/** The retries since the last saved cycle, as stored in the head of a run. */
 export interface Retries {
   count: number
   /** When the first of these failures happened. */
@@ -28,7 +29,7 @@ export interface NextRetry extends Retries {
   error: ErrorData
 }
 
-/** When to try again after this failure; undefined where the run has failed for good. */
+/** Returns when to retry after this failure; undefined if the run has failed for good. */
 export function nextRetry(
   { retries }: RunHead,
   failure: unknown,
@@ -40,18 +41,18 @@ export function nextRetry(
   const { count = 0, since = now } = retries ?? {}
   if (count >= attempts) return undefined
   const backOff = Math.min(firstMs * 2 ** count, longestMs)
-  // Between 50 % and 100 % of the wait, so that many runs that failed together do not come back together.
+  // Between 50 % and 100 % of the wait, so that runs that failed together are not retried together.
   const at = Math.max(now + backOff * (0.5 + Math.random() / 2), retryTimeFromError(failure, now))
   return at - since > withinMs ? undefined : { count: count + 1, since, at: Math.ceil(at), error }
 }
 
-/** The time at which the service said that it can be asked again; 0 where it did not say. */
+/** The earliest time that the service named for another request; 0 if it named none. */
 function retryTimeFromError(failure: unknown, now: number): number {
   if (failure instanceof ModelError) return now + (failure.retryAfterMs ?? 0)
   return failure instanceof ProviderError ? (failure.retryAt ?? 0) : 0
 }
 
-/** The run goes back to the queue, to be taken when the time has come. */
+/** Returns the run to the queue; no worker takes it before that time. */
 export function retryLaterCommit({ id }: RunHead, { at, count, since, error }: NextRetry): HeadCommit {
   const message = `${error.message} The cycle is tried again at ${new Date(at).toISOString()} (retry ${count}).`
   const warning: EventBody = { type: "warning-raised", code: "run-retried", message }
@@ -63,7 +64,7 @@ export function retryLaterCommit({ id }: RunHead, { at, count, since, error }: N
   }))
 }
 
-/** Puts a failed run back into the queue; gives the revision of its head. */
+/** Returns a failed run to the queue, by a call of `engine.retry`. Resolves to the revision of its head. */
 export async function retryRun(store: Store, { head: { id, agent, session, status } }: StoredRunHead): Promise<number> {
   const why = (what: string) => `Run ${id} cannot be tried again: ${what}`
   if (status !== "failed") {
@@ -78,7 +79,7 @@ export async function retryRun(store: Store, { head: { id, agent, session, statu
     if (head.status !== "failed") return undefined
     const [next, changes] = manualRetryCommit(head)
     const marker = { type: "append", log: runKeys(id).journal, items: [{ type: "retry", key: "" }] } as const
-    // Written again, so that a run that is submitted to the session at this moment sees that this one goes on.
+    // Written again, so that a run submitted to the session at this moment conflicts and sees that this run continues.
     const name = session !== undefined ? sessionKey(agent, session) : undefined
     return {
       head: next(head),
@@ -89,7 +90,7 @@ export async function retryRun(store: Store, { head: { id, agent, session, statu
   return changed.revision
 }
 
-/** A failed run goes on from its last checkpoint. The events of the cycle that failed stay in the log and are left out of the
+/** A failed run continues from its last checkpoint. The events of the cycle that failed stay in the log but leave the
  *  conversation. */
 export function manualRetryCommit({ id }: RunHead): HeadCommit {
   const message = "The run had failed and is tried again from its last checkpoint."

@@ -1,22 +1,24 @@
-/** Jobs that are pushed when their time has come. Where this process ends before that, `recover` finds their runs. */
+// Timers for runs: retries and approvals that expire.
+/** At most one timer for each run. If this process ends before a timer fires, `recover` finds the run. */
 export interface RunTimers {
-  /** Pushes the run at that time, in milliseconds since the epoch. */
+  /** Sets a timer for that time, in milliseconds since the epoch, unless the run has one. */
   add(id: string, at: number): void
   remove(id: string): void
   close(): void
 }
 
-export function createRunTimers(push: (id: string) => Promise<void>): RunTimers {
+/** `onTimer` is called with the id of the run; its failures are ignored. */
+export function createRunTimers(onTimer: (id: string) => Promise<void>): RunTimers {
   const timers = new Map<string, NodeJS.Timeout>()
   let isClosed = false
   return {
     add(id, at) {
       if (isClosed || timers.has(id)) return
-      const pushNow = () => {
+      const fire = () => {
         timers.delete(id)
-        push(id).catch(() => undefined)
+        onTimer(id).catch(() => undefined)
       }
-      timers.set(id, setTimeout(pushNow, Math.min(Math.max(at - Date.now(), 0), maxTimerMs)))
+      timers.set(id, setTimeout(fire, Math.min(Math.max(at - Date.now(), 0), maxTimerMs)))
     },
     remove(id) {
       clearTimeout(timers.get(id))
@@ -30,5 +32,5 @@ export function createRunTimers(push: (id: string) => Promise<void>): RunTimers 
   }
 }
 
-// A timer for longer would fire at once.
+// Node fires a longer timer at once.
 const maxTimerMs = 2 ** 31 - 1

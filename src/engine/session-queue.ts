@@ -1,3 +1,4 @@
+// The queue of runs in a session: order, runs held back after a failure, and whether a run may start.
 import type { QueuedRun } from "../core/agent.ts"
 import { ConflictError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
@@ -6,22 +7,22 @@ import type { Store, StoreChange, StoreGuard } from "../stores/store.ts"
 import { hasEnded, type RunHead, readHead, runKeys, sessionKey } from "./checkpoint.ts"
 import { parseRunId } from "./stored-records.ts"
 
-/** The queue of one session, for its owner. */
+/** The queue of one session. */
 export interface SessionQueue {
-  /** The id of the run that is under way, or that waits for an answer or an approval. */
+  /** The id of the run that is running, or waits for an answer or an approval. */
   running: string | undefined
   /** The runs that have not begun, in the order in which they will run. */
   pending: QueuedRun[]
 }
 
-/** The place of a run that has not begun, stored beside its head. It is changed only under the guard of the session's key, which
- *  every change of the queue writes. */
+/** The position of a run that has not begun, stored beside its head. It changes only in commits guarded by the
+ *  session's key, which every change of the queue writes. */
 interface QueuePosition {
-  /** The run before it, if another run was put before it after it was submitted. */
+  /** The run before it, if that is another one than when it was submitted. */
   after?: string
-  /** It is held back until the owner continues the queue. */
+  /** It is held back until `continueQueue`. */
   held?: boolean
-  /** The failed or aborted run that it may follow, because the owner continued the queue. */
+  /** The failed or aborted run that it may follow after `continueQueue`. */
   mayFollow?: string
 }
 
@@ -40,7 +41,8 @@ interface StoredQueue {
   pending: PendingRun[]
 }
 
-/** The changes that put a new run into the queue of its session: behind those that wait, before those that are held back. */
+/** Returns the changes that put a new run into the queue of its session, behind the waiting runs and before those held
+ *  back. Sets the session, the previous run and `isQueued` in `head`, which the caller stores. */
 export async function enqueueChanges(
   store: Store,
   head: RunHead,
@@ -62,15 +64,15 @@ export async function enqueueChanges(
   return [changes, guard]
 }
 
-/** Lets the runs that are held back run; gives the first of the queue. */
+/** Releases the runs that are held back; returns the first run of the queue. */
 export async function releaseHeldRuns(store: Store, agent: string, session: string): Promise<string | undefined> {
   for (;;) {
     const { guard, last, before, pending } = await readQueue(store, agent, session)
     const held = pending.filter((entry) => isHeldBack(entry, before))
     if (held.length === 0 || last === undefined) return pending[0]?.head.id
     const changes = held.map((entry) => {
-      const { held: _, mayFollow: __, ...place } = entry.position
-      return putPosition(entry, { ...place, ...(before && hasEnded(before) && { mayFollow: before.id }) })
+      const { held: _, mayFollow: __, ...position } = entry.position
+      return putPosition(entry, { ...position, ...(before && hasEnded(before) && { mayFollow: before.id }) })
     })
     try {
       await store.commit([...changes, { type: "put", key: guard.key, value: last }], guard)
@@ -84,14 +86,14 @@ export async function releaseHeldRuns(store: Store, agent: string, session: stri
 export async function readSessionQueue(store: Store, agent: string, session: string): Promise<SessionQueue> {
   const { before, pending } = await readQueue(store, agent, session)
   const runs = pending.map(async ({ head: { id } }): Promise<QueuedRun> => {
-    // Only the engine writes there.
+    // Only the engine writes this key.
     const input = (await store.get(runKeys(id).input))?.value as unknown as UserMessage | undefined
     return { id, prompt: (input?.parts ?? []).filter((part) => part.type !== "summary") }
   })
   return { running: before && !hasEnded(before) ? before.id : undefined, pending: await Promise.all(runs) }
 }
 
-/** Whether a run may begin now: the runs before it in its session have ended, and it is not held back. */
+/** Returns true if the runs before it in its session have ended and it is not held back. */
 export async function mayStart(store: Store, head: RunHead): Promise<boolean> {
   if (head.state || head.session === undefined) return true
   const before = await previousRun(store, head, wasAbortedInQueue)
@@ -99,7 +101,7 @@ export async function mayStart(store: Store, head: RunHead): Promise<boolean> {
   return !isHeldBack({ head, position: await readPosition(store, head.id) }, before)
 }
 
-/** The last run before this one in its session that is not skipped. */
+/** The nearest earlier run of the same session for which `isSkipped` is false. */
 export async function previousRun(
   store: Store,
   head: RunHead,
@@ -113,19 +115,19 @@ export async function previousRun(
   return undefined
 }
 
-/** The id of the run before this one in its session. */
+/** The id of the run before it in its session. */
 export async function previousRunId(store: Store, head: RunHead): Promise<string | undefined> {
   if (head.session === undefined || head.fence > 0) return head.after
   return (await readPosition(store, head.id)).after ?? head.after
 }
 
-// A run that was aborted while it was queued. The run before it may still be under way.
+// The run before an aborted queued run may still be under way.
 const wasAbortedInQueue = (head: RunHead) => head.fence === 0 && hasEnded(head)
 
-function isHeldBack({ head, position: place }: PendingRun, before: RunHead | undefined): boolean {
-  if (place.held) return true
+function isHeldBack({ head, position }: PendingRun, before: RunHead | undefined): boolean {
+  if (position.held) return true
   if (!head.isQueued || !before) return false
-  return (before.status === "failed" || before.status === "aborted") && place.mayFollow !== before.id
+  return (before.status === "failed" || before.status === "aborted") && position.mayFollow !== before.id
 }
 
 async function readQueue(store: Store, agent: string, session: string): Promise<StoredQueue> {
@@ -139,18 +141,18 @@ async function readQueue(store: Store, agent: string, session: string): Promise<
       queue.before = head
       break
     }
-    const place = await readPosition(store, id)
-    if (!hasEnded(head)) queue.pending.unshift({ head, position: place })
-    id = place.after ?? head.after
+    const position = await readPosition(store, id)
+    if (!hasEnded(head)) queue.pending.unshift({ head, position })
+    id = position.after ?? head.after
   }
   return queue
 }
 
 async function readPosition(store: Store, id: string): Promise<QueuePosition> {
-  // Only `putPlace` writes there.
+  // Only `putPosition` writes this key.
   return ((await store.get(runKeys(id).place))?.value ?? {}) as QueuePosition
 }
 
-function putPosition({ head }: PendingRun, place: QueuePosition): StoreChange {
-  return { type: "put", key: runKeys(head.id).place, value: place as Json }
+function putPosition({ head }: PendingRun, position: QueuePosition): StoreChange {
+  return { type: "put", key: runKeys(head.id).place, value: position as Json }
 }

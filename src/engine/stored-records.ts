@@ -1,3 +1,4 @@
+// Parses and checks the records of runs that are read from a store.
 import type { DurableOptions } from "../agent/run/durable-run.ts"
 import {
   isFiniteNumber,
@@ -15,8 +16,8 @@ import type { JournalEntry } from "./journal/run-journal.ts"
 import type { InboxMessage } from "./run/run-inbox.ts"
 import { decodeRunOptions, type StoredRunOptions } from "./submit-options.ts"
 
-// A store holds whatever was written to it, by other programs and other versions too. What has another form than the engine writes
-// is reported as `corrupt`.
+// Other programs and other versions may have written to the store. A record of another form is an error of code
+// `corrupt`.
 
 type Stored = Json | Uint8Array
 
@@ -28,17 +29,14 @@ const isInboxMessage = isObjectWith(
 )
 const isPrompt = isObjectWith({ id: isString, role: isString, parts: isListOf(isObjectWith({ type: isString })) })
 
-/** The prompt of a run. */
 export function parsePrompt(value: Stored, run: string): UserMessage {
   return checkStored<UserMessage>(value, isPrompt, run, "its prompt is not a message")
 }
 
-/** The options of a run. */
 export function parseRunOptions(value: Stored, run: string): DurableOptions {
   return decodeRunOptions(checkStored<StoredRunOptions>(value, isObject, run, "its options are not an object"))
 }
 
-/** The events of a run, from its log. */
 export function parseEvents(items: readonly Json[], run: string): AgentEvent[] {
   return items.map((item, position) => parseEvent(item, run, position))
 }
@@ -56,7 +54,7 @@ export function parseInboxMessage(item: Json, run: string): InboxMessage {
   return checkStored<InboxMessage>(item, isInboxMessage, run, "its inbox has something that is not a message")
 }
 
-/** The name of a run, in a record that leads to it. */
+/** The run id in a record that refers to a run. */
 export function parseRunId(value: Stored, where: string): string {
   if (typeof value === "string" && value !== "") return value
   throw damagedRunError(where, "the record that leads to it is not the id of a run")
@@ -77,7 +75,7 @@ export function parseKeyRecord(value: Stored, key: string): KeyRecord {
   )
 }
 
-// The check is what tells that it is one.
+// The check proves the type.
 function checkStored<T>(value: unknown, check: ShapeCheck, run: string, what: string): T {
   if (check(value)) return value as T
   throw damagedRunError(run, what)

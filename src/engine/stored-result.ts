@@ -1,3 +1,4 @@
+// Builds the result of a stored run from its head, its events and the messages of the conversation.
 import type { AgentResult } from "../agent/outputs.ts"
 import { createResult } from "../agent/run/run-result.ts"
 import { createRunState } from "../agent/run/run-state.ts"
@@ -6,7 +7,6 @@ import type { Message } from "../core/message.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { damagedRunError, type RunHead } from "./checkpoint.ts"
 
-/** What a run came to, from its own events and the messages of the conversation. */
 export function resultFromStored(
   { id, status: stored, state = createRunState(), failedWith, pending }: RunHead,
   events: readonly AgentEvent[],

@@ -1,19 +1,20 @@
+// Encodes the options of `submit` for the store and decodes them for the agent.
 import { type Outputs, outputOptions } from "../agent/outputs.ts"
 import type { Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { toJsonSchema } from "../runtime/schema.ts"
+import { decodeValue, encodeValue, type StoredValue } from "../sessions/value-codec.ts"
 import { checkInitialState } from "../tools/tool-state.ts"
-import { decodeValue, encodeValue, type StoredValue } from "./journal/stored-values.ts"
 
-/** Options of `agent.run` that `submit` takes too: plain data, because another process may work on the run. */
+/** Options of `agent.run` that `submit` also takes: plain data, because another process may execute the run. */
 export interface SubmittedRunOptions {
   /** Limits of this run, beside those of the agent. */
   limits?: Limits | undefined
-  /** Variables that the run must fill. Their schemas are stored as JSON Schema: refinements and transformations of a schema
-   *  library do not count. */
+  /** Variables that the run must fill. Their schemas are stored as JSON Schema, without the refinements and
+   *  transformations of a schema library. */
   outputs?: Outputs | undefined
-  /** New values for names of the runtime, before the run begins: what `structuredClone` can copy. */
+  /** Values for names of the runtime, set before the run begins: anything that `structuredClone` can copy. */
   values?: Readonly<Record<string, unknown>> | undefined
   /** Values for the `state` of tools, set before the run begins. */
   state?: Readonly<Record<string, Json>> | undefined
@@ -26,7 +27,7 @@ export interface StoredRunOptions {
   state?: { [key: string]: Json }
 }
 
-/** The options as they are stored; undefined where there are none. */
+/** Returns undefined if no option is given. */
 export function encodeRunOptions(options: SubmittedRunOptions): StoredRunOptions | undefined {
   const { limits, outputs, values, state } = options
   if (!limits && !outputs && !values && !state) return undefined
@@ -39,11 +40,10 @@ export function encodeRunOptions(options: SubmittedRunOptions): StoredRunOptions
   }
 }
 
-/** The options for the agent. */
 export function decodeRunOptions({ limits, outputs, values, state }: StoredRunOptions) {
   return {
     ...(limits && { limits }),
-    // Only JSON Schema is stored there.
+    // The stored schemas are JSON Schema.
     ...(outputs && { outputs: outputs as unknown as Outputs }),
     ...(values && { values: mapRecord(values, decodeValue) }),
     ...(state && { state }),

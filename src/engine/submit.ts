@@ -1,3 +1,4 @@
+// Stores a submitted run, once for each idempotency key.
 import { isDeepStrictEqual } from "node:util"
 import { checkName } from "../core/checks/check-name.ts"
 import { ConflictError } from "../core/errors.ts"
@@ -11,14 +12,14 @@ import { parseKeyRecord, parsePrompt } from "./stored-records.ts"
 import { encodeRunOptions, type StoredRunOptions, type SubmittedRunOptions } from "./submit-options.ts"
 
 export interface SubmitOptions extends SubmittedRunOptions {
-  /** Submitting twice with the same key is the same as once. */
+  /** Submitting again with the same key returns the same run. */
   key?: string | undefined
-  /** Runs of one session share a conversation and its objects, one after the other. */
+  /** Runs of one session share a conversation and its objects, and run one after the other. */
   session?: string | undefined
   metadata?: Metadata | undefined
 }
 
-/** Writes a new run, or finds the one that has the key. */
+/** Stores a new run, or finds the run that was submitted with the same key. */
 export async function submitRun(
   store: Store,
   agent: string,
@@ -44,16 +45,16 @@ export async function submitRun(
   }
 }
 
-/** The run that a key was given to. With a session it is given to an id first and the run is stored in a second commit, because a
- *  commit has one guard: that process may have ended in between. */
+/** Finds the run that reserved a key. In a session, one commit reserves the key for a run id and a second one stores
+ *  the run, because a commit has only one guard: the process may have ended in between. */
 async function findByKey(store: Store, agent: string, key: string, input: UserMessage, session: string | undefined) {
   const entry = await store.get(submitKeyKey(agent, key))
   if (!entry) return undefined
-  const { run: id, session: its } = parseKeyRecord(entry.value, key)
+  const { run: id, session: usedSession } = parseKeyRecord(entry.value, key)
   const stored = await store.get(runKeys(id).input)
   const before = stored && parsePrompt(stored.value, id)
   const isOther = before && !isDeepStrictEqual(before.parts, jsonCopy(input.parts))
-  const what = isOther ? "prompt" : its === session ? undefined : "session"
+  const what = isOther ? "prompt" : usedSession === session ? undefined : "session"
   if (what === undefined) return { id, isStored: !!before }
   throw new ConflictError(
     `The key "${key}" was used for run ${id} with another ${what}. Use another key for another run.`,
@@ -61,7 +62,7 @@ async function findByKey(store: Store, agent: string, key: string, input: UserMe
   )
 }
 
-// As it is read back from a store.
+// Drops what JSON does not store, for a comparison with a stored value.
 const jsonCopy = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 interface NewRun {
@@ -69,7 +70,7 @@ interface NewRun {
   options: StoredRunOptions | undefined
   key: string | undefined
   session: string | undefined
-  /** Whether the key has been given to this run already. */
+  /** True if the key is reserved for this run already. */
   isReserved: boolean
 }
 

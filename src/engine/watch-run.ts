@@ -1,56 +1,57 @@
+// Watches the events of a stored run and waits for its result.
 import type { AgentResult } from "../agent/outputs.ts"
 import type { RunResult } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
+import { decodeValue, type StoredValue } from "../sessions/value-codec.ts"
 import type { Store } from "../stores/store.ts"
 import { hasEnded, isUnderWay, type RunHead, readHead, runKeys, type StoredRunHead } from "./checkpoint.ts"
 import { followLog } from "./follow-log.ts"
-import { decodeValue, type StoredValue } from "./journal/stored-values.ts"
 import { conversationMessages } from "./run/folded-conversation.ts"
 import { readConversation, readConversationEvents, readEvents } from "./run/load-run.ts"
 import { parseEvent } from "./stored-records.ts"
 import { resultFromStored } from "./stored-result.ts"
 
 export interface WatchOptions {
-  /** The first sequence number to give. Default 0. */
+  /** The first sequence number to yield. Default 0. */
   from?: number | undefined
   signal?: AbortSignal | undefined
 }
 
-/** The stored events of a run, then those that come, until it has ended. */
+/** Yields the stored events of a run, then new ones, until it has ended. */
 export async function* watchRun(
   store: Store,
   id: string,
   { from = 0, signal }: WatchOptions = {},
 ): AsyncGenerator<AgentEvent> {
   const found = await readHead(store, id)
-  // Otherwise one who watches would wait for the end of a log that has lost it.
+  // Fails if the log is too short. Without this, a log that has lost its end would be watched forever.
   if (found && hasEnded(found.head)) await readEvents(store, found.head)
-  const over = new AbortController()
-  const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
+  const ended = new AbortController()
+  const anySignal = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal
   let isReached = from === 0
   let position = 0
   try {
-    for await (const item of followLog(store, runKeys(id).events, 0, either)) {
+    for await (const item of followLog(store, runKeys(id).events, 0, anySignal)) {
       const event = parseEvent(item, id, position)
       position++
-      // Runs that it has started count for themselves: theirs come where they were told.
+      // Events of child runs have their own numbers; they are yielded at their position in the log.
       if (event.run === id) isReached = event.seq >= from
       if (isReached) yield event
       if (event.type === "run-end" && event.run === id && (await isFinalEnd(store, id, position))) return
     }
   } finally {
-    over.abort()
+    ended.abort()
   }
 }
 
 async function readOutputs(store: Store, id: string): Promise<Pick<RunResult, "objects">> {
   const stored = await store.get(runKeys(id).objects)
-  // Only the engine writes there.
+  // Only the engine writes this key.
   return stored ? { objects: decodeValue(stored.value as StoredValue) as Record<string, unknown> } : {}
 }
 
-// A run that failed and was tried again has an earlier end.
+// A run that failed and was retried has an earlier `run-end` in its log.
 async function isFinalEnd(store: Store, id: string, position: number): Promise<boolean> {
   const head = (await readHead(store, id))?.head
   return !head || (hasEnded(head) && position >= head.stored)
@@ -61,27 +62,27 @@ async function readResult(store: Store, head: RunHead): Promise<AgentResult> {
   return resultFromStored(head, own, conversationMessages(conversation))
 }
 
-/** What a run came to, once it has ended or waits for somebody. */
+/** Waits until the run has ended, or waits for an answer or an approval, and returns its result. */
 export async function waitForResult(
   store: Store,
   read: () => Promise<StoredRunHead>,
   id: string,
   signal: AbortSignal | undefined,
 ): Promise<AgentResult> {
-  const over = new AbortController()
-  const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
-  const rests = followLog(store, runKeys(id).rests, 0, either)
+  const ended = new AbortController()
+  const anySignal = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal
+  const rests = followLog(store, runKeys(id).rests, 0, anySignal)
   try {
     for (;;) {
       const { head } = await read()
       if (!isUnderWay(head)) return { ...(await readResult(store, head)), ...(await readOutputs(store, id)) }
       if (head.refused !== undefined) throw new ConfigError(head.refused)
-      // What it came to before it went on is in there too, and only makes this look once more.
+      // The log also has earlier entries, which only cause another read of the head.
       const { done } = await rests.next()
       if (done) throw signal?.reason ?? new AgentError(`Run ${id} is gone.`, { code: "gone" })
     }
   } finally {
-    over.abort()
+    ended.abort()
     await rests.return(undefined)
   }
 }

@@ -1,9 +1,9 @@
+// Prints an eval report as a table: one line per case, one column per scorer, the reasons of failures, and a summary.
 import { totalTokens } from "../core/usage.ts"
 import type { EvalReport } from "../evals.ts"
 
 type Figures = Omit<EvalReport, "table" | "save">
 
-/** A report for people: a line a case, a column a scorer, the reasons of what did not pass, and the sum. */
 export function reportTable({ cases, passed, total, score, usage, durationMs }: Figures): string {
   const scorers = [...new Set(cases.flatMap(({ verdicts }) => Object.keys(verdicts)))]
   const trials = cases.some(({ trial }) => trial > 1)
@@ -32,7 +32,7 @@ function aligned(rows: readonly string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)))
   return rows.map((row) =>
     row
-      // The mark and the name read from the left, figures from the right.
+      // Marks and names are left-aligned, numbers right-aligned.
       .map((text, column) => (column < 2 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0)))
       .join("  ")
       .trimEnd(),

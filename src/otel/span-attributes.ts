@@ -1,8 +1,9 @@
+// Names and attributes of spans, following the OpenTelemetry GenAI conventions.
 import type { EventOf } from "../core/event.ts"
 import type { ImagePart, Message } from "../core/message.ts"
 import type { Usage } from "../core/usage.ts"
 
-/** The one version of the conventions that our names follow. */
+/** The version of the conventions used here. */
 export const schemaUrl = "https://opentelemetry.io/schemas/1.41.0"
 
 type Attributes = Record<string, string | number | boolean | string[]>
@@ -12,7 +13,7 @@ interface SpanStart {
   attributes: Attributes
 }
 
-/** What spans are called, and what is known when they begin. */
+/** The names of spans, and the attributes known when they start. */
 export const spanStarts = {
   run({ agent, run, model }: EventOf<"run-start">): SpanStart {
     return spanStart("invoke_agent", agent, { "gen_ai.agent.name": agent, "karst.run": run, ...modelAttributes(model) })
@@ -24,7 +25,7 @@ export const spanStarts = {
   tool({ id, name, input }: EventOf<"tool-start">, content: boolean): SpanStart {
     return toolSpanStart(id, name, content ? JSON.stringify(input) : undefined)
   },
-  /** A cell counts as a tool called `code`. */
+  /** A cell is reported as a call of a tool named `code`. */
   cell(id: string, code: string | undefined): SpanStart {
     return toolSpanStart(id, "code", code)
   },
@@ -50,14 +51,14 @@ function toolSpanStart(id: string, name: string, args: string | undefined): Span
   })
 }
 
-// `openai/gpt-5.2`, or `openai-compatible:<base URL>#<model>`.
+// Accepts `openai/gpt-5.2` and `openai-compatible:<base URL>#<model>`.
 function modelAttributes(id: string | undefined): Attributes {
   if (id === undefined) return {}
   const [, provider = "_OTHER", model = id] = /^([^/:]+)(?:\/|:.*#)(.+)$/.exec(id) ?? []
   return { "gen_ai.provider.name": providers[provider] ?? provider, "gen_ai.request.model": model }
 }
 
-// Where the conventions have another name for it.
+// Providers that have another name in the conventions.
 const providers: { [provider: string]: string } = {
   "amazon-bedrock": "aws.bedrock",
   azure: "azure.ai.openai",
@@ -67,7 +68,7 @@ const providers: { [provider: string]: string } = {
   xai: "x_ai",
 }
 
-/** What is known of an answer when it is there. */
+/** Returns the attributes known when the answer has arrived. */
 export function chatAttributes(answer: EventOf<"message-end"> | undefined, firstMs: number | undefined): Attributes {
   return {
     "gen_ai.request.stream": true,
@@ -102,12 +103,12 @@ export function errorAttributes({ type }: { type: string }): Attributes {
   return { "error.type": type }
 }
 
-/** A system prompt, in the form of the conventions. */
+/** Returns a system prompt in the form of the conventions. */
 export function systemText(system: string): string {
   return JSON.stringify([{ type: "text", content: system }])
 }
 
-/** Messages in the form of the conventions; a cell is a call of the tool `code`. */
+/** Returns messages in the form of the conventions. A cell becomes a call of the tool `code`. */
 export function messagesText(messages: readonly Message[], finish?: string): string {
   const shown = messages.map(({ role, parts }) => ({
     role: role === "result" ? "tool" : role,
@@ -136,7 +137,7 @@ function partOf(part: Message["parts"][number]): object {
   }
 }
 
-// The bytes of an image are no text for a trace.
+// The bytes of an image are left out.
 function imagePart({ mediaType, data }: ImagePart): object {
   if (/^https?:/.test(data)) return { type: "uri", modality: "image", mime_type: mediaType, uri: data }
   return { type: "blob", modality: "image", mime_type: mediaType, content: "" }

@@ -1,10 +1,10 @@
+// Attaches internals to coding-CLI agents, for code that combines several agents.
 import { createHiddenField } from "../core/values/hidden-field.ts"
 import type { CliOptions } from "./options.ts"
 
-/** What is behind an agent that is a coding CLI, for those who work on several of them. */
 export interface CliAgentInternals {
   options: CliOptions
-  /** Whether its program is there, by now. */
+  /** Returns true if the program of the CLI is installed now. */
   isInstalled(): boolean
 }
 

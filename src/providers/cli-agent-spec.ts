@@ -1,3 +1,4 @@
+// Describes a coding-CLI agent as JSON without secrets.
 import type { Agent } from "../core/agent.ts"
 import { type AgentSpec, getAgentSpec } from "../core/agent-spec.ts"
 import type { ToolSources } from "../mcp/mcp-types.ts"
@@ -36,7 +37,7 @@ function entriesOf(tools: ToolSources): Entry[] {
 }
 
 function toolSpecs(as: string | undefined, source: unknown): AgentSpec["tools"] {
-  // What it may be was checked by who took it.
+  // The cast holds: the agent's options were checked when it was created.
   const tools = toTools((as === undefined ? [source] : { [as]: source }) as ToolSources)
   return tools.map(({ name, description, input }) => ({ name, description, input }))
 }

@@ -1,3 +1,4 @@
+// Turns a provider and options into an agent: runs, sessions, the interactive mode and health checks.
 import type { Agent, Run, RunOptions, RunResult, SessionOptions } from "../core/agent.ts"
 import type { AgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
@@ -21,33 +22,33 @@ import type { InteractiveOptions, InteractiveResult } from "./terminal/interacti
 import { mirrorTrajectoryToFile } from "./trajectory-file.ts"
 import type { UsageLimit } from "./usage-limits.ts"
 
-/** What `run` and `send` of a coding CLI may change: any of the agent's options. */
+/** `run` and `send` of a coding CLI may override any option of the agent. */
 export interface CliRunOptions extends RunOptions, Partial<CliOptions> {}
 
 export interface CliSessionOptions extends SessionOptions, ArchiveOptions, Partial<CliOptions> {}
 
-/** A coding CLI as an agent. */
+/** An agent whose model and tools are those of a coding CLI. */
 export interface CliAgent extends Agent {
-  /** The CLI behind it. */
+  /** The name of the CLI. */
   readonly provider: string
   readonly runtime: Runtime | undefined
   run(prompt: Prompt, options?: CliRunOptions): Run
   session(options?: CliSessionOptions): Promise<CliSession>
   with(overrides: Partial<CliOptions>): CliAgent
-  /** Starts the CLI itself in the terminal of this process, for a person to work with, and resolves when it has ended. The tools and
-   *  the runtime are served to it meanwhile. Whatever happens, the terminal is as before then. */
+  /** Starts the CLI in the terminal of this process, for a person to work with, and resolves when it has exited. The
+   *  agent's tools and runtime are served to it. The terminal is always restored. */
   interactive(prompt?: string, options?: InteractiveOptions): Promise<InteractiveResult>
-  /** Whether it is installed, in which version, and signed in; with `live`, whether it answers. */
+  /** Reports whether it is installed, in which version, and signed in; with `live`, whether it answers. */
   checkHealth(options?: HealthOptions): Promise<ProviderHealth>
-  /** The limit of the account, found out by asking the CLI something; undefined where there is none. */
+  /** The usage limit of the account, found by sending the CLI a short prompt; undefined if there is none. */
   checkLimit(options?: Omit<HealthOptions, "live">): Promise<Partial<UsageLimit> | undefined>
-  /** What it is, as JSON without secrets. */
+  /** A description as JSON without secrets. */
   spec(): Promise<AgentSpec>
 }
 
 export type CliSession = SessionOf<CliRunOptions>
 
-// Which conversation a result came from, so that `from` goes on with it.
+// The conversation of each result, so that `from` can continue it.
 const conversationOfResult = new WeakMap<RunResult, CliConversation>()
 
 export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
@@ -58,38 +59,33 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
     provider: provider.name,
     runtime: typeof config.runtime === "object" ? config.runtime : undefined,
     run(prompt, { signal, from, ...changes } = {}) {
-      const own = resolveOptions(provider, mergeOptions(options, changes))
+      const config = resolveOptions(provider, mergeOptions(options, changes))
       let opening: Promise<CliConversation> | undefined
       const end = async () => await (await opening?.catch(() => undefined))?.close()
-      const place: CliRunSetup = {
+      const setup: CliRunSetup = {
         provider,
-        config: own,
+        config,
         prompt: userMessage(prompt),
         async openConversation() {
-          opening = continueConversation(provider, own, from)
-          const shared = await opening
-          const { trajectoryPath: file } = own
-          if (file !== undefined) mirrorTrajectoryToFile(shared, file, () => trajectory(shared.events))
-          return shared
+          opening = continueConversation(provider, config, from)
+          const conversation = await opening
+          const { trajectoryPath: file } = config
+          if (file !== undefined) mirrorTrajectoryToFile(conversation, file, () => trajectory(conversation.events))
+          return conversation
         },
-        // It may come too late.
+        // The conversation may open after the run was aborted.
         onAbandoned: () => void end(),
-        async onEnded(result, shared) {
-          conversationOfResult.set(result, shared)
-          // Nothing is left listening; a run that goes on from this one opens it again.
-          await shared.closeBetweenRuns()
+        async onEnded(result, conversation) {
+          conversationOfResult.set(result, conversation)
+          // Stops the MCP server and any process; a run that continues this one starts them again.
+          await conversation.closeBetweenRuns()
         },
       }
-      return startCliRun(place, signal, end)
+      return startCliRun(setup, signal, end)
     },
     async session({ signal, archive, resume, recording, keepPrompt, ...changes } = {}) {
-      const used = mergeOptions(options, changes)
-      return await openCliSession(createSessionDriver(provider, used, signal), {
-        archive,
-        resume,
-        recording,
-        keepPrompt,
-      })
+      const driver = createSessionDriver(provider, mergeOptions(options, changes), signal)
+      return await openCliSession(driver, { archive, resume, recording, keepPrompt })
     },
     async describe() {
       const runtime = typeof config.runtime === "function" ? await config.runtime() : config.runtime
@@ -99,13 +95,13 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
     },
     with: (overrides) => cliAgent(provider, mergeOptions(options, overrides)),
     async interactive(prompt, { signal, captureBytes, selectProvider, resume, ...changes } = {}) {
-      // It knows every CLI, and they know this file.
-      const { runInteractive: interactive } = await import("./terminal/interactive.ts")
-      const used = mergeOptions(options, changes)
-      return await interactive(provider, used, prompt, { signal, captureBytes, selectProvider, resume })
+      // Imported late: the menu there imports all providers, which import this file.
+      const { runInteractive } = await import("./terminal/interactive.ts")
+      const choices = { signal, captureBytes, selectProvider, resume }
+      return await runInteractive(provider, mergeOptions(options, changes), prompt, choices)
     },
-    checkHealth: async (asked) => (await import("./health.ts")).checkProviderHealth(provider, options, asked),
-    checkLimit: async (asked) => (await import("./health.ts")).probeUsageLimit(provider, options, asked),
+    checkHealth: async (health) => (await import("./health.ts")).checkProviderHealth(provider, options, health),
+    checkLimit: async (health) => (await import("./health.ts")).probeUsageLimit(provider, options, health),
     spec: async () => (await import("./cli-agent-spec.ts")).cliAgentSpec(provider, options),
   }
   const { program } = options
@@ -126,7 +122,7 @@ function createSessionDriver(
   return {
     provider,
     options,
-    start(prompt, sent = {}, place) {
+    start(prompt, sent = {}, { options: sessionOptions, turn, conversation }) {
       const { signal: own, from, ...changes } = sent
       const wrong = fixed.find((key) => changes[key] !== undefined)
       if (wrong !== undefined || from) {
@@ -134,20 +130,19 @@ function createSessionDriver(
           `session.send: ${wrong ?? "from"} cannot change within a session. Give it to agent.session().`,
         )
       }
-      const config = resolveOptions(provider, mergeOptions(place.options, changes))
-      const signals = [signal, own].filter((each) => each !== undefined)
-      const either = signals.length > 1 ? AbortSignal.any(signals) : signals[0]
-      const { turn, conversation } = place
-      return startCliRun(
-        { provider, config, prompt: userMessage(prompt), waitForTurn: turn, openConversation: conversation },
-        either,
-      )
+      const config = resolveOptions(provider, mergeOptions(sessionOptions, changes))
+      const setup = { provider, config, prompt: userMessage(prompt), waitForTurn: turn, openConversation: conversation }
+      return startCliRun(setup, combineSignals(signal, own))
     },
   }
 }
 
-function startCliRun(place: CliRunSetup, signal: AbortSignal | undefined, dispose?: () => Promise<void>): Run {
-  const { config } = place
+export function combineSignals(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
+  return a && b ? AbortSignal.any([a, b]) : (a ?? b)
+}
+
+function startCliRun(setup: CliRunSetup, signal: AbortSignal | undefined, dispose?: () => Promise<void>): Run {
+  const { config } = setup
   const id = newId("run")
   return startRun({
     id,
@@ -157,10 +152,11 @@ function startCliRun(place: CliRunSetup, signal: AbortSignal | undefined, dispos
     onEvent: eventObserver(config),
     dispose,
     onBodyError: (error) => unstartedOutcome(id, error, []),
-    body: (control) => runCli(control, place),
+    body: (control) => runCli(control, setup),
   })
 }
 
+/** The listener of a run's events: writes to the logger, then calls `onEvent`. */
 export function eventObserver({
   onEvent,
   logger,

@@ -1,3 +1,4 @@
+// The state that the runs of one conversation with a coding CLI share: messages, events, runtime and served tools.
 import { type AgentEvent, isDelta } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import { createOwnEventFilter, foldMessages } from "../core/trajectory.ts"
@@ -8,7 +9,6 @@ import type { CliConfig } from "./options.ts"
 import type { CliServer, Provider, ProviderSession } from "./provider.ts"
 import { type ServedTools, serveTools } from "./serve-tools.ts"
 
-/** What runs of one conversation with a CLI share. */
 export interface CliConversation {
   /** The name of the CLI. */
   readonly provider: string
@@ -17,22 +17,24 @@ export interface CliConversation {
   readonly messages: readonly Message[]
   readonly runtime: Runtime | undefined
   readonly ownsRuntime: boolean
-  /** What was approved for good. */
+  /** Calls approved for the whole conversation. */
   readonly approved: string[]
-  /** What was said once and need not be said again. */
+  /** Warnings already raised that are not repeated. */
   readonly warnedOnce: Set<string>
-  /** What the owner should know, told with the next run. */
+  /** Warnings for the next run to raise. */
   readonly warnings: string[]
-  /** What was said too late, or to a model that cannot be told while it works: it goes with the next prompt. */
+  /** Steering messages that came too late, or for a CLI that cannot take them during a turn; sent with the next prompt.
+   *  */
   readonly pendingSteering: string[]
-  /** The instructions that the record has. */
+  /** The system instructions last recorded in a `run-start` event. */
   system: string | undefined
   record(event: AgentEvent): void
-  /** Stores what is new, where the conversation is archived. */
+  /** Stores new events; at the end of a run also metadata and snapshot. Undefined if nothing is archived. */
   save?: ((ended: boolean) => Promise<void>) | undefined
-  /** The servers of a turn: the user's, and ours with the tools and the runtime, each of whose calls has a host. */
+  /** Starts the MCP server of tools and runtime if needed, routes its calls to `host`, and returns all servers of the
+   *  turn. */
   serveTurn(config: CliConfig, host: (call: McpCall) => McpHost): Promise<CliServer[]>
-  /** Ends what a run leaves open for the next one, which opens it again: not the runtime. */
+  /** Stops the MCP server and any process of the CLI; the next run starts them again. The runtime stays. */
   closeBetweenRuns(): Promise<void>
   close(): Promise<void>
 }
@@ -40,27 +42,27 @@ export interface CliConversation {
 export interface ConversationStart {
   key?: string | undefined
   fork?: boolean | undefined
-  /** What was said before, and what happened. */
+  /** The messages and events so far. */
   messages?: readonly Message[] | undefined
   events?: readonly AgentEvent[] | undefined
   approved?: readonly string[] | undefined
   system?: string | undefined
-  /** In place of what the options say: of the conversation that this one goes on from. */
+  /** The runtime of the conversation that this one continues, used instead of the one in the options. */
   runtime?: Runtime | undefined
 }
 
 export async function createCliConversation(
   provider: Provider,
   config: CliConfig,
-  beginning: ConversationStart = {},
+  start: ConversationStart = {},
 ): Promise<CliConversation> {
-  const { key, fork, runtime: earlier } = beginning
-  const source = earlier ?? config.runtime
+  const { key, fork, runtime: continuedRuntime } = start
+  const source = continuedRuntime ?? config.runtime
   const runtime = typeof source === "function" ? await source() : source
   const ownsRuntime = typeof source === "function"
   const session = provider.open({ key, fork })
   const events: AgentEvent[] = []
-  const messages: Message[] = [...(beginning.messages ?? [])]
+  const messages: Message[] = [...(start.messages ?? [])]
   const isOwn = createOwnEventFilter()
   let served: Promise<ServedTools> | undefined
 
@@ -70,14 +72,14 @@ export async function createCliConversation(
     if (isOwn(event)) foldMessages(messages, event)
   }
 
-  async function rest(): Promise<void> {
+  async function closeBetweenRuns(): Promise<void> {
     const serving = served
     served = undefined
     await (await serving?.catch(() => undefined))?.close()
     await session.close()
   }
 
-  for (const event of beginning.events ?? []) record(event)
+  for (const event of start.events ?? []) record(event)
   return {
     provider: provider.name,
     session,
@@ -85,11 +87,11 @@ export async function createCliConversation(
     messages,
     runtime,
     ownsRuntime,
-    approved: [...(beginning.approved ?? [])],
+    approved: [...(start.approved ?? [])],
     warnedOnce: new Set(),
     warnings: [],
     pendingSteering: [],
-    system: beginning.system,
+    system: start.system,
     record,
     async serveTurn(config, host) {
       served ??= serveTools(config, runtime)
@@ -97,9 +99,9 @@ export async function createCliConversation(
       opened.setCallHost(host)
       return [...opened.servers]
     },
-    closeBetweenRuns: rest,
+    closeBetweenRuns,
     async close() {
-      await rest()
+      await closeBetweenRuns()
       if (ownsRuntime) await runtime?.close()
     },
   }

@@ -1,3 +1,4 @@
+// Runs one prompt through a coding CLI, from its `run-start` to its `run-end` event.
 import { rejectOnAbort } from "../core/abort.ts"
 import type { RunResult } from "../core/agent.ts"
 import { abortDetail, errorData, isAbortError } from "../core/errors.ts"
@@ -18,59 +19,59 @@ export interface CliRunSetup {
   config: CliConfig
   prompt: UserMessage
   openConversation(): Promise<CliConversation>
-  /** Waits for the run's turn in its session. */
+  /** Waits until the runs queued before it in the session have ended. */
   waitForTurn?: WaitForTurn | undefined
-  /** Called when it never came to have its conversation. */
+  /** Called if the conversation could not be opened. */
   onAbandoned?: (() => void) | undefined
-  /** Called when it is over, with what it was part of. */
+  /** Called when the run is over. */
   onEnded?: ((result: RunResult, conversation: CliConversation) => Promise<void>) | undefined
 }
 
-/** One prompt to a CLI, from its `run-start` to its `run-end`. */
-export async function runCli(control: RunControl, place: CliRunSetup): Promise<RunBodyResult> {
-  const { config, prompt } = place
-  let shared: CliConversation
+export async function runCli(control: RunControl, setup: CliRunSetup): Promise<RunBodyResult> {
+  const { config, prompt } = setup
+  let conversation: CliConversation
   try {
-    await place.waitForTurn?.(control.signal)
-    shared = await rejectOnAbort(place.openConversation(), control.signal)
+    await setup.waitForTurn?.(control.signal)
+    conversation = await rejectOnAbort(setup.openConversation(), control.signal)
   } catch (error) {
-    place.onAbandoned?.()
-    // The conversation never hears of it, whoever watches the run does.
+    setup.onAbandoned?.()
+    // These events go to listeners of the run, but not into the conversation.
     const start = control.emit({ type: "run-start", agent: config.name, messages: [prompt], metadata: config.metadata })
     return unstartedOutcome(control.id, control.signal.aborted ? abortError(control.signal) : error, [start])
   }
-  const firstEvent = shared.events.length
-  if (shared.runtime) control.setRuntime(shared.runtime)
-  control.setRecorder(shared.record)
-  control.emit(runStartEvent(place, shared))
-  for (const message of shared.warnings.splice(0)) control.emit({ type: "warning-raised", code: "resumed", message })
-  const work = createPromptSender(control, place, shared)
+  const firstEvent = conversation.events.length
+  if (conversation.runtime) control.setRuntime(conversation.runtime)
+  control.setRecorder(conversation.record)
+  control.emit(runStartEvent(setup, conversation))
+  for (const message of conversation.warnings.splice(0))
+    control.emit({ type: "warning-raised", code: "resumed", message })
+  const sender = createPromptSender(control, setup, conversation)
   let end: TurnResult
   let failure: unknown
   try {
-    await shared.save?.(false)
-    end = await sendWaitingForLimits(work.send, control, config.autoWait)
+    await conversation.save?.(false)
+    end = await sendWaitingForLimits(sender.send, control, config.autoWait)
     failure = end.failure
   } catch (error) {
     failure = error
-    end = { usage: { ...work.used(), complete: false } }
+    end = { usage: { ...sender.used(), complete: false } }
   }
-  work.stop()
-  shared.pendingSteering.push(...control.takeSteered())
+  sender.stop()
+  conversation.pendingSteering.push(...control.takeSteered())
   await control.endChildRuns()
   control.spend(end.usage)
-  const result = createRunResult(control, work, end.output, failure)
-  // The last event belongs to the record too, so it is emitted here and not left to the run.
+  const result = createRunResult(control, sender, end.output, failure)
+  // Emitted here and not by `startRun`, so that the conversation records it too.
   control.emit(runEndEvent(result))
-  await shared.save?.(true)
-  result.messages = shared.messages.slice()
-  result.trajectory = trajectory(shared.events.slice(firstEvent))
-  await place.onEnded?.(result, shared)
+  await conversation.save?.(true)
+  result.messages = conversation.messages.slice()
+  result.trajectory = trajectory(conversation.events.slice(firstEvent))
+  await setup.onEnded?.(result, conversation)
   if (result.status === "aborted") return { result, error: abortError(control.signal) }
   return result.status === "failed" ? { result, error: failure } : { result }
 }
 
-/** The result of a run that never came to its CLI. */
+/** The result of a run that failed or was aborted before its CLI was started. */
 export function unstartedOutcome(id: string, error: unknown, events: AgentEvent[]): RunBodyResult {
   const aborted = isAbortError(error)
   return {
@@ -89,11 +90,11 @@ export function unstartedOutcome(id: string, error: unknown, events: AgentEvent[
   }
 }
 
-function runStartEvent({ config, prompt }: CliRunSetup, shared: CliConversation): EventBody {
+function runStartEvent({ config, prompt }: CliRunSetup, conversation: CliConversation): EventBody {
   const { model, instructions, systemPrompt } = config.settings
   const system = [systemPrompt, instructions].filter(Boolean).join("\n\n")
-  const isNew = shared.system !== system
-  shared.system = system
+  const isNew = conversation.system !== system
+  conversation.system = system
   return {
     type: "run-start",
     agent: config.name,
@@ -106,24 +107,24 @@ function runStartEvent({ config, prompt }: CliRunSetup, shared: CliConversation)
 
 function createRunResult(
   control: RunControl,
-  work: PromptSender,
+  sender: PromptSender,
   output: string | undefined,
   failure: unknown,
 ): RunResult {
-  const { recorder: told, stopReason: reason } = work
+  const { recorder, stopReason: reason } = sender
   const stopped = failure !== undefined && reason !== undefined && !control.signal.aborted
   const status = control.signal.aborted ? "aborted" : stopped ? "stopped" : failure === undefined ? "done" : "failed"
   const by = { aborted: "abort", stopped: "limit", done: "answer", failed: "failure" } as const
   return {
     id: control.id,
     status,
-    output: output ?? told.output,
+    output: output ?? recorder.output,
     completion: { by: by[status] },
-    cycles: told.cycles,
+    cycles: recorder.cycles,
     usage: control.takeSpent(),
     messages: [],
     trajectory: trajectory([]),
-    ...(told.files.length > 0 && { files: [...told.files] }),
+    ...(recorder.files.length > 0 && { files: [...recorder.files] }),
     ...(stopped && { reason }),
     ...(status === "aborted" && abortDetail(control.signal.reason)),
     ...(status === "failed" && { error: { ...errorData(failure), cause: failure } }),

@@ -1,38 +1,39 @@
+// The metadata stored with a session of a coding CLI, and checks of session keys and handles.
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
-import type { CliConversation } from "./cli-conversation.ts"
 import type { CliOptions } from "./options.ts"
 import type { Provider } from "./provider.ts"
 import { objectAt, textAt, textsAt, valueAt } from "./read-json.ts"
 
-/** What is stored of a session with a CLI beside its events. */
+/** Stored with a session, in addition to its events. */
 export interface CliSessionMetadata {
   provider: string
-  /** What the CLI resumes it by. */
+  /** The CLI's id of the conversation. */
   key?: string | undefined
   cwd?: string | undefined
   approved: string[]
-  /** What it was opened with, as far as it is data. */
+  /** The options it was opened with that can be stored. */
   options: Pick<CliOptions, "model" | "reasoning" | "instructions" | "systemPrompt">
 }
 
-export function sessionMetadata({ name }: Provider, options: CliOptions, { session, approved }: CliConversation): Json {
-  const { cwd, model, reasoning, instructions, systemPrompt } = options
-  const said = Object.entries({ model, reasoning, instructions, systemPrompt }).filter(
-    ([, value]) => value !== undefined,
-  )
+export function sessionMetadata({ provider, key, cwd, approved, options }: CliSessionMetadata): Json {
+  const { model, reasoning, instructions, systemPrompt } = options
   return {
     version: 1,
-    provider: name,
+    provider,
     approved: [...approved],
-    // Each is a text.
-    options: Object.fromEntries(said) as { [key: string]: string },
-    ...(session.key !== undefined && { key: session.key }),
+    options: {
+      ...(model !== undefined && { model }),
+      ...(reasoning !== undefined && { reasoning }),
+      ...(instructions !== undefined && { instructions }),
+      ...(systemPrompt !== undefined && { systemPrompt }),
+    },
+    ...(key !== undefined && { key }),
     ...(cwd !== undefined && { cwd }),
   }
 }
 
-/** Undefined where it is of no CLI. */
+/** Returns undefined if the session is not one with a coding CLI. */
 export function readSessionMetadata(head: Json | undefined): CliSessionMetadata | undefined {
   const provider = textAt(head, "provider")
   if (provider === undefined) return undefined
@@ -51,7 +52,7 @@ export function readSessionMetadata(head: Json | undefined): CliSessionMetadata 
   }
 }
 
-/** What a CLI resumes a conversation by, as an argument of a command: never an option, a pattern or a path upwards. */
+/** Returns the key of a conversation if it is safe as a command argument: no option, no glob pattern, no `..`. */
 export function requireSafeKey(key: string | undefined): string | undefined {
   if (key === undefined || (/^[^-\s\p{Cc}*?[\]{}\\][^\s\p{Cc}*?[\]{}\\]*$/u.test(key) && !key.includes("..")))
     return key

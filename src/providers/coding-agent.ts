@@ -1,3 +1,4 @@
+// Creates a coding agent by the name of its CLI, or from the CLIs that are installed.
 import {
   checkOptions,
   mustBeAtLeast,
@@ -18,15 +19,15 @@ import { gemini, geminiProvider } from "./gemini/gemini.ts"
 import { opencode, opencodeProvider } from "./opencode/opencode.ts"
 import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
-import type { Provider } from "./provider.ts"
+import { isTier, type Provider } from "./provider.ts"
 
 export interface CodingAgentOptions extends CliOptions, Pick<FallbackOptions, "failover" | "handoffChars"> {
-  /** One name: that CLI and no other. A list: the first that can, in its order. "auto": those of `KARST_PROVIDER`, else every one that
-   *  is installed. Default "auto". */
+  /** One name: only that CLI. A list: a fallback in its order. "auto": the CLIs in `KARST_PROVIDER`, else all that are
+   *  installed. Default "auto". */
   provider?: "auto" | (string & {}) | readonly string[] | undefined
 }
 
-// In the order of preference.
+// In order of preference.
 const clis: readonly { provider: Provider; make(options: CliOptions): CliAgent }[] = [
   { provider: claudeProvider, make: claude },
   { provider: codexProvider, make: codex },
@@ -34,7 +35,7 @@ const clis: readonly { provider: Provider; make(options: CliOptions): CliAgent }
   { provider: geminiProvider, make: gemini },
 ]
 
-/** The coding CLIs that Karst knows by name, the preferred first. */
+/** The coding CLIs that Karst knows by name, in order of preference. */
 export const knownProviders: readonly Provider[] = clis.map(({ provider }) => provider)
 
 const codingAgentChecks: OptionChecks<CodingAgentOptions> = {
@@ -44,8 +45,8 @@ const codingAgentChecks: OptionChecks<CodingAgentOptions> = {
   handoffChars: mustBeAtLeast(2000),
 }
 
-/** A coding agent by the name of its CLI, or whichever there is; several are a fallback. A model is that of the first one, unless it is
- *  a tier, which each has its own model for. */
+/** Creates an agent for one coding CLI, or a fallback for several. A model name applies to the first CLI only, a tier
+ *  to all. */
 export function codingAgent(given: CodingAgentOptions = {}): CliAgent {
   checkOptions("codingAgent()", given, codingAgentChecks)
   const { provider, failover, handoffChars, ...options } = given
@@ -59,13 +60,13 @@ export function codingAgent(given: CodingAgentOptions = {}): CliAgent {
     )
   }
   const { name = "coding-agent", description, autoWait, logger, onEvent, trajectoryPath, ...shared } = options
-  const isTier = shared.model === undefined || shared.model === "strongest" || shared.model === "fast"
-  const rest = others.map(({ make }) => make(isTier ? shared : { ...shared, model: "" }))
-  const own = { name, description, autoWait, logger, onEvent, trajectoryPath, failover, handoffChars }
-  return fallback(first.make(shared), ...rest, own)
+  const fitsAll = shared.model === undefined || isTier(shared.model)
+  const rest = others.map(({ make }) => make(fitsAll ? shared : { ...shared, model: "" }))
+  const fallbackOptions = { name, description, autoWait, logger, onEvent, trajectoryPath, failover, handoffChars }
+  return fallback(first.make(shared), ...rest, fallbackOptions)
 }
 
-/** The names of the coding CLIs that are found here, the preferred first. Nothing is started. */
+/** The names of the installed coding CLIs, in order of preference. Starts no process. */
 export function installedProviders({ env = process.env }: { env?: NodeJS.ProcessEnv | undefined } = {}): string[] {
   return knownProviders.filter((provider) => findProgram(provider, { env })).map(({ name }) => name)
 }
@@ -75,11 +76,12 @@ function providerNames(provider: CodingAgentOptions["provider"] = "auto"): reado
   const { providers } = environmentDefaults()
   if (providers) return [...new Set(providers)]
   const installed = installedProviders()
-  // Of none, the first says what is missing.
+  // If no CLI is installed, report the first one's missing-binary error.
   return installed.length > 0 ? installed : knownProviders.slice(0, 1).map(({ name }) => name)
 }
 
-function requireCli(name: string): (typeof clis)[number] {
+/** Returns the coding CLI of a name; throws if there is none. */
+export function requireCli(name: string): (typeof clis)[number] {
   const found = clis.find(({ provider }) => provider.name === name)
   if (found) return found
   throw new ConfigError(`Unknown coding CLI "${name}". There are: ${allNames()}.`)

@@ -1,6 +1,7 @@
-/** What the environment says where the options do not. */
+// Reads the environment variables that set defaults of coding-CLI agents. No other file reads them.
+/** Defaults for options that are not given. */
 export interface EnvironmentDefaults {
-  /** `KARST_PROVIDER`: names in the order of preference, separated by commas. */
+  /** `KARST_PROVIDER`: names in order of preference, separated by commas. */
   providers: readonly string[] | undefined
   /** `KARST_MODEL`: a model or a tier. */
   model: string | undefined
@@ -10,7 +11,6 @@ export interface EnvironmentDefaults {
   autoWait: boolean
 }
 
-/** The only place that reads them; called whenever options are made sense of. */
 export function environmentDefaults(env: NodeJS.ProcessEnv = process.env): EnvironmentDefaults {
   const names = (env.KARST_PROVIDER ?? "").split(",").map((name) => name.trim())
   const providers = names.filter((name) => name !== "")

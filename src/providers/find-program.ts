@@ -1,3 +1,4 @@
+// Finds the program of a coding CLI and the folder it works in.
 import { accessSync, constants, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { delimiter, join, resolve } from "node:path"
@@ -6,8 +7,8 @@ import type { Provider } from "./provider.ts"
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** The program of a CLI: the one that was named, else the first in PATH or where its installer puts it. Undefined where it is
- *  not installed. */
+/** The path of a CLI's program: the given one, else the first in PATH or in its install folders; undefined if not
+ *  installed. */
 export function findProgram(
   { binary, installFolders: places = [] }: Pick<Provider, "binary" | "installFolders">,
   { program, env = process.env }: { program?: string | undefined; env?: Variables | undefined } = {},
@@ -21,7 +22,7 @@ export function findProgram(
     .find(isProgram)
 }
 
-/** The same, or an error with the cure. */
+/** Like `findProgram`, but throws an error with the cure if the program is not installed. */
 export function requireProgram(
   provider: Provider,
   options: { program?: string | undefined; env?: Variables | undefined } = {},
@@ -38,7 +39,7 @@ export function requireProgram(
   )
 }
 
-/** The folder a CLI works in, absolute. */
+/** Returns the absolute path of the folder a CLI works in; throws if it does not exist. */
 export function requireFolder(cwd: string | undefined): string {
   const folder = resolve(cwd ?? process.cwd())
   const found = statSync(folder, { throwIfNoEntry: false })

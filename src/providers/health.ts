@@ -1,10 +1,11 @@
+// Checks whether coding CLIs are installed, signed in and answering.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ConfigError, type ErrorData, errorData, ProviderError } from "../core/errors.ts"
+import { type ErrorData, errorData, ProviderError } from "../core/errors.ts"
 import { authProviders, checkAuth, type ProviderAuth } from "./auth/auth.ts"
 import { cliAgent } from "./cli-agent.ts"
-import { knownProviders } from "./coding-agent.ts"
+import { knownProviders, requireCli } from "./coding-agent.ts"
 import { findProgram } from "./find-program.ts"
 import { type CliOptions, resolveOptions } from "./options.ts"
 import type { Provider } from "./provider.ts"
@@ -12,38 +13,38 @@ import { startCliProcess } from "./turn/cli-process.ts"
 import { type UsageLimit, usageLimitOf } from "./usage-limits.ts"
 
 export interface HealthOptions {
-  /** Whether the CLI is asked something, in a turn of its own with no tools: it takes seconds, and a few tokens. Default false. */
+  /** Sends the CLI a short prompt without tools, which takes seconds and a few tokens. Default false. */
   live?: boolean | undefined
-  /** How long that turn may take. Default 60,000. */
+  /** How long the live turn may take. Default 60,000. */
   timeoutMs?: number | undefined
   signal?: AbortSignal | undefined
 }
 
-/** How a coding CLI is doing. Facts, and no secret: names, places and times. */
+/** The state of a coding CLI. Contains no secrets: only names, paths and times. */
 export interface ProviderHealth {
   provider: string
   title: string
   installed: boolean
-  /** Where its program is. */
+  /** The path of its program. */
   program?: string
   version?: string
-  /** What it has to sign in with; unknown of a CLI that Karst does not know by name. */
+  /** Its credentials; missing for a CLI that Karst does not know by name. */
   auth?: ProviderAuth
-  /** What came of a live turn, where one was asked for and the CLI is installed. */
+  /** The result of the live turn, if one was requested and the CLI is installed. */
   live?: LiveHealth
-  /** What to do where it is not installed. */
+  /** What to do if it is not installed. */
   cure?: string
 }
 
 export interface LiveHealth {
-  /** Whether it answered. */
+  /** True if it answered. */
   ok: boolean
-  /** The limit of the account, where that was the reason. `until` is unknown where the CLI does not say. */
+  /** The usage limit of the account, if that was the reason. `until` is missing if the CLI does not report it. */
   limited?: { reason: string; until?: number }
   error?: ErrorData
 }
 
-/** How the coding CLIs are doing, all that Karst knows or those named. */
+/** Checks the named coding CLIs, or all that Karst knows. */
 export async function checkHealth({
   providers,
   ...options
@@ -51,12 +52,7 @@ export async function checkHealth({
   ProviderHealth[]
 > {
   const names = new Set(providers ?? knownProviders.map(({ name }) => name))
-  const chosen = [...names].map((name) => {
-    const known = knownProviders.find((provider) => provider.name === name)
-    if (known) return known
-    const all = knownProviders.map((provider) => provider.name).join(", ")
-    throw new ConfigError(`Unknown coding CLI "${name}". There are: ${all}.`)
-  })
+  const chosen = [...names].map((name) => requireCli(name).provider)
   const { env, ...rest } = options
   return await Promise.all(chosen.map((provider) => checkProviderHealth(provider, { env }, rest)))
 }
@@ -64,33 +60,33 @@ export async function checkHealth({
 export async function checkProviderHealth(
   provider: Provider,
   options: CliOptions,
-  { live = false, ...probing }: HealthOptions = {},
+  { live = false, ...probe }: HealthOptions = {},
 ): Promise<ProviderHealth> {
   const { env } = resolveOptions(provider, options).settings
   const program = findProgram(provider, { program: options.program, env })
   const [auth] = authProviders.includes(provider.name) ? await checkAuth([provider.name], { env }) : []
   const about = { provider: provider.name, title: provider.title, ...(auth && { auth }) }
   if (program === undefined) return { ...about, installed: false, cure: `Install it with \`${provider.install}\`.` }
-  const version = await readVersion(program, env, probing.signal)
+  const version = await readVersion(program, env, probe.signal)
   const found = { ...about, installed: true, program, ...(version !== undefined && { version }) }
-  return live ? { ...found, live: await liveHealth(provider, options, probing) } : found
+  return live ? { ...found, live: await liveHealth(provider, options, probe) } : found
 }
 
-/** The limit of the account behind a CLI, found out by a live turn; undefined where there is none. Rejects where the CLI fails
- *  otherwise, so that nobody takes a broken one for a free one. */
+/** Finds the usage limit of a CLI's account by a live turn; undefined if there is none. Rejects if the CLI fails for
+ *  another reason, so that a broken CLI does not look unlimited. */
 export async function probeUsageLimit(
   provider: Provider,
   options: CliOptions,
-  probing: HealthOptions = {},
+  probe: HealthOptions = {},
 ): Promise<Partial<UsageLimit> | undefined> {
-  const failure = await runProbeTurn(provider, options, probing)
+  const failure = await runProbeTurn(provider, options, probe)
   if (failure === undefined) return undefined
   if (!isLimit(failure)) throw failure
   return usageLimitOf(failure) ?? { provider: provider.name, reason: failure.message }
 }
 
-async function liveHealth(provider: Provider, options: CliOptions, probing: HealthOptions): Promise<LiveHealth> {
-  const failure = await runProbeTurn(provider, options, probing)
+async function liveHealth(provider: Provider, options: CliOptions, probe: HealthOptions): Promise<LiveHealth> {
+  const failure = await runProbeTurn(provider, options, probe)
   if (failure === undefined) return { ok: true }
   if (!isLimit(failure)) return { ok: false, error: errorData(failure) }
   const { message: reason, retryAt: until } = failure
@@ -101,7 +97,7 @@ function isLimit(failure: unknown): failure is ProviderError {
   return failure instanceof ProviderError && failure.code === "rate-limited"
 }
 
-/** One turn that is thrown away, in an empty folder and with no tools. Gives why it failed, if it did. */
+/** Runs one turn in an empty folder without tools. Returns its failure, or undefined. */
 async function runProbeTurn(
   provider: Provider,
   options: CliOptions,
@@ -110,8 +106,19 @@ async function runProbeTurn(
   const folder = await mkdtemp(join(tmpdir(), "karst-health-"))
   try {
     const { program, env, model, reasoning } = options
-    const asked = { program, env, model, reasoning, cwd: folder, allow: [], timeoutMs, retries: 0, autoWait: false }
-    const { status, error } = await cliAgent(provider, asked).run("Answer with the one word: ok", { signal }).settled
+    const probeOptions = {
+      program,
+      env,
+      model,
+      reasoning,
+      cwd: folder,
+      allow: [],
+      timeoutMs,
+      retries: 0,
+      autoWait: false,
+    }
+    const { status, error } = await cliAgent(provider, probeOptions).run("Answer with the one word: ok", { signal })
+      .settled
     if (status === "aborted") signal?.throwIfAborted()
     return status === "done" ? undefined : (error?.cause ?? error)
   } finally {

@@ -1,22 +1,22 @@
+// Writes one short line per important event of a run to a logger.
 import type { AgentEvent } from "../core/event.ts"
 import { messageText } from "../core/message.ts"
 
-/** Where one line goes for each thing that matters. */
+/** Gets one line for each important event. */
 export interface Logger {
   info(line: string): void
   warn(line: string): void
   error(line: string): void
 }
 
-/** Tells a logger of events: one line each, cut short; deltas and raw lines are left out. */
+/** Returns a listener that writes events to the logger, cut to one line each; deltas and raw lines are skipped. */
 export function createEventLogger(logger: Logger): (event: AgentEvent) => void {
-  const begun = new Map<string, number>()
+  const startTimes = new Map<string, number>()
   return (event) => {
-    if (event.type === "run-start") begun.set(event.run, event.at)
-    const tookMs = event.at - (begun.get(event.run) ?? event.at)
-    if (event.type === "run-end") begun.delete(event.run)
-    const told = logLinesOf(event, tookMs)
-    for (const { level, line } of Array.isArray(told) ? told : told ? [told] : []) {
+    if (event.type === "run-start") startTimes.set(event.run, event.at)
+    const tookMs = event.at - (startTimes.get(event.run) ?? event.at)
+    if (event.type === "run-end") startTimes.delete(event.run)
+    for (const { level, line } of [logLinesOf(event, tookMs) ?? []].flat()) {
       logger[level](shortLine(event.parent === undefined ? line : `  ${line}`))
     }
   }

@@ -1,3 +1,4 @@
+// Checks the options that all coding-CLI agents share.
 import {
   anything,
   mustBeAtLeast,
@@ -15,7 +16,7 @@ import {
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import type { CliOptions } from "./options.ts"
 
-// `anything`: the value is checked where it is resolved.
+// Options marked `anything` are checked where they are resolved.
 export const cliChecks: OptionChecks<CliOptions> = {
   name: mustBeText,
   description: mustBeText,
@@ -49,7 +50,7 @@ export const cliChecks: OptionChecks<CliOptions> = {
   onEvent: mustBeFunction,
 }
 
-// Values may be secrets, so none is shown.
+// Does not show the value: it may be a secret.
 function isEnvironment(value: unknown): string | undefined {
   return typeof value === "object" && value !== null ? undefined : "is not an object of variables"
 }

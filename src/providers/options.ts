@@ -1,3 +1,4 @@
+// The options of coding-CLI agents: their documentation, checks and defaults.
 import { type ApproverOption, checkApprover } from "../actions/approval.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
@@ -11,68 +12,71 @@ import type { RuntimeSource } from "../runtime/runtime.ts"
 import { environmentDefaults } from "./environment-defaults.ts"
 import type { Logger } from "./logger.ts"
 import { cliChecks } from "./option-checks.ts"
-import { type Provider, type Tier, type ToolGroup, type TurnSettings, toolGroups } from "./provider.ts"
+import { isTier, type Provider, type Tier, type ToolGroup, type TurnSettings, toolGroups } from "./provider.ts"
 import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./usage-limits.ts"
 
-/** Those of our hooks that there is a place for in a CLI: what else it does is its own affair. */
+/** The hooks that apply to a coding CLI: only those around calls. */
 export type CallHooks = Pick<Hooks, "beforeCall" | "afterCall" | "inherited">
 
-/** What holds for cells that the CLI runs in your runtime, as in an agent of ours. */
+/** Options of cells that the CLI runs in your runtime, as in `createAgent`. */
 export type CellOptions = Pick<ServeOptions, "cellTimeoutMs" | "typeGate" | "transaction">
 
-/** What `claude`, `codex` and the others take; `with`, `run` and `session` take the same as overrides. */
+/** The options of `claude`, `codex` and the others; `with`, `run` and `session` take the same as overrides. */
 export interface CliOptions extends AgentOverrides, CellOptions {
-  /** For people, events and other agents. Default: the name of the CLI. */
+  /** The agent's name in events and for other agents. Default: the name of the CLI. */
   name?: string | undefined
   description?: string | undefined
-  /** A model as the CLI names it, or a tier; "": the CLI's own. Default: `KARST_MODEL`, else the CLI's own. */
+  /** A model by the CLI's name for it, or a tier; "": the CLI's default. Default: `KARST_MODEL`, else the CLI's
+   *  default. */
   model?: Tier | (string & {}) | undefined
-  /** How hard the model thinks, in the CLI's own words: "low", "high". Default: `KARST_EFFORT`, else the CLI's own. */
+  /** The reasoning effort, by the CLI's name for it: "low", "high". Default: `KARST_EFFORT`, else the CLI's default. */
   reasoning?: string | undefined
-  /** In place of the CLI's own system prompt, where it can be replaced; `instructions` are added to it. */
+  /** Replaces the CLI's system prompt, if it can be replaced; `instructions` are added to it. */
   systemPrompt?: string | undefined
-  /** The folder it works in. Default: that of this process. */
+  /** The folder it works in. Default: the current folder of this process. */
   cwd?: string | undefined
-  /** What it may do. Default: all but `interaction`. */
+  /** What it may do. Default: everything but `interaction`. */
   allow?: readonly ToolGroup[] | undefined
-  /** Tools of yours, in every form: made by `tool()`, kits, functions, agents. */
+  /** Your tools, in any form: made by `tool()`, toolsets, functions, agents. */
   tools?: ToolSources | undefined
   /** MCP servers for the CLI, by name. */
   mcpServers?: Readonly<Record<string, McpServer>> | undefined
-  /** Names of MCP servers that the CLI is configured with by its user, and that it may use. Default: none of them. */
+  /** Names of MCP servers in the user's own configuration of the CLI that it may use. Default: none. */
   userServers?: readonly string[] | undefined
-  /** Live objects for the CLI: an instance is shared on purpose, a factory makes each run or session its own. */
+  /** Live objects for the CLI: an instance is shared by all runs, a factory creates one for each run or session. */
   runtime?: RuntimeSource | undefined
-  /** Variables for the CLI over those of this process; undefined removes one. */
+  /** Environment variables of the CLI, added to those of this process; undefined removes one. */
   env?: Readonly<Record<string, string | undefined>> | undefined
-  /** Default: what is in `allow` is granted, the rest refused. `ask`: reading is granted, what else is allowed is asked about.
-   *  `bypass`: the CLI checks nothing. */
+  /** Default: the groups in `allow` are granted, the others refused. `ask`: reading is granted, the other allowed
+   *  groups need an approval. `bypass`: the CLI checks nothing. */
   permissions?: "ask" | "bypass" | undefined
-  /** Answers what asks for approval (calls of your tools and, with "ask", of the CLI's own): a function, or `"events"` for
-   *  `run.approve(id, decision)` by who reads the events. Default: that of the run it is started by, else it is refused. */
+  /** Answers approvals (of calls to your tools and, with "ask", to the CLI's own): a function, or `"events"` if a
+   *  reader of the events calls `run.approve(id, decision)`. Default: the approver of the run that starts this one,
+   *  else refusal. */
   approver?: ApproverOption | undefined
-  /** How long an approval may stay unanswered; then the call is refused. Default: no limit. */
+  /** After this time an unanswered approval is refused. Default: no limit. */
   approvalTimeoutMs?: number | undefined
-  /** Code of yours around the calls of your tools, and of functions in your runtime, one object or a pipeline of them. */
+  /** Your code around the calls of your tools and of functions in your runtime: one object, or several applied in
+   *  order. */
   hooks?: CallHooks | readonly CallHooks[] | undefined
-  /** The program, where it is not in PATH. */
+  /** The program, if it is not in PATH. */
   program?: string | undefined
   /** How long a turn may take. Default: no limit. */
   timeoutMs?: number | undefined
-  /** How long nothing may come while the CLI waits for its model. Default 10 minutes. */
+  /** How long the CLI may be silent while it waits for its model. Default 10 minutes. */
   idleTimeoutMs?: number | undefined
-  /** How often a turn is sent again that failed for a passing reason before anything was done. Default 2. */
+  /** How often a turn is resent that failed for a temporary reason before it called anything. Default 2. */
   retries?: number | undefined
-  /** What becomes of a turn that the account's limit has ended, where the CLI says when that is over: by default the run waits until
-   *  then and goes on. Default: `KARST_AUTOWAIT`, else true. */
+  /** Whether a run waits when the account's usage limit ended a turn and the CLI says when the limit resets; the run
+   *  then continues. Default: `KARST_AUTOWAIT`, else true. */
   autoWait?: boolean | AutoWaitOptions | undefined
-  /** Told one line for each thing that matters. */
+  /** Gets one line for each important event. */
   logger?: Logger | undefined
-  /** Writes the trajectory to this file while the work goes on, whole at every moment. */
+  /** Writes the trajectory to this file during the run; the file is complete JSON at every moment. */
   trajectoryPath?: string | undefined
 }
 
-/** The options with every default filled in. */
+/** The options with all defaults. */
 export interface CliConfig {
   name: string
   model: string | undefined
@@ -108,13 +112,13 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   }
   const env = childEnvironment(options.env)
   const model = options.model ?? defaults.model
-  const named = model === "strongest" || model === "fast" ? provider.model(model, env) : model || undefined
-  checkLimits(provider, limits, named)
+  const modelName = isTier(model) ? provider.model(model, env) : model || undefined
+  checkLimits(provider, limits, modelName)
   checkCapability(provider, "systemPrompt", options.systemPrompt !== undefined)
   checkCapability(provider, "userServers", (options.userServers ?? []).length > 0)
   return {
     name: options.name ?? provider.name,
-    model: named,
+    model: modelName,
     cwd: options.cwd,
     program: options.program,
     tools: options.tools,
@@ -132,7 +136,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
     trajectoryPath: options.trajectoryPath,
     onEvent: options.onEvent,
     settings: {
-      model: named,
+      model: modelName,
       reasoning: options.reasoning ?? defaults.reasoning,
       instructions: options.instructions,
       systemPrompt: options.systemPrompt,
@@ -146,7 +150,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   }
 }
 
-/** The options with others over them; what is undefined there changes nothing. */
+/** Merges overrides into options; undefined overrides change nothing. */
 export function mergeOptions(options: CliOptions, overrides: Partial<CliOptions>): CliOptions {
   return {
     ...options,
@@ -182,7 +186,7 @@ function checkPermissions({ title, can }: Provider, permissions: string | undefi
   )
 }
 
-/** Refuses names of servers that the user of a CLI does not have. */
+/** Throws if the user's configuration of the CLI lacks one of these servers. */
 export function requireKnownServers(title: string, names: readonly string[], known: readonly string[]): void {
   const missing = names.find((name) => !known.includes(name))
   if (missing === undefined) return
@@ -196,7 +200,7 @@ function checkCapability({ title, can }: Provider, name: "systemPrompt" | "userS
   throw new ConfigError(`${name}: ${title} has no setting for this. ${cures[name]}`)
 }
 
-/** Limits that nobody could keep are refused. */
+/** Throws for limits that cannot be enforced with this CLI. */
 function checkLimits(provider: Provider, limits: Limits, model: string | undefined): void {
   const { name, title, can } = provider
   const tokens = (["tokens", "uncachedTokens"] as const).find((key) => limits[key] !== undefined)
@@ -213,12 +217,12 @@ function checkLimits(provider: Provider, limits: Limits, model: string | undefin
   throw new ConfigError(`limits.costUsd: ${title} reports no cost while it works, so it cannot be limited. ${cure}`)
 }
 
-/** The price of a model of a CLI, where it is known. */
+/** The price of a model of a CLI, if known. */
 export function priceOf({ maker, price }: Provider, model: string): Price | undefined {
   return price ?? modelFacts(maker === undefined ? model : `${maker}/${model}`)?.price
 }
 
-// The CLIs make names of tools from it.
+// CLIs build tool names from the server name.
 function checkServerName(name: string): void {
   if (/^[A-Za-z][\w-]{0,31}$/.test(name) && !name.includes("__") && name !== "karst") return
   throw new ConfigError(
@@ -226,12 +230,7 @@ function checkServerName(name: string): void {
   )
 }
 
-export function checkNumber(name: string, value: unknown, least: number): void {
-  if (value === undefined || (typeof value === "number" && value >= least)) return
-  throw new ConfigError(`${name}: ${String(value)} is not a number of at least ${least}.`)
-}
-
-// A CLI that is started by another must not take itself for a part of it.
+// Set by Claude Code for its children: a CLI started by us must not take itself for a part of that session.
 const nestedSessionVariable = /^(CLAUDECODE|CLAUDE_CODE_(SESSION_ID|CHILD_SESSION|SSE_PORT|ENTRYPOINT))$/
 
 function childEnvironment(own: CliOptions["env"] = {}): Record<string, string> {
@@ -241,6 +240,6 @@ function childEnvironment(own: CliOptions["env"] = {}): Record<string, string> {
 }
 
 function withoutUndefined<T extends object>(overrides: T): Partial<T> {
-  // What is left has the same keys and types.
+  // The cast holds: only undefined values are removed.
   return Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined)) as Partial<T>
 }

@@ -1,20 +1,21 @@
+// Turns failures reported by a coding CLI, and unexpected exits of its process, into `ProviderError`s.
 import { ProviderError, type ProviderErrorCode } from "../core/errors.ts"
 import type { CliProcessEnd } from "./turn/cli-process.ts"
 
-/** What is known of a failure that a CLI told of. */
+/** What is known about a failure that a CLI reported. */
 export interface FailureFacts {
   provider: string
   title: string
-  /** In the CLI's own words. */
+  /** The CLI's message. */
   message: string
   code?: ProviderErrorCode | undefined
-  /** The HTTP status behind it. */
+  /** The HTTP status of the model service. */
   status?: number | undefined
   retryAt?: number | undefined
   stderr?: string | undefined
 }
 
-/** A failure that a CLI told of, as an error with a code and, where there is one, the cure. */
+/** Creates the error for a failure that a CLI reported, with a code and, if known, a cure. */
 export function providerFailure({
   provider,
   title,
@@ -35,7 +36,7 @@ export function providerFailure({
   })
 }
 
-/** The failure of a CLI that ended, or was ended, before its turn did. */
+/** Creates the error for a process that exited, or was stopped, before its turn was over. */
 export function exitFailure(
   { provider, title }: { provider: string; title: string },
   end: CliProcessEnd,
@@ -62,14 +63,13 @@ export function exitFailure(
   }
   if (end.stopped === "unreadable") return fail("protocol", "was stopped: it wrote a line that never ended.")
   const how = end.signal ? `was ended by ${end.signal}` : `ended with code ${end.exitCode}`
-  const words = lastLines(stderr)
+  const reason = lastLines(stderr)
   return fail(
     "exit",
-    `${how} before its turn was over${words ? `: ${withoutFinalPeriod(words)}.` : ", and did not say why."}`,
+    `${how} before its turn was over${reason ? `: ${withoutFinalPeriod(reason)}.` : ", and did not say why."}`,
   )
 }
 
-/** What an HTTP status means for who sent the request. */
 export function errorCodeOfStatus(status: number | undefined): ProviderErrorCode {
   if (status === undefined) return "provider"
   if (status === 401 || status === 403) return "authentication"
@@ -92,7 +92,7 @@ const retryableCodes = new Set<ProviderErrorCode>([
 
 function describeStartError(error: Error): string {
   if (!("code" in error) || error.code !== "E2BIG") return `${error.message}. Check the program and its rights.`
-  // Codex takes its instructions as an argument.
+  // Can happen with Codex, which takes its instructions as an argument.
   return "its arguments and variables are longer than the system allows. Shorten the instructions, or put them into a file that it reads."
 }
 
@@ -107,9 +107,9 @@ function withoutFinalPeriod(text: string): string {
   return text.trim().replace(/\.$/, "")
 }
 
-// Of a long text, the end says most.
+// The last lines of stderr usually name the cause.
 function lastLines(stderr: string): string {
   const lines = stderr.split("\n").filter((line) => line.trim() !== "")
-  const words = lines.slice(-5).join("\n")
-  return words.length > 1000 ? `…${words.slice(-1000)}` : words
+  const last = lines.slice(-5).join("\n")
+  return last.length > 1000 ? `…${last.slice(-1000)}` : last
 }

@@ -1,13 +1,15 @@
+// The provider contract: how Karst drives one coding CLI. A provider says how the program is started and what its
+// output means; the agent around it (cli-agent.ts) does the rest.
 import type { ProviderError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import type { ImagePart, UserMessage } from "../core/message.ts"
 import type { Price, Usage } from "../core/usage.ts"
 
-/** What a CLI may be allowed to do. `parallel`: start agents of its own; `interaction`: ask the user. */
+/** What a CLI may be allowed to do. `parallel`: start sub-agents; `interaction`: ask the user. */
 export const toolGroups = ["read", "write", "exec", "web", "parallel", "interaction"] as const
 export type ToolGroup = (typeof toolGroups)[number]
 
-/** What is not allowed and a shell does all the same, unless somebody looks at each command. */
+/** The groups that are not allowed but that shell commands can do anyway, unless each command needs an approval. */
 export function groupsReachableByShell({
   allow,
   permissions,
@@ -16,99 +18,125 @@ export function groupsReachableByShell({
   return (["read", "write", "web"] as const).filter((group) => !allow.has(group))
 }
 
-/** Whether the CLI may run commands. Where not, hooks, plugins and settings of the repository, which run some, are left out. */
+/** The groups that need no approval. */
+export function grantedGroups({ allow, permissions }: Pick<TurnSettings, "allow" | "permissions">): ToolGroup[] {
+  return [...allow].filter((group) => permissions !== "ask" || group === "read")
+}
+
+/** Returns true if the CLI may run commands. If not, hooks, plugins and settings of the repository that run commands
+ *  are turned off. */
 export function mayRunCommands({ allow, permissions }: Pick<TurnSettings, "allow" | "permissions">): boolean {
   return allow.has("exec") || permissions === "bypass"
 }
 
-/** A model by what it is good for; each CLI has its own. */
+/** A model by its purpose; each CLI maps it to a model. */
 export type Tier = "strongest" | "fast"
 
-/** A coding CLI as Karst drives it: it says how the program is started and what its stream means, and keeps nothing. The
- *  agent around it (`cli-agent.ts`) does the rest: options, runs, events, sessions, archives, tools and approvals. */
+export function isTier(model: string | undefined): model is Tier {
+  return model === "strongest" || model === "fast"
+}
+
+/** A coding CLI. It has no state; options, runs, events, sessions, archives, tools and approvals belong to the agent.
+ *  */
 export interface Provider {
   /** One lower-case word, as in `KARST_PROVIDER`. */
   readonly name: string
-  /** For people, such as "Claude Code". */
+  /** The name shown to people, such as "Claude Code". */
   readonly title: string
-  /** The name of its program, looked for in PATH, then in `places`. */
+  /** The name of its program, looked up in PATH, then in `installFolders`. */
   readonly binary: string
-  /** More folders where its installer puts it; `~/` is the user's own. */
+  /** Other folders where installers put the program; `~/` is the user's home. */
   readonly installFolders?: readonly string[] | undefined
-  /** A command that installs it; empty where nobody knows. */
+  /** The command that installs it; empty if unknown. */
   readonly install: string
-  /** Whose models it uses, as in the price list: "anthropic". Undefined: its models name their maker. */
+  /** The maker of its models, as in the price list: "anthropic". Undefined if model names include the maker. */
   readonly maker?: string | undefined
   readonly can: Capabilities
-  /** The price of its model, where neither the CLI nor the price list knows it. */
+  /** The price of its model, if neither the CLI nor the price list knows it. */
   readonly price?: Price | undefined
-  /** The model of a tier; undefined where the CLI's own default is it. */
+  /** The model of a tier; undefined for the CLI's default model. */
   model(tier: Tier, env: Readonly<Record<string, string | undefined>>): string | undefined
-  /** The groups that are not allowed and that it could use all the same; each becomes a warning. */
+  /** The groups that are not allowed but that the CLI could use anyway; the run warns about each. */
   unenforcedGroups(settings: Pick<TurnSettings, "allow" | "permissions">): readonly ToolGroup[]
-  /** Goes on with a conversation, begins one, or, with `fork`, one that goes on from another and leaves that as it is. Starts
-   *  nothing yet. */
+  /** Opens a conversation: a new one, the one of `key`, or, with `fork`, a copy of the one of `key`. Starts no process.
+   *  */
   open(opening: { key?: string | undefined; fork?: boolean | undefined }): ProviderSession
-  /** How it is started for a person in a terminal; undefined where it has no face of its own. */
+  /** The command that starts it for a person in a terminal; undefined if it has no terminal interface. */
   terminalCommand?: ((launch: TerminalLaunch) => Promise<TerminalCommand>) | undefined
 }
 
 export interface Capabilities {
-  /** Whether a conversation can be forked. */
+  /** A conversation can be forked. */
   fork: boolean
   images: boolean
-  /** Whether it asks before it does something, when `permissions` is "ask". */
+  /** It asks for permission before it acts if `permissions` is "ask". */
   ask: boolean
-  /** Whether the running model can be told something. */
+  /** Messages can be sent to the model while it works. */
   steer: boolean
-  /** Whether it reports tokens and cost while a turn goes on, so that limits on them can hold. */
+  /** It reports tokens and cost during a turn, so that limits on them can be enforced. */
   tokens: boolean
   cost: boolean
-  /** Whether its own system prompt can be replaced. */
+  /** Its system prompt can be replaced. */
   systemPrompt: boolean
-  /** Whether servers of the user's own configuration can be allowed one by one. */
+  /** MCP servers of the user's own configuration can be allowed one by one. */
   userServers: boolean
 }
 
-/** One conversation with a CLI. Turns never overlap: the caller waits for the one before. */
+const noCapabilities: Capabilities = {
+  fork: false,
+  images: false,
+  ask: false,
+  steer: false,
+  tokens: false,
+  cost: false,
+  systemPrompt: false,
+  userServers: false,
+}
+
+/** Capabilities of which only these are true. */
+export function capabilities(...names: readonly (keyof Capabilities)[]): Capabilities {
+  return { ...noCapabilities, ...Object.fromEntries(names.map((name) => [name, true])) }
+}
+
+/** One conversation with a CLI. Turns never overlap: the caller waits for the previous one. */
 export interface ProviderSession {
-  /** What another process resumes it by; undefined until the CLI has told it. */
+  /** The CLI's id of the conversation, by which any process can resume it; undefined until the CLI reports it. */
   readonly key: string | undefined
-  /** Sends one prompt and follows the CLI to the end of its turn. A failure of the CLI or of what is behind it comes back as
-   *  `failure`. Rejects with the reason of the signal once that fires; by then, as after any end, none of the processes
-   *  it started is left, unless the provider keeps one between turns. */
+  /** Sends one prompt and follows the CLI to the end of its turn. A failure of the CLI or of its model service is
+   *  returned as `failure`. Rejects with the signal's reason when it fires. However the turn ends, none of its
+   *  processes is left running, unless the provider keeps one between turns. */
   turn(turn: TurnRequest, services: TurnServices): Promise<TurnResult>
-  /** Ends what is kept between turns; a turn after it begins that again. Twice is fine. */
+  /** Ends a process kept between turns; the next turn starts it again. May be called twice. */
   close(): Promise<void>
 }
 
 export interface TurnRequest {
   readonly message: UserMessage
-  /** They may differ from turn to turn. */
+  /** May differ from turn to turn. */
   readonly settings: TurnSettings
 }
 
-/** The options of a turn, checked and complete. */
+/** The options of a turn, checked and with all defaults. */
 export interface TurnSettings {
-  /** The program, as it was found. */
+  /** The path of the program. */
   readonly program: string
-  /** An existing folder, absolute. */
+  /** The absolute path of an existing folder. */
   readonly cwd: string
   readonly model: string | undefined
   readonly reasoning: string | undefined
   readonly instructions: string | undefined
-  /** In place of the CLI's own system prompt. */
+  /** Replaces the CLI's own system prompt. */
   readonly systemPrompt: string | undefined
   readonly allow: ReadonlySet<ToolGroup>
-  /** `allow`: the groups in `allow` and all tools of `servers` are granted, anything else is refused. `ask`: reading is
-   *  granted, what else is in `allow` is asked about. `bypass`: nothing is checked. */
+  /** `allow`: the groups in `allow` and all tools of `servers` are granted, everything else is refused. `ask`: reading
+   *  is granted, the other groups in `allow` need an approval. `bypass`: nothing is checked. */
   readonly permissions: "allow" | "ask" | "bypass"
-  /** Those it shall use, and of those that it is configured with itself `userServers`. */
+  /** The MCP servers it gets from us, and the names of servers of its own configuration that it may use. */
   readonly servers: readonly CliServer[]
   readonly userServers: readonly string[]
-  /** The whole environment of the child. */
+  /** The complete environment of its process. */
   readonly env: Readonly<Record<string, string>>
-  /** How long a turn may take, and how long nothing may come. */
+  /** How long a turn may take, and how long the CLI may be silent. */
   readonly timeoutMs: number | undefined
   readonly idleTimeoutMs: number | undefined
 }
@@ -125,30 +153,32 @@ export type CliServer = { readonly name: string; readonly toolTimeoutMs: number 
 
 export interface TurnServices {
   readonly signal: AbortSignal
-  /** Tells what happens, in order. */
+  /** Reports what happens, in order. */
   report(step: Step): void
-  /** Answers what the CLI asks, where `permissions` is "ask". Never rejects but by the signal. */
+  /** Answers a permission request of the CLI if `permissions` is "ask". Rejects only when the signal fires. */
   approve(request: { id: string; name: string; input: Json }): Promise<"allow" | "always" | "deny">
-  /** Takes what was said to the running model since it was last asked: by a provider that can steer, whenever a line comes. */
+  /** Returns and clears the messages sent to the running model since the last call. A provider that can steer calls it
+   *  after each line of output. */
   takeSteering(): string[]
 }
 
-/** Anything that happens in a turn, as every CLI tells it in its own words. Ids of calls are unique in a conversation. `within` is
- *  the id of the call whose sub-agent this is about. `answer` names the model call that it is part of, where that is known. */
+/** Something that happens in a turn, in a form common to all CLIs. Call ids are unique in a conversation. `within` is
+ *  the id of the call whose sub-agent reports the step. `answer` identifies the model call the step belongs to, if
+ *  known. */
 export type Step =
   | { type: "key"; key: string }
-  /** The model it uses. */
+  /** The model in use. */
   | { type: "model"; id: string }
-  /** With `delta` a piece of it, shown while it comes; the whole follows without. */
+  /** With `delta`, a piece shown while it streams; a step with the whole text, without `delta`, follows. */
   | { type: "text" | "reasoning"; text: string; delta?: true; answer?: string; within?: string }
   | { type: "call"; id: string; name: string; input: Json; answer?: string; within?: string }
-  /** A call has started an agent of the CLI's own: what is `within` it follows. */
+  /** A call has started a sub-agent of the CLI; its steps follow, with `within`. */
   | { type: "agent"; id: string; within?: string }
-  /** The agent of a call whose result was `detached` has ended. */
+  /** The sub-agent of a call whose result was `detached` has ended. */
   | { type: "agent-end"; id: string; ok: boolean; text: string }
-  /** What a call under way has written. */
+  /** Output of a running call. */
   | { type: "progress"; id: string; text: string; within?: string }
-  /** With `detached` the call has only started an agent, which goes on until `agent-end`. */
+  /** With `detached`, the call only started a sub-agent, which runs until `agent-end`. */
   | {
       type: "result"
       id: string
@@ -159,42 +189,43 @@ export type Step =
       detached?: true
       within?: string
     }
-  /** Files it has made or changed. */
+  /** Files the CLI created or changed. */
   | { type: "files"; paths: string[] }
-  /** What the turn has used by now, in all; for limits that must hold while it goes on. */
+  /** The usage of the turn so far, for limits enforced while it runs. */
   | { type: "usage"; usage: Usage }
   | { type: "warning"; code: string; message: string }
-  /** What the CLI itself said, word for word: JSON, or a text that is none. */
+  /** A line of the CLI as written: parsed if it is JSON, else as text. */
   | { type: "raw"; data: Json }
 
-/** A CLI about to be started in a terminal. */
+/** A request to start a CLI in a terminal. */
 export interface TerminalLaunch {
-  /** Where `allow` has every group, nothing is restricted. With "ask" the CLI asks the person itself. */
+  /** If `allow` has every group, nothing is restricted. With "ask", the CLI asks the person itself. */
   readonly settings: TurnSettings
-  /** What is said to it first. */
+  /** The first prompt. */
   readonly prompt: string | undefined
-  /** The conversation to go on with. */
+  /** The conversation to resume. */
   readonly key: string | undefined
-  /** For files: private, and gone afterwards. */
+  /** A private folder for files, removed afterwards. */
   readonly folder: string
 }
 
 export interface TerminalCommand {
   args: readonly string[]
   env?: Readonly<Record<string, string>> | undefined
-  /** What its conversation is resumed by, where that is known from the start. */
+  /** The key of its conversation, if known in advance. */
   key?: string | undefined
-  /** How it names the conversation when it ends, the key as the first group. This counts, for the person may have begun another. */
+  /** Matches the resume command the CLI prints when it exits, with the key as first group. That key takes precedence,
+   *  because the person may have started another conversation. */
   resumeHint?: RegExp | undefined
-  /** Ends what was opened for it. */
+  /** Releases what was opened for the command. */
   close?: (() => Promise<void>) | undefined
 }
 
-/** How a turn ended. */
+/** The result of a turn. */
 export interface TurnResult {
-  /** Default: the last text that was told. */
+  /** Default: the last reported text. */
   output?: string | undefined
-  /** Of this turn alone. */
+  /** The usage of this turn alone. */
   usage: Usage
   failure?: ProviderError | undefined
 }

@@ -1,18 +1,19 @@
+// Reads values out of JSON from other programs, in which anything may be missing.
 import type { Json } from "../core/json.ts"
 import type { ImagePart } from "../core/message.ts"
 
 export type JsonObject = { [key: string]: Json }
 
-/** Looks into JSON of somebody else, where anything may be missing. */
+/** The value at a path of keys; undefined if any part is missing. */
 export function valueAt(value: Json | undefined, ...path: string[]): Json | undefined {
   let found = value
-  for (const key of path) found = isObject(found) ? found[key] : undefined
+  for (const key of path) found = isJsonObject(found) ? found[key] : undefined
   return found
 }
 
 export function objectAt(value: Json | undefined, ...path: string[]): JsonObject {
   const found = valueAt(value, ...path)
-  return isObject(found) ? found : {}
+  return isJsonObject(found) ? found : {}
 }
 
 export function textAt(value: Json | undefined, ...path: string[]): string | undefined {
@@ -34,7 +35,7 @@ export function textsAt(value: Json | undefined, ...path: string[]): string[] {
   return listAt(value, ...path).filter((each) => typeof each === "string")
 }
 
-/** What a tool gave, as MCP and the models' own protocols write it: a text, or parts. */
+/** The text and images of a tool result in the format of MCP and model APIs: a string, or a list of parts. */
 export function toolContentOf(content: Json | undefined): { text: string; images?: ImagePart[] } {
   if (typeof content === "string") return { text: content }
   const parts = Array.isArray(content) ? content : []
@@ -50,6 +51,6 @@ function imageOf(part: Json): ImagePart | undefined {
   return data === undefined || mediaType === undefined ? undefined : { type: "image", mediaType, data }
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -1,28 +1,30 @@
+// Serves the agent's tools and runtime to a coding CLI over MCP.
 import { ConfigError } from "../core/errors.ts"
 import type { McpCall, McpHost, ServeOptions } from "../mcp/mcp-types.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { CliConfig } from "./options.ts"
 import type { CliServer } from "./provider.ts"
 
-/** The MCP servers of a conversation: the user's own, and ours. */
+/** The MCP servers of a conversation: those in the options, and ours. */
 export interface ServedTools {
   readonly servers: readonly CliServer[]
-  /** Says whose the calls are that come from now on. */
+  /** Sets the host of calls that arrive from now on. */
   setCallHost(host: (call: McpCall) => McpHost): void
   close(): Promise<void>
 }
 
-/** The name that the CLIs know our server by. */
+/** The name of our server in the CLIs. */
 export const karstServerName = "karst"
 
-// A tool may be an agent that works for long; limits of the run hold all the same.
+// A tool may be an agent that works for long. The run's limits still apply.
 const toolTimeoutMs = 3_600_000
 
-/** Serves tools and a runtime to a CLI, where there are some. `alone`: what calls are held to until `serve` says so. */
+/** Starts the server, if there are tools or a runtime. `withoutRun`: the rules for calls while `setCallHost` was not
+ *  called. */
 export async function serveTools(
   config: CliConfig,
   runtime: Runtime | undefined,
-  alone: Pick<ServeOptions, "approver" | "approvalTimeoutMs" | "hooks" | "limits" | "onEvent"> = {},
+  withoutRun: Pick<ServeOptions, "approver" | "approvalTimeoutMs" | "hooks" | "limits" | "onEvent"> = {},
 ): Promise<ServedTools> {
   const { tools, mcpServers } = config
   const users = Object.entries(mcpServers).map(([name, server]): CliServer => {
@@ -35,14 +37,14 @@ export async function serveTools(
   const hasTools = tools !== undefined && (Array.isArray(tools) ? tools.length > 0 : Object.keys(tools).length > 0)
   if (!hasTools && !runtime) return { servers: users, setCallHost: () => undefined, close: async () => undefined }
   let current: (call: McpCall) => McpHost = () => ({})
-  // Loaded when it is first needed: it brings optional packages.
+  // Imported late: it needs optional packages.
   const { serveMcp } = await import("../mcp/server/serve-mcp.ts")
   const endpoint = await serveMcp({
     name: karstServerName,
     ...(hasTools && { tools }),
     ...(runtime && { runtime }),
     ...config.cells,
-    ...alone,
+    ...withoutRun,
     host: (call) => current(call),
   })
   const own: CliServer = { name: karstServerName, toolTimeoutMs, url: endpoint.url, headers: endpoint.headers }

@@ -1,33 +1,33 @@
+// Keeps a file up to date with the trajectory of a running conversation.
 import { errorData } from "../core/errors.ts"
 import type { Trajectory } from "../core/trajectory.ts"
 import { saveTrajectory } from "../sessions/session.ts"
 import type { CliConversation } from "./cli-conversation.ts"
 
-/** A file that has the trajectory of what is under way: whole at every moment, and not far behind. */
 interface TrajectoryFile {
-  /** Something was added. */
+  /** Schedules a write; each write replaces the whole file. */
   scheduleWrite(): void
-  /** Resolves when the file has it all, or with why it could not be written. */
+  /** Writes the final state. Resolves with the problem if the file could not be written. */
   finish(): Promise<string | undefined>
 }
 
-// To write all of it takes longer the longer it is: most of the time goes to something else.
+// Long trajectories take long to write: the pause is a multiple of the last write's duration.
 const pauseFactor = 20
 const minimumPauseMs = 100
 
-function createTrajectoryFile(path: string, told: () => Trajectory): TrajectoryFile {
+function createTrajectoryFile(path: string, read: () => Trajectory): TrajectoryFile {
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<unknown> = Promise.resolve()
   let problem: string | undefined
-  let isBehind = false
+  let isOutdated = false
   let pauseMs = 0
 
   async function write(): Promise<void> {
-    if (!isBehind) return
-    isBehind = false
+    if (!isOutdated) return
+    isOutdated = false
     const started = performance.now()
     try {
-      await saveTrajectory(path, told())
+      await saveTrajectory(path, read())
       problem = undefined
     } catch (error) {
       problem = `The trajectory could not be written to "${path}": ${errorData(error).message}.`
@@ -44,7 +44,7 @@ function createTrajectoryFile(path: string, told: () => Trajectory): TrajectoryF
 
   return {
     scheduleWrite() {
-      isBehind = true
+      isOutdated = true
       timer ??= setTimeout(() => void writeNext(), pauseMs).unref()
     },
     async finish() {
@@ -54,21 +54,21 @@ function createTrajectoryFile(path: string, told: () => Trajectory): TrajectoryF
   }
 }
 
-/** Has a file follow a conversation, from here on. */
+/** Writes the trajectory to a file after each event of the conversation, and finally when a run is saved at its end. */
 export function mirrorTrajectoryToFile(
-  shared: Pick<CliConversation, "record" | "save" | "warnings">,
+  conversation: Pick<CliConversation, "record" | "save" | "warnings">,
   path: string,
-  told: () => Trajectory,
+  read: () => Trajectory,
 ): void {
-  const file = createTrajectoryFile(path, told)
-  const { record, save: saved } = shared
-  shared.record = (event) => {
+  const file = createTrajectoryFile(path, read)
+  const { record, save } = conversation
+  conversation.record = (event) => {
     record(event)
     file.scheduleWrite()
   }
-  shared.save = async (ended) => {
-    await saved?.(ended)
+  conversation.save = async (ended) => {
+    await save?.(ended)
     const problem = ended ? await file.finish() : undefined
-    if (problem !== undefined) shared.warnings.push(problem)
+    if (problem !== undefined) conversation.warnings.push(problem)
   }
 }

@@ -1,21 +1,22 @@
+// Usage limits of a CLI's account: recognises them in failures, and waits until they reset.
 import { AbortError, ConfigError, type ProviderError } from "../core/errors.ts"
 import type { RunControl } from "../core/run.ts"
 import type { TurnResult } from "./provider.ts"
 
-/** A limit of the account that was reached, as the CLI told it. */
+/** A usage limit of the account that was reached, as reported by the CLI. */
 export interface UsageLimit {
   provider: string
-  /** When it is over, in milliseconds since the epoch. */
+  /** When it resets, in milliseconds since the epoch. */
   until: number
   reason: string
 }
 
 export interface AutoWaitOptions {
-  /** How long a run waits in all. A limit that is over later ends the run at once. Default 24 hours. */
+  /** How long a run waits in total. A limit that resets later ends the run at once. Default 24 hours. */
   maxMs?: number | undefined
-  /** Asked before it waits. Default: always. */
+  /** Decides whether to wait. Default: always. */
   accept?: ((limit: UsageLimit) => boolean) | undefined
-  /** Default: that of this machine. */
+  /** Default: the system clock. */
   clock?: Clock | undefined
 }
 
@@ -26,10 +27,10 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** The same with every default filled in. */
+/** The options with all defaults. */
 export type AutoWait = { [K in keyof AutoWaitOptions]-?: NonNullable<AutoWaitOptions[K]> }
 
-/** Undefined where it shall not wait. */
+/** Returns undefined if the run shall not wait. */
 export function resolveAutoWait(autoWait: boolean | AutoWaitOptions): AutoWait | undefined {
   if (autoWait === false) return undefined
   const { maxMs = 24 * 3_600_000, accept = () => true, clock = systemClock } = autoWait === true ? {} : autoWait
@@ -37,15 +38,16 @@ export function resolveAutoWait(autoWait: boolean | AutoWaitOptions): AutoWait |
   throw new ConfigError(`autoWait.maxMs: ${String(maxMs)} is not a number of at least 0.`)
 }
 
-/** The limit that a failure tells of, where it says when that is over. It is read from what the CLI says of its failure, never
- *  from what a model says. */
+/** The limit that a failure reports, if it says when the limit resets. Only the CLI's own error is read, never model
+ *  output. */
 export function usageLimitOf({ code, provider = "", retryAt, message }: ProviderError): UsageLimit | undefined {
   if (code !== "rate-limited" || retryAt === undefined) return undefined
   return { provider, until: retryAt, reason: message }
 }
 
-/** Sends a prompt, and where the account's limit is reached waits until that is over and goes on, as often as it takes. Each
- *  wait is told at its beginning and while it lasts, and does not count as time that the run takes. */
+/** Sends a prompt. When a usage limit ends the turn, waits until the limit resets and sends again, as often as needed.
+ *  Emits `limit-waiting` when a wait starts and regularly during it. Waiting does not count towards the run's time
+ *  limit. */
 export async function sendWaitingForLimits(
   send: (again: boolean) => Promise<TurnResult>,
   { emit, pauseClocks: paused, signal }: Pick<RunControl, "emit" | "pauseClocks" | "signal">,
@@ -57,29 +59,29 @@ export async function sendWaitingForLimits(
     const limit = end.failure && usageLimitOf(end.failure)
     if (!limit || !autoWait?.accept(limit)) return end
     const { maxMs, clock } = autoWait
-    const begun = clock.now()
-    const until = Math.max(limit.until, begun + minimumWaitMs(times))
-    waitedMs += until - begun
+    const startedAt = clock.now()
+    const until = Math.max(limit.until, startedAt + minimumWaitMs(times))
+    waitedMs += until - startedAt
     if (waitedMs > maxMs) {
       const message = `The limit is over at ${new Date(until).toISOString()}, and autoWait.maxMs is ${maxMs} ms: it is not waited for.`
       emit({ type: "warning-raised", code: "limit-too-far", message })
       return end
     }
-    const told = () => emit({ type: "limit-waiting", reason: limit.reason, until })
-    await paused(() => waitUntil(until, clock, signal, told))
+    const announce = () => emit({ type: "limit-waiting", reason: limit.reason, until })
+    await paused(() => waitUntil(until, clock, signal, announce))
   }
 }
 
-// It is not sure that their clock and ours agree: the oftener it was too early, the longer it waits.
+// The service's clock may differ from ours: the wait doubles each time it was too short.
 function minimumWaitMs(times: number): number {
   return Math.min(1000 * 2 ** times, 300_000)
 }
 
 const announceEveryMs = 300_000
 
-async function waitUntil(until: number, clock: Clock, signal: AbortSignal, told: () => unknown): Promise<void> {
+async function waitUntil(until: number, clock: Clock, signal: AbortSignal, announce: () => unknown): Promise<void> {
   for (let left = until - clock.now(); left > 0; left = until - clock.now()) {
-    told()
+    announce()
     await clock.sleep(Math.min(left, announceEveryMs), signal)
   }
 }

@@ -1,6 +1,7 @@
+// The error message of a cell, and of the functions it called, when an abort signal stops them.
 import { abortReasonText } from "../core/errors.ts"
 
-/** What a cell and its functions are told when a signal stops them: with the reason, where the abort was given one. */
+/** Includes the reason if the abort has one. */
 export function abortedCellMessage(reason: unknown): string {
   const text = abortReasonText(reason)
   return text === undefined ? "The cell was aborted." : `The cell was aborted: ${text.replace(/\.$/, "")}.`

@@ -1,3 +1,5 @@
+// Bindings: the host values, functions, types and agents that are injected into a runtime by name, and the wrappers
+// `variable`, `fn` and `classType` that describe them.
 import {
   anything,
   checkOptions,
@@ -11,8 +13,8 @@ import type { JsonSchema } from "../core/json.ts"
 import { callOptionChecks, guardProblem } from "./bindings/method-guards.ts"
 import type { ApprovalCondition, StandardSchema } from "./runtime.ts"
 
-/** Things to put in a runtime, by name. A bare function is a function, a class a type, an agent an agent, anything else
- *  a variable; wrap one with `fn`, `classType` or `variable` to say more. */
+/** Host values to inject into a runtime, by name. A bare function is a function, a class a type, an agent an agent,
+ *  anything else a variable. Wrap a value with `fn`, `classType` or `variable` to set options. */
 export type Bindings = Record<string, unknown>
 
 export type Binding = VariableBinding | FunctionBinding | TypeBinding | AgentBinding
@@ -22,17 +24,17 @@ export interface VariableBinding<T = unknown> {
   readonly kind: "variable"
   readonly value: T
   readonly description?: string | undefined
-  /** TypeScript text of the value's type, shown instead of what inspection finds. */
+  /** TypeScript text of the value's type, shown instead of the type that inspection finds. */
   readonly type?: string | undefined
-  /** Methods whose calls pass the gate, and what holds for each. */
+  /** Methods whose calls pass the call gate, each with its options. */
   readonly guard?: MethodGuard | undefined
   /** Whether cells in another process may add members to the object. */
   readonly extend?: boolean | undefined
-  /** Whether the state of the object lives elsewhere, so that nothing is lost when it is created anew. */
+  /** Whether the object's state lives elsewhere, so that nothing is lost when the object is created anew. */
   readonly external?: boolean | undefined
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: any function at all may be bound; its own type is kept in F.
+// biome-ignore lint/suspicious/noExplicitAny: any function may be bound; F preserves its type.
 export type AnyFunction = (...args: any[]) => unknown
 
 export interface FunctionBinding<F extends AnyFunction = AnyFunction> {
@@ -55,38 +57,41 @@ export interface AgentBinding {
   readonly agent: object
 }
 
-/** What the gate holds the calls of a function or method to, in an agent's run. */
+/** Limits and rules that the call gate applies to the calls of a function or method in an agent's run. */
 export interface CallOptions {
-  /** Ask before each call, even from code, or before those that a function of yours picks. Default false. */
+  /** Whether to request approval before each call, also when code makes it, or before the calls that a function picks.
+   *  Default false. */
   approve?: boolean | ApprovalCondition | undefined
-  /** How often one run may make the call; one more is an error the model sees. Default: no limit. */
+  /** How often one run may make the call; one more is an error that the model sees. Default: no limit. */
   maxCalls?: number | undefined
-  /** How long a call may take, waiting for a person left out; then it is a `TimeoutError`. Default: no limit. */
+  /** How long a call may take, without the time spent waiting for approval; then it is a `TimeoutError`. Default: no
+   *  limit. */
   timeoutMs?: number | undefined
-  /** Whether making it twice is making it once; a durable run makes such a call again after a crash, with the same
-   *  `currentCall().idempotencyKey`. Default false. */
+  /** Whether making the call twice has the same effect as making it once. A durable run repeats such a call after a
+   *  crash, with the same `currentCall().idempotencyKey`. Default false. */
   idempotent?: boolean | undefined
-  /** What a durable run does about a call of which nobody knows whether it took effect. Default: as the engine says. */
+  /** What a durable run does about a call if it is unknown whether it took effect. Default: the engine's policy. */
   unknown?: UnknownPolicy | undefined
-  /** False: a durable run does not record it and makes it again whenever its cell is run again; for what has no effect
-   *  outside, or records what it does by itself. Default true. */
+  /** False: a durable run does not record the call and makes it again whenever its cell runs again. For calls that have
+   *  no effect outside, or that record their effects themselves. Default true. */
   journal?: boolean | undefined
 }
 
-/** Somebody is asked whether to make the call again, the cell gets an error, or it is made again. */
+/** `ask`: request approval to make the call again. `fail`: the cell gets an error. `retry`: make the call again. */
 export type UnknownPolicy = "ask" | "fail" | "retry"
 
 export interface FunctionOptions extends CallOptions {
   description?: string | undefined
   /** TypeScript text such as `(name: string) => Task`. */
   signature?: string | undefined
-  /** A schema of the single argument, or of all of them as a tuple; calls are validated against it. */
+  /** A schema of the single argument, or a tuple schema of all arguments; calls are validated against it. */
   input?: SchemaLike | undefined
   /** A schema of the result, for the declaration. */
   output?: SchemaLike | undefined
-  /** The author's own source text (or that of the module), to take types and JSDoc from. */
+  /** Source text of the function or its module; types and JSDoc are read from it. */
   source?: string | undefined
-  /** Returns its value and not a Promise. Not gated: no approval, limit, hook or journal. `jsRuntime` only. */
+  /** Returns its value and not a Promise. Such calls skip the call gate: no approval, limit, hook or journal.
+   *  `jsRuntime` only. */
   sync?: boolean | undefined
 }
 
@@ -96,27 +101,27 @@ export interface ClassTypeOptions {
   schema?: boolean | undefined
   /** Show the documentation to the model. Default true. */
   doc?: boolean | undefined
-  /** The author's own source text, to take types and JSDoc from. */
+  /** Source text of the class; types and JSDoc are read from it. */
   source?: string | undefined
 }
 
-/** A Standard Schema that also gives JSON Schema (zod 4, arktype …), or plain JSON Schema. */
+/** A Standard Schema that can be converted to JSON Schema (zod 4, arktype …), or plain JSON Schema. */
 export type SchemaLike = StandardSchema | JsonSchema
 
-/** Methods by name. */
+/** Guarded methods by name. */
 export type MethodGuard<T = Record<string, unknown>> = { readonly [K in keyof T & string]?: CallOptions | undefined }
 
 export interface VariableOptions<T = Record<string, unknown>> {
   description?: string | undefined
   type?: string | undefined
-  /** Methods whose calls pass the gate, with what holds for each: `{ wipe: { approve: true } }`. They give Promises in
-   *  cells; everything else of the object stays as it is. */
+  /** Methods whose calls pass the call gate, each with its options: `{ wipe: { approve: true } }`. In cells they return
+   *  Promises; the rest of the object is unchanged. */
   guard?: MethodGuard<T> | undefined
   /** Lets cells of `processRuntime` and `pythonRuntime` add members to the object; existing fields can always be
    *  assigned. Default false. */
   extend?: boolean | undefined
-  /** The state of the object lives elsewhere, such as that of a database client. When a run or session goes on with a new
-   *  object, nothing is lost, and nothing is reported. Default false. */
+  /** The object's state lives elsewhere, such as that of a database client. When a run or session continues with a new
+   *  object, nothing is lost and nothing is reported. Default false. */
   external?: boolean | undefined
 }
 
@@ -141,7 +146,7 @@ const typeOptionChecks: OptionChecks<ClassTypeOptions> = {
 const variableOptionChecks: OptionChecks<VariableOptions> = {
   description: mustBeText,
   type: mustBeText,
-  // Checked together with the value.
+  // Checked together with the value by `guardProblem`.
   guard: mustBeObject,
   extend: mustBeBoolean,
   external: mustBeBoolean,
@@ -149,7 +154,7 @@ const variableOptionChecks: OptionChecks<VariableOptions> = {
 
 const bindingMark: unique symbol = Symbol.for("karst.binding")
 
-/** What has an idea of its own of what it is in a runtime, such as a tool, gives that binding under this symbol. */
+/** An object such as a tool returns its own binding from the method under this symbol. */
 export const asBinding: unique symbol = Symbol.for("karst.as-binding")
 
 export function variable<T>(value: T, about: string | VariableOptions<T> = {}): VariableBinding<T> {
@@ -193,7 +198,7 @@ export function classType<C extends object>(cls: C, options: ClassTypeOptions = 
   return { [bindingMark]: true, kind: "type", type: cls, options }
 }
 
-/** What a value in a bindings literal stands for. */
+/** Converts a value of a bindings literal to a binding. */
 export function toBinding(value: unknown): Binding {
   if (isBinding(value)) return value
   if (definesBinding(value)) return value[asBinding]()
@@ -206,7 +211,7 @@ function definesBinding(value: unknown): value is { [asBinding](): Binding } {
   return typeof value === "object" && value !== null && asBinding in value
 }
 
-/** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */
+/** A binding with another value. The options of the old binding stay, unless the new value is wrapped with its own. */
 export function rebind(old: Binding, given: unknown): Binding {
   const next = toBinding(given)
   if (isBinding(given) && next.kind === old.kind) return next
@@ -216,14 +221,12 @@ export function rebind(old: Binding, given: unknown): Binding {
   return next
 }
 
-/** The bindings, with other values for some names. */
 export function rebindAll(bindings: ReadonlyMap<string, Binding>, values: Record<string, unknown>): Bindings {
   return Object.fromEntries(
     [...bindings].map(([name, binding]) => [name, name in values ? rebind(binding, values[name]) : binding]),
   )
 }
 
-/** What a binding wraps. */
 export function boundValue(binding: Binding): unknown {
   switch (binding.kind) {
     case "variable":

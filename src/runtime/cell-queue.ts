@@ -1,47 +1,41 @@
+// A queue of jobs that run one at a time, in the order in which they came.
+import { onAbort } from "../core/abort.ts"
+
 export interface CellQueue {
-  /** Does a job when all jobs before it are done. A signal that fires first makes it leave the queue and reject. */
+  /** Runs a job after all earlier ones. If the signal fires first, the job leaves the queue and the promise rejects. */
   enter<T>(job: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T>
-  /** Sends everybody who waits home. */
+  /** Rejects all waiting jobs. */
   refuse(error: Error): void
-  /** Whether a job is being done. */
+  /** Whether a job is running. */
   readonly busy: boolean
 }
 
-/** First come, first served, one at a time. */
 export function createCellQueue(): CellQueue {
   const waiting = new Set<WaitingJob>()
 
-  const turn = (signal: AbortSignal | undefined) =>
-    new Promise<void>((resolve, reject) => {
-      const leave = () => {
-        waiting.delete(mine)
-        reject(signal?.reason)
-      }
-      const mine: WaitingJob = {
-        start() {
-          signal?.removeEventListener("abort", leave)
-          resolve()
-        },
-        reject(error) {
-          signal?.removeEventListener("abort", leave)
-          reject(error)
-        },
-      }
-      waiting.add(mine)
-      if (signal?.aborted) leave()
-      else signal?.addEventListener("abort", leave, { once: true })
-    })
+  const waitForTurn = (signal: AbortSignal | undefined) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waitingJob: WaitingJob = { start: resolve, reject }
+    waiting.add(waitingJob)
+    const stopListening =
+      signal &&
+      onAbort(signal, () => {
+        waiting.delete(waitingJob)
+        reject(signal.reason)
+      })
+    return promise.finally(stopListening)
+  }
 
   const queue = {
     busy: false,
     async enter<T>(job: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T> {
-      if (queue.busy) await turn(signal)
+      if (queue.busy) await waitForTurn(signal)
       queue.busy = true
       try {
         return await job()
       } finally {
         const [next] = waiting
-        // `busy` stays set while the turn changes hands, so that nobody slips in between.
+        // `busy` stays true between two jobs, so that no new job starts before the next waiting one.
         if (next) {
           waiting.delete(next)
           next.start()
@@ -49,7 +43,7 @@ export function createCellQueue(): CellQueue {
       }
     },
     refuse(error: Error) {
-      for (const turn of waiting) turn.reject(error)
+      for (const job of waiting) job.reject(error)
       waiting.clear()
     },
   }

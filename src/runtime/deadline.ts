@@ -1,48 +1,48 @@
+// A deadline that stops counting while its cell or call is paused, such as while a person is asked for approval.
 import type { PauseSignal } from "./runtime.ts"
 
-/** The end of the time that something may take. It moves on while time stands still. */
 export interface Deadline {
-  /** When it is, on the clock of `now`: for code that keeps the event loop, and so its timer, from running. */
+  /** The time of the deadline on the clock of `monotonicNow`. For code that blocks the event loop, and so the timer. */
   readonly at: number
-  /** It will not come. */
   clear(): void
 }
 
-/** The clock of deadlines, taken before any cell could lay hands on it. */
+/** The clock of deadlines, read before a cell can replace `performance.now`. */
 export const monotonicNow: () => number = performance.now.bind(performance)
 
 export function startDeadline(ms: number, pauses: PauseSignal | undefined, expire: () => void): Deadline {
-  let left = ms
+  let remainingMs = ms
   let timer: NodeJS.Timeout | undefined
 
-  const go = () => {
-    deadline.at = monotonicNow() + left
-    // Node fires a timer at once that is longer than this.
-    timer = setTimeout(expire, Math.min(left, 2 ** 31 - 1))
+  const startTimer = () => {
+    deadline.at = monotonicNow() + remainingMs
+    // Node fires a timer at once if its delay is longer than this.
+    timer = setTimeout(expire, Math.min(remainingMs, 2 ** 31 - 1))
   }
-  const stand = () => {
+  const pauseTimer = () => {
     clearTimeout(timer)
-    left = Math.max(1, deadline.at - monotonicNow())
-    // Waiting costs nothing; keeping the event loop does, and so keeps this from being moved on.
-    const moveOn = () => {
+    remainingMs = Math.max(1, deadline.at - monotonicNow())
+    // While paused, the deadline moves ahead as long as the event loop runs. Code that blocks the event loop also
+    // blocks this timer, so the deadline still stops such code.
+    const postpone = () => {
       deadline.at = monotonicNow() + Math.max(ms, minPausedMs)
     }
-    moveOn()
-    timer = setInterval(moveOn, minPausedMs / 10).unref()
+    postpone()
+    timer = setInterval(postpone, minPausedMs / 10).unref()
   }
 
   const deadline = {
     at: Number.POSITIVE_INFINITY,
     clear() {
-      ignore?.()
+      stopListening?.()
       clearTimeout(timer)
     },
   }
-  go()
-  const ignore = pauses?.((paused) => {
+  startTimer()
+  const stopListening = pauses?.((paused) => {
     clearTimeout(timer)
-    if (paused) stand()
-    else go()
+    if (paused) pauseTimer()
+    else startTimer()
   })
   return deadline
 }

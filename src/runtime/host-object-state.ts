@@ -1,3 +1,5 @@
+// Snapshots of host objects. If cells run in another process, injected objects live on the host: the state of those
+// with a codec is encoded here and stored in front of the other process's snapshot bytes.
 import { codecOf } from "./bindings/used-objects.ts"
 import type { Binding } from "./bindings.ts"
 import type { JsCore } from "./js/js-core.ts"
@@ -6,18 +8,15 @@ import type { Codecs } from "./snapshot/codec.ts"
 import { checkPayload } from "./snapshot/payload.ts"
 import { decodeSnapshot, hashOf, invalidSnapshot } from "./snapshot/snapshot-bytes.ts"
 
-// Where cells run in another process, injected objects live on the host. The state of those whose class has a codec is
-// encoded here and stored in front of the bytes that the other process wrote.
-
 type BindingMap = ReadonlyMap<string, Binding>
+type NamedObjects = readonly [name: string, object][]
 
-/** The state of the host objects that have a codec. */
 export interface HostObjectState {
-  /** Encodes it; `data` is undefined where no object has a codec. */
+  /** Encodes the objects' state; `data` is undefined if no object has a codec. */
   encode(bindings: BindingMap, maxBytes: number): Promise<{ data: Uint8Array | undefined; lost: RuntimeLoss[] }>
-  /** Gives the bound objects their state back. `values` are the objects that a codec made anew, by name. */
+  /** Restores the state of the bound objects. `values` has the objects that a codec created anew, by name. */
   restore(data: Uint8Array, bindings: BindingMap): Promise<{ values: Record<string, object>; lost: RuntimeLoss[] }>
-  /** Copies of the objects, by name, for a fork. */
+  /** Copies the objects for a fork, by name. */
   copy(bindings: BindingMap): Promise<Record<string, object>>
 }
 
@@ -25,52 +24,52 @@ export function createHostObjectState(codecs: Codecs): HostObjectState {
   const objectsWithCodec = (bindings: BindingMap) =>
     boundObjects(bindings).filter(([, value]) => codecOf(value, codecs) !== undefined)
 
-  // The same encoding as in a jsRuntime: one that holds only these objects, and runs no cell.
-  const withCore = async <T>(objects: readonly [string, object][], work: (core: JsCore) => Promise<T>): Promise<T> => {
+  // Uses the encoding of a jsRuntime: a temporary one that holds only these objects and runs no cell.
+  const withTemporaryRuntime = async <T>(objects: NamedObjects, work: (core: JsCore) => Promise<T>): Promise<T> => {
     const { createJsRuntime } = await import("./js/js-core.ts")
     await using core = createJsRuntime(Object.fromEntries(objects), { codecs })
     return await work(core)
   }
 
-  const changedIn = async (core: JsCore, objects: readonly [string, object][]): Promise<Record<string, object>> => {
-    const changed: Record<string, object> = {}
+  const replacedObjects = async (core: JsCore, objects: NamedObjects): Promise<Record<string, object>> => {
+    const replaced: Record<string, object> = {}
     for (const [name, value] of objects) {
-      const now = await core.retrieve(name)
-      if (typeof now === "object" && now !== null && now !== value) changed[name] = now
+      const current = await core.retrieve(name)
+      if (typeof current === "object" && current !== null && current !== value) replaced[name] = current
     }
-    return changed
+    return replaced
   }
 
   return {
     async encode(bindings, maxBytes) {
       const objects = objectsWithCodec(bindings)
       if (objects.length === 0) return { data: undefined, lost: [] }
-      return await withCore(objects, (core) => core.snapshot({ maxBytes }))
+      return await withTemporaryRuntime(objects, (core) => core.snapshot({ maxBytes }))
     },
     async restore(data, bindings) {
       const { contents, names, declarations } = checkPayload(decodeSnapshot(data))
-      // Only data is stored here. Code would run on the host.
+      // Only data is allowed: code in the snapshot would run on the host.
       if (names.length > 0 || declarations.length > 0) throw invalidSnapshot("the state of its host objects holds code")
       const stored = new Set(contents.map(([name]) => name))
       const objects = boundObjects(bindings).filter(([name]) => stored.has(name))
       const snapshot = { version: 1, language: "typescript", data, hash: hashOf(data), lost: [] } as const
-      return await withCore(objects, async (core) => {
+      return await withTemporaryRuntime(objects, async (core) => {
         const lost = await core.restore({ ...snapshot, lost: [] })
-        return { lost, values: await changedIn(core, objects) }
+        return { lost, values: await replacedObjects(core, objects) }
       })
     },
     async copy(bindings) {
       const objects = objectsWithCodec(bindings)
       if (objects.length === 0) return {}
-      return await withCore(objects, async (core) => {
+      return await withTemporaryRuntime(objects, async (core) => {
         await using fork = (await core.fork()) as JsCore
-        return await changedIn(fork, objects)
+        return await replacedObjects(fork, objects)
       })
     },
   }
 }
 
-function boundObjects(bindings: BindingMap): [string, object][] {
+function boundObjects(bindings: BindingMap): NamedObjects {
   return [...bindings].flatMap(([name, binding]): [string, object][] => {
     const value = binding.kind === "variable" ? binding.value : undefined
     return typeof value === "object" && value !== null ? [[name, value]] : []
@@ -79,9 +78,9 @@ function boundObjects(bindings: BindingMap): [string, object][] {
 
 const hostStateHeader = Buffer.from("karst host state 1\n")
 
-/** A snapshot with the state of host objects in front of its bytes. */
 export function prependHostState(snapshot: RuntimeSnapshot, state: Uint8Array | undefined): RuntimeSnapshot {
-  // Bytes of the other process that look like ours are marked, so that they are never taken for host state.
+  // Bytes of the other process that begin with the header get one more header, so that they are never read as host
+  // state.
   if (!state && !hasHostStateHeader(snapshot.data)) return snapshot
   const length = Buffer.alloc(4)
   length.writeUInt32LE(state?.length ?? 0)
@@ -89,7 +88,7 @@ export function prependHostState(snapshot: RuntimeSnapshot, state: Uint8Array | 
   return { ...snapshot, data, hash: hashOf(data) }
 }
 
-/** The snapshot as the other process wrote it, and the state of host objects. Throws for bytes that were changed. */
+/** Splits a snapshot into the other process's part and the host state. Throws if the bytes were changed. */
 export function splitHostState(snapshot: RuntimeSnapshot): { own: RuntimeSnapshot; state: Uint8Array | undefined } {
   const { data, hash } = snapshot
   if (!(data instanceof Uint8Array) || !hasHostStateHeader(data)) return { own: snapshot, state: undefined }

@@ -1,7 +1,7 @@
+// Shows values as text for the model, cut in depth, width and length.
 import { type InspectOptions, inspect, types } from "node:util"
 
-/** A value as text the model can read: as a REPL shows it, strings quoted, cut in depth, width and length so that a huge
- *  value costs no more than a large one. */
+/** A value as a REPL shows it, strings quoted. A huge value costs no more than a large one. */
 export function preview(value: unknown): string {
   if (typeof value === "number" && value !== 0) return String(value)
   const text = showSafely(value, () =>
@@ -12,18 +12,19 @@ export function preview(value: unknown): string {
     : text
 }
 
-/** Whether a preview leaves something out. A text that only looks so counts too, which costs a name and nothing else. */
+/** Returns true if a preview leaves something out. A value whose own text looks cut counts too; then it merely gets a
+ *  name. */
 export function isPreviewCut(text: string): boolean {
   return /(\.\.\.|…) \d+ more |\[(Object|Array|Map|Set)\]/.test(text)
 }
 
-/** One line or so, for messages. */
+/** A short text of a value, for messages. */
 export function inspectShort(value: unknown): string {
   const text = inspectSafely(value, { depth: 1, maxArrayLength: 10, maxStringLength: 1000, breakLength: Infinity })
   return text.length > 1000 ? `${text.slice(0, 1000)}…` : text
 }
 
-/** How many things are in a value, where that means something. */
+/** Length, size or byte length of a value; undefined if it has none. */
 export function sizeOf(value: unknown): number | undefined {
   if (typeof value === "string" || Array.isArray(value)) return value.length
   if (value instanceof Map || value instanceof Set) return value.size
@@ -37,7 +38,7 @@ const maxPreviewDepth = 6
 const maxPreviewMembers = 3000
 const maxPreviewWidth = 100
 
-// A value may define how it is shown, and that code may throw.
+// A value may define how it is shown (`inspect.custom`), and that code may throw.
 function inspectSafely(value: unknown, options: InspectOptions): string {
   try {
     return inspect(value, options)
@@ -54,13 +55,14 @@ function showSafely(value: unknown, show: () => string): string {
   }
 }
 
-// Even the message of what was thrown may throw when it is read.
+// Read the message without running a getter, which may throw again.
 function failureSuffix(error: Error): string {
   const message: unknown = Object.getOwnPropertyDescriptor(error, "message")?.value
   return typeof message === "string" ? `: ${message}` : ""
 }
 
-/** Levels that can be shown before there are too many things: `inspect` bounds each array, but not their product. */
+/** The depth to which a value can be shown without too many members. `inspect` limits each array, but not their
+ *  product. */
 function affordableDepth(value: unknown): number {
   let level = [value]
   let count = 0
@@ -74,7 +76,7 @@ function affordableDepth(value: unknown): number {
 }
 
 function membersOf(value: unknown): unknown[] {
-  // Looking into a proxy may run code; `inspect` looks behind it.
+  // Reading a proxy may run code; `inspect` shows its target instead.
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || types.isProxy(value)) return []
   if (Array.isArray(value)) return value.slice(0, maxPreviewWidth).filter(isContainer)
   if (value instanceof Map) return [...value.entries().take(maxPreviewWidth)].flat().filter(isContainer)
@@ -88,7 +90,7 @@ function isContainer(value: unknown): boolean {
   return typeof value === "object" && value !== null
 }
 
-/** `inspect` shows every key of an object: one used as a dictionary is cut to its first keys. */
+/** `inspect` shows every key of an object, so an object used as a dictionary is cut to its first keys. */
 function limitKeys(value: unknown): unknown {
   if (typeof value !== "object" || value === null || types.isProxy(value) || ArrayBuffer.isView(value)) return value
   if (Array.isArray(value)) return value

@@ -1,3 +1,4 @@
+// processRuntime: runs TypeScript cells in a child process. This is the public module; process/ has its parts.
 import type { Bindings } from "./bindings.ts"
 import { startPeerProcess } from "./process/peer-process.ts"
 import type { ProcessLimits } from "./process/process-limits.ts"
@@ -9,40 +10,41 @@ import type { Codecs } from "./snapshot/codec.ts"
 export type { ProcessLimits } from "./process/process-limits.ts"
 
 export interface ProcessRuntimeOptions {
-  /** What cells must not do. Default: no rules. */
+  /** Static checks of cells before they run. Default: no rules. */
   rules?: readonly Rule[] | undefined
   /** The working directory of cells. Default: a temporary one, removed when the runtime is closed. */
   cwd?: string | undefined
-  /** What confines the process: `process`, nothing but its being another one; `os`, bubblewrap: its own view of files,
-   *  processes and network, or an error where that cannot be had; `auto`, `os` where it can be had, else `process` with a
+  /** How the child is confined. `process`: it is only a separate process. `os`: bubblewrap gives it its own view of
+   *  files, processes and network; throws if that is not available. `auto`: `os` if available, or else `process` with a
    *  warning. Default `process`. */
   isolation?: "process" | "os" | "auto" | undefined
-  /** With `os`: what it may read besides Node and Karst themselves. Default: nothing. */
+  /** With `os`: paths that cells may read besides Node and Karst. Default: none. */
   read?: readonly string[] | undefined
-  /** With `os`: what it may write besides its working directory. Default: nothing. */
+  /** With `os`: paths that cells may write besides the working directory. Default: none. */
   write?: readonly string[] | undefined
-  /** With `os`: whether it has a network. Default `none`. */
+  /** With `os`: the network access of cells. Default `none`. */
   network?: "none" | "all" | undefined
   limits?: ProcessLimits | undefined
-  /** All there is in its environment. Default: nothing of the host's. */
+  /** The environment variables of the child. It inherits none from the host. Default: none. */
   env?: Record<string, string | undefined> | undefined
-  /** The largest names are left out of a snapshot that would have more bytes. Default 16 MiB. */
+  /** If a snapshot would be larger, its largest names are left out. Default 16 MiB. */
   maxSnapshotBytes?: number | undefined
-  /** How the state of your instances, which stay on the host, goes into snapshots, by a name of your choice. Default: it is
+  /** Codecs that store the state of host instances in snapshots, by a name of your choice. Without one, the state is
    *  lost and reported. */
   codecs?: Codecs | undefined
-  /** Told of each warning as it comes. */
+  /** Called with each warning. */
   onWarning?: ((message: string) => void) | undefined
 }
 
 export interface ProcessRuntime<B extends Bindings> extends TypedRuntime<B> {
-  /** What could not be as it was asked for. */
+  /** Warnings about options that could not be fulfilled, such as a weaker isolation. */
   readonly warnings: readonly string[]
 }
 
-/** Runs TypeScript in a process of its own, started at first use. Data crosses as a copy; functions, instances and
- *  whatever else has behaviour stay on the host and are used from there through live handles, each call by the gate. Whatever happens to the
- *  process, the host lives: the execution says so, and the next use starts another with all that was injected. */
+/** Runs TypeScript in a child process, which is started at first use. Data is copied. Functions, instances and other
+ *  objects with behaviour stay on the host; cells use them through live handles, and each call passes the call gate. If
+ *  the child ends, the host survives: the execution reports it, and the next use starts another child with the same
+ *  bindings. */
 export function processRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: ProcessRuntimeOptions = {},

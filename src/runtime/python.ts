@@ -1,3 +1,4 @@
+// pythonRuntime(): runs cells in a Jupyter kernel, a separate Python process. The entry module of karst/python.
 import { mustBePositive, type OptionChecks } from "../core/checks/check-options.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
 import { createNameGenerator } from "./bindings/binding-names.ts"
@@ -5,13 +6,13 @@ import { type Bindings, rebindAll } from "./bindings.ts"
 import { createCellQueue } from "./cell-queue.ts"
 import { bindingOf } from "./handles/peer-objects.ts"
 import { createHostObjectState } from "./host-object-state.ts"
+import { resolveIsolation } from "./isolation.ts"
 import { notStartedExecution } from "./js/execute-cell.ts"
-import { resolveIsolation } from "./process/bubblewrap.ts"
 import { createWorkingFolder } from "./process/working-folder.ts"
 import { PythonError } from "./python/cell-report.ts"
 import { describePython } from "./python/describe-python.ts"
+import type { SandboxOptions } from "./python/kernel/kernel-launch.ts"
 import { createKernelSupervisor, type KernelSupervisor } from "./python/kernel/kernel-supervisor.ts"
-import type { SandboxOptions } from "./python/kernel/sandbox-command.ts"
 import type { PyReference } from "./python/py-reference.ts"
 import { checkNewBindings, checkUpdatedBindings } from "./python/python-bindings.ts"
 import { currentCell } from "./python/python-cell.ts"
@@ -23,136 +24,136 @@ import { refuseUnsupportedEnv } from "./remote-env.ts"
 import type { Rule } from "./rules/rules.ts"
 import { type Runtime, type RuntimeName, snapshotBytes, type TypedRuntime } from "./runtime.ts"
 import {
-  areCodecs,
   checkRuntimeOptions,
   confinementChecks,
-  isNonEmpty,
   runtimeLimitChecks as limitChecks,
+  mustBeCodecs,
+  mustBeNonEmptyText,
 } from "./runtime-options.ts"
 import { validateRetrieved } from "./schema.ts"
 import type { Codecs } from "./snapshot/codec.ts"
 
 export { type KeywordArguments, kwargs, type PyReference, py } from "./python/py-reference.ts"
-export { safePythonRules } from "./python/rules/python-checker.ts"
+export { safePythonRules } from "./python/rules/safe-python-rules.ts"
 export { table } from "./python/tables/table.ts"
 
 export interface PythonRuntimeOptions extends SandboxOptions {
-  /** The interpreter. Default: `KARST_PYTHON`, the active virtual environment, then the first on PATH that has ipykernel. */
+  /** The interpreter. Default: `KARST_PYTHON`, the active virtual environment, the first on PATH with ipykernel. */
   python?: string | undefined
-  /** Python code, or a file of it, that is run whenever a kernel starts. What it defines counts as injected. */
+  /** Python code, or a file with it, that runs whenever a kernel starts. The names it defines count as injected. */
   setup?: string | { file: string } | undefined
-  /** Where cells run. Default: a folder of the kernel's own, which is removed with it. */
+  /** The working folder of cells. Default: a temporary folder, which is removed with the kernel. */
   cwd?: string | undefined
-  /** What keeps cells from the host: a process of their own, or also bubblewrap. `os` fails where that cannot be had,
-   *  `auto` does without. Default `process`. */
+  /** How cells are separated from the host: `process` is a separate process, `os` adds bubblewrap and fails where it is
+   *  not available, `auto` adds bubblewrap where it is available. Default `process`. */
   isolation?: "process" | "os" | "auto" | undefined
   limits?: PythonLimits | undefined
-  /** Variables of the kernel's environment, which is otherwise empty but for what Python needs. */
+  /** Environment variables of the kernel. Otherwise it gets only those that Python needs. */
   env?: Record<string, string | undefined> | undefined
-  /** What cells must not do; with rules, IPython's own syntax (`!ls`, `%magic`) is refused too. Default: no rules. */
+  /** Static checks of cells. With rules, IPython's own syntax (`!ls`, `%magic`) is refused too. Default: no rules. */
   rules?: readonly Rule[] | undefined
-  /** The largest names are left out of a snapshot that would have more bytes. Default 16 MiB. */
+  /** The largest values are left out of a snapshot that would have more bytes. Default 16 MiB. */
   maxSnapshotBytes?: number | undefined
-  /** How the state of your instances, which stay on the host, goes into snapshots, by a name of your choice. Default: it is
-   *  lost and reported. */
+  /** How snapshots store the state of instances that stay on the host, by a name of your choice. Default: the state is
+   *  not stored, and reported as lost. */
   codecs?: Codecs | undefined
-  /** Told of each warning as it comes. */
+  /** Called with each warning. */
   onWarning?: ((message: string) => void) | undefined
 }
 
 export interface PythonRuntime<B extends Bindings> extends TypedRuntime<ResolvedReferences<B>> {
-  /** What could not be as it was asked for. */
+  /** The options that could not be fulfilled, one message each. */
   readonly warnings: readonly string[]
 }
 
 export interface PythonLimits {
-  /** What the kernel and its children may hold in memory. Default 4096. */
+  /** Memory of the kernel and its child processes. Default 4096. */
   memoryMb?: number | undefined
-  /** How many processes there may be of the kernel and its children. Default 512. */
+  /** Number of processes: the kernel and its child processes. Default 512. */
   processes?: number | undefined
   /** Processor time of one cell. Default: none. */
   cpuMs?: number | undefined
-  /** What one cell may print and show. Default 16 million. */
+  /** Size of the output and images of one cell. Default 16 million. */
   outputBytes?: number | undefined
-  /** How long a cell may take to stop when it is interrupted, before its kernel is ended. Default 1000. */
+  /** How long an interrupted cell may take to stop before its kernel is ended. Default 1000. */
   graceMs?: number | undefined
 }
 
-/** Runs Python in a real Jupyter kernel of its own process. Data crosses by copy; functions and objects with behaviour stay
- *  where they are, on either side, and are used from the other. The kernel starts at first use, and again after it died:
- *  what was injected is then bound again, and the execution tells what is lost. */
+/** Creates a runtime that executes cells in a Jupyter kernel. Data crosses by copy. Functions and objects with methods
+ *  stay on their side, and the other side gets handles. The kernel starts at first use, and again after it died:
+ *  injected values are then bound again, and the execution reports the names that are lost. */
 export function pythonRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: PythonRuntimeOptions = {},
 ): PythonRuntime<B> {
   checkRuntimeOptions("pythonRuntime", options, optionChecks)
-  const { limits = {}, setup, isolation: wanted, python, env, network, read, write, codecs = {} } = options
+  const { limits = {}, setup, isolation: requestedIsolation, python, env, network, read, write, codecs = {} } = options
   const cwd = options.cwd === undefined ? undefined : createWorkingFolder(options.cwd).path()
   const { memoryMb = 4096, processes = 512, cpuMs, outputBytes = 16_000_000, graceMs = 1000 } = limits
   const warnings: string[] = []
-  const isolation = resolveIsolation("pythonRuntime", wanted, (message) => {
+  const isolation = resolveIsolation("pythonRuntime", requestedIsolation, (message) => {
     warnings.push(message)
     options.onWarning?.(message)
   })
   const rules = createCellRuleCheck(python, options.rules ?? [])
   const hostState = createHostObjectState(codecs)
-  const session = createKernelSupervisor({
+  const kernel = createKernelSupervisor({
     launch: { python, cwd, env, memoryMb, isolation, network, read, write },
     limits: { memoryMb, processes, cpuMs, outputBytes, graceMs },
     setup,
     codecs,
   })
   const queue = createCellQueue()
-  const maker = createNameGenerator((name) => session.known.all.has(name))
+  const nameGenerator = createNameGenerator((name) => kernel.known.all.has(name))
   let closed = false
   let closing: Promise<void> | undefined
 
-  for (const [name, binding] of checkNewBindings(bindings ?? {}, session)) session.bindings.set(name, binding)
+  for (const [name, binding] of checkNewBindings(bindings ?? {}, kernel)) kernel.bindings.set(name, binding)
 
   const closedError = (use: string) =>
     new AgentError(`${use} came too late: this pythonRuntime is closed. Make another one with pythonRuntime().`, {
       code: "closed",
     })
-  const open = (use: string) => {
+  const throwIfClosed = (use: string) => {
     if (closed) throw closedError(use)
   }
-  /** Whether a running cell of this runtime asked for what happens. */
-  const isAsked = () => {
+  /** Returns true if the current call comes from a running cell of this runtime. */
+  const isAskedByCell = () => {
     const parent = currentCell.getStore()
-    return parent?.runtime === session && !parent.isOver
+    return parent?.runtime === kernel && !parent.isOver
   }
-  /** In turn with cells; at once for what a running cell asks its host to do, because it waits for that. */
-  const inTurn = async <T>(use: string, job: () => Promise<T>): Promise<T> => {
-    open(use)
-    return isAsked() ? job() : queue.enter(job)
+  /** Runs a job when no cell is running. A job for a running cell runs at once, because the cell waits for it. */
+  const whenIdle = async <T>(use: string, job: () => Promise<T>): Promise<T> => {
+    throwIfClosed(use)
+    return isAskedByCell() ? job() : queue.enter(job)
   }
 
   const runtime: Runtime & { warnings: readonly string[] } = {
     language: "python",
     isolation,
     warnings,
-    inject: (given) =>
-      inTurn("inject()", async () => {
-        const checked = checkNewBindings(given, session)
-        await session.bind(checked)
+    inject: (newBindings) =>
+      whenIdle("inject()", async () => {
+        const checked = checkNewBindings(newBindings, kernel)
+        await kernel.bind(checked)
         for (const [name, binding] of checked) {
-          session.bindings.set(name, binding)
-          maker.markUsed(name)
+          kernel.bindings.set(name, binding)
+          nameGenerator.markUsed(name)
         }
       }),
-    load: (file) => inTurn("load()", () => session.loadFile(file)),
-    writable: () => [cwd, session.folder, ...(write ?? [])].filter((folder) => folder !== undefined),
+    load: (file) => whenIdle("load()", () => kernel.loadFile(file)),
+    writable: () => [cwd, kernel.folder, ...(write ?? [])].filter((folder) => folder !== undefined),
     update: (values) =>
-      inTurn("update()", async () => {
-        const changes = checkUpdatedBindings(values, await readNames(session), session)
-        await session.bind(changes)
-        for (const [name, binding] of changes) if (session.bindings.has(name)) session.bindings.set(name, binding)
+      whenIdle("update()", async () => {
+        const changes = checkUpdatedBindings(values, await readNames(kernel), kernel)
+        await kernel.bind(changes)
+        for (const [name, binding] of changes) if (kernel.bindings.has(name)) kernel.bindings.set(name, binding)
       }),
     async retrieve(name, schema) {
-      return validateRetrieved(name, await inTurn("retrieve()", () => retrieveValue(name, session)), schema)
+      return validateRetrieved(name, await whenIdle("retrieve()", () => retrieveValue(name, kernel)), schema)
     },
     async execute(code, executeOptions = {}) {
-      open("execute()")
+      throwIfClosed("execute()")
       const { signal, transaction } = executeOptions
       if (transaction) {
         throw new UnsupportedError("pythonRuntime cannot roll a cell back: leave out `transaction`, or use jsRuntime.")
@@ -163,7 +164,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
       }
       if (signal?.aborted) return notStartedExecution("The cell was aborted before it began.")
       const parent = currentCell.getStore()
-      if (parent?.runtime === session && !parent.isOver) {
+      if (parent && isAskedByCell()) {
         const message =
           `This cell was asked for by cell ${parent.number} of the same pythonRuntime, which waits for it while it waits ` +
           `for its turn as cell ${parent.number + 1}. Use another runtime, or run it when cell ${parent.number} has ended.`
@@ -172,60 +173,60 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
       let started = false
       const run = async () => {
         started = true
-        return (await rules.refusalFor(code)) ?? session.execute(code, executeOptions)
+        return (await rules.refusalFor(code)) ?? kernel.execute(code, executeOptions)
       }
       try {
         const execution = await queue.enter(run, signal)
-        for (const name of execution.changes.created) maker.markUsed(name)
+        for (const name of execution.changes.created) nameGenerator.markUsed(name)
         return execution
       } catch (error) {
         if (started || !signal?.aborted) throw error
         return notStartedExecution("The cell was aborted before its turn came.")
       }
     },
-    describe: (names) => inTurn("describe()", () => describePython(names, session)),
-    names: () => inTurn("names()", () => readNames(session)),
+    describe: (names) => whenIdle("describe()", () => describePython(names, kernel)),
+    names: () => whenIdle("names()", () => readNames(kernel)),
     keep: (prefix, value) =>
-      inTurn("keep()", async () => {
-        const name = maker.createName(prefix)
-        await session.bind(new Map([[name, bindingOf(value)]]))
+      whenIdle("keep()", async () => {
+        const name = nameGenerator.createName(prefix)
+        await kernel.bind(new Map([[name, bindingOf(value)]]))
         return name
       }),
     snapshot: (limit) =>
-      inTurn("snapshot()", () => takeSnapshot(session, snapshotBytes(options.maxSnapshotBytes, limit), hostState)),
-    restore: (snapshot) => inTurn("restore()", () => restoreSnapshot(snapshot, session, hostState)),
+      whenIdle("snapshot()", () => takeSnapshot(kernel, snapshotBytes(options.maxSnapshotBytes, limit), hostState)),
+    restore: (snapshot) => whenIdle("restore()", () => restoreSnapshot(snapshot, kernel, hostState)),
     async fork() {
-      const snapshot = await inTurn("fork()", () => takeSnapshot(session, Number.POSITIVE_INFINITY))
-      const given = rebindAll(session.bindings, await hostState.copy(session.bindings))
-      const other = pythonRuntime(given, options)
-      for (const file of session.loadedFiles) await other.load?.(file)
-      await inTurn("fork()", () => other.restore?.(snapshot) ?? Promise.resolve([]))
+      const snapshot = await whenIdle("fork()", () => takeSnapshot(kernel, Number.POSITIVE_INFINITY))
+      const newBindings = rebindAll(kernel.bindings, await hostState.copy(kernel.bindings))
+      const other = pythonRuntime(newBindings, options)
+      for (const file of kernel.loadedFiles) await other.load?.(file)
+      await whenIdle("fork()", () => other.restore?.(snapshot) ?? Promise.resolve([]))
       return other
     },
     reset: () =>
-      inTurn("reset()", async () => {
-        if (isAsked()) {
+      whenIdle("reset()", async () => {
+        if (isAskedByCell()) {
           throw new ConfigError(
             "reset() would take the names from under the cell that calls it. Reset when it has ended.",
           )
         }
-        await session.endKernel()
+        await kernel.endKernel()
       }),
     async close() {
       if (closed) return closing
       closed = true
       queue.refuse(closedError("The cell"))
-      session.cell?.stop("aborted", "The cell was aborted: its runtime was closed.", 0)
-      closing = Promise.all([session.close(), rules.close()]).then(() => undefined)
+      kernel.cell?.stop("aborted", "The cell was aborted: its runtime was closed.", 0)
+      closing = Promise.all([kernel.close(), rules.close()]).then(() => undefined)
       return closing
     },
     [Symbol.asyncDispose]: () => runtime.close(),
   }
-  // The types of what was put in are known here and nowhere else; at run time a runtime is a runtime.
+  // The types of the bindings exist only at compile time.
   return runtime as PythonRuntime<B>
 }
 
-/** What `py()` names is not the reference, but what it leads to. */
+/** The bindings with each `py()` reference replaced by the type of the Python object it names. */
 type ResolvedReferences<B extends Bindings> = {
   [K in keyof B]: B[K] extends PyReference<infer T> | { readonly value: PyReference<infer T> } | TypeReference<infer T>
     ? T
@@ -236,19 +237,19 @@ type TypeReference<T> = { readonly kind: "type"; readonly type: PyReference<T> }
 
 const optionChecks: OptionChecks<PythonRuntimeOptions> = {
   ...confinementChecks,
-  python: isNonEmpty,
+  python: mustBeNonEmptyText,
   setup: (value) => {
     const code = typeof value === "object" && value !== null && "file" in value ? value.file : value
     return typeof code === "string" ? undefined : "is neither Python code nor { file }"
   },
   limits: limitChecks(["memoryMb", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
   maxSnapshotBytes: mustBePositive,
-  codecs: areCodecs,
+  codecs: mustBeCodecs,
 }
 
-async function retrieveValue(name: string, session: KernelSupervisor): Promise<unknown> {
+async function retrieveValue(name: string, kernel: KernelSupervisor): Promise<unknown> {
   try {
-    return await session.ask("retrieve", { name, whole: passingTablesToKernel.getStore() === true })
+    return await kernel.ask("retrieve", { name, whole: passingTablesToKernel.getStore() === true })
   } catch (error) {
     if (!(error instanceof PythonError)) throw error
     if (error.names) throw new ConfigError(unknownNameMessage(name, error.names))
@@ -261,12 +262,12 @@ async function retrieveValue(name: string, session: KernelSupervisor): Promise<u
   }
 }
 
-async function readNames(session: KernelSupervisor): Promise<RuntimeName[]> {
-  const found = (await session.ask("names")) as (Omit<RuntimeName, "injected" | "size"> & { size: number | null })[]
+async function readNames(kernel: KernelSupervisor): Promise<RuntimeName[]> {
+  const found = (await kernel.ask("names")) as (Omit<RuntimeName, "injected" | "size"> & { size: number | null })[]
   return found.map(({ name, kind, type, size }) => {
-    const bound = session.known.changed.has(name) ? undefined : session.bindings.get(name)
-    const told = bound?.kind === "agent" ? { kind: bound.kind, type: "Agent" } : { kind, type }
-    const injected = session.bindings.has(name) || session.known.setup.has(name)
-    return { name, ...told, injected, ...(size !== null && { size }) }
+    const bound = kernel.known.changed.has(name) ? undefined : kernel.bindings.get(name)
+    const shown = bound?.kind === "agent" ? { kind: bound.kind, type: "Agent" } : { kind, type }
+    const injected = kernel.bindings.has(name) || kernel.known.setup.has(name)
+    return { name, ...shown, injected, ...(size !== null && { size }) }
   })
 }

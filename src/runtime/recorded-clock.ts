@@ -1,48 +1,48 @@
+// A clock that replays recorded times, and random numbers from a seed: a durable run repeats both exactly.
 import { createHash } from "node:crypto"
 
-/** A clock that can be told what it showed before. */
 export interface RecordedClock {
-  /** What was recorded, as long as there is some; then the real time, which never goes back. */
+  /** Returns the recorded times first, then the real time, which never goes back. */
   now(): number
-  /** What a clock like this one showed elsewhere. */
+  /** Adds times that another process read from a clock with the same recording. */
   note(reads: readonly number[]): void
-  /** What was read since the last call and was not recorded before. */
+  /** Returns the new times that were read since the last call. */
   takeReads(): number[]
 }
 
-// A program that asks for the time in a loop must not fill the journal.
-const maxRecordedReads = 1_000
+/** Keeps a program that reads the time in a loop from filling the journal. */
+export const maxRecordedReads = 1_000
 
-/** What it is called when it is looked at beyond that. */
+/** The name of the effect that reads beyond this limit are reported as. */
 export const unrecordedClockEffect = "the clock, once it was looked at 1,000 times"
 
 export function createRecordedClock(recorded: readonly number[], onFull: () => void = () => {}): RecordedClock {
   const reads: number[] = []
   let count = 0
   let last = 0
-  const note = (read: number) => {
-    if (count <= maxRecordedReads) reads.push(read)
+  const addRead = (time: number) => {
+    if (count <= maxRecordedReads) reads.push(time)
     else onFull()
   }
   return {
     now() {
-      const before = recorded[count++]
-      last = before ?? Math.max(last, Date.now())
-      if (before === undefined) note(last)
+      const recordedTime = recorded[count++]
+      last = recordedTime ?? Math.max(last, Date.now())
+      if (recordedTime === undefined) addRead(last)
       return last
     },
-    note(read) {
+    note(times) {
       count = Math.max(count, recorded.length)
-      for (const each of read) {
+      for (const time of times) {
         count++
-        note(each)
+        addRead(time)
       }
     },
     takeReads: () => reads.splice(0),
   }
 }
 
-/** Numbers in [0, 1) with 53 random bits each, drawn from blocks of a hash: the same for the same seed. */
+/** Numbers in [0, 1) with 53 random bits each, made from hash blocks: the same for the same seed. */
 export function createSeededRandom(seed: string): () => number {
   let block = Buffer.alloc(0)
   let at = 0

@@ -1,18 +1,20 @@
+// The environment of a cell that runs in another process, which cannot ask the host at each read of the clock or a
+// random number: it is sent before the cell, and the child reports what it used.
 import { UnsupportedError } from "../core/errors.ts"
 import type { CellEnv } from "./js/ambient/cell-env.ts"
+import { maxRecordedReads } from "./recorded-clock.ts"
 
-/** The environment of a cell that runs in another process, as far as it can be sent there: its clock and its dice cannot ask
- *  the host at each look. */
+/** The sent part of a cell's environment. */
 export interface RemoteEnv {
-  /** What the clock showed before. Absent: it is the real one. */
+  /** Recorded clock values to replay. Absent: the child uses its real clock. */
   times?: readonly number[] | undefined
-  /** What chance is made from. Absent: it is the real one. */
+  /** Seed of the random numbers. Absent: the child uses real randomness. */
   seed?: string | undefined
-  /** Whether the host wants to hear by what the cell reaches past its bindings. */
+  /** Whether the child reports how the cell reaches outside its bindings. */
   tellsEffects?: boolean | undefined
 }
 
-/** Throws an `UnsupportedError` for what cannot be sent to a runtime. */
+/** Throws an `UnsupportedError` for a part of the environment that cannot be sent to this runtime. */
 export function refuseUnsupportedEnv(
   runtime: string,
   env: Partial<CellEnv> = {},
@@ -30,7 +32,7 @@ export function refuseUnsupportedEnv(
   )
 }
 
-/** Undefined where the cell's environment is the real one. */
+/** Undefined if the cell uses the real environment. */
 export function toRemoteEnv({ clock, random, onEffect }: Partial<CellEnv> = {}): RemoteEnv | undefined {
   if (!clock && !random && !onEffect) return undefined
   return {
@@ -40,12 +42,11 @@ export function toRemoteEnv({ clock, random, onEffect }: Partial<CellEnv> = {}):
   }
 }
 
-/** Takes what a cell in another process tells of its environment. It is believed in form only: so much, and no more. */
+/** Passes on what the child reports about a cell's environment, with limits, because the child is not trusted. */
 export function applyEnvUpdate(env: Partial<CellEnv>, reads: readonly number[], effects: readonly string[]): void {
-  if (reads.length > 0) env.clock?.note(reads.slice(0, maxClockReads))
+  if (reads.length > 0) env.clock?.note(reads.slice(0, maxRecordedReads))
   for (const effect of effects.slice(0, maxEffects)) env.onEffect?.(effect.slice(0, maxEffectLength))
 }
 
-const maxClockReads = 1_000
 const maxEffects = 10
 const maxEffectLength = 100

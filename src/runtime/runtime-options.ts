@@ -1,3 +1,4 @@
+// Checks of the options that processRuntime and pythonRuntime share.
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import {
@@ -12,13 +13,13 @@ import {
 } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 
-/** Refuses wrong options of a runtime in a process of its own, and those that would have no effect, when it is made. */
+/** Throws a `ConfigError` for wrong options, and for options that would have no effect. */
 export function checkRuntimeOptions<T extends object>(maker: string, options: T, checks: OptionChecks<T>): void {
   const problems = [...optionProblems(options, checks), ...ignoredConfinement(options)]
   if (problems.length > 0) throw new ConfigError(`${maker}(): ${problems.join("; ")}.`)
 }
 
-// What only bubblewrap can hold must not look as if it held.
+// Only bubblewrap enforces these options; refuse them where they would silently do nothing.
 function ignoredConfinement(options: {
   isolation?: unknown
   network?: unknown
@@ -33,26 +34,25 @@ function ignoredConfinement(options: {
   return [`${named}: nothing confines files and network without \`isolation: "os"\` (or "auto")`]
 }
 
-/** Codecs by name, as `codec()` makes them. */
-export function areCodecs(value: unknown): string | undefined {
+/** Codecs by name, made with `codec()`. */
+export function mustBeCodecs(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return "is not an object of codecs by name"
   const wrong = Object.entries(value).find(([, each]) => typeof each?.class !== "function")
   return wrong && `has "${wrong[0]}", which is not a codec: use codec(Class, { encode, decode })`
 }
 
-/** What both runtimes take to confine a process. */
 export const confinementChecks = {
   isolation: mustBeOneOf("process", "os", "auto"),
   network: mustBeOneOf("none", "all"),
-  read: arePaths,
-  write: arePaths,
-  cwd: isNonEmpty,
-  env: isEnvironment,
-  rules: areRules,
+  read: mustBePaths,
+  write: mustBePaths,
+  cwd: mustBeNonEmptyText,
+  env: mustBeEnvironment,
+  rules: mustBeRules,
   onWarning: mustBeFunction,
 } satisfies Record<string, OptionCheck>
 
-/** Limits by name, each a number; those of `fromZero` may be 0. */
+/** Limits by name: numbers above 0; those of `fromZero` may be 0. */
 export function runtimeLimitChecks(names: readonly string[], fromZero: readonly string[] = []): OptionCheck {
   return mustBeOptions(
     Object.fromEntries([
@@ -62,22 +62,22 @@ export function runtimeLimitChecks(names: readonly string[], fromZero: readonly 
   )
 }
 
-export function areRules(value: unknown): string | undefined {
+export function mustBeRules(value: unknown): string | undefined {
   return Array.isArray(value) ? undefined : "is not an array of rules"
 }
 
-export function isNonEmpty(value: unknown): string | undefined {
+export function mustBeNonEmptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? undefined : "is not a text"
 }
 
-function arePaths(value: unknown): string | undefined {
+function mustBePaths(value: unknown): string | undefined {
   const paths: unknown[] | undefined = Array.isArray(value) ? value : undefined
-  if (!paths?.every((path): path is string => isNonEmpty(path) === undefined)) return "is not an array of paths"
+  if (!paths?.every((path): path is string => mustBeNonEmptyText(path) === undefined)) return "is not an array of paths"
   const missing = paths.find((path) => !existsSync(path))
   return missing === undefined ? undefined : `names "${resolve(missing)}", which is not there: make it first`
 }
 
-function isEnvironment(value: unknown): string | undefined {
+function mustBeEnvironment(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return "is not an object of variables"
   const wrong = Object.entries(value).find(([, text]) => typeof text !== "string" && text !== undefined)
   return wrong && `has a variable ${wrong[0]} that is not a text`

@@ -1,56 +1,57 @@
+// The runtime contract: a persistent namespace of live objects in which code is executed, and the types of its calls,
+// executions and snapshots.
 import type { ActionError, NameChanges } from "../core/event.ts"
 import type { ImagePart } from "../core/message.ts"
 import type { Bindings, UnknownPolicy } from "./bindings.ts"
 import type { CellEnv } from "./js/ambient/cell-env.ts"
 
-/** Where live objects live: a persistent namespace that code is run in. One cell runs at a time, first come first
- *  served; a cell started from within a running cell is let in. Every method rejects once the runtime is closed. */
+/** A persistent namespace of live objects in which code is executed. One cell runs at a time, first come, first served;
+ *  a cell that is started from within a running cell does not wait. Every method rejects once the runtime is closed. */
 export interface Runtime extends AsyncDisposable {
   readonly language: "typescript" | "python"
-  /** What keeps generated code from its host: nothing, a process, or the operating system. */
+  /** What isolates generated code from the host: nothing, a process, or the operating system. */
   readonly isolation: "none" | "process" | "os"
-  /** What its owner should know, such as less isolation than was asked for; an agent's run tells each as a warning. */
+  /** Warnings for the owner, such as less isolation than requested; an agent's run reports each of them. */
   readonly warnings?: readonly string[] | undefined
-  /** Puts things in, all or none. A name that exists, is reserved or is not an identifier is a `ConfigError`. */
+  /** Injects bindings, all or none. A name that exists, is reserved or is not an identifier is a `ConfigError`. */
   inject(bindings: Bindings): Promise<void>
-  /** Runs a module file where cells run and puts in what it exports, all or none; gives the names. They are injected
-   *  ones: bound again after a reset, and loaded again when the runtime had to be started again. A file that was loaded
-   *  is not run a second time. */
+  /** Runs a module file where cells run and injects its exports, all or none. Returns the names. They are bound again
+   *  after a reset, and the file is loaded again after the runtime had to restart. A file is loaded only once. */
   load?(file: string): Promise<string[]>
-  /** Folders that cells may write in, as far as they are confined: no code is taken from there. */
+  /** Folders that confined cells may write in; code is never loaded from there. */
   writable?(): readonly string[]
-  /** Gives injected or cell-made names new values. The names must exist and keep their kind. */
+  /** Sets injected or cell-made names to new values. The names must exist and keep their kind. */
   update(values: Record<string, unknown>): Promise<void>
-  /** The current value of any name; an unknown one is a `ConfigError` listing what there is. A promise is refused:
-   *  await it in a cell first. With a schema, the validated value. */
+  /** The current value of any name; an unknown one is a `ConfigError` that lists the names. A promise is refused: await
+   *  it in a cell first. With a schema, returns the validated value. */
   retrieve(name: string, schema?: StandardSchema): Promise<unknown>
-  /** Runs code in the namespace. Never rejects for what the program does: a throw, a violation or a time-out comes back
+  /** Runs code in the namespace. Never rejects because of the code: a throw, a rule violation or a time-out is returned
    *  as `{ ok: false }`. Rejects only if the runtime itself is gone. */
   execute(code: string, options?: CellOptions): Promise<CellExecution>
   /** Declarations for the prompt, of everything injected or of the given names: types and docs, never values. */
   describe(names?: readonly string[]): Promise<string>
-  /** What is in the namespace, for people. */
+  /** The names in the namespace, for people. */
   names(): Promise<RuntimeName[]>
-  /** Binds a value under a fresh name `prefix_N` that this namespace never had, and gives the name. */
+  /** Binds a value under a new name `prefix_N` that this namespace never had, and returns the name. */
   keep(prefix: string, value: unknown): Promise<string>
-  /** Everything that can be kept, to be put into another runtime of the same kind. Of what would have more than
-   *  `maxBytes`, or than the runtime's own limit, the largest names are lost. */
+  /** A snapshot of everything that can be stored, to restore in another runtime of the same kind. If it would exceed
+   *  `maxBytes` or the runtime's own limit, the largest names are lost. */
   snapshot?(options?: SnapshotLimit): Promise<RuntimeSnapshot>
-  /** Replaces the namespace by what a snapshot holds; injected names are bound again by what this runtime was given.
-   *  Gives what could not be brought back. */
+  /** Replaces the namespace by a snapshot's contents; injected names are bound to this runtime's bindings. Returns what
+   *  could not be restored. */
   restore?(snapshot: RuntimeSnapshot): Promise<RuntimeLoss[]>
-  /** Another runtime with the same bindings and a copy of the namespace. */
+  /** Creates another runtime with the same bindings and a copy of the namespace. */
   fork?(): Promise<Runtime>
   /** Empties the namespace and binds what was injected again. */
   reset(): Promise<void>
-  /** Ends it. Twice is fine. */
+  /** Closes the runtime. May be called twice. */
   close(): Promise<void>
 }
 
-/** A runtime that knows the types of what was put in, and can be kept and copied. */
+/** A runtime that knows the types of its bindings and supports snapshots. */
 export interface TypedRuntime<B extends Bindings> extends Runtime {
   retrieve<K extends keyof B & string>(name: K): Promise<Retrieved<B[K]>>
-  /** Validates with a Standard Schema and gives the validated type. */
+  /** Validates with a Standard Schema and returns the validated value. */
   retrieve<T>(name: string, schema: StandardSchema<T>): Promise<T>
   retrieve(name: string): Promise<unknown>
   snapshot(options?: SnapshotLimit): Promise<RuntimeSnapshot>
@@ -60,41 +61,42 @@ export interface TypedRuntime<B extends Bindings> extends Runtime {
 
 export interface SnapshotLimit {
   maxBytes?: number | undefined
-  /** The hash of an earlier snapshot of this runtime, or "" where there is none yet: the new one may then have only what has
-   *  changed since, which its own `since` tells. Not every runtime does so. Default: the snapshot is whole. */
+  /** The hash of an earlier snapshot of this runtime, or "" if there is none yet. The new one may then contain only the
+   *  changes since; its own `since` says so. Not every runtime supports this. Default: a full snapshot. */
   since?: string | undefined
 }
 
-/** How large a snapshot may be, by the runtime's option and by who asks for it. */
+/** The size limit of a snapshot: the smaller of the runtime's option and the caller's. */
 export function snapshotBytes(own: number | undefined, { maxBytes: asked }: SnapshotLimit = {}): number {
   if (own === undefined) return asked ?? 2 ** 24
   return asked === undefined ? own : Math.min(own, asked)
 }
 
-/** An agent's runtime: one shared on purpose, or a factory that makes each run or session its own. */
+/** An agent's runtime: a shared one, or a factory that creates one per run or session. */
 export type RuntimeSource = Runtime | (() => Runtime | Promise<Runtime>)
 
 export interface CellOptions {
   signal?: AbortSignal | undefined
   /** Wall time for the cell. Default: none. */
   timeoutMs?: number | undefined
-  /** Tells when time stands still, such as while a person is asked: then `timeoutMs` does not count. Default: never. */
+  /** Reports when the time is paused, such as while a person is asked; paused time does not count towards `timeoutMs`.
+   *  Default: never. */
   pauses?: PauseSignal | undefined
-  /** Sees output as it is printed. Must not throw. */
+  /** Called with output as it is printed. Must not throw. */
   output?: ((chunk: CellOutput) => void) | undefined
-  /** Every call of a function binding passes here. Default: straight through. */
+  /** The call gate: every call of a function binding passes it. Default: calls are made directly. */
   call?: CallGate | undefined
-  /** Identifies the conversation whose cell it is. The host may call a function that a cell left behind, outside of
-   *  every cell: such a call is judged by the newest gate of the conversation, and refused when several have used
-   *  the runtime. Default: all cells without one are of one conversation. */
+  /** Identifies the conversation of the cell. The host may call a function that a cell left behind, outside of every
+   *  cell. Such a call passes the newest gate of the conversation, and is refused if several conversations have used
+   *  the runtime. Default: all cells without an owner belong to one conversation. */
   owner?: object | undefined
   /** Where the cell's time, randomness, network and modules come from. Default: the real ones. */
   env?: Partial<CellEnv> | undefined
-  /** Leaves the namespace as it was when the cell throws, is refused, or `check` throws or gives false. Default
+  /** Rolls the namespace back if the cell throws or is refused, or if `check` throws or returns false. Default
    *  false. */
   transaction?: boolean | { check(runtime: Runtime): unknown } | undefined
-  /** Checks the cell against the declarations of what is in the namespace before it runs: `block` refuses a cell
-   *  with a near-certain error and gives other findings as `hints`, `hint` gives all of them as hints. Default
+  /** The type gate: checks the cell against the declarations of the namespace before it runs. `block` refuses a cell
+   *  with a near-certain error and returns other findings as `hints`; `hint` returns all findings as hints. Default
    *  `off`. */
   typeGate?: TypeGateMode | undefined
 }
@@ -106,13 +108,15 @@ export interface CellOutput {
   text: string
 }
 
-/** Calls the listener whenever time stops or goes on, and at once where it stands; gives the way to stop listening. */
+/** Calls the listener whenever time pauses or continues, and at once if it is paused. Returns a function that ends
+ *  this. */
 export type PauseSignal = (listener: (paused: boolean) => void) => () => void
 
-/** Decides about one call and makes it by `next()`, which may be called at most once. What it throws, the cell sees. */
+/** Decides about one call and makes it by `next()`, which may be called at most once. The cell sees what the gate
+ *  throws. */
 export type CallGate = (call: RuntimeCall, next: RuntimeMakeCall) => Promise<unknown>
 
-/** Makes the call, with other arguments or another signal where they are given. */
+/** Makes the call, with other arguments or another signal if given. */
 export type RuntimeMakeCall = (change?: RuntimeCallChange) => Promise<unknown>
 
 export interface RuntimeCallChange {
@@ -125,35 +129,35 @@ export interface RuntimeCall {
   id: string
   /** The name of the binding that is called. */
   binding: string
-  /** Set when a method of it is called. */
+  /** Set if a method of the binding is called. */
   method?: string | undefined
-  /** Identifies the object and the method, where the method is guarded: an "always" is remembered by it. Two names
-   *  of one object have the same one, and two objects of one name have different ones. Absent: the name of the call. */
+  /** Identifies object and method of a guarded method; an "always" approval is stored under it. Two names of one object
+   *  share it; two objects of one name have different ones. Absent: the name of the call. */
   subject?: string | undefined
   args: readonly unknown[]
-  /** The name of an object or function among the arguments, or inside of them, such as `accounts.b`: that of its
-   *  binding, or the path from one. It is the same when the cell is run again in another process, and no other value
-   *  has it. Undefined for a value that has none. Absent: no value has one. Nothing of the value is run. */
+  /** The name of an object or function in the arguments, such as `accounts.b`: its binding, or the path from one. It is
+   *  the same when the cell runs again in another process, and unique. Undefined for a value without a name. Absent: no
+   *  value has one. Runs no code of the value. */
   nameOf?: ((value: object) => string | undefined) | undefined
   /** Whether to ask for approval before the call is made. */
   approve: boolean | ApprovalCondition
-  /** How often one run may make it. */
+  /** How often one run may make the call. */
   maxCalls?: number | undefined
-  /** How long it may take, once it is made. */
+  /** How long the call may take, once it is made. */
   timeoutMs?: number | undefined
-  /** Fires when the cell is aborted or out of time, or this call is. */
+  /** Fires when the cell or this call is aborted or out of time. */
   signal: AbortSignal
-  /** The same whenever this call of a durable run is made: hand it to a service that does nothing twice for one key. */
+  /** The same each time a durable run makes this call: pass it to a service that acts only once per key. */
   idempotencyKey?: string | undefined
-  /** As its binding says. */
+  /** From the binding's options, as the next two. */
   idempotent?: boolean | undefined
   unknown?: UnknownPolicy | undefined
   journal?: boolean | undefined
-  /** Other arguments as the binding takes them: validated, where it has a schema. Throws a `TypeError`. */
+  /** Converts other arguments for the binding: validates them if it has a schema. Throws a `TypeError`. */
   accept?: ((args: readonly unknown[]) => readonly unknown[] | Promise<readonly unknown[]>) | undefined
 }
 
-/** Whether this call needs approval. Where it throws, or gives anything but `false`, somebody is asked. */
+/** Whether this call needs approval. If it throws, or returns anything but `false`, approval is requested. */
 export type ApprovalCondition = (call: RuntimeCall) => boolean | Promise<boolean>
 
 export type CellExecution = CellExecuted | CellNotExecuted
@@ -166,56 +170,56 @@ interface ExecutionBase {
   durationMs: number
   changes: NameChanges
   images?: ImagePart[] | undefined
-  /** Sentences for the author of the cell: findings of the type gate that did not refuse it, copies that were
-   *  changed and not written back, results of callbacks that host code did not await. */
+  /** Hints for the author of the cell: findings of the type gate that did not refuse it, changed copies that were not
+   *  written back, callback results that host code did not await. */
   hints?: string[] | undefined
-  /** The names that are gone because the runtime had to be started again, and why. */
+  /** The names that were lost because the runtime had to restart, and why. */
   lost?: RuntimeLoss[] | undefined
 }
 
 export interface CellExecuted extends ExecutionBase {
   ok: true
-  /** The trailing expression's value, by reference; undefined when there is none. */
+  /** The trailing expression's value, by reference; undefined if there is none. */
   value: unknown
-  /** The value as text the model can read; absent when there is no value to show. */
+  /** The value as text for the model; absent if there is no value to show. */
   preview?: string | undefined
   /** Whether the preview leaves something out. */
   cut?: boolean | undefined
-  /** Undoes a transaction that succeeded, until the next cell begins; gives what could not be undone. */
+  /** Undoes a transaction that succeeded, until the next cell begins. Returns what could not be undone. */
   undo?: (() => Promise<RuntimeLoss[]>) | undefined
 }
 
 export interface CellNotExecuted extends ExecutionBase {
   ok: false
   error: ActionError & { stack?: string | undefined }
-  /** What was thrown, by reference, where there is such a thing. */
+  /** The thrown value, by reference, if there is one. */
   thrown?: unknown
-  /** Set when a transaction was rolled back: what could not be. */
+  /** Set if a transaction was rolled back: the parts that could not be. */
   notRolledBack?: RuntimeLoss[] | undefined
 }
 
-/** A name, or a place inside it, that could not be kept, brought back or undone. */
+/** A name, or a place inside its value, that could not be stored, restored or undone. */
 export interface RuntimeLoss {
   name: string
   /** Where inside the value, such as `.rows[3].socket`; absent for the whole. */
   path?: string | undefined
   reason: string
-  /** The name is there all the same, as it was put in: only what cells may have done to it is gone. */
+  /** The name exists as it was injected; only changes that cells made are lost. */
   asInjected?: boolean | undefined
-  /** With `asInjected`: identifies the object in the process that took the snapshot. Where the same object is bound when
-   *  the snapshot is restored, nothing is lost. */
+  /** With `asInjected`: identifies the object in the process that took the snapshot. If the same object is bound at the
+   *  restore, nothing is lost. */
   object?: string | undefined
 }
 
-/** What a runtime's namespace held, as bytes that are safe to load. */
+/** The contents of a namespace, as bytes that are safe to load. */
 export interface RuntimeSnapshot {
   version: 1
   language: Runtime["language"]
   data: Uint8Array
-  /** Equal for equal contents, so that an unchanged namespace need not be stored again. */
+  /** Equal for equal contents, so that an unchanged namespace is not stored again. */
   hash: string
   lost: RuntimeLoss[]
-  /** Set where `data` has only what has changed since an earlier snapshot: the hash of that one. */
+  /** Set if `data` has only the changes since an earlier snapshot: the hash of that one. */
   since?: string | undefined
   /** A later snapshot since this one, to be restored with it. */
   changes?: Pick<RuntimeSnapshot, "data" | "hash" | "lost"> | undefined
@@ -225,19 +229,19 @@ export interface RuntimeName {
   name: string
   kind: "variable" | "function" | "type" | "agent"
   type: string
-  /** Length, size or byte length, where the value has one. */
+  /** Length, size or byte length, if the value has one. */
   size?: number | undefined
   injected: boolean
 }
 
-/** The parts of Standard Schema and Standard JSON Schema that are used (zod 4, valibot, arktype …). */
+/** The parts of Standard Schema and Standard JSON Schema that Karst uses (zod 4, valibot, arktype …). */
 export interface StandardSchema<T = unknown> {
   readonly "~standard": {
     readonly version: 1
     readonly vendor: string
     readonly validate: (value: unknown) => StandardResult<T> | Promise<StandardResult<T>>
     readonly types?: { readonly input: unknown; readonly output: T } | undefined
-    /** Not every library gives it. May throw for what JSON Schema cannot say. */
+    /** Not every library has it. May throw for a schema that JSON Schema cannot express. */
     readonly jsonSchema?: { readonly input: ToJsonSchema; readonly output: ToJsonSchema } | undefined
   }
 }
@@ -251,7 +255,7 @@ export type StandardResult<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] }
 
-/** The type `retrieve` gives for a binding: what a wrapper wraps, and `unknown[]` for an array born empty. */
+/** The type that `retrieve` returns for a binding: the wrapped value's, and `unknown[]` for an empty array literal. */
 export type Retrieved<T> = T extends { readonly kind: "variable"; readonly value: infer V }
   ? WidenEmptyArray<V>
   : T extends { readonly kind: "function"; readonly call: infer F }

@@ -1,3 +1,4 @@
+// Validates values against schemas of any library (Standard Schema) or plain JSON Schema.
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
 import type { SchemaLike } from "./bindings.ts"
@@ -6,7 +7,7 @@ import { findMismatches, type Mismatch } from "./schema/json-schema-validator.ts
 
 export type Validation<T = unknown> = { ok: true; value: T } | { ok: false; message: string }
 
-/** The JSON Schema of what goes in. Plain JSON Schema is itself; a Standard Schema must be able to give it. */
+/** The JSON Schema of a schema's input. Throws a `ConfigError` if the schema's library cannot convert it. */
 export function toJsonSchema(schema: SchemaLike, options?: Record<string, unknown>): JsonSchema {
   if (!isStandardSchema(schema)) return schema
   const { vendor, jsonSchema } = schema["~standard"]
@@ -17,7 +18,6 @@ export function toJsonSchema(schema: SchemaLike, options?: Record<string, unknow
     )
   }
   try {
-    // What a library calls JSON Schema is JSON.
     return jsonSchema.input({ target: "draft-2020-12", libraryOptions: { ...zodOptions, ...options } }) as JsonSchema
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
@@ -35,7 +35,7 @@ const zodOptions = {
     const { type, coerce } = _zod.def
     return (coerce && coercedTextSchemas[type]) || "throw"
   },
-  /** A default that JSON cannot hold is left out. */
+  /** Leaves out a default that JSON cannot represent. */
   override({ jsonSchema }: { jsonSchema: { default?: unknown } }) {
     if (typeof jsonSchema.default === "bigint") delete jsonSchema.default
   },
@@ -46,7 +46,7 @@ const coercedTextSchemas: { [type: string]: JsonSchema } = {
   bigint: { type: "string", pattern: "^-?[0-9]+$" },
 }
 
-/** Whether a schema describes all arguments of a call, one by one, and not a single argument. */
+/** Returns true if a schema describes all arguments of a call as a tuple, and not a single argument. */
 export function isTuple(schema: SchemaLike): boolean {
   const known = tupleCache.get(schema)
   if (known !== undefined) return known
@@ -55,7 +55,7 @@ export function isTuple(schema: SchemaLike): boolean {
   return tuple
 }
 
-/** What `retrieve` gives: the value itself, or with a schema what the schema makes of it. */
+/** The result of `retrieve`: the value, or with a schema the validated value. */
 export async function validateRetrieved(
   name: string,
   value: unknown,
@@ -68,19 +68,19 @@ export async function validateRetrieved(
   throw new AgentError(message, { code: "invalid-value" })
 }
 
-/** Validates a value. The message of a failure names the path of each thing that is wrong. */
+/** Validates a value. The error message has the path of each problem. */
 export async function validate<T = unknown>(schema: SchemaLike, value: unknown): Promise<Validation<T>> {
   return await validateMaybeSync<T>(schema, value)
 }
 
-/** The same, at once where the schema allows it. */
+/** Validates synchronously if the schema allows it; otherwise returns a Promise. */
 export function validateMaybeSync<T = unknown>(
   schema: SchemaLike,
   value: unknown,
 ): Validation<T> | Promise<Validation<T>> {
   if (!isStandardSchema(schema)) {
     const problems = findMismatches(schema, value)
-    // Plain JSON Schema has no static type: T is what the caller says it describes.
+    // Plain JSON Schema has no static type: the caller states it as T.
     return problems.length === 0 ? { ok: true, value: value as T } : { ok: false, message: formatProblems(problems) }
   }
   const result = schema["~standard"].validate(value)
@@ -103,11 +103,11 @@ const vendorCures: { [vendor: string]: string } = {
 
 function isTupleSchema(schema: SchemaLike): boolean {
   try {
-    // For zod: a Date among the places is no reason not to know that there are places.
+    // `unrepresentable` is for zod: a Date among the items must not hide that the schema is a tuple.
     const { prefixItems, items } = toJsonSchema(schema, { unrepresentable: "any" })
     return Array.isArray(prefixItems ?? items)
   } catch {
-    // A schema that can only validate is one of a single argument.
+    // A schema without JSON Schema describes a single argument.
     return false
   }
 }
@@ -120,7 +120,7 @@ function toValidation<T>(result: StandardResult<unknown>): Validation<T> {
   }
 }
 
-// A step of a path is the key itself or an object that holds it.
+// A path step is the key or an object that has it.
 function pathKey(step: unknown): PropertyKey {
   const bare = typeof step === "object" && step !== null && "key" in step ? step.key : step
   return typeof bare === "number" || typeof bare === "symbol" ? bare : String(bare)

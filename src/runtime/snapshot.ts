@@ -1,3 +1,4 @@
+// Takes and loads snapshots of a JavaScript namespace: full ones, and ones that hold only the changes since a full one.
 import { nameProblem } from "./bindings/binding-names.ts"
 import { dropSameObjects, injectedObjects, lostObjectState, notInjectedReason } from "./bindings/used-objects.ts"
 import type { CellContext } from "./js/execute-cell.ts"
@@ -20,38 +21,38 @@ import { createDraft, type Draft } from "./snapshot/snapshot-draft.ts"
 
 export interface TakeSnapshotOptions {
   codecs: Codecs
-  /** The largest names are left out of what would be larger. */
+  /** If the snapshot would be larger, the largest names are left out. */
   maxBytes: number
-  /** The hash of an earlier snapshot: where `base` is that one, only what has changed since may be written. */
+  /** The hash of an earlier snapshot. If `base` is that snapshot, only the changes since then may be written. */
   since?: string | undefined
-  /** The last whole snapshot that was taken with `since`; brought up to date here. */
+  /** The last full snapshot taken with `since`. Updated by `takeSnapshot`. */
   base?: { last?: FullSnapshot | undefined } | undefined
 }
 
-/** A whole snapshot, and the objects it was taken of. */
+/** A full snapshot with an image of the objects it was taken from. */
 export interface FullSnapshot {
   hash: string
   size: number
   image: BaseImage
 }
 
-/** Writes down everything in a namespace that can be kept. Nothing of it is changed, and but for codecs none of its code
- *  runs: accessors are not called, proxies not entered. */
+/** Writes everything in a namespace that can be stored. Changes nothing in it, and runs none of its code except codecs:
+ *  accessors are not called and proxies not entered. */
 export function takeSnapshot({ namespace }: CellContext, options: TakeSnapshotOptions): RuntimeSnapshot {
   const { codecs, maxBytes, since, base } = options
   const changes = base?.last && base.last.hash === since ? takeChanges(namespace, base.last, options) : undefined
   if (changes) return changes
-  const { data, lost, excluded: left, isComparable: isOpen } = writeNamespace(namespace, { codecs, maxBytes })
+  const { data, lost, excluded, isComparable } = writeNamespace(namespace, { codecs, maxBytes })
   const hash = hashOf(data)
   if (base && since !== undefined) {
-    base.last = isOpen
-      ? { hash, size: data.length, image: createBaseImage(namespace, { codecs, excluded: left }) }
+    base.last = isComparable
+      ? { hash, size: data.length, image: createBaseImage(namespace, { codecs, excluded }) }
       : undefined
   }
   return { version: 1, language: "typescript", data, hash, lost }
 }
 
-/** What has changed since a whole snapshot; undefined where another whole one is to be taken. */
+/** Writes the changes since a full snapshot; returns undefined if a full snapshot should be taken instead. */
 function takeChanges(
   namespace: Namespace,
   base: FullSnapshot,
@@ -66,7 +67,7 @@ function takeChanges(
   return { version: 1, language: "typescript", data, hash: hashOf(data), lost, since: base.hash }
 }
 
-// Up to so many bytes, to write changes again and again costs no more than to write a whole snapshot.
+// Up to this size, writing the same changes repeatedly costs no more than a full snapshot.
 const minRewriteBytes = 8_192
 
 interface WriteOptions {
@@ -78,106 +79,105 @@ interface WriteOptions {
 interface WrittenSnapshot {
   data: Uint8Array
   lost: RuntimeLoss[]
-  /** The names that were left out. */
   excluded: Map<string, string | undefined>
-  /** Whether the same names can be compared with later ones: nothing was cut, and nothing was too large. */
+  /** True if later namespaces can be compared with this snapshot: nothing was split, and nothing was too large. */
   isComparable: boolean
 }
 
 function writeNamespace(namespace: Namespace, { codecs, maxBytes, changes }: WriteOptions): WrittenSnapshot {
-  const left = new Map<string, string | undefined>()
-  const met = new Set<SharingGroup>()
-  let cut = false
-  let isOpen = true
+  const excluded = new Map<string, string | undefined>()
+  const sharedGroups = new Set<SharingGroup>()
+  let splitDeep = false
+  let isComparable = true
   const onObject = (object: object) => {
     const group = changes?.unchangedGroup(object)
-    if (group) met.add(group)
+    if (group) sharedGroups.add(group)
   }
-  const drawn = (only: ReadonlySet<string> | undefined = changes?.names) =>
+  const draftOf = (only: ReadonlySet<string> | undefined = changes?.names) =>
     createDraft(namespace, {
       codecs,
-      excluded: left,
-      splitDeep: cut,
+      excluded,
+      splitDeep,
       ...(only && { only }),
       ...(changes && { onObject }),
     })
   for (;;) {
-    const whole = drawn()
+    const draft = draftOf()
     // Names that share an object are written together.
-    if (changes && addSharedNames(changes, met, namespace)) continue
-    const data = whole.incompleteInjected.size === 0 ? tryEncode(whole, changes) : undefined
-    // What holds something that cannot be kept is bound again as a whole.
-    if (!data) for (const [name, reason] of whole.incompleteInjected) left.set(name, reason)
-    else if (data instanceof RangeError && !cut) cut = true
-    else if (data instanceof Error) for (const [name, why] of unwritable(whole, drawn, data)) left.set(name, why)
+    if (changes && addSharedNames(changes, sharedGroups, namespace)) continue
+    const data = draft.incompleteInjected.size === 0 ? tryEncode(draft, changes) : undefined
+    // An injected value that is only partly storable is excluded as a whole; the host binds it again.
+    if (!data) for (const [name, reason] of draft.incompleteInjected) excluded.set(name, reason)
+    else if (data instanceof RangeError && !splitDeep) splitDeep = true
+    else if (data instanceof Error) for (const [name, why] of unwritable(draft, draftOf, data)) excluded.set(name, why)
     else {
-      const sizes = data.length > maxBytes ? sizesOf(whole, drawn) : []
+      const sizes = data.length > maxBytes ? sizesOf(draft, draftOf) : []
       if (sizes.length === 0) {
-        const lost = [...whole.lost, ...lostUsedObjects(namespace, whole, changes)]
-        return { data, lost, excluded: left, isComparable: isOpen && !cut }
+        const lost = [...draft.lost, ...lostUsedObjects(namespace, draft, changes)]
+        return { data, lost, excluded, isComparable: isComparable && !splitDeep }
       }
-      isOpen = false
+      isComparable = false
       let excess = data.length - maxBytes
       for (const { name, size } of sizes) {
         if (excess <= 0) break
-        left.set(name, `too large: of ${size} bytes, and a snapshot may have ${maxBytes}`)
+        excluded.set(name, `too large: of ${size} bytes, and a snapshot may have ${maxBytes}`)
         excess -= size
       }
     }
   }
 }
 
-/** The injected objects that cells used and that are not in the snapshot. */
-function lostUsedObjects({ bindings, used }: Namespace, whole: Draft, changes: Changes | undefined): RuntimeLoss[] {
-  const reported = new Set(whole.lost.flatMap(({ name, path }) => (path === undefined ? [name] : [])))
-  const kept = new Set(namesIn(whole))
+/** Returns the injected objects that cells used and that the snapshot does not contain. */
+function lostUsedObjects({ bindings, used }: Namespace, draft: Draft, changes: Changes | undefined): RuntimeLoss[] {
+  const reported = new Set(draft.lost.flatMap(({ name, path }) => (path === undefined ? [name] : [])))
+  const stored = new Set(namesIn(draft))
   return injectedObjects(bindings)
     .filter(
-      ({ name, value }) => used.has(value) && !kept.has(name) && !changes?.isStillValid(name) && !reported.has(name),
+      ({ name, value }) => used.has(value) && !stored.has(name) && !changes?.isStillValid(name) && !reported.has(name),
     )
     .map(lostObjectState)
 }
 
-function addSharedNames({ names, dropped }: Changes, met: Set<SharingGroup>, { scope }: Namespace): boolean {
+function addSharedNames({ names, dropped }: Changes, sharedGroups: Set<SharingGroup>, { scope }: Namespace): boolean {
   const { size } = names
-  for (const name of [...met].flatMap((group) => group.names)) {
+  for (const name of [...sharedGroups].flatMap((group) => group.names)) {
     if (names.has(name) || !Object.hasOwn(scope, name)) continue
     names.add(name)
     dropped.push(name)
   }
-  met.clear()
+  sharedGroups.clear()
   return names.size > size
 }
 
-/** Replaces a namespace by what a snapshot holds. Runs no code of it but declarations of functions and classes. A
- *  snapshot that is none, or whose bytes were changed, is an `AgentError`, and nothing has happened then. */
+/** Replaces the contents of a namespace by those of a snapshot. Runs none of its code except declarations of functions
+ *  and classes. Throws an `AgentError` and changes nothing if the snapshot is invalid or its bytes were changed. */
 export async function loadSnapshot(
   snapshot: RuntimeSnapshot,
-  place: CellContext,
-  { codecs, endCells: leave }: LoadSnapshotOptions,
+  context: CellContext,
+  { codecs, endCells }: LoadSnapshotOptions,
 ): Promise<RuntimeLoss[]> {
-  const { namespace } = place
+  const { namespace } = context
   const parts = readSnapshot(snapshot)
   const inPlace = !localCopies.has(snapshot)
-  leave()
+  endCells()
   namespace.reset()
   const bound = namespace.boundValues()
   const lost: RuntimeLoss[] = []
   for (const part of parts) {
-    const missing = await restorePayload(part, place, { codecs, bound, inPlace }).catch((cause: unknown) => {
+    const missing = await restorePayload(part, context, { codecs, bound, inPlace }).catch((cause: unknown) => {
       namespace.reset()
       throw invalidSnapshot("its parts do not fit together", cause)
     })
     lost.push(...missing)
   }
   const values = new Map<string, unknown>()
-  // Objects that a codec made anew for guarded names: the guard holds for them too.
+  // Objects that a codec created for guarded names: they are guarded as well.
   const guarded: Record<string, unknown> = {}
   for (const [name, value] of parts.flatMap(({ contents }) => contents)) {
     const current = bound.get(name)
     if (!current) lost.push({ name, reason: notInjectedReason })
     else if (!current.isVariable) lost.push({ name, reason: "it was data, and is something else in this runtime" })
-    // What could not be decoded is told already; the injected one stays.
+    // If decoding failed, the loss is already reported and the injected object stays.
     else if (isGuarded(current.value)) {
       if (value !== undefined && value !== unwrapObjectProxy(current.value)) guarded[name] = value
     } else if (value !== undefined && (!inPlace || !fillInPlace(current.value, value))) values.set(name, value)
@@ -204,30 +204,30 @@ const isGuarded = (value: unknown) => unwrapObjectProxy(value) !== value
 
 export interface LoadSnapshotOptions {
   codecs: Codecs
-  /** Ends what cells have under way in the namespace as it is. */
+  /** Ends the cells that are still running in the current namespace. */
   endCells(): void
 }
 
-/** Takes a snapshot for another runtime in this process: it is given the same host objects, which must not change. */
-export function takeLocalCopy(place: CellContext, codecs: Codecs): RuntimeSnapshot {
-  const snapshot = takeSnapshot(place, { codecs, maxBytes: Number.POSITIVE_INFINITY })
+/** Takes a snapshot for another runtime in this process, whose load must not change the shared host objects. */
+export function takeLocalCopy(context: CellContext, codecs: Codecs): RuntimeSnapshot {
+  const snapshot = takeSnapshot(context, { codecs, maxBytes: Number.POSITIVE_INFINITY })
   localCopies.add(snapshot)
   return snapshot
 }
 
 const localCopies = new WeakSet<RuntimeSnapshot>()
 
-/** What a snapshot holds: a whole one, or the rest of that and what has changed since. */
+/** Returns the payloads of a snapshot: the full one, and the changes since then if there are any. */
 function readSnapshot({ version, language, data, hash, since, changes }: RuntimeSnapshot): Payload[] {
   if (version !== 1) throw invalidSnapshot(`it is of version ${String(version)}, and this Karst knows version 1`)
   if (language !== "typescript") throw invalidSnapshot(`it is of a ${String(language)} runtime`)
   if (since !== undefined) {
     throw invalidSnapshot("it has only what changed since another one, which is restored with this one as `changes`")
   }
-  const whole = checkPayload(readBytes(data, hash))
-  if (!changes) return [whole]
+  const draft = checkPayload(readBytes(data, hash))
+  if (!changes) return [draft]
   const changed = readBytes(changes.data, changes.hash)
-  return [withoutNames(whole, droppedNames(changed)), checkPayload(changed)]
+  return [withoutNames(draft, droppedNames(changed)), checkPayload(changed)]
 }
 
 function readBytes(data: unknown, hash: string): unknown {
@@ -238,25 +238,25 @@ function readBytes(data: unknown, hash: string): unknown {
 
 type DraftOnly = (names: ReadonlySet<string>) => Draft
 
-function tryEncode({ payload, mayBeDeep: deep }: Draft, changes?: Changes): Uint8Array | Error {
+function tryEncode({ payload, mayBeDeep }: Draft, changes?: Changes): Uint8Array | Error {
   try {
-    return encodeSnapshot(changes ? { ...payload, dropped: changes.dropped } : payload, deep)
+    return encodeSnapshot(changes ? { ...payload, dropped: changes.dropped } : payload, mayBeDeep)
   } catch (error) {
     if (error instanceof Error) return error
     throw error
   }
 }
 
-function sizesOf(whole: Draft, only: DraftOnly): { name: string; size: number }[] {
-  return namesIn(whole)
-    .map((name) => ({ name, size: encodeSnapshot(only(new Set([name])).payload).length }))
+function sizesOf(draft: Draft, draftOnly: DraftOnly): { name: string; size: number }[] {
+  return namesIn(draft)
+    .map((name) => ({ name, size: encodeSnapshot(draftOnly(new Set([name])).payload).length }))
     .sort((one, other) => other.size - one.size)
 }
 
-/** The names with something that the engine refuses to write, and what it says. */
-function unwritable(whole: Draft, only: DraftOnly, error: Error): [name: string, reason: string][] {
-  const found = namesIn(whole).flatMap((name): [string, string][] => {
-    const problem = tryEncode(only(new Set([name])))
+/** Finds the names that V8 cannot serialize, with its error messages. Throws the error if there is none. */
+function unwritable(draft: Draft, draftOnly: DraftOnly, error: Error): [name: string, reason: string][] {
+  const found = namesIn(draft).flatMap((name): [string, string][] => {
+    const problem = tryEncode(draftOnly(new Set([name])))
     return problem instanceof Error ? [[name, `it cannot be written: ${problem.message}`]] : []
   })
   if (found.length === 0) throw error

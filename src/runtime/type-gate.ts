@@ -1,3 +1,4 @@
+// The type gate: checks the cells of one runtime with TypeScript, against the types of its names, before they run.
 import type { ActionError } from "../core/event.ts"
 import type { ParsedCell } from "./compiler/parse-cell.ts"
 import { analyseScope } from "./compiler/scope-analysis.ts"
@@ -15,52 +16,52 @@ import {
   type TypeChecker,
 } from "./type-gate/typescript-checker.ts"
 
-/** Checks the cells of one runtime against the types of what is in its namespace, before they run. */
 export interface TypeGate {
-  /** Loads the checker; a `MissingPeerError` when TypeScript 7 is not installed. */
+  /** Loads the checker. Throws a `MissingPeerError` if TypeScript 7 is not installed. */
   open(): Promise<void>
-  /** Judges a cell. Needs `open` first. Never throws: a checker that fails gives a hint, not a refusal. */
+  /** Checks a cell; `open` must be called first. Never throws: if the checker fails, the cell gets a hint. */
   check(cell: ParsedCell, mode: TypeGateMode, names: GateNamespace): GateVerdict
 }
 
 /** The namespace as the gate sees it. */
 export interface GateNamespace {
-  /** Declarations of what was injected, as `declare` writes them. */
+  /** The declarations of the injected values, as `declare` writes them. */
   declarations: string
-  /** Names that are declared as if their author had said so, but were only inferred. */
+  /** Injected names whose types were not written by the author but inferred from the values. */
   inferredNames?: ReadonlySet<string> | undefined
-  /** Every name there is, with its value, or with anything that is the same for as long as the value is. */
+  /** All names with their values, or with placeholders that change whenever the value changes. */
   values: ReadonlyMap<string, unknown>
-  /** The running values, or what has their members, as far as they can be looked at. */
+  /** The values that can be inspected, or objects with the same members. */
   liveValues: ReadonlyMap<string, unknown>
-  /** Methods that give promises for certain, by the name of their object: their calls pass a gate. */
+  /** Methods whose calls always return promises, because they pass the call gate, by the name of their object. */
   promiseMethods?: PromiseMethods | undefined
-  /** Names a cell finds besides. */
+  /** Other names that a cell can use. */
   ambient: ReadonlySet<string>
 }
 
 export interface GateVerdict {
-  /** Set when the cell must not run. */
+  /** Set if the cell must not run. */
   error?: ActionError | undefined
-  /** The findings that are not certain enough to refuse the cell, a line each. They are given to the model with the
-   *  result of the cell, in both modes. */
+  /** Findings that are not certain enough to refuse the cell, one line each. The model sees them with the result of the
+   *  cell, in both modes. */
   hints: string[]
-  /** Keeps the types of the names the cell made. To be called with the names there are when it has run. */
+  /** Stores the types of the names that the cell declared. Call it after the cell has run, with the names that exist.
+   *  */
   rememberTypes(values: GateNamespace["values"]): void
 }
 
 export function createTypeGate(): TypeGate {
-  const made = createCellNames()
+  const cellNames = createCellNames()
   const history = createCellHistory()
   let checker: TypeChecker | undefined
-  let host: { text: string; names: Map<string, HostName> } = { text: "", names: new Map() }
+  let hostDeclarations: { text: string; names: Map<string, HostName> } = { text: "", names: new Map() }
 
-  const checkTwice = (code: string, declarations: string): CheckResult => {
+  const checkWithRetry = (code: string, declarations: string): CheckResult => {
     if (!checker) throw new Error("The type gate was not opened.")
     try {
       return checker.check(code, declarations)
     } catch {
-      // Its process may have been ended from outside; a new one knows the same.
+      // The compiler process may have been killed. Try once more with a new one.
       return checker.check(code, declarations)
     }
   }
@@ -70,50 +71,47 @@ export function createTypeGate(): TypeGate {
       checker ??= await sharedTypeChecker()
     },
     check(cell, mode, names) {
-      if (host.text !== names.declarations)
-        host = { text: names.declarations, names: parseHostNames(names.declarations) }
-      const earlier = made.current(names.values)
+      const { declarations } = names
+      if (hostDeclarations.text !== declarations)
+        hostDeclarations = { text: declarations, names: parseHostNames(declarations) }
+      const knownCellNames = cellNames.current(names.values)
       const known = {
-        host: names.inferredNames ? markInferred(host.names, names.inferredNames) : host.names,
-        cellNames: earlier,
+        host: names.inferredNames ? markInferred(hostDeclarations.names, names.inferredNames) : hostDeclarations.names,
+        cellNames: knownCellNames,
         names: new Set([...names.values.keys(), ...names.ambient]),
         history,
         values: names.liveValues,
         promiseMethods: names.promiseMethods ?? new Map(),
       }
       try {
-        const checked = checkTwice(
-          createCellModule(cell, host.names, earlier, names.values),
-          `${host.text}\nexport type host_ = 0`,
+        const checked = checkWithRetry(
+          createCellModule(cell, hostDeclarations.names, knownCellNames, names.values),
+          `${hostDeclarations.text}\nexport type host_ = 0`,
         )
-        const inCell = checked.diagnostics.filter(({ end }) => end <= cell.code.length)
-        const {
-          blocked,
-          doubtful,
-          mistypedNames: loosened,
-          tree,
-        } = judgeDiagnostics(cell, { ...checked, diagnostics: inCell }, known)
-        const lines = (found: Diagnostic[]) => explainDiagnostics(cell.code, found)
+        const diagnostics = checked.diagnostics.filter(({ end }) => end <= cell.code.length)
+        const judgement = judgeDiagnostics(cell, { ...checked, diagnostics }, known)
+        const { blocked, doubtful, mistypedNames, tree } = judgement
+        const explain = (found: Diagnostic[]) => explainDiagnostics(cell.code, found)
         const [first] = blocked
         if (first && mode === "block") {
           const error: ActionError = {
             kind: "type",
-            message: lines(blocked).join("\n"),
+            message: explain(blocked).join("\n"),
             ...positionAt(cell.code, first.start),
           }
-          return { error, hints: lines(doubtful), rememberTypes() {} }
+          return { error, hints: explain(doubtful), rememberTypes() {} }
         }
-        const trust = createTrustAnalysis(cell, tree, { ...known, mistypedNames: loosened })
-        const { names: own } = tree.scopes.cell
+        const trust = createTrustAnalysis(cell, tree, { ...known, mistypedNames })
+        const { names: cellDeclarations } = tree.scopes.cell
         const types = namesDeclaredBy(cell, checked, (name) => {
-          const declaration = own?.get(name)
-          return declaration ? trust.ofDeclaration(declaration) : "loose"
+          const declaration = cellDeclarations?.get(name)
+          return declaration ? trust.ofDeclaration(declaration) : "untrusted"
         })
         return {
-          hints: lines([...blocked, ...doubtful]),
+          hints: explain([...blocked, ...doubtful]),
           rememberTypes(values) {
-            made.remember(types, values, names.values)
-            recordCell(history, cell, tree, loosened)
+            cellNames.remember(types, values, names.values)
+            recordCell(history, cell, tree, mistypedNames)
           },
         }
       } catch (error) {
@@ -123,43 +121,43 @@ export function createTypeGate(): TypeGate {
   }
 }
 
-function markInferred(names: ReadonlyMap<string, HostName>, guessed: ReadonlySet<string>): Map<string, HostName> {
+function markInferred(names: ReadonlyMap<string, HostName>, inferred: ReadonlySet<string>): Map<string, HostName> {
   const entries = [...names].map(([name, known]): [string, HostName] => {
-    return [name, guessed.has(name) ? { ...known, certain: false } : known]
+    return [name, inferred.has(name) ? { ...known, certain: false } : known]
   })
   return new Map(entries)
 }
 
-/** The cell as a module, with all it sees. That comes last, so that every place in the cell stays where it is; and only
- *  what the cell mentions, so that a long session costs no more than a short one. */
+/** Returns the cell as a module, followed by the declarations of the names that it mentions. They come last, so that
+ *  offsets in the cell stay valid. Names that are not mentioned are left out, so that long sessions stay fast. */
 function createCellModule(
   cell: ParsedCell,
-  host: ReadonlyMap<string, HostName>,
-  made: ReadonlyMap<string, CellName>,
+  hostNames: ReadonlyMap<string, HostName>,
+  cellNames: ReadonlyMap<string, CellName>,
   values: GateNamespace["values"],
 ): string {
   const { cell: level, references } = analyseScope(cell)
-  const own = new Set([...(level.names?.keys() ?? []), ...typesDeclaredIn(cell).map(({ name }) => name)])
+  const cellDeclarations = new Set([...(level.names?.keys() ?? []), ...typesDeclaredIn(cell).map(({ name }) => name)])
   const assigned = new Set(references.values().flatMap((each) => (each.write && !each.declaration ? [each.name] : [])))
   const imported: string[] = []
   const declared: string[] = []
-  const seen = new Set(own)
-  const mention = (text: string) => {
+  const handled = new Set(cellDeclarations)
+  const addDeclarations = (text: string) => {
     for (const [name] of text.matchAll(identifiers)) {
-      if (seen.has(name)) continue
-      seen.add(name)
-      const known = made.get(name)
-      // What was made with something that the cell declares anew is not what the new one says.
-      const isStale = known && [...known.text.matchAll(identifiers)].some(([word]) => own.has(word))
+      if (handled.has(name)) continue
+      handled.add(name)
+      const known = cellNames.get(name)
+      // The stored type is stale if it mentions a name that the cell declares again.
+      const isStale = known && [...known.text.matchAll(identifiers)].some(([word]) => cellDeclarations.has(word))
       if (known && !isStale) declared.push(known.text)
-      else if (known || (values.has(name) && !host.has(name))) declared.push(`declare let ${name}: any`)
-      else if (host.has(name) && assigned.has(name))
+      else if (known || (values.has(name) && !hostNames.has(name))) declared.push(`declare let ${name}: any`)
+      else if (hostNames.has(name) && assigned.has(name))
         declared.push(`declare let ${name}: typeof import("./host").${name}`)
-      else if (host.has(name)) imported.push(name)
-      if (known) mention(known.text)
+      else if (hostNames.has(name)) imported.push(name)
+      if (known) addDeclarations(known.text)
     }
   }
-  mention(cell.code)
+  addDeclarations(cell.code)
   return [cell.code, `;import { ${imported.join(", ")} } from "./host"`, ...declared, "export {}"].join("\n")
 }
 

@@ -1,3 +1,4 @@
+// Checks data that is read from an archive: anyone may have changed its files.
 import {
   isBoolean,
   isFiniteNumber,
@@ -13,21 +14,19 @@ import type { AgentEvent } from "../core/event.ts"
 import { isCallLog, type LoggedCall } from "./call-log.ts"
 import type { SessionRecord } from "./session-archive.ts"
 
-// An archive is a file that anybody may have changed: what is read from it is checked before anything is done with it.
-
-/** The record of a session. Throws an `AgentError` of code `corrupt` that names what is wrong. */
+/** Throws an `AgentError` of code `corrupt` if the value is not a session record. */
 export function checkRecord(value: unknown, where: string): SessionRecord {
   if (isSessionRecord(value)) return value as SessionRecord
   throw damagedSessionError(`The record of a session in ${where} is not as Karst writes it.`)
 }
 
-/** One event of a log. Throws an `AgentError` of code `corrupt` that names it by its position. */
+/** Throws an `AgentError` of code `corrupt`, with the position, if the value is not an event. */
 export function checkEvent(value: unknown, index: number, where: string): AgentEvent {
   if (isEvent(value)) return value as AgentEvent
   throw damagedSessionError(`Event ${index + 1} of ${where} is not as Karst writes it.`)
 }
 
-/** The calls of the cycle that was under way. Throws an `AgentError` of code `corrupt`. */
+/** Throws an `AgentError` of code `corrupt` if the value is not a call log. */
 export function checkCalls(value: unknown, where: string): LoggedCall[] | undefined {
   if (value === undefined) return undefined
   if (isCallLog(value)) return value as LoggedCall[]

@@ -1,10 +1,11 @@
+// Exports trajectories in the Agent Trajectory Interchange Format (ATIF).
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { type AssistantMessage, type Message, messageText } from "../core/message.ts"
 import { createOwnEventFilter, type Trajectory } from "../core/trajectory.ts"
 import type { Usage } from "../core/usage.ts"
 
-/** A trajectory in the Agent Trajectory Interchange Format, for tools that read it. */
+/** A trajectory in the Agent Trajectory Interchange Format. */
 export interface Atif {
   schema_version: "ATIF-v1.4"
   session_id: string
@@ -22,7 +23,7 @@ export interface AtifStep {
   tool_calls?: { tool_call_id: string; function_name: string; arguments: { [key: string]: Json } }[]
   observation?: { results: { source_call_id: string; content: string }[] }
   metrics?: AtifMetrics<"">
-  /** The model that answered and, of a coding CLI, the provider. */
+  /** The model that answered; for a coding CLI, `extra` has the provider. */
   model_name?: string
   extra?: { provider: string }
 }
@@ -31,8 +32,8 @@ type AtifMetrics<P extends string> = {
   [K in `${P}${"prompt_tokens" | "completion_tokens" | "cached_tokens" | "cost_usd"}`]?: number
 }
 
-/** Writes a trajectory in the Agent Trajectory Interchange Format. A cell is a call of `code`; what sub-agents did is what
- *  their calls gave. */
+/** Converts a trajectory to the Agent Trajectory Interchange Format. A cell becomes a call of `code`; the work of a
+ *  sub-agent appears only as the result of its call. */
 export function toAtif(trajectory: Trajectory, options: { version?: string | undefined } = {}): Atif {
   const { agent, system, usage, startedAt, events, session, runs } = trajectory
   const steps: AtifStep[] = []
@@ -69,7 +70,7 @@ function answerSource({ model, provider }: EventOf<"message-end">): Pick<AtifSte
   }
 }
 
-// A coding CLI tells what an answer used after the answer.
+// A coding CLI reports the usage of an answer after the answer.
 function addMetrics(steps: AtifStep[], usage: Usage): void {
   const answer = steps.findLast((step) => step.source === "agent")
   if (answer && Object.keys(answer.metrics ?? {}).length === 0) answer.metrics = metricsOf(usage)

@@ -1,3 +1,5 @@
+// Logs the calls of the cycle under way, so that a session that is resumed after a crash knows which calls were
+// started.
 import { isBoolean, isListOf, isObjectWith, isString, type ShapeCheck } from "../core/checks/check-shape.ts"
 import type { CallPreview } from "../core/event.ts"
 
@@ -7,28 +9,26 @@ export interface LoggedCall {
   ended: boolean
 }
 
-/** The calls of the cycle under way of a session. They are written while the cycle goes on, so that a process that resumes
- *  the session after a crash knows which calls were started. */
 export interface CallLog {
-  /** A run begins: from now on calls are logged. */
+  /** Empties the log for a new run. From now on calls are logged. */
   startRun(): void
   /** Logs a call that is about to be made. The returned function logs its end. */
   logCall(call: CallPreview): () => void
-  /** A cycle is saved: calls that ended are part of the conversation now. */
+  /** After a saved cycle: drops the calls that have ended, because they are in the conversation now. */
   dropEndedCalls(): void
-  /** What is to be stored; undefined where that is stored already. */
+  /** Returns the calls and marks them as stored; undefined if nothing has changed since. */
   takeUnstored(): LoggedCall[] | undefined
 }
 
-/** `changed` is called after a change, once until the change is taken. */
-export function createCallLog(changed: () => void): CallLog {
+/** `onChange` is called for the first change after `takeUnstored`. */
+export function createCallLog(onChange: () => void): CallLog {
   let calls: LoggedCall[] = []
   let isStored = true
 
-  function change(): void {
+  function markChanged(): void {
     if (!isStored) return
     isStored = false
-    changed()
+    onChange()
   }
 
   return {
@@ -39,13 +39,13 @@ export function createCallLog(changed: () => void): CallLog {
     logCall(call) {
       const entry = { call, ended: false }
       calls.push(entry)
-      // Calls without an outcome matter most.
+      // If there are too many, drop the oldest call that has ended: calls without an outcome matter most.
       const oldest = calls.length > maxLoggedCalls ? calls.findIndex(({ ended }) => ended) : -1
       if (oldest >= 0) calls.splice(oldest, 1)
-      change()
+      markChanged()
       return () => {
         entry.ended = true
-        change()
+        markChanged()
       }
     },
     dropEndedCalls() {
@@ -63,7 +63,7 @@ export function createCallLog(changed: () => void): CallLog {
 
 const maxLoggedCalls = 200
 
-/** Whether a value read from an archive is as `takeUnstored` gave it. */
+/** Checks a call log that was read from an archive. */
 export const isCallLog: ShapeCheck = isListOf(
   isObjectWith({ call: isObjectWith({ binding: isString, args: isString }, { method: isString }), ended: isBoolean }),
 )

@@ -1,21 +1,20 @@
+// Decides whether to trust a folder that only a session handle names. A handle may come from anywhere, so such a folder
+// must belong to the current user, and nobody else may be able to write it.
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs"
 import { dirname, isAbsolute, join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
-import { fileOf } from "../stores/file-names.ts"
+import { sessionDirectory } from "./folder/session-file.ts"
+import { lockFile } from "./folder/session-folder.ts"
 
-// A handle is a text that may come from anywhere, so a folder that only a handle names is used only if it belongs to the current user and
-// nobody else can write it. The folders above it are not checked: another user who can rename them can only put
-// folders of the current user in its place.
-
-/** Refuses an archive that only a handle names, unless nobody but the current user can have written the session. */
+/** Throws if anyone but the current user can have written the session. The folders above the archive are not checked: a
+ *  user who can rename them can only put other folders of the current user in its place. */
 export function refuseForeignArchive(folder: string, id: string): void {
   const cure = "Give the archive to trust it: { resume, archive }."
   if (!isAbsolute(folder))
     throw new ConfigError(`The handle names the folder "${folder}", which is no full path. ${cure}`)
-  const session = join(folder, fileOf(`sessions/${id}`))
-  const parts = [folder, join(folder, ".store"), join(folder, "sessions"), session]
-  const files = [join(folder, ".store"), session].flatMap(listEntries)
-  for (const path of [...parts, ...files]) {
+  const session = sessionDirectory(folder, id)
+  const parts = [folder, join(folder, lockFile), join(folder, "sessions"), session]
+  for (const path of [...parts, ...listEntries(session)]) {
     const found = lstatSync(path, { throwIfNoEntry: false })
     const problem = found && (path !== folder && found.isSymbolicLink() ? "is a link" : ownershipProblem(path, 0o022))
     if (problem)
@@ -24,20 +23,23 @@ export function refuseForeignArchive(folder: string, id: string): void {
   if (!statSync(folder, { throwIfNoEntry: false })) refuseForeignParent(folder)
 }
 
-/** What the owner is told when approvals do not count because only a handle names their archive. */
+/** The warning that approvals do not count because only a handle names their archive. */
 export function approvalsIgnoredMessage(approved: readonly string[]): string {
   const names = approved.map((each) => JSON.stringify(each)).join(", ")
-  return `What was always allowed in this session is asked again (${names}), because only the handle names its archive. Give the archive to have it count: { resume, archive }.`
+  return (
+    `What was always allowed in this session is asked again (${names}), because only the handle names its archive. ` +
+    "Give the archive to have it count: { resume, archive }."
+  )
 }
 
-/** Refuses a working folder that only a handle or its archive names: a coding CLI would take its settings from there. Members of its group
- *  may write it, as in many a project. */
+/** Throws if others can write a working folder that only a handle or its archive names: a coding CLI would take its
+ *  settings from there. Members of its group may write it, as in many projects. */
 export function refuseForeignCwd(cwd: string): void {
   const problem = isAbsolute(cwd) ? ownershipProblem(cwd, 0o002) : "is no full path"
   if (problem) throw notTrustedError(cwd, problem, "Name the folder yourself, by the option cwd, to trust it.")
 }
 
-// An archive that is gone is made again, in a folder that must be the user's as well.
+// A missing archive is created again, so its nearest existing parent must belong to the user too.
 function refuseForeignParent(folder: string): void {
   let parent = dirname(folder)
   while (!statSync(parent, { throwIfNoEntry: false }) && dirname(parent) !== parent) parent = dirname(parent)
@@ -48,7 +50,7 @@ function refuseForeignParent(folder: string): void {
 function ownershipProblem(path: string, others: number): string | undefined {
   const user = process.getuid?.()
   const found: Stats | undefined = statSync(path, { throwIfNoEntry: false })
-  // Windows has neither users by number nor modes.
+  // Windows has neither user ids nor modes.
   if (user === undefined || !found) return undefined
   if (found.uid !== user) return `belongs to user ${found.uid}, and this process is of user ${user}`
   if (found.mode & others) return `can be written by others (mode ${(found.mode & 0o777).toString(8)})`

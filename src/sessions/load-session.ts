@@ -1,3 +1,4 @@
+// Loads a stored session for reading.
 import { readFile, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import type { Session } from "../core/agent.ts"
@@ -5,15 +6,15 @@ import { isListOf, isObject } from "../core/checks/check-shape.ts"
 import { isMessageList } from "../core/checks/message-shape.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { Trajectory } from "../core/trajectory.ts"
-import { keyOf } from "../stores/file-names.ts"
 import { isEvent } from "./archive-checks.ts"
+import { nameOfPath } from "./folder/file-names.ts"
 import { refuseForeignArchive } from "./handle-trust.ts"
 import { saveTrajectory, sessionTrajectory } from "./session.ts"
 import { type ArchiveSource, readSession, withArchive } from "./session-archive.ts"
 import { parseSessionHandle, sessionHandle } from "./session-handle.ts"
 
-/** A session to look at: from an archive by its id, or from its handle, its own folder, or a file that `session.save`
- *  wrote. Nothing can be sent to it. */
+/** Loads a session from an archive by its id, or from its handle, its own folder, or a file that `session.save` wrote.
+ *  Nothing can be sent to it. */
 export async function loadSession(source: ArchiveSource, id?: string): Promise<Session> {
   const { record, folder, directory } = await locateAndLoad(source, id)
   const session = record.session ?? "unknown"
@@ -62,15 +63,15 @@ async function locateAndLoad(source: ArchiveSource, id: string | undefined): Pro
   if (!found.isDirectory()) return { record: await readTrajectory(source) }
   const parent = dirname(source)
   const isSession = basename(parent) === "sessions" && (await stat(join(source, "session.json")).catch(() => undefined))
-  if (isSession) return await loadFromArchive(dirname(parent), keyOf(basename(source)) ?? basename(source))
+  if (isSession) return await loadFromArchive(dirname(parent), nameOfPath(basename(source)) ?? basename(source))
   throw new ConfigError(`loadSession: "${source}" is not the folder of one session. Give its id as well.`)
 }
 
 async function loadFromArchive(source: ArchiveSource, id: string): Promise<LoadedSession> {
   return await withArchive(source, async (archive) => {
     const { record, events } = await readSession(archive, id)
-    const told = sessionTrajectory(id, events, record.completedAt)
-    return { record: told, folder: archive.folder, directory: archive.directory(id) }
+    const trajectory = sessionTrajectory(id, events, record.completedAt)
+    return { record: trajectory, folder: archive.folder, directory: archive.directory(id) }
   })
 }
 

@@ -1,3 +1,4 @@
+// Records the outcomes of everything outside a session's runs, for replays.
 import { randomBytes } from "node:crypto"
 import { types } from "node:util"
 import { callName, previewCall } from "../actions/preview-call.ts"
@@ -9,14 +10,14 @@ import type { StateChanges } from "../tools/tool-state.ts"
 import type { CallLog } from "./call-log.ts"
 import { encodeFailure, encodeOutcome, type Outcome } from "./outcome-codec.ts"
 
-/** One thing that came from outside a run: an answer of the model, what a call came to, the time and the randomness of a
- *  cell. `in` is the run: its number in the session, and the way to it where another run has started it. */
+/** One outcome from outside a run: an answer of a model, the outcome of a call, or the clock values and random numbers
+ *  of a cell. `in` is the run: its number in the session, and the path of child runs below it. */
 export type RecordingEntry =
   | { kind: "model"; in: string; model: number; call: RecordedCall }
   | { kind: "call"; in: string; name: string; args: string; outcome: Outcome; state?: StateChanges }
   | { kind: "cell"; in: string; times: number[]; randoms: number[] }
 
-/** Writes down all that comes from outside a run, so that it can be replayed with nothing outside. `calls` logs the calls of
+/** A journal that records every outcome from outside a run, so that the run can be replayed. `calls` logs the calls of
  *  the cycle under way. */
 export function createRecordingJournal(path: string, write: (entry: RecordingEntry) => void, calls: CallLog): Journal {
   let models = 0
@@ -47,7 +48,7 @@ export function createRecordingJournal(path: string, write: (entry: RecordingEnt
       return recordModel(model, (call) => write({ kind: "model", in: path, model: number, call }), { requests: false })
     },
     cellEnv() {
-      // What is written is stored when the cycle ends: until then it grows.
+      // The entry grows until the cycle ends; it is stored then.
       const entry = { kind: "cell" as const, in: path, times: [] as number[], randoms: [] as number[] }
       write(entry)
       return {
@@ -60,7 +61,7 @@ export function createRecordingJournal(path: string, write: (entry: RecordingEnt
   }
 }
 
-/** A call's arguments as text that is equal for equal arguments, as far as they are data. Nothing of them is run. */
+/** The arguments of a call as text: equal for equal data. No code of the arguments is executed. */
 export function argumentsText({ args }: RuntimeCall): string {
   try {
     return JSON.stringify(plainCopy(args, new Set())).slice(0, 100_000)
@@ -69,7 +70,7 @@ export function argumentsText({ args }: RuntimeCall): string {
   }
 }
 
-/** A copy with no code in it, so that JSON finds no `toJSON` and no getter to call. Throws for what is circular. */
+/** Copies a value without code, so that JSON.stringify calls no `toJSON` and no getter. Throws for circular data. */
 function plainCopy(value: unknown, path: Set<object>): unknown {
   if (typeof value === "bigint") return `${value}n`
   if (typeof value === "function") return "[function]"
@@ -102,7 +103,7 @@ function pushLimited(values: number[], value: number): number {
 
 const maxNotedValues = 1000
 
-// Cells draw ids and keys from this, so it must not be weaker than the real one.
+// Cells may derive ids and keys from this, so it must be cryptographically strong.
 function strongRandom(): number {
   return Number(randomBytes(8).readBigUInt64LE() >> 11n) / 2 ** 53
 }

@@ -1,3 +1,4 @@
+// Replays a run from the recording of a session.
 import { callName } from "../actions/preview-call.ts"
 import type { Journal } from "../actions/run-journal.ts"
 import { AgentError } from "../core/errors.ts"
@@ -7,13 +8,13 @@ import { decodeOutcome } from "./outcome-codec.ts"
 import { argumentsText, type RecordingEntry } from "./recording-journal.ts"
 
 export interface ReplayJournalOptions {
-  /** Calls that are made all the same, as `binding` or `binding.method`. */
+  /** Calls that are really made, as `binding` or `binding.method`. */
   live: readonly string[]
-  /** Told what the recording does not have. */
+  /** Called with a description of an outcome that the recording does not have. */
   onMissing(what: string): void
 }
 
-/** Answers all that a run asks from outside by what was recorded of it: no model is asked and no call is made. */
+/** A journal that replays recorded outcomes: no model is called, and no call is made except the `live` ones. */
 export function createReplayJournal(
   path: string,
   entries: readonly RecordingEntry[],
@@ -57,7 +58,7 @@ export function createReplayJournal(
   }
 }
 
-/** Lets calls that are under way together end in the order in which they once ended. */
+/** Releases the outcomes of parallel calls in their recorded order. */
 function createRecordedOrder(): (position: number) => Promise<void> {
   const waiting: { position: number; end: () => void }[] = []
   function endFirst(): void {
@@ -72,7 +73,7 @@ function createRecordedOrder(): (position: number) => Promise<void> {
   }
 }
 
-// Beyond what was noted time goes on, so that whoever waits for it comes to an end.
+// After the recorded values the clock continues in steps, so that code that waits for a time ends.
 function replayNumbers(values: readonly number[], step: number): () => number {
   let index = 0
   let last = values.at(0) ?? 0

@@ -1,3 +1,4 @@
+// Archives of sessions in a folder or a store: open, list, read and delete.
 import { resolve } from "node:path"
 import { checkName } from "../core/checks/check-name.ts"
 import { isObject } from "../core/checks/check-shape.ts"
@@ -6,29 +7,29 @@ import type { AgentEvent, Metadata, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { messageText } from "../core/message.ts"
 import type { RuntimeLoss, RuntimeSnapshot } from "../runtime/runtime.ts"
-import { fileStore } from "../stores/file.ts"
-import { fileOf } from "../stores/file-names.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import type { ReadArtifact } from "../tools/artifacts.ts"
 import { checkCalls, checkEvent, checkRecord, damagedSessionError } from "./archive-checks.ts"
 import type { LoggedCall } from "./call-log.ts"
+import { sessionDirectory } from "./folder/session-file.ts"
+import { openSessionFolder, type SessionStore } from "./folder/session-folder.ts"
 import type { RecordingEntry } from "./recording-journal.ts"
 import { isWriterBusy, type WriterIdentity } from "./writer-identity.ts"
 
-/** Where sessions are kept: a folder, or any store. */
+/** Where sessions are stored: a folder, or any store. */
 export type ArchiveSource = string | Store
 
-/** What `agent.session` takes to keep a session, or to go on with one. */
+/** The options of `agent.session` to archive a session or to resume one. */
 export interface ArchiveOptions {
-  /** Keeps the session: in this folder, as `sessions/<id>/events.jsonl`, or in a store. Default: it is not kept. */
+  /** Stores the session in this folder, as `sessions/<id>/events.jsonl`, or in a store. Default: it is not stored. */
   archive?: ArchiveSource | undefined
-  /** Goes on with a session: its `handle`, or its id together with `archive`. */
+  /** Resumes a session: its `handle`, or its id together with `archive`. */
   resume?: string | undefined
-  /** Whether all that comes from outside its runs is archived as well, so that it can be replayed: what models said and
-   *  functions gave. Default true. */
+  /** Also stores a recording, so that the session can be replayed: the answers of models and the results of functions.
+   *  Default true. */
   recording?: boolean | undefined
-  /** Goes on with the system prompt of the session that is resumed, even if the definition of the agent has changed since. Default
-   *  false: the next run begins with the current one. */
+  /** Keeps the system prompt of the resumed session, even if the agent has changed since. Default false: the next run
+   *  uses the current one. */
   keepPrompt?: boolean | undefined
 }
 
@@ -36,60 +37,60 @@ export interface ArchiveOptions {
 export interface SessionInfo {
   id: string
   agent: string
-  /** How its first prompt begins. */
+  /** The beginning of its first prompt. */
   title: string
   createdAt: number
   updatedAt: number
-  /** When it was closed, if it was. */
+  /** When it was closed; absent if it was not. */
   completedAt?: number
-  /** Its last run failed because the account's limit was reached. */
+  /** Set if its last run failed because the account's limit was reached. */
   usageLimited?: true | undefined
-  /** Runs that have ended, and how the last one did. */
+  /** The number of ended runs; `status` is that of the last one. */
   runs: number
   status?: Status
   metadata: Metadata
 }
 
-/** What is stored of a session beside its events. */
+/** The stored record of a session, beside its events. */
 export interface SessionRecord extends SessionInfo {
   version: 1
   writer: WriterIdentity
-  /** What of the conversation is not in its events: the agent's own affair. */
+  /** The state of the conversation that is not in its events. Only the agent interprets it. */
   head?: Json
-  /** What is known of the stored snapshot, and how many events had come before it. */
+  /** Describes the stored snapshot; `at` is the number of events before it. */
   snapshot?: Omit<RuntimeSnapshot, "data" | "lost"> & { lost: RuntimeLoss[]; at: number }
 }
 
-/** A session as it was stored. */
+/** A session as it is read from an archive. */
 export interface StoredSession {
   record: SessionRecord
   revision: number
   events: AgentEvent[]
   snapshot?: RuntimeSnapshot | undefined
-  /** The calls of the cycle that was under way when it was last stored; undefined where calls were not logged. */
+  /** The calls of the cycle that was under way at the last commit; undefined if calls were not logged. */
   calls?: LoggedCall[] | undefined
 }
 
 export interface Archive {
-  readonly store: Store
-  /** For people: a folder, or "the store". */
+  readonly store: SessionStore
+  /** For messages: the folder, or "the store". */
   readonly name: string
-  /** Where a session is, in an archive that is a folder. */
+  /** The folder of a session; undefined if the archive is a store. */
   directory(id: string): string | undefined
-  /** The folder, where it is one. */
+  /** The archive folder; undefined if the archive is a store. */
   readonly folder: string | undefined
-  /** Closes what was opened here: not a store that was given. */
+  /** Closes the archive folder. A store that was passed in stays open. */
   close(): Promise<void>
 }
 
 export function openArchive(source: ArchiveSource): Archive {
   const folder = typeof source === "string" ? resolve(source) : undefined
-  const store = typeof source === "string" ? fileStore(source) : source
+  const store = typeof source === "string" ? openSessionFolder(source) : source
   return {
     store,
     folder,
     name: folder === undefined ? "the store" : `"${folder}"`,
-    directory: (id) => (folder === undefined ? undefined : resolve(folder, fileOf(`sessions/${id}`))),
+    directory: (id) => (folder === undefined ? undefined : sessionDirectory(folder, id)),
     close: async () => (folder === undefined ? undefined : await store.close()),
   }
 }
@@ -99,12 +100,12 @@ export const sessionKeys = {
   events: (id: string) => `sessions/${id}/events`,
   recording: (id: string) => `sessions/${id}/recording`,
   snapshot: (id: string) => `sessions/${id}/snapshot`,
-  /** The keys of its artifacts begin so. */
+  /** The prefix of the keys of its artifacts. */
   artifacts: (id: string) => `sessions/${id}/artifacts/`,
   calls: (id: string) => `sessions/${id}/calls`,
 }
 
-/** Does work on an archive, and closes what it opened for that. */
+/** Opens an archive for some work and closes it afterwards. */
 export async function withArchive<T>(source: ArchiveSource, work: (archive: Archive) => Promise<T>): Promise<T> {
   const archive = openArchive(source)
   try {
@@ -114,8 +115,8 @@ export async function withArchive<T>(source: ArchiveSource, work: (archive: Arch
   }
 }
 
-/** The sessions of an archive, the newest first; with `search`, those that speak of a text. One that is damaged is left
- *  out, with a warning of the process. */
+/** Lists the sessions of an archive, the newest first; with `search`, only those that mention the text. A damaged
+ *  session is left out, with a process warning. */
 export async function listSessions(
   archive: ArchiveSource,
   { agent, search }: { agent?: string | undefined; search?: string | undefined } = {},
@@ -136,7 +137,8 @@ export async function listSessions(
   })
 }
 
-/** Removes a session and all that is kept of it, damaged or not. One that is at work elsewhere is a `ConflictError`. */
+/** Deletes a session and all its data, even if it is damaged. Throws a `ConflictError` if a run of it is under way
+ *  elsewhere. */
 export async function deleteSession(archive: ArchiveSource, id: string): Promise<void> {
   await withArchive(archive, async (opened) => {
     const found = await readRecord(opened, id).catch((error: unknown) => void asDamagedError(error))
@@ -173,7 +175,7 @@ export async function readSession(archive: Archive, id: string): Promise<StoredS
   return { record, revision, events, snapshot, calls }
 }
 
-/** Reads artifacts of a session, by name. */
+/** Returns a function that reads an artifact of a session by name. */
 export function sessionArtifactReader({ store }: Archive, id: string): ReadArtifact {
   return async (name) => {
     const { value } = (await store.get(sessionKeys.artifacts(id) + name)) ?? {}
@@ -182,7 +184,7 @@ export function sessionArtifactReader({ store }: Archive, id: string): ReadArtif
   }
 }
 
-/** The artifacts of a session, by name. */
+/** Reads all artifacts of a session, by name. */
 export async function readArtifacts(archive: Archive, id: string): Promise<Map<string, string>> {
   const artifacts = new Map<string, string>()
   const read = sessionArtifactReader(archive, id)
@@ -194,7 +196,7 @@ export async function readArtifacts(archive: Archive, id: string): Promise<Map<s
   return artifacts
 }
 
-/** All that came from outside the runs of a session. */
+/** Reads the recording of a session. */
 export async function readRecording({ store }: Archive, id: string): Promise<RecordingEntry[]> {
   const entries: RecordingEntry[] = []
   for await (const entry of store.read(sessionKeys.recording(id))) entries.push(entry as unknown as RecordingEntry)
@@ -244,7 +246,7 @@ function parseRecord(value: unknown, where: string): SessionRecord | undefined {
   return isOurs ? checkRecord(value, where) : undefined
 }
 
-async function mentions(store: Store, record: SessionRecord, text: string): Promise<boolean> {
+async function mentions(store: SessionStore, record: SessionRecord, text: string): Promise<boolean> {
   const wanted = text.toLowerCase()
   const has = (said: string) => said.toLowerCase().includes(wanted)
   if (has(`${record.id} ${record.agent} ${record.title} ${JSON.stringify(record.metadata)}`)) return true

@@ -1,3 +1,4 @@
+// Writes a session into its archive, one guarded commit at a time.
 import { ConflictError } from "../core/errors.ts"
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import { isDelta } from "../core/event.ts"
@@ -12,28 +13,28 @@ import type { RecordingEntry } from "./recording-journal.ts"
 import { type Archive, refuseIfBusy, type SessionRecord, type StoredSession, sessionKeys } from "./session-archive.ts"
 import { registerWriter, unregisterWriter, writerLeaseMs } from "./writer-identity.ts"
 
-/** Writes a session down as it goes on. Every commit is guarded: where another has taken the session over, it is a
- *  `ConflictError`, and nothing of the other's is touched. */
+/** Stores a session while it runs. Every commit is guarded: if another writer has taken the session over, the commit
+ *  fails with a `ConflictError` and changes nothing. */
 export interface SessionWriter {
-  /** Says that a run begins. */
+  /** Stores that a run is under way, and renews this until the run ends. */
   claim(): Promise<void>
-  /** Takes what is to be stored with the next commit. */
+  /** Adds an event to the next commit. Deltas are left out. */
   addEvent(event: AgentEvent): void
-  /** The same for what came from outside the run. */
+  /** Adds an entry of the recording to the next commit. */
   addRecordingEntry(entry: RecordingEntry): void
-  /** The calls of the cycle under way; stored as they change. */
+  /** The calls of the cycle under way. Each change is stored. */
   readonly calls: CallLog
-  /** Stores what was taken since the last time, and how the conversation is after this cycle, where that is known. */
+  /** Stores the new events and entries, and the state of the conversation after this cycle, if it is given. */
   commitCycle(state?: CycleState): Promise<void>
-  /** Stores how a run left the conversation and its runtime. */
+  /** Stores the state of the conversation and its runtime after a run. The session is then no longer busy. */
   commitRunEnd(left: CycleState & { snapshot?: RuntimeSnapshot | undefined }): Promise<void>
-  /** Says that the session has ended, and lets go of it. */
+  /** Stores that the session has ended, and closes the archive. */
   close(): Promise<number | undefined>
 }
 
-/** What belongs to the events of a cycle and is stored in the same commit. */
+/** The state of a conversation after a cycle, stored in the same commit as its events. */
 export interface CycleState {
-  /** What of the conversation is not in its events. */
+  /** The state of the conversation that is not in its events. */
   head: Json
   /** New artifacts, by name. */
   artifacts?: ReadonlyMap<string, string> | undefined
@@ -49,28 +50,28 @@ export function createSessionWriter(
   const writer = registerWriter(newId("w"))
   const isOwn = createOwnEventFilter()
   let revision = stored?.revision ?? 0
-  let count = stored?.events.length ?? 0
+  let storedEvents = stored?.events.length ?? 0
   let record: SessionRecord = stored
     ? { ...stored.record, writer }
     : { version: 1, id, agent, title: "", createdAt: Date.now(), updatedAt: 0, runs: 0, metadata: {}, writer }
   let events: AgentEvent[] = []
-  let notes: RecordingEntry[] = []
-  /** Whether a run has begun since the record was written: its title and metadata are stored with the next commit. */
+  let entries: RecordingEntry[] = []
+  /** True if a run has begun since the record was stored: its title and metadata are stored with the next commit. */
   let hasBegun = false
   let queue: Promise<unknown> = Promise.resolve()
-  let lease: NodeJS.Timeout | undefined
+  let renewal: NodeJS.Timeout | undefined
   for (const event of stored?.events ?? []) isOwn(event)
-  // A failure to write also fails the next commit, and that one is reported.
-  const calls = createCallLog(() => void inTurn(() => guarded(callChanges())).catch(() => undefined))
+  // If this write fails, the next commit fails too, and that is reported.
+  const calls = createCallLog(() => void inOrder(() => guarded(callChanges())).catch(() => undefined))
 
-  // One after the other, each on what the one before it left.
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  // Commits run one after the other, each with the revision of the one before.
+  function inOrder<T>(work: () => Promise<T>): Promise<T> {
     const done = queue.then(work)
     queue = done.catch(() => undefined)
     return done
   }
 
-  // The record is changed meanwhile by what comes: only what was asked for is put over it.
+  // New events may change `record` during the commit, so afterwards only the given fields are set.
   async function put(changed: Partial<SessionRecord>, more: StoreChange[] = []): Promise<void> {
     hasBegun = false
     const change = { ...changed, updatedAt: Date.now() }
@@ -84,19 +85,19 @@ export function createSessionWriter(
     return unstored ? [{ type: "put", key: sessionKeys.calls(id), value: unstored as unknown as Json }] : []
   }
 
-  // What comes while this is under way waits for the next time.
-  async function withNews(store: (news: StoreChange[]) => Promise<unknown>): Promise<void> {
+  // Stores the new events and entries by `store`. Those that arrive meanwhile are part of the next commit.
+  async function withNewItems(store: (added: StoreChange[]) => Promise<unknown>): Promise<void> {
     calls.dropEndedCalls()
-    const [newEvents, newNotes] = [events.length, notes.length]
-    // Both are plain JSON; an interface is not known to be.
+    const [newEvents, newEntries] = [events.length, entries.length]
+    // Events and entries are plain JSON, which the compiler does not know of an interface.
     await store([
       { type: "append", log: sessionKeys.events(id), items: events.slice() as unknown as Json[] },
-      { type: "append", log: sessionKeys.recording(id), items: notes.slice() as unknown as Json[] },
+      { type: "append", log: sessionKeys.recording(id), items: entries.slice() as unknown as Json[] },
       ...callChanges(),
     ])
-    count += newEvents
+    storedEvents += newEvents
     events = events.slice(newEvents)
-    notes = notes.slice(newNotes)
+    entries = entries.slice(newEntries)
   }
 
   async function guarded(changes: StoreChange[]): Promise<number> {
@@ -107,22 +108,22 @@ export function createSessionWriter(
     }
   }
 
-  // Without the events: of a cycle under way, all are stored or none.
-  const renewed = () => inTurn(() => put({ writer: { ...writer, until: Date.now() + writerLeaseMs } }))
+  // Stores no events: those of the cycle under way are stored all at once.
+  const storeLease = () => inOrder(() => put({ writer: { ...writer, until: Date.now() + writerLeaseMs } }))
 
-  function renew(): void {
-    lease ??= setInterval(() => void renewed().catch(() => undefined), writerLeaseMs / 3).unref()
+  function startRenewing(): void {
+    renewal ??= setInterval(() => void storeLease().catch(() => undefined), writerLeaseMs / 3).unref()
   }
 
-  function letGo(): void {
-    clearInterval(lease)
-    lease = undefined
+  function stopRenewing(): void {
+    clearInterval(renewal)
+    renewal = undefined
   }
 
   return {
     async claim() {
-      await renewed()
-      renew()
+      await storeLease()
+      startRenewing()
     },
     addEvent(event) {
       if (isDelta(event)) return
@@ -135,37 +136,37 @@ export function createSessionWriter(
       if (event.type === "run-end") record = { ...record, ...recordAfterRunEnd(record, event) }
     },
     addRecordingEntry(entry) {
-      notes.push(entry)
+      entries.push(entry)
     },
     calls,
     commitCycle: (state) =>
-      inTurn(() =>
-        withNews((news) =>
+      inOrder(() =>
+        withNewItems((added) =>
           state
-            ? put({ head: state.head }, [...news, ...artifactChanges(id, state.artifacts)])
+            ? put({ head: state.head }, [...added, ...artifactChanges(id, state.artifacts)])
             : hasBegun
-              ? put({}, news)
-              : guarded(news),
+              ? put({}, added)
+              : guarded(added),
         ),
       ),
     commitRunEnd({ head, artifacts, snapshot }) {
-      letGo()
-      return inTurn(async () => {
-        const at = count + events.length
+      stopRenewing()
+      return inOrder(async () => {
+        const at = storedEvents + events.length
         const isNew = snapshot && snapshot.hash !== record.snapshot?.hash
         const bytes: StoreChange[] = isNew ? [{ type: "put", key: sessionKeys.snapshot(id), value: snapshot.data }] : []
         const known = snapshot && { ...snapshotInfo(snapshot), at }
         const more = [...bytes, ...artifactChanges(id, artifacts)]
-        await withNews((news) => put({ writer, head, ...(known && { snapshot: known }) }, [...news, ...more]))
+        await withNewItems((added) => put({ writer, head, ...(known && { snapshot: known }) }, [...added, ...more]))
       })
     },
     async close() {
-      letGo()
+      stopRenewing()
       unregisterWriter(writer)
-      // What was never sent anything was never stored. Where others have gone on, it is not ours to end.
-      const end = () => withNews((news) => put({ writer, completedAt: Date.now() }, news))
+      // A session without a run was never stored. If another writer has taken it over, this one does not end it.
+      const end = () => withNewItems((added) => put({ writer, completedAt: Date.now() }, added))
       try {
-        if (revision > 0) await inTurn(end).catch(ignoreConflict)
+        if (revision > 0) await inOrder(end).catch(ignoreConflict)
       } finally {
         await archive.close()
       }
@@ -174,7 +175,8 @@ export function createSessionWriter(
   }
 }
 
-/** Takes a stored session over: whoever had it open cannot write any more. A run that never ended is given an end. */
+/** Takes over a stored session: its earlier writer can no longer write. A run that never ended gets a `run-end`
+ *  event. */
 export async function takeOverSession(archive: Archive, stored: StoredSession): Promise<SessionWriter> {
   refuseIfBusy(stored.record)
   const { completedAt, ...record } = stored.record
@@ -208,7 +210,7 @@ function interruptedRunEnd(events: readonly AgentEvent[]): EventOf<"run-end"> | 
     status: "failed",
     output: "",
     cycles: cycles.length,
-    // The cycle under way was not counted.
+    // The usage of the cycle under way is unknown.
     usage: { ...cycles.reduce((sum, { usage }) => addUsage(sum, usage), noUsage), complete: false },
     error: { name: "AgentError", code: "interrupted", message: "The process ended before this run did." },
   }

@@ -1,3 +1,4 @@
+// A session: runs of one agent that share a conversation. The driver adapts it to the kind of agent.
 import type { LiveObjects, Run, RunOptions, Session } from "../core/agent.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
@@ -7,30 +8,31 @@ import { outsideRuns, parentForNewRun, runAndAncestors } from "../core/run-conte
 import { createRunQueue, type WaitForTurn } from "../core/run-queue.ts"
 import { type Trajectory, trajectory } from "../core/trajectory.ts"
 import { sessionHandle } from "./session-handle.ts"
+import type { SessionStorage } from "./session-storage.ts"
 
-/** What a session needs from the agent behind it. */
+/** What a session needs from its agent. */
 export interface SessionDriver<O extends RunOptions = RunOptions> {
-  /** Default: a fresh one. */
+  /** Default: a new id. */
   id?: string | undefined
-  /** The folder of its archive, and its own folder there. */
-  archive?: { folder: string | undefined; directory: string | undefined } | undefined
-  /** What finds it again, where that is more than its id and archive; it may change with each run. */
+  /** Where it is archived; the session closes it. */
+  storage?: SessionStorage | undefined
+  /** The handle, if it has more than the id and the archive. It may change with each run. */
   handle?: (() => string) | undefined
   runtime: LiveObjects | undefined
   /** Starts a run that waits for its turn before it does anything. */
   start(prompt: Prompt, options: O | undefined, turn: WaitForTurn): Run
   messages(): readonly Message[]
   events(): readonly AgentEvent[]
-  /** Another session with the same past and a copy of the runtime. Called when no run is under way. */
+  /** Opens another session with the same past and a copy of the runtime. Called while no run is under way. */
   fork?: (() => Promise<SessionOf<O>>) | undefined
-  /** Ends what the session opened; gives when it ended, where that is written down. */
-  close(): Promise<number | undefined>
+  /** Closes what was opened for the session, except its storage. */
+  close(): Promise<void>
 }
 
-/** Runs that share one conversation, one after the other. */
+/** Creates a session: runs that share one conversation, one after the other. */
 export function createSession<O extends RunOptions>(driver: SessionDriver<O>): SessionOf<O> {
   const id = driver.id ?? newId("s")
-  const { fork, archive } = driver
+  const { fork, storage } = driver
   const queue = createRunQueue<{ run: Run; prompt: Prompt }>()
   const unsettled = new Set<Run>()
   let steered: string[] = []
@@ -41,7 +43,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
     if (closing) throw new AgentError(`Session ${id} is closed. Open another with agent.session().`, { code: "closed" })
   }
 
-  function begin(prompt: Prompt, options?: O): Run {
+  function startRun(prompt: Prompt, options?: O): Run {
     refuseClosed()
     const entry = queue.add((turn) => {
       const run = driver.start(prompt, options, async (signal) => {
@@ -65,14 +67,14 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
     for (const { value } of queue.pending) value.run.abort(reason)
   }
 
-  // Whether this is asked by a cell or a call of the run under way, which would have to end first.
-  function isOwnRun(): boolean {
+  // Returns true within a cell or a call of the run under way. A new run would wait for that run to end first.
+  function isWithinOwnRun(): boolean {
     const id = runUnderWay()?.id
     return runAndAncestors(parentForNewRun()?.parent).some((run) => run.id === id)
   }
 
   function send(prompt: Prompt, options?: O): Run {
-    if (!isOwnRun()) return begin(prompt, options)
+    if (!isWithinOwnRun()) return startRun(prompt, options)
     throw new AgentError(
       `session.send: a run of session ${id} would wait for itself. Use followUp(), which runs when that has ended, and do ` +
         "not wait for it there.",
@@ -83,17 +85,21 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   async function end(): Promise<void> {
     abortQueued("The session was closed before this run began.")
     await Promise.all([...unsettled].map((run) => run.settled))
-    completedAt = (await driver.close()) ?? Date.now()
+    try {
+      await driver.close()
+    } finally {
+      completedAt = (await storage?.writer.close()) ?? Date.now()
+    }
   }
 
-  const told = () => sessionTrajectory(id, driver.events(), completedAt)
+  const currentTrajectory = () => sessionTrajectory(id, driver.events(), completedAt)
 
   return {
     id,
     get handle() {
-      return driver.handle?.() ?? sessionHandle(id, archive?.folder)
+      return driver.handle?.() ?? sessionHandle(id, storage?.archive.folder)
     },
-    directory: archive?.directory,
+    directory: storage?.archive.directory(id),
     runtime: driver.runtime,
     get running() {
       return runUnderWay()
@@ -102,7 +108,8 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
       return queue.pending.map(({ value: { run, prompt } }) => ({ id: run.id, prompt }))
     },
     send,
-    followUp: (prompt, options) => (isOwnRun() ? outsideRuns(() => begin(prompt, options)) : begin(prompt, options)),
+    followUp: (prompt, options) =>
+      isWithinOwnRun() ? outsideRuns(() => startRun(prompt, options)) : startRun(prompt, options),
     steer(text) {
       const run = runUnderWay()
       if (run) run.steer(text)
@@ -118,12 +125,12 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
       },
     }),
     messages: () => driver.messages().slice(),
-    trajectory: told,
-    save: (path) => saveTrajectory(path, told()),
+    trajectory: currentTrajectory,
+    save: (path) => saveTrajectory(path, currentTrajectory()),
     async close() {
       closing ??= end()
       await closing
-      return told()
+      return currentTrajectory()
     },
     async [Symbol.asyncDispose]() {
       for (const run of unsettled) run.abort("The session was disposed of.")
@@ -133,10 +140,11 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   }
 }
 
-// The owner must see such an end before the next prompt is sent: a queued prompt would be taken for the answer to a question.
+// The caller must see such an end before the next prompt is sent. A queued prompt could be taken for the answer to a
+// question.
 const statusesThatHoldQueue: ReadonlySet<Status> = new Set(["waiting", "failed", "aborted"])
 
-/** The record of a session. */
+/** The trajectory of a session. */
 export function sessionTrajectory(
   session: string,
   events: Iterable<AgentEvent>,
@@ -145,12 +153,12 @@ export function sessionTrajectory(
   return { ...trajectory(events), session, ...(completedAt !== undefined && { completedAt }) }
 }
 
-/** Writes a trajectory whole or not at all. */
+/** Writes a trajectory to a file, atomically. */
 export async function saveTrajectory(path: string, record: Trajectory): Promise<void> {
   await replacePrivateFile(path, `${JSON.stringify(record, undefined, 2)}\n`)
 }
 
-/** A session whose sends take this agent's own options. */
+/** A session whose `send` takes the options of its kind of agent. */
 export interface SessionOf<O extends RunOptions> extends Session {
   send(prompt: Prompt, options?: O): Run
   followUp(prompt: Prompt, options?: O): Run

@@ -1,18 +1,19 @@
+// Identifies the process that writes a session, and checks whether it is still at work.
 import { hostname } from "node:os"
 
-/** Who writes a session. */
+/** The process that writes a session. */
 export interface WriterIdentity {
   host: string
   pid: number
-  /** One for each opening of a session. */
+  /** Unique for each opening of a session. */
   token: string
-  /** Until when a run is under way there; renewed while it is, and 0 when none is. */
+  /** The end of the lease of its run: renewed while a run is under way, 0 if none is. */
   until: number
 }
 
 const openTokens = new Set<string>()
 
-/** How long a writer counts as alive that does not say so again. */
+/** How long a writer counts as alive without a renewal. */
 export const writerLeaseMs = 60_000
 
 export function registerWriter(token: string): WriterIdentity {
@@ -24,7 +25,7 @@ export function unregisterWriter({ token }: WriterIdentity): void {
   openTokens.delete(token)
 }
 
-/** Whether a run is under way there, as far as can be told from here. */
+/** Returns true if the writer has a run under way, as far as this process can tell. */
 export function isWriterBusy({ host, pid, token, until }: WriterIdentity): boolean {
   if (until < Date.now()) return false
   if (host !== hostname()) return true
@@ -35,7 +36,7 @@ function isProcessAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // Whose process it is may not be ours to signal; it is there all the same.
+    // EPERM: the process exists but belongs to another user.
     return error instanceof Error && "code" in error && error.code === "EPERM"
   }
 }

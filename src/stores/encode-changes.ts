@@ -1,21 +1,22 @@
+// Checks keys and encodes changes, the same for all stores.
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import type { StoreChange, StorePut } from "./store.ts"
 import { corruptError } from "./store-errors.ts"
 
-/** A change as it is stored: JSON as text, bytes as they are. */
+/** A change in stored form: JSON as text, bytes unchanged. */
 export type EncodedChange =
   | { type: "put"; key: string; value: string | Uint8Array }
   | { type: "append"; log: string; items: string[] }
   | { type: "delete"; key: string }
 
-/** Checks and encodes every change, before any is made. */
+/** Checks and encodes every change before any of them is made. */
 export function encodeChanges(changes: readonly StoreChange[]): EncodedChange[] {
-  // Appending nothing makes no log.
+  // Appending nothing creates no log.
   return changes.filter((change) => change.type !== "append" || change.items.length > 0).map(encodeChange)
 }
 
-/** What was stored, the reader's own; `where` is told if it is no longer what was written. */
+/** Decodes a stored value. `where` names it in the error if it is damaged. */
 export function decodeStored(stored: string | Uint8Array, where: string): Json | Uint8Array {
   if (typeof stored === "string") return parseStored(stored, where)
   if (stored instanceof Uint8Array) return stored
@@ -35,7 +36,7 @@ export function parseStored(text: string, where: string): Json {
   }
 }
 
-/** Keys become file names, rows and keys of a server: what one of them could not hold is refused by all. */
+/** Returns the key, or throws. All stores refuse keys that one of them could not hold. */
 export function checkKey(key: string): string {
   const problem = keyProblem(key)
   if (problem === undefined) return key
@@ -47,7 +48,7 @@ export function checkPosition(from: number): number {
   throw new ConfigError(`A log cannot be read from position ${from}: positions are whole numbers from 0.`)
 }
 
-/** In the order of code points, which is also that of UTF-8 bytes. */
+/** Sorts keys by code points, which is also the order of their UTF-8 bytes. */
 export function sortByCodePoint(keys: Iterable<string>): string[] {
   return Array.from(keys, (key) => Buffer.from(key))
     .sort(Buffer.compare)
@@ -69,7 +70,7 @@ function encodeChange(change: StoreChange): EncodedChange {
 
 function encodeValue({ key, value }: StorePut): string | Uint8Array {
   if (!(value instanceof Uint8Array)) return toJsonText(value, key)
-  // The writer may go on using its buffer. A view of a larger one is copied without the rest.
+  // Copied, because the writer may reuse its buffer. Of a view only the visible part is copied.
   return new Uint8Array(value)
 }
 

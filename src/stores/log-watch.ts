@@ -1,96 +1,98 @@
+// Watching logs: cursors over a log, and notifications about new items.
 import type { Json } from "../core/json.ts"
 
-/** A way through a log, page by page: to where it ended at the first step, or for a watcher with no end. */
+/** Reads a log page by page: up to its end at the first read, or for a watcher without an end. */
 export interface LogCursor {
-  /** The next items; none when there are no more for now, undefined when the log was deleted since. */
+  /** The next items: empty if there are no more for now, undefined if the log was deleted since. */
   next(): Promise<readonly Json[] | undefined>
   close?(): void
 }
 
-/** Wakes those who watch logs. */
+/** Notifies the watchers of logs. */
 export interface LogNotifier {
   subscribe(log: string): Subscription
-  /** Something may have been appended to this log, or to any. */
+  /** Call this when something may have been appended to the log; without a log, to any log. */
   notify(log?: string): void
-  /** Wakes everybody for the last time. Those who do not come back to listen hold nothing open. */
+  /** Notifies all watchers for the last time and stops the source of changes. */
   close(): void
 }
 
 export interface Subscription {
-  /** Fulfilled at the next ring after the call. */
+  /** Resolves at the next notification after the call. */
   nextChange(): Promise<void>
   notify(): void
   unsubscribe(): void
 }
 
-/** What rings from outside while anybody listens. */
+/** Reports changes from outside this process while there are subscriptions. */
 export interface ChangeSource {
-  /** Somebody listens to this log now, or nobody any more. */
-  onSubscribed?(log: string, isHeard: boolean): void
+  /** Called when the log gets its first subscription (true) or loses its last one (false). */
+  onSubscribed?(log: string, isSubscribed: boolean): void
   stop(): void
 }
 
-/** With `start` there is more to be heard while anybody listens, and for so long after. */
-export function createLogNotifier(start?: (ring: LogNotifier["notify"]) => ChangeSource, lingerMs = 0): LogNotifier {
-  const ears = new Map<string, Set<Subscription>>()
+/** `start` opens a source of changes with the first subscription. It is stopped `lingerMs` after the last one has
+ *  ended. */
+export function createLogNotifier(start?: (notify: LogNotifier["notify"]) => ChangeSource, lingerMs = 0): LogNotifier {
+  const subscriptions = new Map<string, Set<Subscription>>()
   let source: ChangeSource | undefined
   let lingering: NodeJS.Timeout | undefined
 
-  function ring(log?: string): void {
-    const rung = log === undefined ? [...ears.values()] : [ears.get(log) ?? []]
-    for (const some of rung) for (const ear of some) ear.notify()
+  function notify(log?: string): void {
+    const notified = log === undefined ? [...subscriptions.values()] : [subscriptions.get(log) ?? []]
+    for (const some of notified) for (const subscription of some) subscription.notify()
   }
 
-  function rest(): void {
+  function stopSource(): void {
     clearTimeout(lingering)
     source?.stop()
     source = undefined
   }
 
-  function listen(log: string): Subscription {
-    const ear = createSubscription(() => {
-      const others = ears.get(log)
-      if (!others?.delete(ear) || others.size > 0) return
-      ears.delete(log)
+  function subscribe(log: string): Subscription {
+    const subscription = createSubscription(() => {
+      const others = subscriptions.get(log)
+      if (!others?.delete(subscription) || others.size > 0) return
+      subscriptions.delete(log)
       source?.onSubscribed?.(log, false)
-      if (ears.size > 0) return
-      if (lingerMs > 0) lingering = setTimeout(rest, lingerMs).unref()
-      else rest()
+      if (subscriptions.size > 0) return
+      if (lingerMs > 0) lingering = setTimeout(stopSource, lingerMs).unref()
+      else stopSource()
     })
     clearTimeout(lingering)
-    source ??= start?.(ring)
-    const others = ears.get(log) ?? new Set()
-    ears.set(log, others.add(ear))
+    source ??= start?.(notify)
+    const others = subscriptions.get(log) ?? new Set()
+    subscriptions.set(log, others.add(subscription))
     if (others.size === 1) source?.onSubscribed?.(log, true)
-    return ear
+    return subscription
   }
 
   return {
-    subscribe: listen,
-    notify: ring,
+    subscribe,
+    notify,
     close() {
-      ring()
-      rest()
+      notify()
+      stopSource()
     },
   }
 }
 
-/** For media that do not tell: looks now and then whether somebody else changed something. */
+/** A source for stores that do not announce changes: checks regularly whether another process changed something. */
 export function pollForChanges(
   hasChanged: () => boolean,
   everyMs: number,
-): (ring: LogNotifier["notify"]) => ChangeSource {
-  return (ring) => {
-    // What was changed before anybody listened is of no interest.
+): (notify: LogNotifier["notify"]) => ChangeSource {
+  return (notify) => {
+    // Changes before the first subscription do not count.
     tryOrUndefined(hasChanged)
     const timer = setInterval(() => {
-      if (tryOrUndefined(hasChanged) ?? true) ring()
+      if (tryOrUndefined(hasChanged) ?? true) notify()
     }, everyMs)
     return { stop: () => clearInterval(timer) }
   }
 }
 
-// Whoever watches meets the same trouble, and has somebody to tell.
+// The error is dropped here: the watchers meet the same error when they read, and report it.
 function tryOrUndefined<T>(work: () => T): T | undefined {
   try {
     return work()
@@ -99,32 +101,32 @@ function tryOrUndefined<T>(work: () => T): T | undefined {
   }
 }
 
-export async function* readCursor(walk: LogCursor): AsyncGenerator<Json> {
+export async function* readCursor(cursor: LogCursor): AsyncGenerator<Json> {
   try {
     for (;;) {
-      const items = await walk.next()
+      const items = await cursor.next()
       if (!items || items.length === 0) return
       yield* items
     }
   } finally {
-    walk.close?.()
+    cursor.close?.()
   }
 }
 
-/** Reads on as long as neither the signal nor `isClosed` says otherwise, resting until the bell rings. */
+/** Yields items until the signal fires or the store is closed, waiting for notifications in between. */
 export async function* watchCursor(
-  walk: LogCursor,
-  ear: Subscription,
+  cursor: LogCursor,
+  subscription: Subscription,
   signal: AbortSignal,
   isClosed: () => boolean,
 ): AsyncGenerator<Json> {
   const isOver = () => signal.aborted || isClosed()
-  signal.addEventListener("abort", ear.notify)
+  signal.addEventListener("abort", subscription.notify)
   try {
     while (!isOver()) {
-      // Listening begins before the look: what comes in between is heard.
-      const change = ear.nextChange()
-      const items = await walk.next().catch((error) => {
+      // The subscription is asked before the read, so that a change in between is not missed.
+      const change = subscription.nextChange()
+      const items = await cursor.next().catch((error) => {
         if (!isOver()) throw error
       })
       if (!items) return
@@ -135,9 +137,9 @@ export async function* watchCursor(
       if (items.length === 0 && !isOver()) await change
     }
   } finally {
-    signal.removeEventListener("abort", ear.notify)
-    ear.unsubscribe()
-    walk.close?.()
+    signal.removeEventListener("abort", subscription.notify)
+    subscription.unsubscribe()
+    cursor.close?.()
   }
 }
 

@@ -1,18 +1,19 @@
+// The store in the memory of this process.
 import { checkKey, checkPosition, type EncodedChange, encodeChanges, sortByCodePoint } from "./encode-changes.ts"
 import { createLogNotifier, type LogCursor, watchCursor } from "./log-watch.ts"
 import type { Store } from "./store.ts"
 import { checkGuard, closedError } from "./store-errors.ts"
 
-/** State in this process, for tests and for runs that need not survive it. Holds what it is given as the other stores
- *  do, encoded, so neither who wrote it nor who reads it can change it. */
+/** Stores state in this process, for tests and for runs that need not survive it. Values are encoded, as in the other
+ *  stores, so neither writers nor readers can change them afterwards. */
 export function memoryStore(): Store {
   const values = new Map<string, { value: string | Uint8Array; revision: number }>()
   const logs = new Map<string, string[]>()
-  const bell = createLogNotifier()
+  const notifier = createLogNotifier()
   let revision = 0
   let closed = false
 
-  function open(): void {
+  function checkOpen(): void {
     if (closed) throw closedError("The memory store")
   }
 
@@ -27,7 +28,7 @@ export function memoryStore(): Store {
       case "delete":
         values.delete(change.key)
         logs.delete(change.key)
-        bell.notify(change.key)
+        notifier.notify(change.key)
     }
   }
 
@@ -35,10 +36,10 @@ export function memoryStore(): Store {
     const entries = logs.get(log) ?? []
     logs.set(log, entries)
     for (const item of items) entries.push(item)
-    bell.notify(log)
+    notifier.notify(log)
   }
 
-  function walk(log: string, from: number): LogCursor {
+  function createCursor(log: string, from: number): LogCursor {
     checkKey(log)
     let at = checkPosition(from)
     let entries = logs.get(log)
@@ -55,19 +56,19 @@ export function memoryStore(): Store {
 
   async function close(): Promise<void> {
     closed = true
-    bell.close()
+    notifier.close()
   }
 
   return {
     async get(key) {
-      open()
+      checkOpen()
       const entry = values.get(checkKey(key))
       if (!entry) return undefined
       const { value, revision } = entry
       return { value: typeof value === "string" ? JSON.parse(value) : new Uint8Array(value), revision }
     },
     async commit(changes, guard) {
-      open()
+      checkOpen()
       const encoded = encodeChanges(changes)
       if (guard) checkGuard(guard, values.get(checkKey(guard.key))?.revision ?? 0)
       revision++
@@ -75,16 +76,16 @@ export function memoryStore(): Store {
       return revision
     },
     async *keys(prefix) {
-      open()
+      checkOpen()
       yield* sortByCodePoint([...values.keys()].filter((key) => key.startsWith(prefix)))
     },
     async *read(log, from = 0) {
-      open()
+      checkOpen()
       for (const item of (logs.get(checkKey(log)) ?? []).slice(checkPosition(from))) yield JSON.parse(item)
     },
     async *watch(log, from, signal) {
-      open()
-      yield* watchCursor(walk(log, from), bell.subscribe(log), signal, () => closed)
+      checkOpen()
+      yield* watchCursor(createCursor(log, from), notifier.subscribe(log), signal, () => closed)
     },
     close,
     [Symbol.asyncDispose]: close,

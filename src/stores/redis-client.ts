@@ -1,3 +1,4 @@
+// Connections to Redis, and the translation of its errors.
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { importOptionalPackage } from "../core/optional-package.ts"
 import type { RedisScript } from "./redis-scripts.ts"
@@ -5,11 +6,11 @@ import { noSpaceError } from "./store-errors.ts"
 
 type Argument = string | number | Buffer
 
-/** What is used of a client of ioredis, 5 or newer: a `Redis` or a `Cluster`. */
+/** The members of an ioredis client (5 or newer, `Redis` or `Cluster`) that the store uses. */
 export interface RedisClient {
   readonly status: string
   readonly options: { keyPrefix?: string | undefined }
-  // By their names and not by `call`, which a client that makes pipelines by itself gets wrong.
+  // Named commands instead of `call`, which fails in a client with automatic pipelines.
   evalsha(sha: string, keys: number, ...args: Argument[]): Promise<unknown>
   eval(script: string, keys: number, ...args: Argument[]): Promise<unknown>
   get(key: string): Promise<string | null>
@@ -24,7 +25,7 @@ export interface RedisClient {
   disconnect(): void
 }
 
-/** A connection that is ours to close. While the server is away its commands wait, for some eight seconds. */
+/** Opens a connection that the store closes. While the server is unreachable, commands wait for about eight seconds. */
 export async function connectRedis(url: string): Promise<RedisClient> {
   const { Redis } = await importOptionalPackage("ioredis", "redisStore")
   if (typeof Redis !== "function")
@@ -33,7 +34,7 @@ export async function connectRedis(url: string): Promise<RedisClient> {
   return ignoreErrors(Reflect.construct(Redis, [url, { retryStrategy, maxRetriesPerRequest: 20 }]))
 }
 
-/** Another connection to where a client goes, for messages; ours to close. */
+/** Opens another connection to the same server, for messages. The store closes it. */
 export function duplicate(client: RedisClient): RedisClient {
   return ignoreErrors(client.duplicate())
 }
@@ -43,7 +44,7 @@ export async function closeClient(client: RedisClient): Promise<void> {
   await client.quit().catch(() => client.disconnect())
 }
 
-/** Sends the script itself only where the server does not know it yet. */
+/** Sends the text of the script only if the server does not know it yet. */
 export async function evalScript(
   client: RedisClient,
   script: RedisScript,
@@ -58,7 +59,7 @@ export async function evalScript(
   }
 }
 
-/** What went wrong, as an error of ours. */
+/** Translates an error of ioredis or of the server to an `AgentError`. */
 export function redisError(error: unknown, name: string): unknown {
   if (error instanceof AgentError || !(error instanceof Error)) return error
   const kind = /^[A-Z]+(?= )/.exec(error.message)?.[0] ?? ""
@@ -74,7 +75,7 @@ export function redisError(error: unknown, name: string): unknown {
   })
 }
 
-/** What somebody else says, with an end. */
+/** Adds a full stop to the message of another program, if it has none. */
 export function withFullStop(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
@@ -123,7 +124,7 @@ const knownReplies: { [kind: string]: RedisErrorKind } = {
   MASTERDOWN: later,
 }
 
-// Without a listener every attempt to connect is written to the console; whoever waits for an answer gets the error.
+// Without a listener, ioredis prints every failed attempt to connect. Pending commands still get the error.
 function ignoreErrors(client: RedisClient): RedisClient {
   client.on("error", () => {})
   return client

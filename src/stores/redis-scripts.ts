@@ -1,3 +1,4 @@
+// The Lua scripts of the Redis store.
 import { createHash } from "node:crypto"
 
 export interface RedisScript {
@@ -5,16 +6,17 @@ export interface RedisScript {
   sha: string
 }
 
-/** One commit. Gives { 1, revision, epoch }, { 0, revision of the guarded value, epoch } when the guard does not hold, or
- *  { -1 } when the store has another epoch than the client knows: it was emptied.
+/** One commit. Returns { 1, revision, epoch }, { 0, revision of the guarded value, epoch } if the guard does not hold,
+ *  or { -1 } if the store has another epoch than the client knows: it was emptied.
  *
- *  KEYS: the counter, the index of keys, what this client did, the epoch, then those that the changes name.
- *  ARGV: the number of this commit among the client's, those whose answers arrived, the guarded key's place in KEYS or 0,
- *  the revision it must have, the prefix of channels, 1 where the commit is to be made even if the server is full, the epoch
- *  that the client knows or '', the epoch of a new store, then the changes, each its letter and fields.
+ *  KEYS: the counter, the index of keys, the commits of this client, the epoch, then the keys that the changes name.
+ *  ARGV: the number of this commit of the client, the numbers whose answers arrived, the position of the guarded key in
+ *  KEYS or 0, the revision it must have, the prefix of channels, 1 if the commit must be made even if the server is
+ *  full, the epoch that the client knows or '', the epoch of a new store, then the changes, each as its type and
+ *  fields.
  *
- *  A connection can break between the commit and its answer. The client then asks again with the same number, and is
- *  told what it was told before. */
+ *  A connection can break between the commit and its answer. The client then sends the same number again and gets the
+ *  same answer. */
 export const commitScript = createScript(`
   local known = redis.call('HGET', KEYS[3], ARGV[1])
   local epoch = redis.call('GET', KEYS[4])
@@ -27,7 +29,7 @@ export const commitScript = createScript(`
     if found ~= tonumber(ARGV[4]) then return { 0, found, epoch } end
   end
 
-  -- Redis checks its memory limit before the first write of a script only, and lets a command that frees memory pass.
+  -- Redis checks its memory limit only before the first write of a script, and allows a command that frees memory.
   if ARGV[6] == '1' then redis.call('HDEL', KEYS[3], '-') end
   if not epoch then
     epoch = ARGV[8]
@@ -66,8 +68,8 @@ export const commitScript = createScript(`
   return { 1, revision, epoch }
 `)
 
-/** A page of a log: { its mark, its length, items… }, at least one item if there is one; {} where there is no log.
- *  KEYS: the log. ARGV: the first position, the position to stop before, about how many bytes. */
+/** A page of a log: { mark, length, items… } with at least one item if there is one; {} if there is no log.
+ *  KEYS: the log. ARGV: the first position, the position to stop before, the approximate size in bytes. */
 export const pageScript = createScript(`
   local mark = redis.call('LINDEX', KEYS[1], 0)
   if not mark then return {} end

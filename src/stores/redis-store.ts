@@ -1,3 +1,4 @@
+// The store in Redis.
 import { randomUUID } from "node:crypto"
 import { checkOptions, mustBeText } from "../core/checks/check-options.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
@@ -18,13 +19,14 @@ import { closedError, conflictError, corruptError } from "./store-errors.ts"
 export type { RedisClient } from "./redis-client.ts"
 
 export interface RedisStoreOptions {
-  /** What all keys of the store begin with. It names one store: two with the same see the same. In a cluster a store lies in
-   *  one slot, chosen by what is in braces here, or by all of it. Default `karst`. */
+  /** The prefix of all keys of the store. Stores with the same prefix share their data. In a cluster a store lies in
+   *  one slot, chosen by the part of the prefix in braces, or by all of it. Default `karst`. */
   prefix?: string | undefined
 }
 
-/** State in Redis 6.2 or newer, for any number of machines. Takes a URL, or a client of ioredis that stays yours to close.
- *  What survives a crash of the server is the server's to say: `appendonly yes`, and `maxmemory-policy noeviction`. */
+/** Stores state in Redis 6.2 or newer, for any number of machines. Takes a URL, or an ioredis client, which the caller
+ *  closes. The server's settings decide what survives its crash: use `appendonly yes` and `maxmemory-policy
+ *  noeviction`. */
 export function redisStore(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
   if (!server) throw new ConfigError("redisStore needs a URL such as redis://localhost:6379, or a client of ioredis.")
   checkOptions("redisStore()", options, { prefix: mustBeText })
@@ -39,7 +41,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
   let hasWarned = false
   let connecting: Promise<RedisClient> | undefined
   let closed = false
-  const bell = createLogNotifier(listening, lingerMs)
+  const notifier = createLogNotifier(startListening, lingerMs)
 
   async function open(): Promise<RedisClient> {
     if (closed) throw closedError(name)
@@ -89,14 +91,14 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     return Number(revision)
   }
 
-  /** Throws where the store was emptied since this process first used it. */
+  /** Throws if the store was emptied since this process first used it. */
   async function checkEpoch(): Promise<void> {
     const found = (await ask((client) => client.get(keys.epoch))) ?? undefined
     if (epoch !== undefined && found !== epoch) throw emptiedError(name)
     epoch = found
   }
 
-  // A server that does not tell is not warned about.
+  // No warning if the server does not report its settings.
   function warnWithoutFile(): void {
     if (hasWarned) return
     hasWarned = true
@@ -109,7 +111,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     )
   }
 
-  /** The fields of a change for the script, and its keys among those named. */
+  /** The fields of a change for the script. Its keys are added to `named`. */
   function fieldsOf(change: EncodedChange, named: string[]): (string | number | Buffer)[] {
     switch (change.type) {
       case "put": {
@@ -127,7 +129,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     }
   }
 
-  function walk(log: string, from: number, isLive: boolean): LogCursor {
+  function createCursor(log: string, from: number, isLive: boolean): LogCursor {
     checkKey(log)
     let at = checkPosition(from)
     let mark: string | undefined
@@ -153,9 +155,9 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     return `${client.options.keyPrefix ?? ""}${keys.channel}`
   }
 
-  /** Each log has a channel of its own, so that nobody hears of what others write. */
-  function listening(ring: (log?: string) => void): ChangeSource {
-    const heard = new Set<string>()
+  /** Subscribes to one channel for each watched log, so that a watcher is not notified about other logs. */
+  function startListening(notify: (log?: string) => void): ChangeSource {
+    const watchedLogs = new Set<string>()
     let stopped = false
     let listener: RedisClient | undefined
     let channel = ""
@@ -165,35 +167,35 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
       if (stopped) return
       channel = channelOf(client)
       listener = duplicate(client)
-      listener.on("message", (_channel: string, log: string) => ring(log))
-      // What was said while nobody listened, at first or after a break, is found by looking.
-      listener.on("ready", () => subscribe([...heard]))
-      subscribe([...heard])
+      listener.on("message", (_channel: string, log: string) => notify(log))
+      // Messages before the subscription, or during a lost connection, are missed; a read after it finds the items.
+      listener.on("ready", () => subscribe([...watchedLogs]))
+      subscribe([...watchedLogs])
     }
 
     function subscribe(logs: readonly string[]): void {
       if (!listener || logs.length === 0) return
       listener.subscribe(...logs.map((log) => `${channel}:${log}`)).then(
-        () => logs.forEach((log) => void ring(log)),
+        () => logs.forEach((log) => void notify(log)),
         () => {},
       )
     }
 
-    listen().catch(() => ring())
-    // A server that was emptied sends no message: those who watch look now and then.
-    const looking = setInterval(() => ring(), recheckMs).unref()
+    listen().catch(() => notify())
+    // An emptied server sends no message, so watchers read again now and then.
+    const rechecking = setInterval(() => notify(), recheckMs).unref()
     return {
-      onSubscribed(log, isHeard) {
-        if (isHeard) {
-          heard.add(log)
+      onSubscribed(log, isSubscribed) {
+        if (isSubscribed) {
+          watchedLogs.add(log)
           return subscribe([log])
         }
-        heard.delete(log)
+        watchedLogs.delete(log)
         listener?.unsubscribe(`${channel}:${log}`).catch(() => {})
       },
       stop() {
         stopped = true
-        clearInterval(looking)
+        clearInterval(rechecking)
         listener?.disconnect()
       },
     }
@@ -202,7 +204,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
   async function close(): Promise<void> {
     if (closed) return
     closed = true
-    bell.close()
+    notifier.close()
     const client = await connecting?.catch(() => undefined)
     if (client) await closeClient(client)
   }
@@ -211,7 +213,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     async get(key) {
       checkKey(key)
       const fields = ["revision", "kind", "value"]
-      // Both travel together, so that a store that was emptied and filled again is noticed as well.
+      // Both commands are sent together, so that a store that was emptied and filled again is noticed too.
       const [found] = await Promise.all([ask((client) => client.hmgetBuffer(keys.value(key), ...fields)), checkEpoch()])
       const [revision, kind, value] = found as (Buffer | null)[]
       if (!revision && !kind && !value) return undefined
@@ -237,11 +239,11 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
       }
     },
     async *read(log, from = 0) {
-      yield* readCursor(walk(log, from, false))
+      yield* readCursor(createCursor(log, from, false))
     },
     async *watch(log, from, signal) {
       await open()
-      yield* watchCursor(walk(log, from, true), bell.subscribe(log), signal, () => closed)
+      yield* watchCursor(createCursor(log, from, true), notifier.subscribe(log), signal, () => closed)
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -252,7 +254,7 @@ function redisKeys(prefix: string) {
   const base = /\{.+\}/.test(prefix) ? prefix : `{${prefix}}`
   return {
     revision: `${base}:revision`,
-    /** Names the contents since the store was first written: it changes when the store was emptied. */
+    /** A random id written with the first commit. Another id means that the store was emptied. */
     epoch: `${base}:epoch`,
     index: `${base}:keys`,
     channel: `${base}:logs`,
@@ -266,7 +268,8 @@ function checkPrefix(prefix: string): void {
   const isText = typeof prefix === "string" && prefix.length > 0 && prefix.length <= 200 && prefix.isWellFormed()
   if (isText && !/[\u0000-\u001f\u007f]/.test(prefix) && /^[^{}]*(\{[^{}]+\}[^{}]*)?$/.test(prefix)) return
   throw new ConfigError(
-    `redisStore: the prefix ${JSON.stringify(prefix)} cannot be used. It is 1 to 200 characters, without control characters, with at most one pair of braces around some of them.`,
+    `redisStore: the prefix ${JSON.stringify(prefix)} cannot be used. It is 1 to 200 characters, without control ` +
+      "characters, with at most one pair of braces around some of them.",
   )
 }
 
@@ -284,5 +287,5 @@ const cure = "Restore it from a backup, or delete it."
 const recheckMs = 5_000
 const pageSize = 1_000_000
 
-// Whoever works on runs listens again and again: not each time by a connection of its own.
+// Workers subscribe again and again, so the connection for messages stays open for a while.
 const lingerMs = 5_000

@@ -1,12 +1,13 @@
+// Batches the commits of the SQLite store.
 import type { EncodedChange } from "./encode-changes.ts"
 import type { SqliteDatabase } from "./sqlite-database.ts"
 import type { StoreGuard } from "./store.ts"
 import { checkGuard } from "./store-errors.ts"
 
-/** Makes the commits that come at the same time in one transaction: to have it on the disk takes as long as for one. */
+/** Makes commits of the same moment in one transaction, so that they wait for the disk only once. */
 export interface CommitBatcher {
   add(changes: readonly EncodedChange[], guard: StoreGuard | undefined): Promise<number>
-  /** Resolves when all that were added are made, or not. */
+  /** Resolves when all added commits are made or have failed. */
   untilIdle(): Promise<void>
 }
 
@@ -16,7 +17,7 @@ export function createCommitBatcher(open: () => Promise<SqliteDatabase>): Commit
 
   async function writeAll(): Promise<void> {
     while (waiting.length > 0) {
-      // Whatever else this turn of the event loop has to commit comes along.
+      // Commits of the same turn of the event loop join this transaction.
       await new Promise((resolve) => setImmediate(resolve))
       const group = waiting
       waiting = []
@@ -33,7 +34,7 @@ export function createCommitBatcher(open: () => Promise<SqliteDatabase>): Commit
     } catch (error) {
       const [only, ...others] = group
       if (others.length === 0) return only?.reject(error)
-      // What one of them cannot have is no reason to refuse the others.
+      // One commit may have caused the failure, so each is tried alone.
       for (const commit of group) await write([commit])
     }
   }
@@ -56,7 +57,8 @@ interface PendingCommit {
   reject(error: unknown): void
 }
 
-/** Makes one commit, unless its guard does not hold. Gives how to tell, once all of them are on the disk. */
+/** Makes one commit if its guard holds. Returns a function that settles its promise once the transaction is on the
+ *  disk. */
 function applyCommit({ changes, guard, resolve, reject }: PendingCommit, { queries }: SqliteDatabase): () => void {
   try {
     if (guard) checkGuard(guard, queries.revision(guard.key))

@@ -1,3 +1,4 @@
+// Opens the SQLite file, runs transactions and translates SQLite's errors.
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
@@ -9,15 +10,15 @@ import { busyError, closedError, corruptError, noSpaceError } from "./store-erro
 
 export interface SqliteDatabase {
   queries: SqliteQueries
-  /** Does the work as one transaction, in one turn of the event loop. While another process writes, waits its turn. */
+  /** Does the work as one transaction, in one turn of the event loop. Waits while another process writes. */
   transact<T>(kind: "read" | "write", work: () => T): Promise<T>
-  /** Whether another connection committed something since this was last asked. */
+  /** Returns true if another connection has committed since the last call. */
   wasChangedByOthers(): boolean
   close(): void
 }
 
 interface DatabaseSettings {
-  /** Which store, for errors. */
+  /** Names the store in errors. */
   name: string
   sync: boolean
   busyTimeoutMs: number
@@ -31,9 +32,9 @@ export async function openDatabase(path: string, settings: DatabaseSettings): Pr
   function connect(): DatabaseSync {
     try {
       if (path.startsWith("file:")) throw new ConfigError(`sqliteStore: "${path}" is a URI. Give the path of a file.`)
-      // SQLite gives its log and its index the mode of the database.
+      // SQLite gives its log and index files the mode of the database.
       if (path !== ":memory:") createPrivateFileSync(resolve(path))
-      // A short commit of another process is over sooner than a timer fires; a longer wait must not hold up this one.
+      // SQLite itself waits only 5 ms, because that blocks this process; longer waits use a timer.
       return new DatabaseSync(path, { timeout: 5 })
     } catch (error) {
       throw primaryCode(error) === sqliteCodes.cannotOpen && isForbidden(path)
@@ -42,8 +43,8 @@ export async function openDatabase(path: string, settings: DatabaseSettings): Pr
     }
   }
 
-  /** Tries until the file is free. */
-  async function persistently<T>(attempt: () => T): Promise<T> {
+  /** Repeats the attempt until the file is not locked. */
+  async function whenUnlocked<T>(attempt: () => T): Promise<T> {
     const start = performance.now()
     for (;;) {
       if (!database.isOpen) throw closedError(name)
@@ -59,10 +60,10 @@ export async function openDatabase(path: string, settings: DatabaseSettings): Pr
   }
 
   try {
-    await persistently(() => {
+    await whenUnlocked(() => {
       const isNew = !hasOurSchema(database, path)
       database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${sync ? "FULL" : "NORMAL"}`)
-      // What a large value made of the write-ahead log is given back.
+      // Shrinks the write-ahead log after a large value.
       database.exec("PRAGMA journal_size_limit = 67108864")
       if (isNew) database.exec(`BEGIN IMMEDIATE; ${schema}; COMMIT`)
     })
@@ -79,7 +80,7 @@ export async function openDatabase(path: string, settings: DatabaseSettings): Pr
   return {
     queries: prepareQueries(database),
     transact: (kind, work) =>
-      persistently(() => {
+      whenUnlocked(() => {
         begin[kind].run()
         try {
           const result = work()
@@ -102,7 +103,7 @@ export async function openDatabase(path: string, settings: DatabaseSettings): Pr
   }
 }
 
-/** False where there is nothing yet. */
+/** Returns false for an empty file; throws if it holds other tables or a newer format. */
 function hasOurSchema(database: DatabaseSync, path: string): boolean {
   const { application_id: owner } = database.prepare("PRAGMA application_id").get() ?? {}
   const { user_version: version } = database.prepare("PRAGMA user_version").get() ?? {}
@@ -140,8 +141,8 @@ function forbiddenError(error: unknown, name: string): AgentError {
   return new AgentError(`${name} may not be used: ${why}. ${cure}`, { code: "permission-denied", cause: error })
 }
 
-/** Whether the modes of a file forbid its use. SQLite does not say so, and the file is not opened to find out: closing it would
- *  release the locks that this process holds on it. */
+/** Returns true if the modes of a file forbid its use. SQLite does not report this, and opening the file to find out
+ *  would release the locks of this process when it is closed. */
 function isForbidden(path: string): boolean {
   try {
     const { mode, uid, gid } = statSync(path)
@@ -174,5 +175,5 @@ const sqliteCodes = {
   notDatabase: 26,
 }
 
-// "KRST", in the header of each of our files.
+// "KRST" in the header of each database file.
 const applicationId = 0x4b525354

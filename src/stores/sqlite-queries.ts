@@ -1,22 +1,23 @@
+// The schema and the SQL statements of the SQLite store.
 import type { DatabaseSync } from "node:sqlite"
 import type { EncodedChange } from "./encode-changes.ts"
 
-/** What is asked of the file, each statement prepared once. */
+/** The prepared statements of the store. */
 export interface SqliteQueries {
   value(key: string): { value: string | Uint8Array; revision: number } | undefined
-  /** 0: there is no such value. */
+  /** 0 if there is no such value. */
   revision(key: string): number
-  /** Some of the keys that come after one, at or behind the prefix. */
+  /** A page of the keys that are greater than `after` and not less than the prefix. */
   keys(prefix: string, after: string): string[]
   log(name: string): { id: number; length: number } | undefined
-  /** Some of the items from one position to before another, at least one. */
+  /** A page of the items from one position up to another, at least one item. */
   items(log: number, from: number, to: number): string[]
   nextRevision(): number
   apply(change: EncodedChange, revision: number): void
 }
 
-// An item's id is its log's and its position in one number, so that a log lies together in the file and needs no index.
-// Ids of logs are never used again: whoever watches one sees that it was replaced.
+// The id of an item combines the id of its log and its position, so that a log lies together in the file and needs no
+// index. Ids of logs are never reused, so that a watcher notices when a log was replaced.
 export const schema = `
   PRAGMA application_id = 0x4b525354;
   PRAGMA user_version = 1;
@@ -70,7 +71,7 @@ export function prepareQueries(database: DatabaseSync): SqliteQueries {
       const page: string[] = []
       let size = 0
       for (const row of items.iterate(id, from, Math.min(to, lastPosition))) {
-        // Some of the log is missing from here on.
+        // The rest of the log is missing.
         if (Number(row.position) !== from + page.length) break
         const text = String(row.value)
         page.push(text)

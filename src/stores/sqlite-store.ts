@@ -1,3 +1,4 @@
+// The store in one SQLite file.
 import { checkOptions, mustBeAtLeast, mustBeBoolean, type OptionChecks } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { checkKey, checkPosition, decodeStored, encodeChanges, parseStored } from "./encode-changes.ts"
@@ -8,8 +9,8 @@ import type { Store } from "./store.ts"
 import { closedError, corruptError } from "./store-errors.ts"
 
 export interface SqliteStoreOptions {
-  /** Whether a commit is on the disk before it is acknowledged, so that it also outlives a power cut. Without it a
-   *  commit takes a tenth of the time and outlives the end of the process, however sudden. Default true. */
+  /** Waits until a commit is on the disk, so that it also survives a power cut. Without this a commit takes a tenth of
+   *  the time and still survives a crash of the process. Default true. */
   sync?: boolean | undefined
   /** How long to wait for another process that is writing. Default 10,000. */
   busyTimeoutMs?: number | undefined
@@ -17,23 +18,24 @@ export interface SqliteStoreOptions {
 
 const optionChecks: OptionChecks<SqliteStoreOptions> = { sync: mustBeBoolean, busyTimeoutMs: mustBeAtLeast(0) }
 
-/** State in one SQLite file of this machine (`node:sqlite`), for any number of processes. Made at the first use. */
+/** Stores state in one SQLite file (`node:sqlite`), for any number of processes of this machine. The file is created at
+ *  the first use. */
 export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Store {
   checkOptions("sqliteStore()", options, optionChecks)
   const { sync = true, busyTimeoutMs = 10_000 } = options
-  // SQLite would take it for a database that is gone when it is closed.
+  // SQLite would open a temporary database for an empty path.
   if (!path) throw new ConfigError('sqliteStore needs a path, such as "karst.db".')
   const name = `The store "${path}"`
   let opened: Promise<SqliteDatabase> | undefined
   let database: SqliteDatabase | undefined
   let closed = false
-  const bell = createLogNotifier(pollForChanges(() => database?.wasChangedByOthers() ?? false, pollMs))
+  const notifier = createLogNotifier(pollForChanges(() => database?.wasChangedByOthers() ?? false, pollMs))
 
   const commits = createCommitBatcher(connected)
 
   function connected(): Promise<SqliteDatabase> {
     opened ??= openDatabase(path, { name, sync, busyTimeoutMs }).catch((error) => {
-      // The cause may be mended, so the next use tries again.
+      // The cause may be fixed later, so the next use tries again.
       opened = undefined
       throw error
     })
@@ -47,8 +49,8 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
     return database
   }
 
-  /** Pages are read whole at once: a statement left open would keep the file from shrinking. */
-  function walk(log: string, from: number, isLive: boolean): LogCursor {
+  /** Each page is read at once: an open statement would prevent the write-ahead log from shrinking. */
+  function createCursor(log: string, from: number, isLive: boolean): LogCursor {
     checkKey(log)
     let at = checkPosition(from)
     let id: number | undefined
@@ -75,7 +77,7 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
   async function close(): Promise<void> {
     if (closed) return
     closed = true
-    bell.close()
+    notifier.close()
     await commits.untilIdle()
     const database = await opened?.catch(() => undefined)
     database?.close()
@@ -94,7 +96,7 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
       await open()
       const revision = await commits.add(encoded, guard)
       for (const change of encoded) {
-        if (change.type !== "put") bell.notify(change.type === "append" ? change.log : change.key)
+        if (change.type !== "put") notifier.notify(change.type === "append" ? change.log : change.key)
       }
       return revision
     },
@@ -112,11 +114,11 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
       }
     },
     async *read(log, from = 0) {
-      yield* readCursor(walk(log, from, false))
+      yield* readCursor(createCursor(log, from, false))
     },
     async *watch(log, from, signal) {
       await open()
-      yield* watchCursor(walk(log, from, true), bell.subscribe(log), signal, () => closed)
+      yield* watchCursor(createCursor(log, from, true), notifier.subscribe(log), signal, () => closed)
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -125,5 +127,5 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
 
 const cure = "Restore it from a backup, or save what can be read with: sqlite3 <file> .recover"
 
-// One small question to SQLite each time, which reads no file.
+// Each check is one small query that reads no file.
 const pollMs = 25

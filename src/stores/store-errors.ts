@@ -1,7 +1,8 @@
+// The errors that all stores throw.
 import { AgentError, ConflictError } from "../core/errors.ts"
 import type { StoreGuard } from "./store.ts"
 
-/** `store` says which, such as `The store "karst.db"`. */
+/** `store` names the store in the message, such as `The store "karst.db"`. */
 export function closedError(store: string): AgentError {
   return new AgentError(`${store} is closed. Open it again.`, { code: "closed" })
 }

@@ -1,3 +1,4 @@
+// The store contract: revisioned values and append-only logs, changed by one atomic commit.
 import type { Json } from "../core/json.ts"
 
 /** Where state lives: revisioned values and append-only logs, changed together by one atomic commit. Stores stay
@@ -15,15 +16,16 @@ export interface Store extends AsyncDisposable {
   keys(prefix: string): AsyncIterable<string>
   /** What was appended to a log, from that position on; a log that was never written is empty. */
   read(log: string, from?: number): AsyncIterable<Json>
-  /** Like `read`, and then what is appended, by whichever process, as it comes; each item once, in order. Waits for a log
-   *  that is not there yet. Ends when the signal fires, when the log is deleted, and when the store is closed. */
+  /** Like `read`, and then what is appended, by whichever process, as it comes; each item once, in order. Waits for a
+   *  log that is not there yet. Ends when the signal fires, when the log is deleted, and when the store is closed. */
   watch?(log: string, from: number, signal: AbortSignal): AsyncIterable<Json>
   /** Lets go of everything; a second time is fine. */
   close(): Promise<void>
 }
 
 export interface CommitOptions {
-  /** The commit ends or removes something, so it is made even where the medium keeps a reserve and has only that left. */
+  /** The commit ends or removes something, so it is made even where the medium keeps a reserve and has only that
+   *  left. */
   evenIfFull?: boolean | undefined
 }
 

@@ -1,3 +1,4 @@
+// The conformance suite for queue backends.
 import { ConfigError } from "../core/errors.ts"
 import type { Backend } from "../engine/backends/backend.ts"
 import type { DeclareTest } from "../testing.ts"
@@ -6,23 +7,23 @@ import { jobCases } from "./backend/backend-jobs.ts"
 import { troubleCases } from "./backend/backend-troubles.ts"
 
 export interface BackendSuite {
-  /** The test runner's own function. */
+  /** The `test` function of the test runner. */
   test: DeclareTest
-  /** Opens the queue of a folder, which each test has its own of. A backend with worker processes of its own has so many
-   *  of them, and they handle jobs by `backendHandle(backend, folder)`. */
+  /** Opens the queue of a folder; each test has its own folder. A backend that runs its own worker processes starts
+   *  this number of them, and they handle jobs with `backendHandle(backend, folder)`. */
   open: (folder: string, workers: number) => Backend | Promise<Backend>
-  /** A module whose export `open` does the same, for a backend that processes share. */
+  /** A module whose export `open` does the same, for a backend that several processes share. */
   module?: string | URL | undefined
-  /** Takes the server of the backend away; gives the way back. */
+  /** Makes the backend's server unavailable; returns a function that brings it back. */
   outage?: (() => Promise<() => Promise<void>>) | undefined
-  /** Cases this backend does not pass, by name, and why. */
+  /** Cases this backend does not pass, by name, with the reason. */
   skip?: { [C in BackendCase]?: string | undefined } | undefined
 }
 
 /** The name of a case of `testBackend`: the first word of its title. */
 export type BackendCase = keyof typeof cases
 
-/** Declares the tests that every backend passes: what the `Backend` contract promises, one test for each promise. */
+/** Declares the conformance tests of the `Backend` contract, one test per promise. */
 export function testBackend(suite: BackendSuite): void {
   const { test, skip = {} } = suite
   const unknown = Object.keys(skip).filter((name) => !(name in cases))

@@ -1,3 +1,4 @@
+// The conformance suite for live handles: cells in another process that use objects of the host.
 import assert from "node:assert/strict"
 import { ConfigError } from "../core/errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -8,19 +9,18 @@ import type { Language } from "./runtime/runtime-case.ts"
 import { withTimeLimit } from "./time-limit.ts"
 
 export interface HandleSuite {
-  /** The test runner's own function. */
+  /** The `test` function of the test runner. */
   test: DeclareTest
-  /** The test runner's own function that runs something after all tests: `after` of node:test, `afterAll` of vitest. */
+  /** Runs something after all tests: `after` of node:test, `afterAll` of vitest. */
   after: (close: () => Promise<void>) => unknown
-  /** Makes a new runtime with nothing in it. Most cases share one; the suite closes all of them. */
+  /** Creates a new, empty runtime. Most cases share one; the suite closes all of them. */
   runtime: () => Runtime | Promise<Runtime>
   language: Language
-  /** Cases this runtime does not pass, by number, and why. */
+  /** Cases this runtime does not pass, by number, with the reason. */
   skip?: { readonly [number: number]: string } | undefined
 }
 
-/** Declares the tests that every runtime passes whose cells run in another process and use objects of the host by live
- *  handles: one numbered table for all languages. A case that has no meaning in a language is a skipped test. */
+/** Declares one numbered table of tests for all languages. A case that has no meaning in a language is skipped. */
 export function testHandles({ test, after, runtime, language, skip = {} }: HandleSuite): void {
   const unknown = Object.keys(skip).filter((number) => !(number in cases))
   if (unknown.length > 0) {
@@ -47,11 +47,10 @@ export interface HandleCaseInfo {
   number: number
   group: string
   title: string
-  /** The languages in which the case has no meaning, each with the reason. */
+  /** The languages in which the case has no meaning, with the reason. */
   notApplicable: { readonly [L in Language]?: string | undefined }
 }
 
-/** The table of `testHandles`. */
 export const handleCases: readonly HandleCaseInfo[] = Object.entries(handleGroups).flatMap(([group, found]) =>
   Object.entries(found).map(([number, { title, notApplicable }]) => ({
     number: Number(number),
@@ -61,7 +60,7 @@ export const handleCases: readonly HandleCaseInfo[] = Object.entries(handleGroup
   })),
 )
 
-/** One runtime for many cases. A case that fails may leave it in any state, so the next case gets another. */
+/** Shares one runtime between cases, until a case fails: that may leave it in any state. */
 function shareRuntime(make: () => Runtime | Promise<Runtime>) {
   let current: Promise<Runtime> | undefined
   const close = async () => {
@@ -90,7 +89,7 @@ async function runCase(handleCase: HandleCase, runtime: Runtime, number: number,
   process.on("unhandledRejection", note)
   try {
     await withTimeLimit(handleCase.run(runtime, number))
-    // Node reports a rejection without a handler when the current turn is over.
+    // Node reports unhandled rejections at the end of the current turn.
     await new Promise(setImmediate)
   } finally {
     process.off("unhandledRejection", note)

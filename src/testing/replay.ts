@@ -1,3 +1,4 @@
+// Replays recorded sessions and compares them with the recording.
 import { AssertionError } from "node:assert"
 import { internalsOf } from "../agent/agent-internals.ts"
 import type { CodeAgent, CodeRunOptions } from "../agent/create-agent.ts"
@@ -11,25 +12,25 @@ import { createReplayJournal } from "../sessions/replay-journal.ts"
 import { type Divergence, divergence, inCallOrder, type Step, stepsOf } from "./replay/replay-steps.ts"
 
 export interface ReplayCheckOptions {
-  /** Functions and tools that are called all the same, as `binding` or `binding.method`: what they give is not data. */
+  /** Functions and tools to call for real, as `binding` or `binding.method`, because their results are not data. */
   live?: readonly string[] | undefined
-  /** Also compares the system prompt and what Karst itself told the model. Default false. */
+  /** Also compares the system prompt and the messages that Karst itself sent to the model. Default false. */
   strict?: boolean | undefined
-  /** Makes texts comparable that differ each time, on both sides. Default: as they are. */
+  /** Normalises text that differs between runs, on both sides. Default: unchanged. */
   mask?: ((text: string) => string) | undefined
-  /** What each run was sent with beside its prompt, such as `outputs`; runs count from 0. */
+  /** Returns the options that each run was sent with, such as `outputs`. Runs count from 0. */
   options?: ((run: number) => CodeRunOptions) | undefined
 }
 
-/** How a recording went this time. */
+/** The result of a replay. */
 export interface Replayed {
   trajectory: Trajectory
-  /** Where it first went another way. */
+  /** The first difference from the recording. */
   divergence?: Divergence | undefined
 }
 
-/** Sends a recorded session's prompts again: the model's answers, what every call gave, the time and the randomness come
- *  from the recording. No model is asked, and no function or tool is called; cells are run in the agent's runtime. */
+/** Sends the prompts of a recorded session again. Model answers, results of calls, time and randomness come from the
+ *  recording: no model is asked, and no function or tool is called. Cells run in the agent's runtime. */
 export async function replayRecording(
   agent: CodeAgent,
   source: RecordingSource,
@@ -59,7 +60,7 @@ export async function replayRecording(
   }
 }
 
-/** Fails where a recorded session goes another way than it did, and shows the first difference. */
+/** Fails if a recorded session now runs differently, and shows the first difference. */
 export async function assertReplays(
   agent: CodeAgent,
   source: RecordingSource,
@@ -71,7 +72,7 @@ export async function assertReplays(
   throw new AssertionError({ message, expected, actual, operator: "assertReplays" })
 }
 
-/** The events of each run that nobody else started. */
+/** Returns the events of each top-level run. */
 function runsOf({ events }: Recording): AgentEvent[][] {
   const runs = new Map<string, AgentEvent[]>()
   const isOwn = createOwnEventFilter()
@@ -86,29 +87,29 @@ function runsOf({ events }: Recording): AgentEvent[][] {
 
 type Send = (prompt: PromptPart[], sent: CodeRunOptions) => Run
 
-// What the user said meanwhile is said again before the cycle that heard it.
+// Repeats steering messages before the cycle that received them.
 function resend(recorded: readonly AgentEvent[], sent: CodeRunOptions = {}, send: Send): Run {
-  const heard = heardBefore(recorded)
-  const say = (cycle: number) => {
-    for (const text of heard.get(cycle) ?? []) run.steer(text)
+  const steered = steeringByCycle(recorded)
+  const steerBefore = (cycle: number) => {
+    for (const text of steered.get(cycle) ?? []) run.steer(text)
   }
   const onEvent = (event: AgentEvent) => {
-    if (event.type === "cycle-end" && event.run === run.id) say(event.cycle + 1)
+    if (event.type === "cycle-end" && event.run === run.id) steerBefore(event.cycle + 1)
   }
   const run = send(promptOf(recorded), { ...sent, onEvent })
-  say(1)
+  steerBefore(1)
   return run
 }
 
-function heardBefore(recorded: readonly AgentEvent[]): Map<number, string[]> {
-  const heard = new Map<number, string[]>()
+function steeringByCycle(recorded: readonly AgentEvent[]): Map<number, string[]> {
+  const steered = new Map<number, string[]>()
   let cycle = 1
   for (const event of recorded) {
     if (event.type === "cycle-start") cycle = event.cycle
     if (event.type !== "prompt-steered" || event.message.origin !== "steer") continue
-    heard.set(cycle, [...(heard.get(cycle) ?? []), messageText(event.message)])
+    steered.set(cycle, [...(steered.get(cycle) ?? []), messageText(event.message)])
   }
-  return heard
+  return steered
 }
 
 function promptOf(recorded: readonly AgentEvent[]): PromptPart[] {
@@ -117,7 +118,7 @@ function promptOf(recorded: readonly AgentEvent[]): PromptPart[] {
   return (prompt?.parts ?? []).filter((part) => part.type === "text" || part.type === "image")
 }
 
-/** What happened before a run was cut short from outside: that cannot be replayed. */
+/** Returns the events before a run was interrupted from outside, which cannot be replayed. */
 function beforeCut(recorded: readonly AgentEvent[]): { events: readonly AgentEvent[]; isCut: boolean } {
   const end = recorded.at(-1)
   const isWhole = end?.type === "run-end" && end.status !== "aborted" && end.error?.code !== "interrupted"

@@ -1,3 +1,4 @@
+// The conformance suite for stores.
 import { ConfigError } from "../core/errors.ts"
 import type { Store } from "../stores/store.ts"
 import type { DeclareTest } from "../testing.ts"
@@ -11,21 +12,21 @@ import { watchCases } from "./store/store-watch.ts"
 import { withTimeLimit } from "./time-limit.ts"
 
 export interface StoreSuite {
-  /** The test runner's own function. */
+  /** The `test` function of the test runner. */
   test: DeclareTest
-  /** Names a place where no store is yet. Each test asks for its own; cleaning up is the caller's. */
+  /** Returns a place where no store exists. Each test asks for its own; the caller cleans up. */
   place: () => string | Promise<string>
-  /** Opens the store at a place. Opened twice, it is one store. */
+  /** Opens the store at a place. Opening it twice gives access to the same store. */
   open: (place: string) => Store | Promise<Store>
   /** A module whose export `open` does the same, for other processes. */
   module?: string | URL | undefined
-  /** Takes away what the store at a place needs, such as its server; gives the way back. */
+  /** Makes something unavailable that the store needs, such as its server; returns a function that undoes it. */
   outage?: Trouble | undefined
-  /** Leaves no room where the store at a place is; gives the way back. */
+  /** Fills up the storage of the store at a place; returns a function that undoes it. */
   fill?: Trouble | undefined
-  /** Damages the store at a place, which nobody has open; gives the way back. */
+  /** Damages the store at a place while it is not open; returns a function that undoes it. */
   damage?: Trouble | undefined
-  /** Cases this store does not pass, by name, and why. */
+  /** Cases this store does not pass, by name, with the reason. */
   skip?: { [C in StoreCase]?: string | undefined } | undefined
 }
 
@@ -34,7 +35,7 @@ export type Trouble = (place: string) => Promise<() => Promise<void>>
 /** The name of a case of `testStore`: the first word of its title. */
 export type StoreCase = keyof typeof cases
 
-/** Declares the tests that every store passes: what the `Store` contract promises, one test for each promise. */
+/** Declares the conformance tests of the `Store` contract, one test per promise. */
 export function testStore(suite: StoreSuite): void {
   const { test, skip = {} } = suite
   const unknown = Object.keys(skip).filter((name) => !(name in cases))

@@ -1,3 +1,4 @@
+// The conformance suite for workspaces.
 import { ConfigError } from "../core/errors.ts"
 import type { DeclareTest } from "../testing.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
@@ -7,18 +8,18 @@ import { fileCases } from "./workspace/workspace-files.ts"
 import { pathCases } from "./workspace/workspace-paths.ts"
 
 export interface WorkspaceSuite {
-  /** The test runner's own function. */
+  /** The `test` function of the test runner. */
   test: DeclareTest
-  /** Makes a new workspace with nothing in it. Each test makes its own; cleaning up is the caller's. */
+  /** Creates a new, empty workspace. Each test creates its own; the caller cleans up. */
   workspace: () => Workspace | Promise<Workspace>
-  /** Cases this workspace does not pass, by name, and why. */
+  /** Cases this workspace does not pass, by name, with the reason. */
   skip?: { [C in WorkspaceCase]?: string | undefined } | undefined
 }
 
 /** The name of a case of `testWorkspace`: the first word of its title. */
 export type WorkspaceCase = keyof typeof cases
 
-/** Declares the tests that every workspace passes: what the `Workspace` contract promises, one test for each promise. */
+/** Declares the conformance tests of the `Workspace` contract, one test per promise. */
 export function testWorkspace({ test, workspace, skip = {} }: WorkspaceSuite): void {
   const unknown = Object.keys(skip).filter((name) => !(name in cases))
   if (unknown.length > 0) {

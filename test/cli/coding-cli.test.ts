@@ -119,7 +119,7 @@ function script(program: string): string {
   return `#!/bin/sh\nexec ${process.execPath} ${join(fixtures, program)} "$@"\n`
 }
 
-/** The command in a terminal of its own. */
+/** Runs the command in a pseudo-terminal. */
 function inTerminal(args: string[], cwd: string, env: Record<string, string>) {
   const { spawn } = createRequire(import.meta.url)("node-pty")
   const bin = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url))

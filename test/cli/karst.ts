@@ -15,7 +15,7 @@ export interface Ended {
   stderr: string
 }
 
-/** Starts the real command, with nothing of ours in its environment. */
+/** Starts the real command with a clean environment. */
 export function startKarst(args: string[], env: Record<string, string> = {}, cwd?: string) {
   const flags = ["--conditions=karst-source", "--disable-warning=ExperimentalWarning"]
   const child = spawn(process.execPath, [...flags, bin, ...args], {
@@ -35,8 +35,8 @@ export function karst(args: string[], env: Record<string, string> = {}, cwd?: st
   return ended
 }
 
-/** A model service on this machine that gives these answers in turn, then the last one again; a function has the
- *  response to itself. Its id is for `--model`. */
+/** Starts a local model service that sends these answers in turn, then repeats the last one. A function writes the
+ *  response itself. The returned id is for `--model`. */
 export async function modelServer(t: TestContext, answers: (string | ((response: ServerResponse) => void))[]) {
   const bodies: string[] = []
   const server = createServer(async (request, response) => {
@@ -55,7 +55,7 @@ export async function modelServer(t: TestContext, answers: (string | ((response:
     server.closeAllConnections()
     server.close()
   })
-  // Listening on a port, so the address is not a path.
+  // It listens on a port, so the address is an object.
   const { port } = server.address() as AddressInfo
   return { id: `openai-compatible:http://127.0.0.1:${port}/v1#test`, bodies }
 }

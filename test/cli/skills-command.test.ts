@@ -124,7 +124,7 @@ describe("karst skills add", () => {
       git(join(cwd, name), "add", ".")
       git(join(cwd, name), "commit", "-qm", "skills")
     }
-    // A hook of the user's own, as a template would bring one into every clone.
+    // A hook that the user's git template would copy into every clone.
     const home = join(cwd, "home")
     await mkdir(join(home, "hooks"), { recursive: true })
     await writeFile(join(home, "hooks/post-checkout"), `#!/bin/sh\ntouch ${cwd}/hook-ran\n`, { mode: 0o755 })

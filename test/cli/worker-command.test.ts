@@ -21,7 +21,7 @@ const module = fileURLToPath(new URL("../fixtures/backends/agents.ts", import.me
 describe("karst worker", () => {
   test("works on the runs of a SQLite file that other processes submit, and ends well on SIGTERM", async (context) => {
     const { store, steps, start } = sqlite(context)
-    // A backend that nobody starts: this process only submits.
+    // The backend is never started: this process only submits.
     await using engine = createEngine({ agents, store, backend: inlineBackend() })
     const before = await engine.submit("quick", "Go.")
     const worker = await start()

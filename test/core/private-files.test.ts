@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test"
 import { createAgent, jsRuntime, tool } from "karst"
 import { suite } from "karst/evals"
 import { recordModel, scriptedModel } from "karst/models"
-import { fileStore, sqliteStore } from "karst/stores"
+import { sqliteStore } from "karst/stores"
 import { localWorkspace } from "karst/workspaces"
 import { createGeminiHome } from "../../src/providers/gemini/gemini-home.ts"
 
@@ -23,7 +23,7 @@ const writers: [what: string, write: (folder: string) => Promise<unknown>, atLea
       await using session = await agent().session({ archive: join(folder, "a/.karst") })
       await session.send("Keep it")
     },
-    ["events.jsonl", "session.json", "snapshot.bin", "recording.jsonl", "journal"],
+    ["events.jsonl", "session.json", "snapshot.bin", "recording.jsonl", ".lock"],
   ],
   [
     "an artifact of a session",
@@ -61,19 +61,6 @@ const writers: [what: string, write: (folder: string) => Promise<unknown>, atLea
       return () => store.close()
     },
     ["karst.db", "karst.db-wal", "karst.db-shm"],
-  ],
-  [
-    "a store of files",
-    async (folder) => {
-      await using store = fileStore(join(folder, "files"))
-      await store.commit([
-        { type: "put", key: "runs/small", value: 1 },
-        { type: "put", key: "runs/large", value: "x".repeat(300_000) },
-        { type: "put", key: "runs/bytes", value: new Uint8Array(300_000) },
-        { type: "append", log: "runs/log", items: [1, 2] },
-      ])
-    },
-    ["small.json", "large.json", "bytes.bin", "log.jsonl"],
   ],
   [
     "the report of an evaluation",
@@ -172,7 +159,7 @@ test("source files write to disk through core/private-files.ts, or are listed he
     "src/runtime/process/": "below a folder of mkdtemp, or with a mode",
     "src/runtime/python/": "below a folder of mkdtemp",
     "src/providers/": "below a folder of mkdtemp, with a mode",
-    "src/stores/file-steps.ts": "with a mode",
+    "src/sessions/folder/commit-session.ts": "with a mode",
     "src/cli/copy-skill.ts": "skills that the user adds",
     "src/cli/demo.ts": "charts for the user",
     "src/testing/": "conformance suites",

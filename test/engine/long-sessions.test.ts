@@ -139,9 +139,9 @@ class Charts {
   }
 }
 
-/** A session of random runs: cells that make, change and remove names, values that cannot be kept, injected objects whose
- *  state is lost, questions, failures that are retried, compactions, and an agent whose instructions change. Each engine works
- *  on a few runs, so that most begin from the store. */
+/** A session of random runs: cells that make, change and remove names, values that cannot be stored, injected objects
+ *  whose state is lost, questions, failures that are retried, compactions, and an agent whose instructions change. Each
+ *  engine works on a few runs, so that most begin from the store. */
 async function conversed(seed: number, store: Store, kept: "with snapshots" | "without snapshots") {
   const random = randomFrom(seed)
   const requests: string[] = []
@@ -222,7 +222,7 @@ function answering() {
   return scriptedModel(() => `An answer: ${"because. ".repeat(20)}`)
 }
 
-/** A store as it was before folded forms were kept. */
+/** A store without folded conversations. */
 function withoutFolded(store: Store): Store {
   return { ...store, get: async (key) => (key.endsWith("/conversation") ? undefined : await store.get(key)) }
 }

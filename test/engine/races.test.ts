@@ -15,7 +15,7 @@ describe("runs that several want to work on", () => {
     const folder = mkdtempSync(join(tmpdir(), "karst-race-"))
     context.after(() => rmSync(folder, { recursive: true }))
     await using store = sqliteStore(join(folder, "karst.db"), { sync: false })
-    // A backend that nobody starts: this process only submits.
+    // This backend is never started: this process only submits.
     const agent = steppingAgent(async () => assert.fail("worked on here"))
     await using engine = createEngine({ agents: { agent }, store, backend: inlineBackend() })
     const names = Array.from({ length: 24 }, (_, index) => `run${index}`)

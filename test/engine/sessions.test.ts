@@ -322,7 +322,7 @@ async function gated() {
   }
 }
 
-/** An agent that says what it heard from the user, and asks when it is told to. */
+/** An agent that repeats the texts of the user, and asks a question if a text says so. */
 function listener() {
   const model = scriptedModel(({ messages }): ScriptedStep => {
     const heard = messages.filter(({ role }) => role === "user").map((message) => messageText(message).split("\n")[0])

@@ -7,7 +7,7 @@ import { describe, test } from "node:test"
 import { createAgent, jsRuntime, messageText } from "karst"
 import { createEngine, inlineBackend } from "karst/engine"
 import { scriptedModel } from "karst/models"
-import { fileStore, memoryStore, type Store, sqliteStore } from "karst/stores"
+import { memoryStore, type Store, sqliteStore } from "karst/stores"
 import { runKeys, updateHead } from "../../src/engine/checkpoint.ts"
 import { claimedHead } from "../../src/engine/run/claim-run.ts"
 import { createOwner } from "../../src/engine/run/run-owner.ts"
@@ -41,7 +41,6 @@ describe("submit with a key", () => {
 
   for (const [name, open] of Object.entries({
     sqliteStore: (folder: string) => sqliteStore(join(folder, "karst.db"), { sync: false }),
-    fileStore: (folder: string) => fileStore(folder, { sync: false }),
   })) {
     test(`twice at once is one run, and with another prompt a conflict, in ${name} opened several times`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "karst-submit-"))

@@ -40,7 +40,7 @@ interface Place {
 }
 
 async function takesOver(store: Store, { steps, release, start }: Place): Promise<void> {
-  // A backend that nobody starts: this process only submits.
+  // This backend is never started: this process only submits.
   await using engine = createEngine({ agents, store, backend: inlineBackend() })
   const { id } = await engine.submit("held", "Go.")
   const workers = [start(), start()]

@@ -47,7 +47,7 @@ describe("worker processes", () => {
     )
     // Two workers died while others worked beside it, five while it worked alone.
     assert.equal(notes("dies").length, 7)
-    // Its log was kept, and it can be tried again.
+    // Its log is still stored, and the run can be retried.
     assert.ok(result.trajectory.events.some(({ type }) => type === "run-end"))
     isOver.abort()
     await supervised

@@ -8,7 +8,7 @@ import { type CliOptions, claude } from "karst/providers"
 import { eventsOfType } from "./cli-machines.ts"
 import { createPlannedCliMachine } from "./planned-clis.ts"
 
-/** What the CLI is told of a cell that it has run. */
+/** The result that the CLI gets for a cell. */
 async function told(code: string, options: CliOptions): Promise<string> {
   await using machine = await createPlannedCliMachine({ Go: [{ tool: "run", input: { code } }, "Done."] })
   const { trajectory } = await claude({ ...options, cwd: machine.cwd, env: machine.env }).run("Go")
@@ -55,7 +55,7 @@ describe("a cell that a CLI has run", () => {
     const files = globSync("**/*", { cwd: machine.cwd, withFileTypes: true }).filter((entry) => entry.isFile())
     const kept = files.map((file) => readFileSync(join(file.parentPath, file.name), "latin1"))
     assert.ok(kept.join().includes("mcp__karst__run"))
-    // 256 random bits, however they are written.
+    // A secret of 256 random bits, in any encoding.
     assert.doesNotMatch(`${kept.join()}${JSON.stringify(session.trajectory())}`, /Bearer|[\w-]{43}/)
   })
 })

@@ -371,7 +371,7 @@ describe("a session with a coding CLI", () => {
     }
     const agent = claude({ ...place.options, runtime })
     const session = await agent.session({ archive })
-    // As the CLI would, through its server.
+    // Calls the tool through the MCP server, as the CLI would.
     await runtimes[0]?.execute("count = 5; const open = new WeakMap()")
     await session.send("say one")
     await session.close()

@@ -6,15 +6,15 @@ import type { CliOptions } from "karst/providers"
 import { type CliName, findCli } from "../../scripts/clis.ts"
 import { type PromptedModel, promptedModel } from "../fixtures/prompted-model.ts"
 
-/** A machine for one CLI: its own home, an empty folder to work in, a loopback model, and an environment of nothing but PATH and what is
- *  set here. */
+/** A machine for one CLI: a home, an empty work folder, a loopback model, and an environment of PATH and a few
+ *  variables. */
 export interface CliMachine extends AsyncDisposable {
   readonly model: PromptedModel
   readonly home: string
   readonly cwd: string
   /** What an agent on this machine is made with. */
   readonly options: CliOptions
-  /** The processes that belong to this machine, as their command lines. */
+  /** The command lines of the processes on this machine. */
   processes(): Promise<string[]>
 }
 
@@ -28,7 +28,7 @@ export async function createCliMachine(
   const [home, cwd, temporary] = ["home", "work", "tmp"].map((each) => join(folder, each)) as [string, string, string]
   for (const each of [home, cwd, temporary]) await mkdir(each)
   const nothing = Object.fromEntries(Object.keys(process.env).map((each) => [each, undefined]))
-  // Some of them are scripts, for the Node that runs this.
+  // Some CLIs are scripts that need this Node.
   const PATH = [dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter)
   const variables = { ...nothing, PATH, HOME: home, TMPDIR: temporary, ...(await env(model, home)) }
   return {
@@ -51,7 +51,7 @@ export async function createCliMachine(
   }
 }
 
-/** A machine for Claude Code, by default in its current version. */
+/** A machine for Claude Code, by default in the current version. */
 export function claudeMachine(version?: string): Promise<CliMachine> {
   const variables = async (model: PromptedModel) => ({
     ANTHROPIC_BASE_URL: model.url,
@@ -86,7 +86,7 @@ export function codexMachine(): Promise<CliMachine> {
 
 type Variables = Record<string, string>
 
-/** A machine with a small program in the place of Claude Code (test/fixtures/fake-claude.ts): no model, and quick. */
+/** A machine with a small program instead of Claude Code (test/fixtures/fake-claude.ts): fast, and without a model. */
 export interface FakeClaudeMachine extends AsyncDisposable {
   readonly folder: string
   readonly cwd: string
@@ -111,19 +111,20 @@ export async function fakeClaudeMachine(): Promise<FakeClaudeMachine> {
   }
 }
 
-/** A machine with small programs in the place of Claude Code and Codex, which do what they are told to (test/fixtures/fake-claude.ts). */
+/** A machine with small programs instead of Claude Code and Codex, which follow the words of the prompt
+ *  (test/fixtures/fake-claude.ts). */
 export interface FakeCliMachine extends AsyncDisposable {
   readonly folder: string
   readonly cwd: string
   /** What agents on this machine are made with. */
   readonly options: CliOptions
-  /** Gives a CLI words that it hears with every prompt, until it is given others. */
+  /** Sets words that are added to every prompt of a CLI from now on. */
   tell(cli: "claude" | "codex", words: string): Promise<void>
-  /** All prompts that a CLI has heard, by conversation. */
+  /** All prompts that a CLI got, by conversation. */
   heard(cli: "claude" | "codex"): Promise<string[][]>
-  /** What a CLI was started with, each time. */
+  /** The arguments of each start of a CLI. */
   starts(cli: "claude" | "codex"): Promise<string[]>
-  /** Takes a CLI away. */
+  /** Removes the program of a CLI. */
   uninstall(cli: "claude" | "codex"): Promise<void>
   processes(): Promise<string[]>
 }
@@ -158,12 +159,12 @@ export async function fakeCliMachine(): Promise<FakeCliMachine> {
 
 const fixtures = join(import.meta.dirname, "..", "fixtures")
 
-/** The events of a kind, in order. */
+/** The events of a type, in order. */
 export function eventsOfType<T extends EventType>(events: readonly AgentEvent[], type: T): EventOf<T>[] {
   return events.filter((event): event is EventOf<T> => event.type === type)
 }
 
-/** Command lines of the processes whose environment has an entry. Empty where the system does not tell. */
+/** Command lines of the processes whose environment has an entry. Empty on systems without /proc. */
 export async function processesWith(entry: string): Promise<string[]> {
   return (await processesOf(entry)).map(({ command }) => command)
 }
@@ -184,12 +185,12 @@ async function commandOf(id: string, entry: string): Promise<string | undefined>
     if (!environment.split("\0").includes(entry)) return undefined
     return (await readFile(`/proc/${id}/cmdline`, "utf8")).replaceAll("\0", " ").trim() || undefined
   } catch {
-    // It has ended.
+    // The process has ended.
     return undefined
   }
 }
 
-/** Waits until something holds, and says what did not. */
+/** Waits until a condition holds; the error names the condition. */
 export async function waitUntil(what: string, holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
   const end = Date.now() + ms
   while (!(await holds())) {

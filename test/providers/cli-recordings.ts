@@ -8,7 +8,7 @@ import { createStepRecorder } from "../../src/providers/turn/steps-to-events.ts"
 
 type Line = { [key: string]: Json }
 
-/** The lines that a real CLI wrote: test/fixtures/recordings. */
+/** The lines that a real CLI wrote, from test/fixtures/recordings. */
 export function readCliRecording(name: string): Line[] {
   const file = join(import.meta.dirname, "..", "fixtures", "recordings", `${name}.jsonl`)
   return readFileSync(file, "utf8")
@@ -20,13 +20,13 @@ export function readCliRecording(name: string): Line[] {
 export interface Read {
   steps: Step[]
   end: TurnResult | undefined
-  /** What a run would tell of it. */
+  /** The events of a run with these steps. */
   events: AgentEvent[]
   of<T extends EventType>(type: T): EventOf<T>[]
 }
 
-/** The events of a run without what differs each time it is told: ids, times, deltas and raw lines, who answered, and the usage of
- *  each answer, which comes in lines that are not kept. */
+/** The events of a run without what differs between runs: ids, times, deltas, raw lines, model and provider, and the
+ *  usage of each answer, which comes in lines that recordings do not have. */
 export function comparableEvents(events: readonly AgentEvent[]): unknown[] {
   const ids = new Map<string, string>()
   const named = (text: string) => ids.get(text) ?? ids.set(text, `id-${ids.size}`).get(text)
@@ -38,7 +38,7 @@ export function comparableEvents(events: readonly AgentEvent[]): unknown[] {
   )
 }
 
-/** Reads lines as a run would. */
+/** Reads recorded lines with a parser, as a run would. */
 export function readLines(parser: LineParser, lines: readonly Line[]): Read {
   const steps: Step[] = []
   const events: AgentEvent[] = []

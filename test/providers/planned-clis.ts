@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 
-/** What a CLI does for a prompt: see test/fixtures/actor.ts. */
+/** The answers and calls of a CLI for each prompt: see test/fixtures/actor.ts. */
 export type CliPlan = Readonly<Record<string, readonly (string | { tool: string; input: object } | { fail: number })[]>>
 
-/** A machine where small programs stand in the place of Claude Code and Codex, and follow a plan. */
+/** A machine on which small programs replace Claude Code and Codex and follow a plan. */
 export interface PlannedCliMachine extends AsyncDisposable {
   /** An empty folder to work in. */
   readonly cwd: string

@@ -11,7 +11,7 @@ import { geminiMachine, opencodeMachine } from "./slow-cli-machines.ts"
 
 const touch = (place: CliMachine) => `touch ${join(place.cwd, "ran.txt")}`
 
-/** What a repository may hold that runs when a CLI is started in it, by its path. */
+/** Files of a repository that run commands when a CLI is started in it, by path. */
 const repositories: Record<CliName, (place: CliMachine) => Record<string, string>> = {
   claude(place) {
     const hook = [{ hooks: [{ type: "command", command: touch(place) }] }]
@@ -69,9 +69,9 @@ for (const [name, bench, agent] of clis) {
       if (name === "claude") {
         assert.ok(JSON.stringify(place.model.requests.map(({ body }) => body)).includes("the word heron"))
       }
-      // Codex runs only hooks that its user has reviewed. Of Gemini no file of a repository was found that runs at all.
+      // Codex runs only hooks that its user has reviewed. For Gemini no repository file was found that runs commands.
       if (name === "codex" || name === "gemini") return
-      // They are hooks: where commands are allowed, they run.
+      // Shows that these files do run if commands are allowed.
       await agent(options).run("hello")
       assert.equal(await ran(), true)
     })

@@ -13,7 +13,7 @@ interface Tested {
   name: CliName
   bench(): Promise<CliMachine>
   agent(options: CliOptions): CliAgent
-  /** Words of its own system prompt. */
+  /** Matches its own system prompt. */
   words: RegExp
 }
 
@@ -47,7 +47,7 @@ test("systemPrompt and userServers are refused where a CLI has no setting for th
   assert.throws(() => acp({ command: "any", userServers: ["x"] }), /userServers: any .*mcpServers/)
 })
 
-// One tool that says hello, as an MCP server on standard input and output.
+// An MCP server on standard input and output with one tool that says hello.
 const server = `
 require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line)

@@ -10,11 +10,11 @@ const agents = { claude, codex, gemini, opencode }
 
 export interface ResumedSession {
   output: string
-  /** How many messages the session then has. */
+  /** The number of messages of the session afterwards. */
   messages: number
 }
 
-/** Goes on with a session in a process of its own. */
+/** Resumes a session in another process. */
 export async function resumeInChild(
   name: keyof typeof agents,
   bench: CliMachine,
@@ -24,7 +24,7 @@ export async function resumeInChild(
   return JSON.parse(await text(startResumingChild(name, bench, session, prompt).stdout))
 }
 
-/** The process that does it. */
+/** Starts that process. */
 export function startResumingChild(
   name: keyof typeof agents,
   { options }: CliMachine,
@@ -40,7 +40,7 @@ export function startResumingChild(
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { name, options, session, prompt } = JSON.parse(await text(process.stdin))
-  // What the test's own process hides from a CLI is hidden from it here as well.
+  // Removes the variables that the test's process removes from the CLI's environment.
   const nothing = Object.fromEntries(Object.keys(process.env).map((each) => [each, undefined]))
   const agent = agents[name as keyof typeof agents]({ ...options, env: { ...nothing, ...options.env } })
   const opened = await agent.session(session)

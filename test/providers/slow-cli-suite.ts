@@ -9,20 +9,20 @@ import { requires } from "../system.ts"
 import { type CliMachine, eventsOfType, waitUntil } from "./cli-machines.ts"
 import { resumeInChild } from "./resume-in-child.ts"
 
-/** A CLI whose every turn takes seconds: what must hold for it, in few turns. */
+/** A CLI whose turns take seconds, so that it is tested in few turns. */
 export interface SlowCli {
   name: CliName & ("opencode" | "gemini")
   title: string
   bench(): Promise<CliMachine>
   agent(options: CliOptions): CliAgent
-  /** What it calls a command of its shell, and tools of ours. */
+  /** The prompt directive that runs a shell command, and its names of our tools. */
   shell(command: string): string
   ours(tool: string): string
-  /** What its model was told before the prompt. */
+  /** The system prompt in a request to its model. */
   systemOf(body: unknown): string
-  /** The prompts whose failures it does not tell in time, or not at all. */
+  /** Prompts whose failures it reports too late or never. */
   silent: readonly string[]
-  /** The code of a failure, where it is not the usual one. */
+  /** The error code of a prompt, if it differs from other CLIs. */
   codes?: Record<string, RegExp>
 }
 
@@ -32,7 +32,7 @@ const slow = { timeout: 300_000 }
 export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, silent, codes = {} }: SlowCli): void {
   const open = async () => {
     const place = await bench()
-    // A first start makes tables and caches.
+    // The first start creates databases and caches.
     return { place, options: { ...place.options, idleTimeoutMs: patience } satisfies CliOptions }
   }
 
@@ -76,7 +76,7 @@ export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, si
       assert.ok(seen.length > 0 && !seen.join().includes("Bearer"))
     })
 
-    // Each takes many seconds: whole where everything must run.
+    // Each case takes many seconds: all of them run only if everything must.
     if (process.env.KARST_REQUIRE_ALL !== "1") return
 
     test("has no tool that was not allowed", slow, async () => {
@@ -128,10 +128,10 @@ export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, si
       async () => {
         const { place, options } = await open()
         await using _ = place
-        // So that what follows starts warm, and the time is the service's alone.
+        // Warms the CLI up, so that the time-out below measures only the service.
         await agent(options).run("hello")
         for (const [what, prompt, code] of failures) {
-          // What it never tells is told by its silence.
+          // A failure that the CLI never reports ends in the idle time-out.
           const idleTimeoutMs = silent.includes(prompt) ? 15_000 : patience
           const { status, error } = await agent({ ...options, idleTimeoutMs }).run(prompt).settled
           assert.equal(status, "failed")

@@ -10,7 +10,7 @@ import { fakeCliMachine, processIdsWith, waitUntil } from "./cli-machines.ts"
 
 const turns = 200
 
-// A generator of its own, so that a run that failed can be had again.
+// A seeded generator, so that a failed run can be repeated.
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {
@@ -43,12 +43,12 @@ test(`${turns} turns over CLIs whose processes are killed at random leave no pro
     if (strikes) {
       for await (const event of run) if (event.type === "raw-received" || event.type === "run-end") break
       await delay(random() * 30)
-      // The child, or what it started: whichever it meets.
+      // Kills the CLI or one of its children.
       const victim = pick(await processIdsWith(`HOME=${place.folder}`))
       if (prompt.includes("hang") && random() < 0.5) run.abort("enough")
       else if (victim !== undefined) kill(victim)
     }
-    // What hangs and was not hit.
+    // Ends runs that hang and were not killed.
     const late = setTimeout(() => run.abort("late"), 4000)
     const { status } = await run.settled
     clearTimeout(late)
@@ -61,7 +61,7 @@ test(`${turns} turns over CLIs whose processes are killed at random leave no pro
     if (done % 40 === 0) heaps.push(heapAfterCollection())
   }
   await waitUntil("no process is left", async () => (await place.processes()).length === 0)
-  // Those that watch over others too, and what has ended unnoticed.
+  // Includes watchdogs and zombies.
   await waitUntil("this process has no children", async () => (await children()).length === 0)
   heaps.push(heapAfterCollection())
   const megabytes = heaps.map((bytes) => Math.round(bytes / 2 ** 20))

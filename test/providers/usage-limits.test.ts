@@ -6,7 +6,7 @@ import { type Clock, claude, codex, fallback } from "karst/providers"
 import { environmentDefaults } from "../../src/providers/environment-defaults.ts"
 import { eventsOfType, fakeCliMachine } from "./cli-machines.ts"
 
-/** A clock that goes on as fast as somebody sleeps. */
+/** A clock whose sleeps return at once and advance the time. */
 function fastClock(): Clock & { slept: number[] } {
   let ahead = 0
   const slept: number[] = []
@@ -106,7 +106,7 @@ describe("a limit of the account", () => {
     await place.tell("codex", "limit 600")
     const clock = fastClock()
     const agent = fallback(claude(place.options), codex(place.options), { autoWait: { clock } })
-    // An hour, and ten.
+    // One hour, then ten.
     const result = await agent.run("say hello").settled
     assert.deepEqual([result.status, result.output.split(" ")[0]], ["done", "hello"])
     assert.deepEqual(

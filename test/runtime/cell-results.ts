@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { CellExecution, CellNotExecuted, CellOptions, Runtime } from "../../src/runtime/runtime.ts"
 
-/** The value of a cell that must work. */
+/** Runs a cell that must succeed and returns its value. */
 export async function cellValue(runtime: Runtime, code: string, options?: CellOptions): Promise<unknown> {
   const execution = await runtime.execute(code, options)
   assert.ok(execution.ok, execution.ok ? "" : execution.error.message)
@@ -14,7 +14,7 @@ export function errorOf(execution: CellExecution): CellNotExecuted["error"] {
   return execution.error
 }
 
-/** Comes back when everything that is ready, or due within these milliseconds, has run: timers fire in their order. */
+/** Waits until all ready work, and all work due within these milliseconds, has run: timers fire in order. */
 export async function settle(milliseconds = 5): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, milliseconds))
   await new Promise((resolve) => setImmediate(resolve))

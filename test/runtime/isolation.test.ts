@@ -10,7 +10,8 @@ import { pythonRuntime } from "../../src/runtime/python.ts"
 import { requires } from "../system.ts"
 import { cellValue } from "./cell-results.ts"
 
-// What docs/security.md says is not confined: if one of these fails, the page is wrong, and good news is missing there.
+// docs/security.md says that these are not confined. If a test fails, the isolation is better than documented: update
+// the page.
 
 const onLinux = process.platform === "linux" ? undefined : "by design: only Linux has /proc"
 

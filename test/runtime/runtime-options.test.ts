@@ -4,7 +4,7 @@ import { ConfigError } from "../../src/core/errors.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { type PythonRuntimeOptions, pythonRuntime } from "../../src/runtime/python.ts"
 
-// What plain JavaScript, or a cast, can give.
+// Options that plain JavaScript, or a cast, can pass.
 const unchecked = (options: object) => options as PythonRuntimeOptions
 
 describe("pythonRuntime refuses, when it is made,", () => {

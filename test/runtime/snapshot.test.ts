@@ -15,7 +15,7 @@ class Light {
   }
 }
 
-/** A fresh runtime with what a snapshot of other cells holds. */
+/** Returns a new runtime with the snapshot of a cell. */
 async function moved(code: string, bindings: () => Bindings = () => ({}), options?: JsRuntimeOptions) {
   const first = jsRuntime(bindings(), options)
   await cellValue(first, code)

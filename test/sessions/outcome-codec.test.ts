@@ -11,6 +11,7 @@ import {
   encodeFailure,
   encodeOutcome,
 } from "../../src/sessions/outcome-codec.ts"
+import { decodeValue, encodeValue } from "../../src/sessions/value-codec.ts"
 import { toolResult } from "../../src/tools/tool.ts"
 
 describe("what a call came to", () => {
@@ -32,6 +33,33 @@ describe("what a call came to", () => {
     assert.ok("bytes" in outcome)
     const [one, other] = decodeOutcome(outcome) as { self: unknown }[]
     assert.ok(one && one === other && one.self === one)
+  })
+
+  test("comes back the same from a recording and from the journal of a durable run", () => {
+    const data = { n: Int32Array.of(1, -2), d: new DataView(new ArrayBuffer(2)), p: /a+/giu, b: Buffer.from("hi") }
+    for (const value of [...Object.values(data), data, undefined, new Map([[data, new Set([-0])]])]) {
+      const outcome = JSON.parse(JSON.stringify(encodeOutcome(value)))
+      assert.deepStrictEqual(decodeOutcome(outcome), value)
+      assert.deepStrictEqual(decodeValue(JSON.parse(JSON.stringify(encodeValue(value) ?? assert.fail()))), value)
+    }
+    class Rates extends Map {}
+    const opaque: [value: unknown, what: string][] = [
+      [
+        {
+          get rate(): number {
+            return assert.fail("read")
+          },
+        },
+        "an object with a getter or setter",
+      ],
+      [[new Proxy({}, { getPrototypeOf: () => assert.fail("asked") })], "a proxy"],
+      [new Rates(), "a Rates"],
+      [Symbol("s"), "a symbol"],
+    ]
+    for (const [value, what] of opaque) {
+      assert.deepEqual(encodeOutcome(value), { ok: true, opaque: what })
+      assert.equal(encodeValue(value), undefined)
+    }
   })
 
   test("is named, and not kept, where it is more than data or too much", () => {

@@ -97,7 +97,7 @@ describe("a folder that only a handle names is refused", () => {
       },
       /_output_1\.json", which is not trusted/,
     ],
-    ["when anybody can write its journal", (folder) => chmod(join(folder, ".store"), 0o777), /\.store"/],
+    ["when anybody can write its lock", (folder) => chmod(join(folder, ".lock"), 0o666), /\.lock"/],
     [
       "when the session is a link to another folder",
       async (folder, id) => {
@@ -232,10 +232,13 @@ describe("what an archive holds is checked before it is used", () => {
   for (const [what, added] of events) {
     test(`an event ${what} is an error of code "corrupt" that names it, and hides no other session`, async () => {
       await using folder = await freshFolder()
-      const { id } = await kept(folder.path)
+      const { id, path } = await kept(folder.path)
       const other = await kept(folder.path)
       const log = join(folder.path, "sessions", id, "events.jsonl")
-      await writeFile(log, `${await readFile(log, "utf8")}${JSON.stringify(added)}\n`)
+      const text = `${await readFile(log, "utf8")}${JSON.stringify(added)}\n`
+      await writeFile(log, text)
+      const stored = JSON.parse(await readFile(path, "utf8"))
+      await writeFile(path, JSON.stringify({ ...stored, logs: { ...stored.logs, events: Buffer.byteLength(text) } }))
       for (const open of [
         () => loadSession(folder.path, id),
         () => wiper("Hi.").session({ resume: id, archive: folder.path }),

@@ -1,6 +1,6 @@
 import type { CallGate, CellExecution, CellNotExecuted, CellOptions, Runtime } from "../../src/runtime/runtime.ts"
 
-/** What a runtime does otherwise than it should. */
+/** Replaces members of a correct runtime by faulty ones. */
 export type Breaks = (sound: Runtime) => Partial<Runtime>
 
 export function ran(change: (execution: CellExecution) => CellExecution): Breaks {
@@ -44,14 +44,14 @@ export function values(change: (value: unknown) => unknown): Breaks {
   })
 }
 
-/** Changes functions of the host, bare ones only. */
+/** Changes injected functions, but not bindings made by `fn`. */
 export function functions(change: (call: AnyFunction) => AnyFunction): Breaks {
   return values((value) =>
     typeof value === "function" ? change((...args) => Reflect.apply(value, undefined, args)) : value,
   )
 }
 
-/** Gives the result of a time-out in time, while the cell goes on. */
+/** Returns a time-out result in time while the cell keeps running. */
 export function onlySays({ execute }: Runtime): Partial<Runtime> {
   return {
     async execute(code, { timeoutMs, ...options } = {}) {

@@ -19,7 +19,7 @@ import {
 
 const shared = jsRuntime()
 
-/** Of each case, runtimes that it must not let pass. What would only be found by waiting is not here. */
+/** Faulty runtimes that each case must reject. Faults that only a long wait would reveal are left out. */
 export const mutants: { [C in RuntimeCase]?: { [what: string]: Breaks } } = {
   persistence: {
     "forgets everything between cells": ({ reset, execute }) => ({

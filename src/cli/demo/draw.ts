@@ -1,9 +1,10 @@
+// Draws the demo's charts for the terminal and as SVG.
 import { safeLine } from "../../display/safe-text.ts"
 import type { Chart } from "./objects.ts"
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-/** A chart as lines of block characters, an eighth of a column exact. */
+/** Draws a chart as lines of block characters, to an eighth of a column. */
 export function drawBars({ labels, values }: Chart, columns: number, bar: (text: string) => string): string[] {
   const most = Math.max(0, ...values)
   const labelWidth = Math.max(0, ...labels.map((label) => label.length))
@@ -15,7 +16,7 @@ export function drawBars({ labels, values }: Chart, columns: number, bar: (text:
   })
 }
 
-/** The same chart as a picture that needs nothing but a browser. */
+/** Draws a chart as a self-contained SVG. */
 export function drawSvg({ title, unit, labels, values }: Chart): string {
   const plot = { left: 64, top: 72, width: 640, height: 260 }
   const most = niceCeiling(Math.max(0, ...values))
@@ -47,7 +48,7 @@ export function drawSvg({ title, unit, labels, values }: Chart): string {
 `
 }
 
-// 1, 2, 2.5 or 5 times a power of ten, so that the quarters of the axis are round.
+// Returns 1, 2, 2.5 or 5 times a power of ten, so that a quarter of the axis is a round number.
 function niceCeiling(value: number): number {
   if (value <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(value))

@@ -1,4 +1,5 @@
-/** A bar chart as data; drawing it is the program's business. */
+// The demo's live objects. The model sees the doc comments of the classes.
+/** A bar chart as data. The program draws it. */
 export interface Chart {
   title: string
   unit: string

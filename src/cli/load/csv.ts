@@ -1,10 +1,11 @@
+// Parses CSV text (RFC 4180).
 export type CsvValue = string | number | boolean | null
 
 export type CsvRow = Record<string, CsvValue>
 
-/** Reads RFC 4180 text with a header line into records. A column whose filled cells are all numbers, or all booleans,
- *  becomes that, with null for its empty cells; any other column stays text. Numbers that would not print the same
- *  again (a leading zero, too many digits) are text. */
+/** Returns a record per line below the header. A column of only numbers or only booleans is converted, with null for
+ *  empty cells; any other column stays text. Numbers that would print differently (leading zeros, too many digits) stay
+ *  text. */
 export function parseCsv(text: string, delimiter = ","): CsvRow[] {
   const [header, ...rows] = parseRows(text.replace(/^\ufeff/, ""), delimiter)
   if (!header) return []
@@ -23,7 +24,7 @@ interface RawRow {
   line: number
 }
 
-// One field and what ends it: quoted, with "" for a quote inside, or plain up to the next delimiter or line end.
+// One field and its end: quoted, with "" for a quote, or plain up to the next delimiter or line end.
 function parseRows(text: string, delimiter: string): RawRow[] {
   const field = new RegExp(
     `(?:"([^"]*(?:""[^"]*)*)"|([^"${delimiter}\\r\\n][^${delimiter}\\r\\n]*)?)(${delimiter}|\\r\\n|\\n|\\r|$)`,
@@ -41,7 +42,7 @@ function parseRows(text: string, delimiter: string): RawRow[] {
     cells.push(quoted === undefined ? (plain ?? "") : quoted.replaceAll('""', '"'))
     line += whole.match(/\r\n|\n|\r/g)?.length ?? 0
     if (end === delimiter) continue
-    // An empty line says nothing; a quoted empty field does.
+    // Skips empty lines, but not lines with a quoted empty field.
     if (cells.length > 1 || cells[0] !== "" || quoted !== undefined) rows.push({ cells, line: rowLine })
     cells = []
     rowLine = line

@@ -1,12 +1,13 @@
+// Imports a module of the user's project, also TypeScript that Node does not run by itself.
 import { existsSync, readFileSync } from "node:fs"
 import { type ResolveHookContext, registerHooks } from "node:module"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { ConfigError, errorData } from "../../core/errors.ts"
 import { isEsModule, lowerModuleSyntax } from "./module-syntax.ts"
 
-/** Runs a module of the user's project and gives what it exports. TypeScript is run as the project's compiler would:
- *  with enums and the other syntax that Node does not strip, with imports that leave out or change the ending, and with
- *  `import` and `export` in a project that is CommonJS. `name` is the module's name in the message when that fails. */
+/** Runs a module and returns its exports. Supports TypeScript as the project's compiler would: enums and other syntax
+ *  that Node does not strip, imports with a missing or different extension, and `import` and `export` in a CommonJS
+ *  project. `name` is used in the error message. */
 export async function importModule(file: string, name: string): Promise<Record<string, unknown>> {
   registerOnce()
   try {
@@ -16,13 +17,14 @@ export async function importModule(file: string, name: string): Promise<Record<s
   }
 }
 
-/** The exports of a CommonJS module are the properties of its default export; one that was compiled to CommonJS has the
- *  default export among them. */
+/** Returns the exports of a CommonJS module, which Node offers as properties of its default export. A module compiled
+ *  to CommonJS has its default export among them. */
 function exportsOf(module: Record<string, unknown>): Record<string, unknown> {
   if (!("module.exports" in module)) return module
-  const { default: whole, "module.exports": _, ...named } = module
-  if (typeof whole !== "object" || whole === null || isInstance(whole)) return { ...named, default: whole }
-  return "__esModule" in whole ? { ...whole } : { ...whole, ...named }
+  const { default: defaultExport, "module.exports": _, ...named } = module
+  if (typeof defaultExport !== "object" || defaultExport === null || isInstance(defaultExport))
+    return { ...named, default: defaultExport }
+  return "__esModule" in defaultExport ? { ...defaultExport } : { ...defaultExport, ...named }
 }
 
 function isInstance(value: object): boolean {
@@ -47,16 +49,16 @@ function registerOnce(): void {
     },
     load(url, context, next) {
       if (!/^file:.*\.[cm]?ts$/.test(url) || url.includes("/node_modules/")) return next(url, context)
-      // Node itself would refuse the syntax while it looks for the format of the file.
+      // Node would reject the syntax while detecting the file's format.
       const source = lowerModuleSyntax(readFileSync(fileURLToPath(url), "utf8"))
       if (context.format === "module-typescript") return { format: context.format, source, shortCircuit: true }
       if (!isEsModule(source)) return { format: "commonjs-typescript", source, shortCircuit: true }
-      return { format: "module-typescript", source: commonNames(source) + source, shortCircuit: true }
+      return { format: "module-typescript", source: commonJsDeclarations(source) + source, shortCircuit: true }
     },
   })
 }
 
-/** The file that TypeScript would find for an import from a TypeScript file: `./a` and `./a.js` are `./a.ts`. */
+/** Finds the file that TypeScript would import: `./a.ts` for `./a` and `./a.js`. */
 function typeScriptFile(specifier: string, { parentURL }: ResolveHookContext): string | undefined {
   if (!/^\.{0,2}\//.test(specifier) || !/\.[cm]?ts$/.test(parentURL ?? "")) return undefined
   const url = new URL(specifier, parentURL).href
@@ -64,8 +66,8 @@ function typeScriptFile(specifier: string, { parentURL }: ResolveHookContext): s
   return candidates.find((candidate) => candidate !== url && existsSync(fileURLToPath(candidate)))
 }
 
-/** What a file that is compiled to CommonJS may use beside `import`. */
-function commonNames(source: string): string {
+/** Declares the CommonJS variables that the file may use beside `import`. */
+function commonJsDeclarations(source: string): string {
   const values = {
     require: 'process.getBuiltinModule("node:module").createRequire(import.meta.url)',
     __filename: "import.meta.filename",

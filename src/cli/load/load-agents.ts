@@ -1,11 +1,11 @@
+// Loads the agents of a module.
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import type { Agent } from "../../core/agent.ts"
 import { UsageError } from "../usage-error.ts"
 import { importModule } from "./import-module.ts"
 
-/** The agents of a module, by name: those of its export `agents`, or of its default export, or those that it exports
- *  one by one. */
+/** Returns agents by name: from the export `agents`, the default export, or the single exports. */
 export async function loadAgents(path: string | undefined): Promise<Record<string, Agent>> {
   if (path === undefined) throw new UsageError("Say which agents to work for: --agents ./agents.ts")
   const file = resolve(path)

@@ -1,3 +1,4 @@
+// Loads data files as variables.
 import { readFile } from "node:fs/promises"
 import { basename, extname } from "node:path"
 import { safeLine } from "../../display/safe-text.ts"
@@ -6,7 +7,7 @@ import { type Bindings, variable } from "../../runtime/bindings.ts"
 import { UsageError } from "../usage-error.ts"
 import { parseCsv } from "./csv.ts"
 
-/** Reads files into variables named after them. A file that cannot be one is a usage error. */
+/** Reads files into variables named after them. Throws a usage error for a file that cannot be read as data. */
 export async function loadData(paths: readonly string[]): Promise<Bindings> {
   const variables = new Map<string, unknown>()
   for (const path of paths) {
@@ -22,7 +23,7 @@ export async function loadData(paths: readonly string[]): Promise<Bindings> {
   return Object.fromEntries(variables)
 }
 
-/** The file's name as an identifier: `sales 2024-q1.csv` becomes `sales2024Q1`. */
+/** Turns a file name into an identifier: `sales 2024-q1.csv` becomes `sales2024Q1`. */
 export function variableName(file: string): string {
   const [first = "data", ...rest] = basename(file, extname(file)).match(/[\p{L}\p{N}_$]+/gu) ?? []
   const name = first + rest.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("")

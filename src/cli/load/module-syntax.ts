@@ -1,3 +1,4 @@
+// Rewrites TypeScript syntax that Node's type stripping does not support.
 import { type AnyNode, isTypeOnly, walk } from "../../runtime/compiler/parse-cell.ts"
 import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "../../runtime/compiler/typescript-ast.ts"
 import { parseTypeScript } from "../../runtime/compiler/typescript-parser.ts"
@@ -5,16 +6,15 @@ import { parseTypeScript } from "../../runtime/compiler/typescript-parser.ts"
 type NodeOf<Type extends AnyNode["type"]> = Extract<AnyNode, { type: Type }>
 type Program = NodeOf<"Program">
 
-/** Rewrites the TypeScript that Node does not run although it only strips types (enums, namespaces, parameter
- *  properties, `import x = require()`, `export =`) to JavaScript; types stay, and every line stays where it was. Text
- *  that cannot be parsed is given back as it is: Node then says what is wrong with it. */
+/** Rewrites enums, namespaces, parameter properties, `import x = require()` and `export =` to JavaScript. Types and
+ *  line numbers stay. Returns text that cannot be parsed unchanged, so that Node reports the error. */
 export function lowerModuleSyntax(source: string): string {
   if (!mayNeedLowering.test(source)) return source
   const program = tryParse(source)
   return program ? lowerProgram(source, program) : source
 }
 
-/** Whether a TypeScript file imports or exports values by `import` and `export`. */
+/** Returns true if a TypeScript file imports or exports values with `import` and `export`. */
 export function isEsModule(source: string): boolean {
   if (!/\b(?:import|export)\b/.test(source)) return false
   return tryParse(source)?.body.some((node) => moduleStatements.has(node.type) && !isOnlyType(node)) ?? false
@@ -46,16 +46,16 @@ interface Edit {
 function lowerProgram(source: string, program: Program): string {
   const edits: Edit[] = []
   const replace = (start: number, end: number, text: string): void => {
-    // Lines are counted in stacks: those that are replaced stay.
+    // Keep the number of lines, because stack traces refer to them.
     edits.push({ start, end, text: text + "\n".repeat(source.slice(start, end).split("\n").length - 1) })
   }
   const bodies = bodiesOf(program)
   walk(
     program,
     (node, parent) => {
-      const place = { source, replace, declared: declaredBefore(node, parent, bodies) }
-      if (node.type === "TSEnumDeclaration") return lowerEnum(node, parent, place)
-      if (node.type === "TSModuleDeclaration") return lowerNamespace(node, parent, place)
+      const context = { source, replace, declared: declaredBefore(node, parent, bodies) }
+      if (node.type === "TSEnumDeclaration") return lowerEnum(node, parent, context)
+      if (node.type === "TSModuleDeclaration") return lowerNamespace(node, parent, context)
       if (node.type === "ClassBody" && parent)
         return lowerConstructor(node, "superClass" in parent && !!parent.superClass, replace)
       if (node.type === "TSExportAssignment") return replace(node.start, node.expression.start, "module.exports = ")
@@ -82,7 +82,7 @@ function applyEdits(source: string, edits: Edit[]): string {
 interface LoweringContext {
   source: string
   replace(start: number, end: number, text: string): void
-  /** Whether the name is declared before by another statement of the same block. */
+  /** True if an earlier statement of the same block declares the name. */
   declared: boolean
 }
 
@@ -92,25 +92,25 @@ function openWrapper(
   name: string,
   parent: AnyNode | undefined,
   bodyStart: number,
-  place: LoweringContext,
+  context: LoweringContext,
 ): void {
   const isExported = parent?.type === "ExportNamedDeclaration"
-  const start = place.declared && isExported ? parent.start : node.start
-  place.replace(start, bodyStart, `${place.declared ? ";" : `var ${name} = `}((${holderName}) => {`)
+  const start = context.declared && isExported ? parent.start : node.start
+  context.replace(start, bodyStart, `${context.declared ? ";" : `var ${name} = `}((${holderName}) => {`)
 }
 
-function closeWrapper(node: AnyNode, name: string, place: LoweringContext): void {
-  place.replace(node.end - 1, node.end, `;return ${holderName}})(${place.declared ? name : "{}"});`)
+function closeWrapper(node: AnyNode, name: string, context: LoweringContext): void {
+  context.replace(node.end - 1, node.end, `;return ${holderName}})(${context.declared ? name : "{}"});`)
 }
 
 const holderName = "$object"
 
-function lowerEnum(node: EnumDeclaration, parent: AnyNode | undefined, place: LoweringContext): void {
-  const { source, replace } = place
+function lowerEnum(node: EnumDeclaration, parent: AnyNode | undefined, context: LoweringContext): void {
+  const { source, replace } = context
   const { name } = node.id
   const [first] = node.members
   const brace = source.indexOf("{", node.id.end) + 1
-  openWrapper(node, name, parent, brace, place)
+  openWrapper(node, name, parent, brace, context)
   const names = node.members.map(memberName)
   const own = names.includes(name) ? "" : `const ${name} = ${holderName};`
   replace(brace, first?.start ?? node.end - 1, own)
@@ -127,7 +127,7 @@ function lowerEnum(node: EnumDeclaration, parent: AnyNode | undefined, place: Lo
     } else replace(member.start, next, `${begin}${before === undefined ? "0" : `${before} + 1`}${end}`)
     before = value
   })
-  closeWrapper(node, name, place)
+  closeWrapper(node, name, context)
 }
 
 function memberName({ id }: EnumMember): string {
@@ -145,22 +145,22 @@ function isWord(name: string): boolean {
   }
 }
 
-/** A namespace shows its exports by getters, so that a changed variable shows as changed. */
-function lowerNamespace(node: NamespaceDeclaration, parent: AnyNode | undefined, place: LoweringContext): unknown {
+/** Exposes a namespace's exports through getters, so that changes of a variable are visible. */
+function lowerNamespace(node: NamespaceDeclaration, parent: AnyNode | undefined, context: LoweringContext): unknown {
   const { body, id } = node
   if (!body || id.type !== "Identifier" || isOnlyType(node)) return false
   if (body.type === "TSModuleDeclaration") {
-    openWrapper(node, id.name, parent, body.start, place)
-    place.replace(body.start, body.start, exportGetters([memberIdentifier(body)]))
-    place.replace(node.end, node.end, `;return ${holderName}})({});`)
+    openWrapper(node, id.name, parent, body.start, context)
+    context.replace(body.start, body.start, exportGetters([memberIdentifier(body)]))
+    context.replace(node.end, node.end, `;return ${holderName}})({});`)
     return undefined
   }
   const exported = body.body.flatMap((statement) => (statement.type === "ExportNamedDeclaration" ? [statement] : []))
   const values = exported.filter((statement) => !isOnlyType(statement))
-  openWrapper(node, id.name, parent, body.start + 1, place)
-  place.replace(body.start + 1, body.start + 1, exportGetters(values.flatMap(exportedNames)))
-  for (const { start, declaration } of values) if (declaration) place.replace(start, declaration.start, "")
-  closeWrapper(node, id.name, place)
+  openWrapper(node, id.name, parent, body.start + 1, context)
+  context.replace(body.start + 1, body.start + 1, exportGetters(values.flatMap(exportedNames)))
+  for (const { start, declaration } of values) if (declaration) context.replace(start, declaration.start, "")
+  closeWrapper(node, id.name, context)
   return undefined
 }
 
@@ -224,7 +224,7 @@ function isSuperCall(statement: AnyNode): boolean {
   return statement.expression.type === "CallExpression" && statement.expression.callee.type === "Super"
 }
 
-/** Whether Node removes all of a statement. */
+/** Returns true if Node removes the whole statement. */
 function isOnlyType(node: AnyNode): boolean {
   if (isTypeOnly(node)) return true
   if (node.type === "ExportNamedDeclaration") return !!node.declaration && isOnlyType(node.declaration)
@@ -233,7 +233,7 @@ function isOnlyType(node: AnyNode): boolean {
   return node.body.type === "TSModuleDeclaration" ? isOnlyType(node.body) : node.body.body.every(isOnlyType)
 }
 
-/** The lists of statements that a program is made of, by the statement. */
+/** Maps each statement to the list of statements that contains it. */
 function bodiesOf(program: Program): Map<AnyNode, readonly AnyNode[]> {
   const bodies = new Map<AnyNode, readonly AnyNode[]>()
   walk(
@@ -257,7 +257,6 @@ function declaredBefore(node: AnyNode, parent: AnyNode | undefined, bodies: Map<
   })
 }
 
-/** The name that a declaration of a function, class, enum or namespace makes. */
 function nameOf(node: AnyNode): string[] {
   if (!("id" in node) || !node.id || node.type === "VariableDeclarator") return []
   return node.id.type === "Identifier" ? [node.id.name] : []

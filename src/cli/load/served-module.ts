@@ -1,3 +1,4 @@
+// Loads the runtime and tools that a module offers to MCP clients or coding CLIs.
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import type { Approver } from "../../actions/approval.ts"
@@ -11,17 +12,16 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import { UsageError } from "../usage-error.ts"
 import { importModule } from "./import-module.ts"
 
-/** What a module gives to clients. */
 export interface ServedModule extends Pick<ServeOptions, "runtime" | "tools"> {
-  /** The module, absolute. */
+  /** The absolute path of the module. */
   file: string
-  /** Answers calls that ask for approval; undefined where the module leaves that to others. */
+  /** Answers approval requests; undefined if the module has no approver. */
   approver: Approver | undefined
 }
 
-/** Loads what a module wants served. Its runtime is its export `runtime`, or its default export, or what either makes
- *  as a function. Without one, everything else that it exports, or that its default export has or makes, is put into a
- *  `jsRuntime` with `safeRules()`. `tools` are served beside it, and `approver` answers for both. */
+/** Loads what a module offers. Its runtime is the export `runtime` or the default export, or what either returns as a
+ *  function. Without one, all other exports, or those of the default export, are bound in a `jsRuntime` with
+ *  `safeRules()`. `tools` are served as well, and `approver` answers for both. */
 export async function loadServedModule(path: string | undefined, usage: string): Promise<ServedModule> {
   if (path === undefined) throw new UsageError(`Name the module with your objects: ${usage}`)
   const file = resolve(path)
@@ -36,7 +36,7 @@ export async function loadServedModule(path: string | undefined, usage: string):
   return {
     file,
     runtime,
-    // A value that is no tool is refused by name when it is served.
+    // Serving reports a value that is not a tool by its name.
     tools: tools as ToolSources | undefined,
     approver: approver as Approver | undefined,
   }

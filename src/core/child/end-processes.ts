@@ -1,6 +1,6 @@
 // Ends a process together with everything it started, also processes that left its group (Linux).
-import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { setTimeout as delay } from "node:timers/promises"
+import { listProcesses, type ProcessInfo, readProcFile } from "./process-tree.ts"
 
 /** Describes processes that belong together. */
 export interface ProcessSet {
@@ -62,6 +62,12 @@ async function endProcesses(getSets: () => ProcessSet[], graceMs: number): Promi
   }
 }
 
+/** Returns the environment variable that gives processes a marker. */
+export function markerVariable(marker: string): Record<string, string> {
+  const [name = "", value = ""] = marker.split("=")
+  return { [name]: value }
+}
+
 /** Returns true if any process is left in a group. */
 export function isGroupAlive(id: number): boolean {
   return sendSignal(-id, 0)
@@ -72,11 +78,6 @@ interface FoundProcess {
   id: number
   group: number
   name: string
-}
-
-interface Process extends FoundProcess {
-  parent: number
-  session: number
 }
 
 // About four seconds. Only a process that waits for a device takes that long.
@@ -96,10 +97,10 @@ function findProcesses(sets: readonly ProcessSet[]): FoundProcess[] {
   // A group id is reused only after the group is empty. If a process has that id, the group may be someone else's.
   const taken = new Set(all.map(({ id }) => id))
   const sure = new Set(groups.filter(({ id, hasLeader: led }) => led || !taken.has(id)).map(({ id }) => id))
-  const isMember = ({ group, session }: Process) => sure.has(group) || sure.has(session)
+  const isMember = ({ group, session }: ProcessInfo) => sure.has(group) || sure.has(session)
   const markers = sets.map(({ marker }) => `\0${marker}`)
   const carriesOne = (id: number) => {
-    const environment = `\0${readIfExists(`/proc/${id}/environ`)}`
+    const environment = `\0${readProcFile(`/proc/${id}/environ`)}`
     return markers.some((marker) => environment.includes(marker))
   }
   const ours = new Set(all.filter((each) => isMember(each) || carriesOne(each.id)).map(({ id }) => id))
@@ -108,28 +109,6 @@ function findProcesses(sets: readonly ProcessSet[]): FoundProcess[] {
     for (const { id, parent } of all) if (ours.has(parent)) ours.add(id)
   }
   return all.filter(({ id }) => ours.has(id))
-}
-
-/** Lists every process except this one and zombies. Undefined if the system has no /proc. */
-function listProcesses(): Process[] | undefined {
-  if (!existsSync("/proc/self/stat")) return undefined
-  const ids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
-  return ids.map(Number).flatMap((id) => {
-    if (id === process.pid) return []
-    const [, name = "", rest = ""] = /^\d+ \((.*)\) (.*)/s.exec(readIfExists(`/proc/${id}/stat`)) ?? []
-    const [state = "Z", parent, group, session] = rest.split(" ")
-    if (rest === "" || state === "Z" || state === "X") return []
-    return [{ id, name, parent: Number(parent), group: Number(group), session: Number(session) }]
-  })
-}
-
-function readIfExists(file: string): string {
-  try {
-    return readFileSync(file, "latin1")
-  } catch {
-    // The process has ended, or belongs to another user.
-    return ""
-  }
 }
 
 function sendSignal(id: number, signal: NodeJS.Signals | 0): boolean {

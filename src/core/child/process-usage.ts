@@ -1,54 +1,45 @@
-import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from "node:fs"
+// Measures the memory and processor time of a process and its descendants, from /proc.
+import { readdirSync, readlinkSync, statfsSync, statSync } from "node:fs"
+import { readProcFile } from "./process-tree.ts"
 
-/** A process and all below it, each before its children; `most` of them. In a sandbox with processes of its own this is
- *  everything that runs in it: a process that loses its parent becomes a child of the first one there. Elsewhere a
- *  process that leaves its parent is not found. */
-export function processTree(pid: number, most: number): number[] {
-  const found: number[] = []
-  const next = [pid]
-  while (next.length > 0 && found.length < most) {
-    const each = next.pop() ?? 0
-    found.push(each)
-    next.push(...childrenOf(each).reverse())
-  }
-  return found
-}
-
-function childrenOf(pid: number): number[] {
-  try {
-    const threads = readdirSync(`/proc/${pid}/task`)
-    const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1"))
-    return lists.join(" ").split(" ").filter(Boolean).map(Number)
-  } catch {
-    // A process may end while it is looked at; elsewhere than on Linux there is nothing to look at.
-    return []
-  }
-}
-
-/** The bytes of memory that processes use, not less than it is: their own pages, memory that they share, files in memory
- *  that they hold open (memfd), and file systems in memory that only they see. Code and libraries are the machine's. */
-export function memoryBytesOf(tree: readonly number[]): number {
+/** Returns an upper bound of the memory that processes use: private and shared pages, files in memory that they hold
+ *  open (memfd), and file systems in memory that only they see. Code and libraries do not count. */
+function memoryBytesOf(tree: readonly number[]): number {
   const pages = tree.reduce((sum, pid) => sum + residentBytes(pid), 0)
   return pages + sumBytes(memoryFilesOf(tree)) + privateFileSystemBytes(tree)
 }
 
-/** The same with each page counted once, which takes longer. */
-export function exactMemoryBytesOf(tree: readonly number[]): number {
+/** Counts each shared page once, which takes longer. */
+function exactMemoryBytesOf(tree: readonly number[]): number {
   const files = memoryFilesOf(tree)
   const pages = tree.reduce((sum, pid) => sum + proportionalBytes(pid, files), 0)
   return pages + sumBytes(files) + privateFileSystemBytes(tree)
 }
 
-/** The processor time that processes have used, in milliseconds. */
+/** Returns the used processor time in milliseconds. */
 export function cpuMsOf(tree: readonly number[]): number {
   return tree.reduce((sum, pid) => {
-    // The name, in parentheses, may hold anything.
+    // The program name in parentheses may contain anything.
     const fields = readProcFile(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? []
     return sum + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tickMs
   }, 0)
 }
 
-// Linux counts processor time in hundredths of a second on every machine that Node runs on.
+/** Returns what a process tree uses too much of: memory, with its exact size, or processor time. */
+export function findExcess(
+  tree: readonly number[],
+  limits: { memoryMb: number; cpuMs?: number | undefined; cpuMsAtStart: number },
+): { kind: "memory"; usedMb: number } | { kind: "cpu" } | undefined {
+  const { memoryMb, cpuMs = Number.POSITIVE_INFINITY, cpuMsAtStart } = limits
+  // The exact size takes longer to measure, so it is measured only if the estimate is too large.
+  const usedMb = memoryBytesOf(tree) > memoryMb * megabyte ? exactMemoryBytesOf(tree) / megabyte : 0
+  if (usedMb > memoryMb) return { kind: "memory", usedMb }
+  if (Number.isFinite(cpuMs) && cpuMsOf(tree) - cpuMsAtStart > cpuMs) return { kind: "cpu" }
+  return undefined
+}
+
+const megabyte = 1024 * 1024
+// Linux counts processor time in hundredths of a second on all platforms of Node.
 const tickMs = 10
 
 function residentBytes(pid: number): number {
@@ -56,7 +47,7 @@ function residentBytes(pid: number): number {
   return sizes.reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) * 1024
 }
 
-/** Its share of its own pages and of shared memory, without the files that are counted by themselves. */
+/** Returns the process's share of private and shared memory, without the memory files, which are counted separately. */
 function proportionalBytes(pid: number, files: ReadonlyMap<string, number>): number {
   const mappings = readProcFile(`/proc/${pid}/smaps`)
   if (mappings === "") return residentBytes(pid)
@@ -65,7 +56,7 @@ function proportionalBytes(pid: number, files: ReadonlyMap<string, number>): num
   for (const line of mappings.split("\n")) {
     const [, device, inode, path = ""] = /^[\da-f]+-[\da-f]+ \S+ \S+ (\S+) (\d+) *(.*)/.exec(line) ?? []
     if (device !== undefined) {
-      // Files of the disk are the machine's; what has no file, and files in memory, are its own.
+      // Mapped disk files do not count. Anonymous memory and files in memory do.
       const isFile = path.startsWith("/") && !/^\/(?:memfd:|dev\/zero|SYSV)/.test(path)
       isCounted = !files.has(inode ?? "") && !isFile
     } else if (isCounted && line.startsWith("Pss:")) {
@@ -75,7 +66,7 @@ function proportionalBytes(pid: number, files: ReadonlyMap<string, number>): num
   return kilobytes * 1024
 }
 
-/** The files in memory that processes hold open, with the bytes of each, by inode. A page of one need not be mapped. */
+/** Returns the sizes of open memory files by inode. Their pages need not be mapped. */
 function memoryFilesOf(tree: readonly number[]): Map<string, number> {
   const files = new Map<string, number>()
   for (const pid of tree) {
@@ -86,7 +77,7 @@ function memoryFilesOf(tree: readonly number[]): Map<string, number> {
         const { ino, blocks } = statSync(path)
         files.set(String(ino), blocks * 512)
       } catch {
-        // It was closed while it was looked at.
+        // The file was closed in the meantime.
       }
     }
   }
@@ -97,8 +88,8 @@ function sumBytes(files: ReadonlyMap<string, number>): number {
   return files.values().reduce((sum, bytes) => sum + bytes, 0)
 }
 
-/** What is used of file systems in memory that only these processes see: those of their sandbox, and those that they have
- *  mounted themselves in another sandbox inside it. */
+/** Returns the used bytes of file systems in memory that only these processes see: those of their sandbox and of nested
+ *  sandboxes. */
 function privateFileSystemBytes(tree: readonly number[]): number {
   const ours = readLink("/proc/self/ns/mnt")
   const spaces = new Map(tree.map((pid) => [readLink(`/proc/${pid}/ns/mnt`), pid]))
@@ -115,7 +106,7 @@ function privateFileSystemBytes(tree: readonly number[]): number {
   return sumBytes(used)
 }
 
-/** The devices that the host itself has mounted. There may be thousands, so they are read once in a while. */
+/** Returns the devices that the host has mounted. There may be thousands, so the list is read at most every 5 s. */
 function hostDevices(): ReadonlySet<string> {
   if (Date.now() - host.readAt > 5_000) {
     host = { readAt: Date.now(), devices: new Set(readMounts("/proc/self/mountinfo").map(({ device }) => device)) }
@@ -125,7 +116,7 @@ function hostDevices(): ReadonlySet<string> {
 
 let host: { readAt: number; devices: ReadonlySet<string> } = { readAt: 0, devices: new Set() }
 
-/** The bytes that are used there; undefined where the path is that of another folder, as it is while a sandbox is made. */
+/** Returns undefined if another device is mounted at the path, as happens while a sandbox is being set up. */
 function usedBytesAt(folder: string, device: string): number | undefined {
   try {
     if (statSync(folder).dev !== deviceNumber(device)) return undefined
@@ -136,7 +127,7 @@ function usedBytesAt(folder: string, device: string): number | undefined {
   }
 }
 
-/** A device `major:minor` as `stat` tells it. */
+/** Converts a device `major:minor` to the number that `stat` returns. */
 function deviceNumber(device: string): number {
   const [major = 0, minor = 0] = device.split(":").map(Number)
   return (major << 8) | (minor & 0xff) | ((minor & ~0xff) << 12)
@@ -173,15 +164,6 @@ function readLink(path: string): string {
   try {
     return readlinkSync(path)
   } catch {
-    return ""
-  }
-}
-
-function readProcFile(file: string): string {
-  try {
-    return readFileSync(file, "latin1")
-  } catch {
-    // The process has ended, or is another user's.
     return ""
   }
 }

@@ -1,26 +1,29 @@
-/** What schedules: a queue of jobs, and workers that take them. A job says which run to go on with and nothing more; the
- *  run's checkpoint is the authority. So a job may be handled more than once, and losing one loses no run: whoever finds
- *  a run without a worker in the store pushes a job for it again. */
+// The backend contract: a queue of jobs and the workers that take them.
+/** Schedules jobs: a queue, and workers that take jobs from it. A job only says which run to continue; the run's
+ *  checkpoint is the authority. So a job may be handled more than once, and losing one loses no run: an engine that
+ *  finds a run without a worker in the store pushes a job for it again. */
 export interface Backend {
-  /** Whether a job that another process pushes reaches the workers of this one. Where it does not, the engine looks in the store
-   *  for runs that others have queued. */
+  /** True if jobs pushed by other processes reach the workers of this one. If not, the engine polls the store for
+   *  queued runs. */
   readonly isShared?: boolean | undefined
-  /** Resolves once the job cannot be lost any more by what the backend guards against. Allowed before any worker started,
-   *  and within `handle`. A run that waits already waits once; one that is under way is handled again afterwards. */
+  /** Resolves once the job is safe from the failures that the backend guards against. Allowed before any worker has
+   *  started, and within `handle`. A run has at most one waiting job; a run that is being handled is handled again
+   *  afterwards. */
   push(job: Job): Promise<void>
-  /** Takes jobs, in the order they were pushed, and hands each to `handle`, in this process or in the workers of the backend.
-   *  A job is done when `handle` resolves. When it rejects, or when its process ends, the job is handed over again, here
-   *  or elsewhere, each time after a longer wait: how a run went is no reason to reject, only that this worker could not
-   *  tell. An error of code `held` is no failure: nobody is told of it, and the wait does not grow.
-   *  Rejects where no worker can work at all. Started twice, two take from the one queue. */
+  /** Takes jobs in the order they were pushed and passes each to `handle`, in this process or in the workers of the
+   *  backend. A job is done when `handle` resolves. If it rejects or its process ends, the job is handled again, here
+   *  or elsewhere, each time after a longer wait. `handle` rejects only if the worker cannot tell how far the run came,
+   *  not because a run failed. An error of code `held` is not reported, and the wait does not grow. Rejects if no
+   *  worker can work at all. After a second call, two take jobs from the one queue. */
   start(handle: JobHandler, options: StartOptions): Promise<StopWorking>
-  /** How many jobs wait to be begun, those to be tried again included, those under way not. Cheap: asked once a cycle. */
+  /** The number of waiting jobs, including those to be retried, without those under way. Cheap: called about once a
+   *  cycle. */
   queued(): Promise<number>
-  /** Lets go of connections that `push` and `queued` opened; what was started is stopped first. A second time is fine. */
+  /** Stops the workers and closes the connections that `push` and `queued` opened. May be called twice. */
   close?(): Promise<void>
 }
 
-/** Go on with this run; it was at this revision when the job was pushed. */
+/** A request to continue a run. `revision` is the revision of its head when the job was pushed. */
 export interface Job {
   run: string
   revision: number
@@ -29,19 +32,20 @@ export interface Job {
 export type JobHandler = (job: Job) => Promise<void>
 
 export interface StartOptions {
-  /** How many jobs one process has under way at a time, at most. */
+  /** The most jobs that one process handles at a time. */
   concurrency: number
 }
 
-/** Another worker holds the run, or did when it died. */
+/** The error code for a run that another worker holds, or held when it died. */
 export const heldCode = "held"
 
-/** Takes no more jobs, and waits for those under way. What waits stays where it is. A second call gives the same. */
+/** Takes no more jobs and waits for those under way. Waiting jobs stay in the queue. A second call returns the same
+ *  promise. */
 export type StopWorking = () => Promise<void>
 
-/** What a backend takes, whichever it is. */
+/** Options of every backend. */
 export interface BackendOptions {
-  /** Sees what went wrong outside of runs: a job that was handed back, a worker that ended, a lost connection.
-   *  Default: a warning of the process, once for each message. */
+  /** Called for errors outside of runs: a job whose handler rejected, a worker that ended, a lost connection.
+   *  Default: a process warning, once for each message. */
   onError?: ((error: Error, job?: Job) => unknown) | undefined
 }

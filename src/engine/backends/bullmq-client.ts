@@ -1,7 +1,8 @@
+// Connections of the BullMQ backend: the parts of bullmq and ioredis that it uses.
 import { ConfigError } from "../../core/errors.ts"
 import { importOptionalPackage } from "../../core/optional-package.ts"
 
-/** What is used of a client of ioredis, 5 or newer: a `Redis` or a `Cluster`. */
+/** The members of an ioredis client (5 or newer, `Redis` or `Cluster`) that the backend uses. */
 export interface RedisConnection {
   readonly status: string
   readonly isCluster?: boolean | undefined
@@ -12,7 +13,7 @@ export interface RedisConnection {
   disconnect(): void
 }
 
-/** What is used of BullMQ's own. */
+/** The members of BullMQ's `Queue` that the backend uses. */
 export interface BullQueue {
   add(name: string, data: object, options: object): Promise<unknown>
   getJobCounts(...types: string[]): Promise<Record<string, number>>
@@ -37,21 +38,22 @@ export async function loadBullmq(): Promise<{ Queue: Constructor; Worker: Constr
   return { Queue, Worker }
 }
 
-/** A client that is ours to close, with those that BullMQ copied from it. */
+/** A client that the backend closes, together with the copies that BullMQ made of it. */
 export interface OwnConnection {
   client: RedisConnection
   isReady(): boolean
-  /** Ends all of them, also while the server is away; who waits for an answer gets an error. */
+  /** Closes all of them, also while the server is unreachable. Pending commands fail. */
   close(): Promise<void>
 }
 
-/** While the server is away a command is tried so many times, some eight seconds for 20 of them; null: until it is back. */
+/** `maxRetriesPerRequest` limits the attempts of a command while the server is unreachable (20 take about eight
+ *  seconds); null waits until the server is back. */
 export async function connectForBullmq(
   server: string | RedisConnection,
   maxRetriesPerRequest: number | null,
 ): Promise<OwnConnection> {
   let isLeaving = false
-  // A client that waits to connect again can only be ended by its next attempt: told to disconnect it would never end.
+  // A client that waits to reconnect never ends by `disconnect`; only its next attempt can end it.
   const retryStrategy = (attempt: number) => (isLeaving ? null : Math.min(50 * attempt, 500))
   const client = await createClient(server, { retryStrategy, maxRetriesPerRequest })
   const clients = [ignoreErrors(client)]
@@ -78,7 +80,7 @@ async function createClient(server: string | RedisConnection, options: object): 
   return Reflect.construct(Redis, [server, options])
 }
 
-// A cluster takes the options of its nodes apart from its own.
+// A cluster takes the options of its nodes separately.
 function duplicateClient(client: RedisConnection, options: object): RedisConnection {
   const args = client.isCluster ? [undefined, { redisOptions: options }] : [options]
   return client.duplicate(...(args as never[]))
@@ -91,7 +93,7 @@ async function closeClient(client: RedisConnection): Promise<void> {
   await ended
 }
 
-// Without a listener every attempt to connect is written to the console; whoever waits for an answer gets the error.
+// Without a listener, ioredis prints every failed attempt to connect. Pending commands still get the error.
 function ignoreErrors(client: RedisConnection): RedisConnection {
   client.on("error", () => {})
   return client

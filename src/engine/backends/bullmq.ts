@@ -1,3 +1,4 @@
+// The BullMQ backend: jobs in Redis, for workers on any number of machines.
 import { checkName } from "../../core/checks/check-name.ts"
 import {
   checkOptions,
@@ -23,32 +24,31 @@ import { checkConcurrency, retryDelayMs } from "./job-queue.ts"
 export type { RedisConnection } from "./bullmq-client.ts"
 
 export interface BullmqBackendOptions extends BackendOptions {
-  /** Such as redis://localhost:6379. */
+  /** The server, such as redis://localhost:6379. */
   url?: string | undefined
-  /** A client of ioredis instead, which stays yours to close; workers use copies of it. */
+  /** An ioredis client instead of a URL. The caller closes it; workers use copies of it. */
   connection?: RedisConnection | undefined
   /** The queue's name: engines that share it share their workers. Default `runs`. */
   queue?: string | undefined
-  /** What its keys in Redis begin with; in braces, so that a queue lies in one slot of a cluster. Default `karst`. */
+  /** The prefix of its keys in Redis, put in braces so that a queue lies in one slot of a cluster. Default `karst`. */
   prefix?: string | undefined
-  /** How long a job stays with a worker that says nothing: what must have passed before a dead worker's job goes to
-   *  another. A worker renews it at half that time, so keep it above twice the time that code may block the event loop.
-   *  Default 10,000. */
+  /** How long a job stays with a worker that gives no sign of life before it goes to another worker. A worker renews
+   *  its lock at half that time, so use more than twice the time that code may block the event loop. Default 10,000. */
   lockDurationMs?: number | undefined
-  /** How often a worker looks for jobs of dead ones. Default 3,000. */
+  /** How often a worker checks for jobs of dead workers. Default 3,000. */
   stalledIntervalMs?: number | undefined
-  /** How many workers may die over one job before it is given up, and only `engine.recover()` brings its run back.
+  /** How many workers may die with one job before it is dropped. Then only `engine.recover()` continues its run.
    *  Default 100. */
   maxStalledCount?: number | undefined
-  /** How many jobs all workers of the queue together begin in that time. Default: no limit. */
+  /** The most jobs that all workers of the queue together start in that time. Default: no limit. */
   rateLimit?: { max: number; durationMs: number } | undefined
-  /** Jobs with a smaller number go first, and those without a number before all. Default: none has. */
+  /** Jobs with a smaller number go first, and those without a number before all others. Default: no number. */
   priority?: number | ((job: Job) => number | undefined) | undefined
 }
 
 const bullmqChecks: OptionChecks<BullmqBackendOptions> = {
   ...backendChecks,
-  // May hold a password.
+  // A URL may contain a password.
   url: mustBeSecret,
   connection: mustBeObject,
   queue: mustBeText,
@@ -60,8 +60,9 @@ const bullmqChecks: OptionChecks<BullmqBackendOptions> = {
   priority: mustBeEither("a number or a function of the job", mustBeNumber, mustBeFunction),
 }
 
-/** Works on any number of machines, over BullMQ and Redis. Run Redis with `maxmemory-policy noeviction`; what survives its
- *  crash is its own to say (`appendonly yes`), and `engine.recover()` pushes what it lost. */
+/** Executes runs on any number of machines, over BullMQ and Redis. Run Redis with `maxmemory-policy noeviction`. Its
+ *  settings (`appendonly yes`) decide which jobs survive a crash of the server; `engine.recover()` pushes the lost ones
+ *  again. */
 export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDisposable & { close(): Promise<void> } {
   checkOptions("bullmqBackend()", options, bullmqChecks)
   const { url, connection, queue: name = "runs", prefix = "karst" } = options
@@ -78,7 +79,7 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
   async function open() {
     if (isClosed) throw new AgentError(`The backend "${name}" is closed. Make another.`, { code: "closed" })
     opening ??= openQueue()
-    // What is missing or wrong may be mended; then the next call tries again.
+    // The cause may be fixed later, so the next call tries again.
     opening.catch(() => (opening = undefined))
     return opening
   }
@@ -87,7 +88,7 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
     const { Queue } = await loadBullmq()
     const own = typeof server === "string" ? await connectForBullmq(server, 20) : undefined
     try {
-      // A queue waits for its first connection for ever; a command does not.
+      // A queue waits for its first connection forever; a command does not.
       await (own?.client ?? connection)?.ping()
     } catch (error) {
       await own?.close()
@@ -110,9 +111,13 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
     return Object.values(counts).reduce((sum, count) => sum + count, 0)
   }
 
-  async function start(place: string | RedisConnection, handle: JobHandler, concurrency: number): Promise<StopWorking> {
+  async function startWorker(
+    redis: string | RedisConnection,
+    handle: JobHandler,
+    concurrency: number,
+  ): Promise<StopWorking> {
     const { Worker } = await loadBullmq()
-    const own = await connectForBullmq(place, null)
+    const own = await connectForBullmq(redis, null)
     const underWay = new Set<Promise<unknown>>()
 
     const process = async ({ data }: { data: Job }) => {
@@ -122,7 +127,7 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
         await work
       } catch (error) {
         report(error, data)
-        // Some names of errors mean something to BullMQ; this one only means "again".
+        // BullMQ treats some error names specially. A plain Error only causes another attempt.
         const again = new Error(error instanceof Error ? error.message : thrownText(error))
         throw error instanceof AgentError ? Object.assign(again, { code: error.code }) : again
       } finally {
@@ -135,7 +140,7 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
     await worker.waitUntilReady()
 
     return callOnce(async () => {
-      // A server that is away does not keep the worker: a job that could not be ticked off comes again.
+      // Do not wait for an unreachable server: a job that could not be marked as done is handled again.
       if (!own.isReady()) await own.close()
       const closing = worker.close()
       await Promise.race([closing, gracePeriod(underWay)])
@@ -161,9 +166,9 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
     },
     async start(handle, { concurrency }) {
       checkConcurrency(concurrency)
-      // A server that cannot be reached, or not be used, is told at once; the worker itself would wait for it for ever.
+      // This fails at once if the server cannot be reached or used; the worker itself would wait forever.
       await queued()
-      const stop = await start(server, handle, concurrency)
+      const stop = await startWorker(server, handle, concurrency)
       const forget = callOnce(() => stop().finally(() => stops.delete(forget)))
       stops.add(forget)
       return forget
@@ -178,7 +183,7 @@ const missingServerMessage = "bullmqBackend needs a url such as redis://localhos
 
 function jobOptions({ priority }: BullmqBackendOptions, job: Job): Record<string, unknown> {
   const rank = typeof priority === "function" ? priority(job) : priority
-  // A job that was handed back is never given up: how often it may fail is not for the queue to decide.
+  // A job whose handler rejected is never dropped: the engine limits the attempts of a run, not the queue.
   const again = { attempts: 1_000_000, backoff: { type: "growing" } }
   const once = { deduplication: { id: job.run, keepLastIfActive: true } }
   return { ...again, ...once, removeOnComplete: true, ...(rank !== undefined && { priority: rank }) }
@@ -190,9 +195,9 @@ function workerOptions(options: BullmqBackendOptions): Record<string, unknown> {
     lockDuration: lockDurationMs,
     stalledInterval: stalledIntervalMs,
     maxStalledCount,
-    // After a lost connection it looks again this soon.
+    // The wait before a worker tries again after a lost connection.
     runRetryDelay: 1_000,
-    // How long a stop may wait while the rate limit holds.
+    // The longest wait of a stop under a rate limit.
     maximumRateLimitDelay: 1_000,
     settings: { backoffStrategy: (failures: number, _type: string, error: Error) => retryDelayMs(failures, error) },
     removeOnFail: { count: 1_000 },
@@ -200,7 +205,7 @@ function workerOptions(options: BullmqBackendOptions): Record<string, unknown> {
   }
 }
 
-/** Resolves some time after all that is under way has ended. */
+/** Resolves a few seconds after all work under way has ended. */
 async function gracePeriod(underWay = new Set<Promise<unknown>>()): Promise<void> {
   while (underWay.size > 0) await Promise.allSettled(underWay)
   await new Promise((resolve) => setTimeout(resolve, 3_000).unref())

@@ -1,97 +1,98 @@
+// A job queue in memory, for the inline and the worker backend.
 import { ConfigError } from "../../core/errors.ts"
 import { heldCode, type Job, type JobHandler, type StopWorking } from "./backend.ts"
 import type { ErrorReporter } from "./error-reporter.ts"
 
-/** Jobs in this process's memory, and those who take them. */
+/** Jobs in the memory of this process, and the consumers that handle them. */
 export interface JobQueue {
   push(job: Job): void
-  /** Lets `handle` take jobs, the one with the fewest under way first. */
+  /** Adds a consumer. A job goes to the consumer with the fewest jobs under way. */
   attach(handle: JobHandler, concurrency: number): StopWorking
   size(): number
 }
 
 export function createJobQueue(report: ErrorReporter): JobQueue {
   const waiting = new Map<string, QueuedJob>()
-  const resting = new Map<string, DelayedJob>()
+  const delayed = new Map<string, DelayedJob>()
   const underWay = new Set<string>()
-  const takers = new Set<Consumer>()
+  const consumers = new Set<Consumer>()
 
   function dispatch(): void {
     for (;;) {
-      const taker = leastBusy(takers)
-      const next = taker && firstFreeJob(waiting, underWay)
+      const consumer = leastBusy(consumers)
+      const next = consumer && firstFreeJob(waiting, underWay)
       if (!next) return
       waiting.delete(next.job.run)
-      begin(next, taker)
+      startJob(next, consumer)
     }
   }
 
-  function begin(next: QueuedJob, taker: Consumer): void {
+  function startJob(next: QueuedJob, consumer: Consumer): void {
     underWay.add(next.job.run)
-    const work = attempt(next, taker.handle).then(() => {
-      taker.work.delete(work)
+    const work = attempt(next, consumer.handle).then(() => {
+      consumer.work.delete(work)
       underWay.delete(next.job.run)
       dispatch()
     })
-    taker.work.add(work)
+    consumer.work.add(work)
   }
 
-  /** Never rejects: what goes wrong is told, and the job comes again. */
+  /** Never rejects: a failure is reported, and the job is queued again after a delay. */
   async function attempt(next: QueuedJob, handle: JobHandler): Promise<void> {
-    // It counts as under way before it begins, because it may push at once.
+    // The job counts as under way before its handler starts, because the handler may push at once.
     await undefined
     try {
       await handle(next.job)
     } catch (error) {
       report(error, next.job)
-      rest({ ...next, failures: next.failures + 1 }, error)
+      delay({ ...next, failures: next.failures + 1 }, error)
     }
   }
 
-  function rest(next: QueuedJob, error: unknown): void {
+  function delay(next: QueuedJob, error: unknown): void {
     const { run } = next.job
     if (waiting.has(run)) return
-    // Without a taker there is nothing to wait for, and no timer must keep the process.
-    if (takers.size === 0) return void waiting.set(run, next)
+    // Without a consumer no timer is set, because it would keep the process alive.
+    if (consumers.size === 0) return void waiting.set(run, next)
     const ready = () => {
-      resting.delete(run)
+      delayed.delete(run)
       waiting.set(run, next)
       dispatch()
     }
-    resting.set(run, { next, timer: setTimeout(ready, retryDelayMs(next.failures, error)) })
+    delayed.set(run, { next, timer: setTimeout(ready, retryDelayMs(next.failures, error)) })
   }
 
-  function wakeAll(): void {
-    for (const { next, timer } of resting.values()) {
+  function queueDelayed(): void {
+    for (const { next, timer } of delayed.values()) {
       clearTimeout(timer)
       waiting.set(next.job.run, next)
     }
-    resting.clear()
+    delayed.clear()
   }
 
   return {
     push(job) {
-      const found = waiting.get(job.run) ?? resting.get(job.run)?.next
+      const found = waiting.get(job.run) ?? delayed.get(job.run)?.next
       if (found) found.job = job
       else waiting.set(job.run, { job, failures: 0 })
       dispatch()
     },
     attach(handle, concurrency) {
       checkConcurrency(concurrency)
-      const taker: Consumer = { handle, concurrency, work: new Set() }
-      takers.add(taker)
+      const consumer: Consumer = { handle, concurrency, work: new Set() }
+      consumers.add(consumer)
       dispatch()
       return async () => {
-        takers.delete(taker)
-        if (takers.size === 0) wakeAll()
-        while (taker.work.size > 0) await Promise.all(taker.work)
+        consumers.delete(consumer)
+        if (consumers.size === 0) queueDelayed()
+        while (consumer.work.size > 0) await Promise.all(consumer.work)
       }
     },
-    size: () => waiting.size + resting.size,
+    size: () => waiting.size + delayed.size,
   }
 }
 
-/** How long a job rests that failed so many times, the last time with this error. */
+/** The delay before the next attempt of a job that failed so many times, the last time with this error. */
 export function retryDelayMs(failures: number, error?: unknown): number {
   if (error instanceof Error && "code" in error && error.code === heldCode) return heldRetryMs
   return Math.min(100 * 2 ** (failures - 1), 30_000)
@@ -125,10 +126,10 @@ function firstFreeJob(waiting: Map<string, QueuedJob>, underWay: Set<string>): Q
   return undefined
 }
 
-function leastBusy(takers: Set<Consumer>): Consumer | undefined {
+function leastBusy(consumers: Set<Consumer>): Consumer | undefined {
   let best: Consumer | undefined
-  for (const taker of takers) {
-    if (taker.work.size < taker.concurrency && taker.work.size < (best?.work.size ?? Infinity)) best = taker
+  for (const consumer of consumers) {
+    if (consumer.work.size < consumer.concurrency && consumer.work.size < (best?.work.size ?? Infinity)) best = consumer
   }
   return best
 }

@@ -1,4 +1,4 @@
-// A worker of the pool of `workerBackend`: imports the module it is given, and works for the engine that it exports.
+// The entry file of a worker process: imports the module it is given and works for the engine that the module exports.
 import { ConfigError, errorData } from "../../core/errors.ts"
 import { joinPool, sendToPool } from "./worker-link.ts"
 

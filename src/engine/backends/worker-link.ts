@@ -1,20 +1,21 @@
+// The worker's side of the connection to its pool.
 import { ConfigError, errorData } from "../../core/errors.ts"
 import type { Backend, Job, JobHandler } from "./backend.ts"
 import type { FromWorker, ToWorker } from "./worker-process.ts"
 
-/** In a worker of a pool: the pool, as the backend of this process. */
+/** In a worker process: the pool as the backend of this process; undefined in any other process. */
 export function currentPoolBackend(): Backend | undefined {
   return poolBackend
 }
 
-/** What the pool wants of this process. */
+/** Called when the pool asks this process to drain or to end. */
 export interface PoolRequests {
   drain(): unknown
   end(): unknown
 }
 
 /** Makes this process a worker of the pool that started it. */
-export function joinPool(wishes: PoolRequests): { hasStarted(): boolean } {
+export function joinPool(requests: PoolRequests): { hasStarted(): boolean } {
   let handle: JobHandler | undefined
   let last = 0
   const asked = new Map<number, (value: number) => void>()
@@ -43,18 +44,18 @@ export function joinPool(wishes: PoolRequests): { hasStarted(): boolean } {
         asked.get(message.id)?.(message.value)
         return void asked.delete(message.id)
       case "drain":
-        return void wishes.drain()
+        return void requests.drain()
       case "end":
-        return void wishes.end()
+        return void requests.end()
     }
   })
-  // Without the pool nobody would end this process.
+  // Without the pool this process would never end.
   process.on("disconnect", () => process.exit(1))
-  // A terminal and a service manager tell all processes; the pool lets its workers finish what they do.
+  // A terminal or a service manager signals all processes. Workers ignore that: the pool lets them finish first.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {})
 
   poolBackend = {
-    // The process of the pool looks for all its workers.
+    // The process of the pool polls the store for all its workers.
     isShared: true,
     async push(job) {
       await ask(job)
@@ -63,7 +64,7 @@ export function joinPool(wishes: PoolRequests): { hasStarted(): boolean } {
       if (handle) throw new ConfigError("A worker of a pool works for one engine, and the module starts a second.")
       handle = given
       sendToPool({ type: "ready" })
-      // The pool decides when this worker is given no more.
+      // The pool decides when this worker gets no more jobs.
       return async () => {}
     },
     queued: () => ask(),

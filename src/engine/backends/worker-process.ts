@@ -1,17 +1,19 @@
+// Starts a worker process of the pool and exchanges messages with it.
 import { fileURLToPath } from "node:url"
 import { fork } from "../../core/child/child-process.ts"
 import { AgentError, ConfigError, type ErrorData } from "../../core/errors.ts"
 import type { Job, JobHandler } from "./backend.ts"
 import type { JobQueue } from "./job-queue.ts"
 
-/** What a worker of a pool is told. */
+/** Messages to a worker. */
 export type ToWorker =
   | { type: "job"; id: number; job: Job }
   | { type: "answer"; id: number; value: number }
   | { type: "drain" }
   | { type: "end" }
 
-/** What it says. An `ask` with a job pushes it; either is answered by how many jobs are queued. */
+/** Messages from a worker. An `ask` with a job pushes the job. Every `ask` is answered with the number of queued
+ *  jobs. */
 export type FromWorker =
   | { type: "ready" }
   | { type: "unfit"; error: ErrorData }
@@ -19,14 +21,14 @@ export type FromWorker =
   | { type: "ask"; id: number; job?: Job | undefined }
 
 export interface WorkerProcess {
-  /** Rejects when the process ends, or says that it cannot work, before it takes jobs. */
+  /** Rejects if the process ends, or reports that it cannot work, before it takes jobs. */
   ready: Promise<void>
-  /** Resolves when the worker is done with the job; rejects when it hands it back, and when it ends. */
+  /** Resolves when the worker has handled the job; rejects if the handler rejected or the process ended. */
   run: JobHandler
   ended: Promise<void>
-  /** Asks it to come to an end with the jobs it has. */
+  /** Asks the worker to finish its jobs. */
   drain(): void
-  /** Asks it to end, and makes it end when it does not. */
+  /** Asks the process to end, and kills it if it does not. */
   end(): Promise<void>
 }
 
@@ -44,10 +46,10 @@ export function startWorkerProcess({ module, concurrency, queue }: WorkerSetup):
   let last = 0
   let isOver = false
 
-  // What cannot be sent any more is of no use to a process that is ending.
-  const tell = (message: ToWorker) => child.connected && child.send(message, () => {})
+  // A message that cannot be sent is dropped: the process is ending.
+  const send = (message: ToWorker) => child.connected && child.send(message, () => {})
 
-  function hear(message: FromWorker): void {
+  function receive(message: FromWorker): void {
     switch (message.type) {
       case "ready":
         return ready.resolve()
@@ -57,7 +59,7 @@ export function startWorkerProcess({ module, concurrency, queue }: WorkerSetup):
         return settle(message.id, message.error)
       case "ask":
         if (message.job) queue.push(message.job)
-        tell({ type: "answer", id: message.id, value: queue.size() })
+        send({ type: "answer", id: message.id, value: queue.size() })
     }
   }
 
@@ -68,7 +70,7 @@ export function startWorkerProcess({ module, concurrency, queue }: WorkerSetup):
     else job?.resolve()
   }
 
-  function over(how: string): void {
+  function handleExit(how: string): void {
     if (isOver) return
     isOver = true
     const error = new AgentError(`A worker process ended ${how}.`, { code: "worker-ended", retryable: true })
@@ -78,9 +80,9 @@ export function startWorkerProcess({ module, concurrency, queue }: WorkerSetup):
     ended.resolve()
   }
 
-  child.on("message", hear)
-  child.on("error", (error) => over(`: ${error.message}`))
-  child.on("exit", (code, signal) => over(signal ? `by ${signal}` : `with code ${code}`))
+  child.on("message", receive)
+  child.on("error", (error) => handleExit(`: ${error.message}`))
+  child.on("exit", (code, signal) => handleExit(signal ? `by ${signal}` : `with code ${code}`))
   ready.promise.catch(() => {})
 
   return {
@@ -91,13 +93,13 @@ export function startWorkerProcess({ module, concurrency, queue }: WorkerSetup):
       const id = ++last
       const work = Promise.withResolvers<void>()
       underWay.set(id, work)
-      tell({ type: "job", id, job })
+      send({ type: "job", id, job })
       await work.promise
     },
-    drain: () => void tell({ type: "drain" }),
+    drain: () => void send({ type: "drain" }),
     async end() {
       if (isOver) return
-      tell({ type: "end" })
+      send({ type: "end" })
       const timer = setTimeout(() => child.kill("SIGKILL"), killAfterMs)
       await ended.promise
       clearTimeout(timer)
@@ -105,7 +107,7 @@ export function startWorkerProcess({ module, concurrency, queue }: WorkerSetup):
   }
 }
 
-/** Time to close what the module opened. */
+/** The time to close what the module opened. */
 const killAfterMs = 5_000
 
 const childEntry = fileURLToPath(

@@ -1,3 +1,4 @@
+// The worker backend: a pool of child processes on this machine.
 import { availableParallelism } from "node:os"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -18,10 +19,11 @@ import { currentPoolBackend } from "./worker-link.ts"
 import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts"
 
 export interface WorkerBackendOptions extends BackendOptions {
-  /** The module that exports `engine`, made with this backend: a path, or `import.meta.url` within it. Each worker imports
-   *  it and works for that engine, so importing it must only define things: what submits runs is another module. */
+  /** The module that exports `engine`, created with this backend: a path, or `import.meta.url` within the module. Each
+   *  worker imports it and works for that engine, so importing it must only define things: submit runs from another
+   *  module. */
   module: string | URL
-  /** How many processes. Default: as many as there are processors. */
+  /** The number of processes. Default: the number of processors. */
   workers?: number | undefined
 }
 
@@ -31,14 +33,14 @@ const workerChecks: OptionChecks<WorkerBackendOptions> = {
   workers: mustBeIntegerFrom(1),
 }
 
-/** Works in a pool of processes on this machine, so that runs which keep a processor busy do not hold up each other, nor
- *  this process. A worker that ends is replaced, and its jobs are given to others. The queue is in this process's
- *  memory: after its crash `engine.recover()` pushes the runs again. */
+/** Executes runs in a pool of processes on this machine, so that runs that keep a processor busy block neither each
+ *  other nor this process. A worker that ends is replaced, and its jobs go to others. The queue is in the memory of
+ *  this process: after a crash `engine.recover()` pushes the runs again. */
 export function workerBackend(options: WorkerBackendOptions): Backend {
   const { module, workers = availableParallelism() } = options
   if (!module) throw new ConfigError("workerBackend needs the module that exports the engine, such as import.meta.url.")
   checkOptions("workerBackend()", options, workerChecks)
-  // Within a worker the same module makes the same backend, which then stands for the pool that the worker is in.
+  // In a worker, the same module creates the same backend, which then represents the pool that the worker belongs to.
   const pool = currentPoolBackend()
   if (pool) return pool
 
@@ -69,11 +71,11 @@ interface Pool {
 }
 
 async function openPool(pool: Pool): Promise<StopWorking> {
-  const places = Array.from({ length: pool.workers }, () => superviseWorker(pool))
+  const workers = Array.from({ length: pool.workers }, () => superviseWorker(pool))
   let stopping: Promise<void> | undefined
-  const stop = () => (stopping ??= Promise.all(places.map((place) => place.stop())).then(() => {}))
+  const stop = () => (stopping ??= Promise.all(workers.map((worker) => worker.stop())).then(() => {}))
   try {
-    await Promise.all(places.map((place) => place.ready))
+    await Promise.all(workers.map((worker) => worker.ready))
   } catch (error) {
     await stop()
     throw error
@@ -81,20 +83,20 @@ async function openPool(pool: Pool): Promise<StopWorking> {
   return stop
 }
 
-/** One place in the pool: there is a worker in it until it is stopped. `ready` rejects when the first cannot work. */
+/** Keeps one worker of the pool running until it is stopped. `ready` rejects if the first process cannot work. */
 function superviseWorker({ open, concurrency, queue, report }: Pool): { ready: Promise<void>; stop: StopWorking } {
   const stopped = Promise.withResolvers<void>()
   let isStopped = false
   let worker = open()
   const ready = worker.ready
-  const keeping = keep()
+  const supervising = supervise()
 
-  async function keep(): Promise<void> {
+  async function supervise(): Promise<void> {
     for (let failures = 0; ; worker = open()) {
       const isReady = await worker.ready.then(
         () => true,
         (error) => {
-          // That the first cannot work is told by `ready`.
+          // `ready` reports the failure of the first process.
           if (worker.ready !== ready) report(error)
           return false
         },
@@ -119,7 +121,7 @@ function superviseWorker({ open, concurrency, queue, report }: Pool): { ready: P
     async stop() {
       isStopped = true
       stopped.resolve()
-      await keeping
+      await supervising
     },
   }
 }

@@ -1,27 +1,28 @@
+// The clock and the randomness of a cell in a durable run.
 import { createRecordedClock, createSeededRandom, unrecordedClockEffect } from "../../runtime/recorded-clock.ts"
 import type { CellOptions } from "../../runtime/runtime.ts"
 
 export interface CellClock {
   env: NonNullable<CellOptions["env"]>
-  /** What was read since the last call, to be recorded. */
+  /** Returns the clock values read since the last call of this function, to be recorded. */
   takeReads(): number[]
 }
 
-/** The time as it was read before, then the real one; randomness from a seed, the same each time. `onEffect` is told once by
- *  what the cell reaches outside. */
+/** Replays the recorded clock values, then reads the real clock. Randomness derives from the seed. `onEffect` is called
+ *  once for each kind of effect that the journal does not record. */
 export function createCellClock(
   recorded: readonly number[],
   seed: string,
   onEffect: (what: string) => void,
 ): CellClock {
-  const told = new Set<string>()
-  const tellOnce = (what: string) => {
-    if (told.has(what) || told.size >= maxReportedEffects) return
-    told.add(what)
+  const reported = new Set<string>()
+  const reportOnce = (what: string) => {
+    if (reported.has(what) || reported.size >= maxReportedEffects) return
+    reported.add(what)
     onEffect(what)
   }
-  const { now, note, takeReads } = createRecordedClock(recorded, () => tellOnce(unrecordedClockEffect))
-  return { env: { now, clock: { recorded, note }, random: createSeededRandom(seed), onEffect: tellOnce }, takeReads }
+  const { now, note, takeReads } = createRecordedClock(recorded, () => reportOnce(unrecordedClockEffect))
+  return { env: { now, clock: { recorded, note }, random: createSeededRandom(seed), onEffect: reportOnce }, takeReads }
 }
 
 const maxReportedEffects = 10

@@ -1,35 +1,36 @@
-/** Gives recorded outcomes in the order they were recorded, so that a program whose calls ran side by side takes the same
+// Replays the outcomes of parallel calls in their recorded order.
+/** Releases recorded outcomes in the order in which they were recorded, so that code with parallel calls takes the same
  *  path again. */
 export interface CompletionOrder {
-  /** Waits for its turn. */
+  /** Resolves when all outcomes before this position have been released. */
   waitForTurn(position: number): Promise<void>
 }
 
-/** `stuck` is told when an outcome's predecessors never come: the program took another path. */
-export function createCompletionOrder(stuck: () => void, patienceMs = 2_000): CompletionOrder {
+/** `onStuck` is called if an earlier outcome is not requested in time: the code took another path. */
+export function createCompletionOrder(onStuck: () => void, timeoutMs = 2_000): CompletionOrder {
   const waiting = new Map<number, () => void>()
   let next = 0
-  let moving = false
+  let isReleasing = false
   let timer: NodeJS.Timeout | undefined
 
-  async function move(): Promise<void> {
-    if (moving) return
-    moving = true
+  async function release(): Promise<void> {
+    if (isReleasing) return
+    isReleasing = true
     clearTimeout(timer)
-    for (let go = waiting.get(next); go; go = waiting.get(next)) {
+    for (let resolveNext = waiting.get(next); resolveNext; resolveNext = waiting.get(next)) {
       waiting.delete(next++)
-      go()
-      // Whoever waited for it goes on before the next one is told.
+      resolveNext()
+      // Code that waited for this outcome continues before the next one is released.
       await new Promise((resolve) => setImmediate(resolve))
     }
-    moving = false
-    if (waiting.size > 0) timer = setTimeout(giveUp, patienceMs)
+    isReleasing = false
+    if (waiting.size > 0) timer = setTimeout(skip, timeoutMs)
   }
 
-  function giveUp(): void {
-    stuck()
+  function skip(): void {
+    onStuck()
     next = Math.min(...waiting.keys())
-    void move()
+    void release()
   }
 
   return {
@@ -37,7 +38,7 @@ export function createCompletionOrder(stuck: () => void, patienceMs = 2_000): Co
       if (position < next) return Promise.resolve()
       return new Promise((resolve) => {
         waiting.set(position, resolve)
-        void move()
+        void release()
       })
     },
   }

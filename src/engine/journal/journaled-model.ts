@@ -1,21 +1,22 @@
+// Records the answers of a model in the journal and replays them.
 import { type ErrorData, errorData, isAbortError, ModelError, type ModelErrorCode } from "../../core/errors.ts"
 import type { Model, ModelPart } from "../../models/model.ts"
 
-/** An answer as it was recorded; with `error`, it broke off there. */
+/** A recorded answer; with `error`, the answer failed after these parts. */
 export interface RecordedAnswer {
   parts: ModelPart[]
   error?: ErrorData
 }
 
-/** One call of a model. */
+/** One call of a model and its place in the journal. */
 export interface JournaledModelCall {
   answer: RecordedAnswer | undefined
-  /** Rejects where this worker no longer holds the run: then the model is not asked. */
+  /** Rejects if this worker no longer holds the run, so that the model is not called. */
   begin(): Promise<void>
   record(answer: RecordedAnswer): Promise<void>
 }
 
-/** A model whose answers are recorded before anything is done about them, and given again where there is a record. */
+/** A model whose answers are recorded before the run acts on them, and replayed if they are recorded. */
 export function createJournaledModel(model: Model, recorded: () => JournaledModelCall): Model {
   return {
     id: model.id,
@@ -47,14 +48,14 @@ export function createJournaledModel(model: Model, recorded: () => JournaledMode
         if (!isAbortError(error)) await save(errorData(error))
         throw error
       } finally {
-        // Who reads may leave early: nobody waits for this then, but what is recorded later comes after it.
+        // The reader may stop early. Later entries are still written after this one.
         if (!request.signal?.aborted) save()?.catch(() => undefined)
       }
     },
   }
 }
 
-// Deltas are merged: a record is as long as its answer, not as its stream.
+// Deltas are merged, so that an entry is as long as the answer and not as its stream.
 function mergePart(parts: ModelPart[], part: ModelPart): void {
   const last = parts.at(-1)
   if (part.type === "text" && last?.type === "text") last.text += part.text
@@ -64,7 +65,7 @@ function mergePart(parts: ModelPart[], part: ModelPart): void {
 }
 
 function restoreModelError({ name, message, code, retryable }: ErrorData): Error {
-  // A code of a recorded ModelError is one of them.
+  // The code of a recorded ModelError is a ModelErrorCode.
   if (name === "ModelError") return new ModelError(message, { code: code as ModelErrorCode, retryable })
   return Object.assign(new Error(message), { name })
 }

@@ -1,3 +1,5 @@
+// The journal of a run: records models' answers, calls and clock values, and replays them when a cycle is executed
+// again.
 import type { ApprovalAnswer } from "../../actions/approval.ts"
 import { callName, callSubject, fullCallText, previewCall } from "../../actions/preview-call.ts"
 import type { CallSteps, Journal } from "../../actions/run-journal.ts"
@@ -8,59 +10,60 @@ import type { CallPreview } from "../../core/event.ts"
 import type { UnknownPolicy } from "../../runtime/bindings.ts"
 import type { RuntimeCall } from "../../runtime/runtime.ts"
 import { decodeError, encodeError } from "../../sessions/outcome-codec.ts"
+import { decodeValue, encodeValue, type StoredValue } from "../../sessions/value-codec.ts"
 import type { StateChanges } from "../../tools/tool-state.ts"
 import type { ApprovalCall } from "../run/run-approvals.ts"
+import { hashArguments, hashValue } from "./call-hash.ts"
 import { type CellClock, createCellClock } from "./cell-clock.ts"
 import { createCompletionOrder } from "./completion-order.ts"
 import { createJournaledModel, type RecordedAnswer } from "./journaled-model.ts"
-import { decodeValue, encodeValue, hashArguments, hashValue, type StoredValue } from "./stored-values.ts"
 
-/** One line of a run's journal. A call is `started` before it is made, unless making it twice is making it once. */
+/** One entry of a run's journal. A call is `started` before it is made, unless it is idempotent. */
 export type JournalEntry =
   | ({ type: "model"; key: string } & RecordedAnswer)
   | { type: "started"; key: string; call: CallPreview }
-  // Without a value: it could not be stored, so nobody knows it.
+  // Without a value: it could not be stored, so it is unknown.
   | { type: "done"; key: string; value?: StoredValue; state?: StateChanges }
   | { type: "failed"; key: string; error: ErrorData; state?: StateChanges }
   | { type: "time"; key: string; reads: number[] }
-  // The cycle failed here and is tried again: the model is asked again where it failed.
+  // The cycle failed here and is retried: failed answers before it are dropped, so the model is called again.
   | { type: "retry"; key: string }
 
 export interface JournalSetup {
   run: string
-  /** The number of cycles done. */
+  /** The number of finished cycles. */
   cycle: number
-  /** What the randomness of its cells is made from. */
+  /** The randomness of cells derives from it. */
   seed: string
-  /** What was recorded of the cycle that is run again. */
+  /** The entries of the cycle that is executed again. */
   entries: readonly JournalEntry[]
-  /** `now` resolves when they are written. `soon`: with what is written next, or by themselves a moment later. */
+  /** `now` resolves when the entries are written. `soon` writes them with the next write, or a moment later. */
   append(entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void>
   unknown: UnknownPolicy
-  /** Waits for somebody to allow or refuse a call; `decided` where that was done before the cycle was run again. */
+  /** `wait` requests an approval. `decided` returns the decision made before the cycle was executed again. */
   approval: {
     decided(key: string): ApprovalAnswer | undefined
     wait(key: string, asked: ApprovalCall): Promise<ApprovalAnswer>
   }
-  /** Told where the cycle takes another way than before. */
+  /** Called if the cycle makes other calls than before. */
   onDiverged(what: string): void
-  /** Told by what a cell reaches outside without a call, so that nobody records it: once for each cell. */
+  /** Called if a cell has an effect without a call, so that it is not recorded: once for each cell and effect. */
   onEffect(what: string): void
 }
 
 export interface RunJournal {
   journal: Journal
-  /** The cycle is over: tells what was recorded of it and not asked for again. */
+  /** At the end of a cycle: reports recorded calls that the cycle did not make again. */
   reportUnaskedCalls(): void
-  /** So many cycles are saved: forgets what was recorded of them. */
+  /** Starts the cycle after `done` saved cycles, and drops the entries of the one before. */
   startCycle(done: number): void
-  /** Whether the model's own answer of the cycle that is run again is recorded. */
+  /** True if the model's answer of the cycle that is executed again is recorded. */
   readonly hasRecordedAnswer: boolean
-  /** The calls that were recorded before the cycle was run again, as they are known now. */
+  /** The calls recorded before the cycle was executed again, with what is known of their outcomes now. */
   pastCalls(): InterruptedCall[]
   /** Resolves when no call is under way. */
   untilIdle(): Promise<void>
-  /** No call is made any more. */
+  /** From now on every call throws `reason`. */
   close(reason: unknown): void
 }
 
@@ -68,12 +71,12 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
   let cycle = createCycle(setup.entries, setup.onDiverged, setup.cycle)
   let closed: { reason: unknown } | undefined
   const underWay = new Set<Promise<unknown>>()
-  const isOpen = () => {
+  const throwIfClosed = () => {
     if (closed) throw closed.reason
   }
 
   async function append(entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void> {
-    // What a cell has read so far is why it makes the calls it makes.
+    // The calls of a cell may depend on the clock values that it has read, so these are written first.
     const times = [...cycle.clocks].flatMap(([key, clock]): JournalEntry[] => {
       const reads = clock.takeReads()
       return reads.length > 0 ? [{ type: "time", key, reads }] : []
@@ -89,13 +92,13 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
       },
       model: (model) =>
         createJournaledModel(model, () => {
-          isOpen()
+          throwIfClosed()
           const key = nextKey(path, `model ${model.id}`)
           const recorded = cycle.answers.get(key)
           cycle.asked.add(key)
           return {
             answer: recorded,
-            begin: () => append([], "now").then(isOpen),
+            begin: () => append([], "now").then(throwIfClosed),
             record: (given) => append([{ type: "model", key, ...given }], "soon"),
           }
         }),
@@ -117,27 +120,27 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
   }
 
   async function answer(call: RuntimeCall, steps: CallSteps, key: string, hasUnnamed: boolean): Promise<unknown> {
-    isOpen()
+    throwIfClosed()
     const past = cycle.calls.get(key)
     cycle.asked.add(key)
     if (past?.outcome) {
       await cycle.order.waitForTurn(past.outcome.position)
       steps.state.applyChanges(past.state)
-      return past.outcome.give()
+      return past.outcome.replay()
     }
     const isUnknown = past && !call.idempotent
     if (isUnknown) {
       try {
         await settleUnknown(call, key, hasUnnamed)
       } catch (error) {
-        // The call is not made again. If it ended, its changes to the state were recorded.
+        // The call is not made again. If it had ended, its changes of the tool state are recorded.
         steps.state.applyChanges(past.state)
         throw error
       }
     }
-    // What was begun had been approved, if it was the same call.
+    // A call that had started was approved, if it is certainly the same call.
     if (call.approve && (!isUnknown || hasUnnamed)) await steps.approve(deciding(call, key, hasUnnamed))
-    isOpen()
+    throwIfClosed()
     const idempotencyKey = hashValue([setup.run, setup.seed, cycle.number, key])
     const decidingAgain = () => {
       const changed = hashArguments(call)
@@ -145,7 +148,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
     }
     if (call.journal === false) {
       await append([], "now")
-      isOpen()
+      throwIfClosed()
       return steps.make(idempotencyKey, decidingAgain)
     }
     const work = record(call, key, steps.state, () => steps.make(idempotencyKey, decidingAgain))
@@ -153,7 +156,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
     return work.finally(() => underWay.delete(work))
   }
 
-  // An earlier decision counts for the same arguments. Nobody knows whether they are where one of them has no name.
+  // An earlier decision counts only for the same arguments. Unnamed opaque arguments cannot be compared.
   function deciding(call: RuntimeCall, key: string, hasUnnamed: boolean) {
     const reason = hasUnnamed ? unnamedArgumentReason : undefined
     return {
@@ -177,9 +180,9 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
   }
 
   async function record(call: RuntimeCall, key: string, state: CallSteps["state"], make: () => Promise<unknown>) {
-    // What led to it is written first, and whoever lost the run learns of that.
+    // Entries that led to the call are written first. This fails if the worker has lost the run.
     await append(call.idempotent ? [] : [{ type: "started", key, call: previewCall(call) }], "now")
-    isOpen()
+    throwIfClosed()
     const { done, changes } = state.recordChanges(make)
     const changed = () => {
       const made = changes()
@@ -192,7 +195,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
       await append([{ type: "done", key, ...(stored && { value: stored }), ...changed() }], "soon")
       return value
     } catch (error) {
-      // What was cut off by the end of its cell may have taken effect or not.
+      // A call cut off by the end of its cell may or may not have taken effect, so no outcome is recorded.
       if (!call.signal.aborted && !closed) {
         cycle.made.add(key)
         await append([{ type: "failed", key, error: encodeError(error), ...changed() }], "soon")
@@ -227,7 +230,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
   }
 }
 
-// What a cell sees. Of no class of ours: it may keep the error in a variable, and that in a snapshot.
+// A plain Error for the cell, so that a variable that holds it can be stored in a snapshot.
 function unknownOutcomeError(message: string): Error {
   return Object.assign(new Error(message), { name: "UnknownOutcome", code: "unknown-outcome" })
 }
@@ -240,14 +243,14 @@ const unknownCure = "nobody knows whether it took effect. Find out before you ca
 interface PastCall {
   key: string
   name: string
-  /** Absent where only its outcome was recorded: making it twice is making it once. */
+  /** Absent if only the outcome was recorded, as for idempotent calls. */
   call?: CallPreview
-  outcome?: { position: number; give(): unknown }
-  /** The changes that it made to the state of tools. */
+  outcome?: { position: number; replay(): unknown }
+  /** Its changes of the tool state. */
   state?: StateChanges | undefined
 }
 
-// What is known of one cycle.
+// The state of one cycle, read from its entries.
 function createCycle(entries: readonly JournalEntry[], diverged: JournalSetup["onDiverged"], number: number) {
   const calls = new Map<string, PastCall>()
   const answers = new Map<string, RecordedAnswer>()
@@ -263,7 +266,7 @@ function createCycle(entries: readonly JournalEntry[], diverged: JournalSetup["o
       const past = calls.get(key) ?? { key, name: key }
       past.state = entry.state
       if (entry.type === "failed" || entry.value)
-        past.outcome = { position: position++, give: () => replayEntry(entry) }
+        past.outcome = { position: position++, replay: () => replayEntry(entry) }
       calls.set(key, past)
     }
   }
@@ -273,7 +276,7 @@ function createCycle(entries: readonly JournalEntry[], diverged: JournalSetup["o
   return { number, calls, answers, reads, order, clocks, ordinals: new Map<string, number>(), asked, made }
 }
 
-// Only the run's own last answers: a failure that a cell or a later answer went on from is part of the path.
+// Only the last answers of the run itself are dropped. An earlier failure that the run handled must be replayed.
 function forgetFailedAnswers(answers: Map<string, RecordedAnswer>): void {
   for (const [key, { error }] of [...answers].filter(([key]) => !key.includes("/model ")).toReversed()) {
     if (!error) return

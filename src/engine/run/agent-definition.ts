@@ -1,8 +1,9 @@
+// Detects whether an agent has changed since a run began.
 import { createHash } from "node:crypto"
 import type { AgentConfig } from "../../agent/agent-config.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 
-/** The shape of an agent, as far as what its runs have done depends on it. Each name has a word that changes with it. */
+/** The parts of an agent on which its stored runs depend. Each name maps to a text that changes if the part does. */
 export interface AgentDefinition {
   language: string
   bindings: { [name: string]: string }
@@ -20,7 +21,7 @@ export async function describeAgent(config: AgentConfig, runtime: Runtime): Prom
   }
 }
 
-/** What is different, one text each; none where a run may go on. What was only added harms nobody. */
+/** Describes each difference that prevents a run from continuing. Added names do not. */
 export function definitionChanges(before: AgentDefinition, now: AgentDefinition): string[] {
   return [
     ...(before.language === now.language ? [] : [`it wrote ${before.language} and now writes ${now.language}`]),

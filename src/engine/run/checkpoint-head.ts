@@ -1,3 +1,4 @@
+// Computes the head of a run after a checkpoint or a failure.
 import type { Conversation } from "../../agent/conversation.ts"
 import type { RunState } from "../../agent/run/run-state.ts"
 import type { AgentEvent, Pending } from "../../core/event.ts"
@@ -10,24 +11,24 @@ export interface CheckpointProgress {
   conversation: Conversation
   /** The events since the last save. */
   events: readonly AgentEvent[]
-  /** Whether a cycle has ended since then. */
+  /** True if a cycle has ended since then. */
   isCycle: boolean
   unheard: string[]
-  /** The lease of a run without earlier attempts. */
+  /** The length of a lease without earlier attempts. */
   leaseMs: number
   definition: AgentDefinition | undefined
   snapshot: SnapshotInfo | undefined
   pending: Pending | undefined
-  /** The run with the folded form of the conversation. */
+  /** The run that stores the folded conversation. */
   folded: string | undefined
 }
 
-/** The head after a save. A saved cycle is progress: earlier failures no longer count. */
+/** The head after a save. After a saved cycle, earlier retries and attempts no longer count. */
 export function headAfterSave(head: RunHead, progress: CheckpointProgress): RunHead {
   const { status, conversation, definition, snapshot, pending } = progress
   const { counts } = conversation.artifacts
   const { pending: _, gone: __, interrupted: ___, lease: held, retries, attempts, ...rest } = head
-  // A lease that was made longer for this cycle is not needed for the next one.
+  // A lease that was prolonged for this cycle returns to its normal length.
   const lease = held && progress.isCycle ? { ...held, forMs: progress.leaseMs } : held
   return {
     ...rest,
@@ -52,7 +53,7 @@ export function headAfterSave(head: RunHead, progress: CheckpointProgress): RunH
   }
 }
 
-/** The head of a run that failed: it stays as the last saved cycle left it, so that a retry goes on from there. */
+/** The head of a failed run. It stays as the last saved cycle left it, so that a retry continues from there. */
 export function headAfterFailure(head: RunHead, conversation: Conversation, events: readonly AgentEvent[]): RunHead {
   const { lease: _, pending: __, ...rest } = head
   const { approved, state, artifacts } = conversation
@@ -65,14 +66,14 @@ function logPosition({ id, stored, seq }: RunHead, events: readonly AgentEvent[]
   return { stored: stored + events.length, seq: (last?.seq ?? seq - 1) + 1 }
 }
 
-// The run goes on changing some parts of its state in place: counts, approvals, and the state of tools.
+// The run changes counts, approvals and the state of tools in place.
 function copyState(state: RunState): RunState {
   const { calls, approved, tools } = state
   return {
     ...state,
     calls: { total: calls.total, of: { ...calls.of } },
     approved: [...approved],
-    // Its values are frozen.
+    // The values themselves are frozen.
     tools: { ...tools },
   }
 }

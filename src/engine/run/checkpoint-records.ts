@@ -1,11 +1,12 @@
+// The records of a checkpoint beside its head: events, artifacts, outputs, snapshot.
 import type { AgentEvent } from "../../core/event.ts"
 import type { Json } from "../../core/json.ts"
+import { encodeValue } from "../../sessions/value-codec.ts"
 import type { Store, StoreChange } from "../../stores/store.ts"
 import type { ReadArtifact } from "../../tools/artifacts.ts"
 import { damagedRunError, type RunHead, readHead, runKeys } from "../checkpoint.ts"
-import { encodeValue } from "../journal/stored-values.ts"
 
-/** What a checkpoint stores beside the head. */
+/** The new data of a checkpoint beside the head. */
 export interface CheckpointRecords {
   events: readonly AgentEvent[]
   artifacts: ReadonlyMap<string, string>
@@ -14,7 +15,7 @@ export interface CheckpointRecords {
   snapshot?: readonly StoreChange[] | undefined
 }
 
-/** The changes that store them, for the same commit as the head. */
+/** The changes that store the data, for the same commit as the head. */
 export function checkpointChanges(
   id: string,
   { events, artifacts, objects, snapshot = [] }: CheckpointRecords,

@@ -1,22 +1,23 @@
+// Counts the workers that died with a run, and sets aside a run that kills its workers.
 import { AgentError } from "../../core/errors.ts"
 import type { EventBody } from "../../core/event.ts"
 import type { RunHead } from "../checkpoint.ts"
 import { isOwnerGone, type Owner } from "./run-owner.ts"
 
-/** The claims of a run since its last saved cycle, stored before a worker does anything. A drain gives the run back and is no
- *  death of a worker. */
+/** The claims of a run since its last saved cycle, stored before a worker does anything. A worker that drains returns
+ *  the run, which does not count as a death. */
 export interface Attempts {
   claims: number
-  /** How many workers ended while they worked on the run beside others. */
+  /** How many workers died while they worked on the run beside others. */
   deaths: number
-  /** How many ended while they worked on it alone. */
+  /** How many workers died while they worked on it alone. */
   aloneDeaths: number
-  /** Whether the current claim works alone. */
+  /** True if the current claim works alone. */
   alone: boolean
 }
 
-/** The lease and the attempts of a run that a worker takes. A lease that was taken from a worker that may be alive is doubled: a
- *  cell that computes for longer than the lease would otherwise go back and forth between workers. */
+/** The lease and the attempts of a run that a worker claims. If the previous worker may still be alive, the lease
+ *  doubles: otherwise a cell that computes for longer than the lease would move back and forth between workers. */
 export function nextClaim(head: RunHead, owner: Owner, leaseMs: number): Pick<RunHead, "attempts" | "lease"> {
   const { lease, attempts = noAttempts } = head
   const from = previousOwnerState(head, owner)
@@ -31,7 +32,7 @@ export function nextClaim(head: RunHead, owner: Owner, leaseMs: number): Pick<Ru
   }
 }
 
-/** The warning for a run that is taken from a worker which may be alive. */
+/** The warning if the previous worker of the run may still be alive. */
 export function blockedWorkerWarning(head: RunHead, owner: Owner): EventBody | undefined {
   const from = previousOwnerState(head, owner)
   if (from !== "alive" && from !== "unknown") return undefined
@@ -42,7 +43,7 @@ export function blockedWorkerWarning(head: RunHead, owner: Owner): EventBody | u
   return { type: "warning-raised", code: "cell-blocks-worker", message }
 }
 
-/** Whether a worker that takes the run now works on it alone. */
+/** Returns true if a worker that claims the run now must work on it alone. */
 export function worksAlone(head: RunHead, { owner, leaseMs }: { owner: Owner; leaseMs: number }): boolean {
   return nextClaim(head, owner, leaseMs).attempts?.alone ?? false
 }
@@ -59,7 +60,7 @@ export function poisonError({ id, attempts }: RunHead): AgentError {
   return new AgentError(message, { code: "poison" })
 }
 
-/** In which state the worker was that had the run; undefined where the run was given back, or is this worker's own. */
+/** The state of the worker that had the run; undefined if it had returned the run, or if it is this worker. */
 function previousOwnerState({ status, lease }: RunHead, owner: Owner): "dead" | "alive" | "unknown" | undefined {
   if (status !== "running" || !lease || lease.owner.id === owner.id) return undefined
   if (isOwnerGone(lease.owner)) return "dead"

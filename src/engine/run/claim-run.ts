@@ -1,3 +1,4 @@
+// Claims a run for a worker.
 import type { Store } from "../../stores/store.ts"
 import { type RunHead, type StoredRunHead, updateHead } from "../checkpoint.ts"
 import { blockedWorkerWarning, nextClaim } from "./claim-attempts.ts"
@@ -9,15 +10,16 @@ import { isOwnerGone, type Owner } from "./run-owner.ts"
 export interface Claim {
   owner: Owner
   leaseMs: number
-  silence: LeaseObserver
-  /** The messages to the run from position `inboxFrom` on. They are stored with the claim, so that the first cycle has them. */
+  leaseObserver: LeaseObserver
+  /** The messages to the run from position `inboxFrom` on. They are stored with the claim, so that the first cycle has
+   *  them. */
   inbox?: readonly InboxMessage[]
   inboxFrom?: number
-  /** The run before it in its session. */
+  /** The previous run of its session. */
   after?: string | undefined
 }
 
-/** Takes a run that waits for a worker, or whose worker is gone; undefined where there is nothing to take. */
+/** Claims a run that waits for a worker, or whose worker is gone; resolves to undefined if it cannot be claimed. */
 export function claimRun(
   store: Store,
   id: string,
@@ -40,7 +42,7 @@ export function claimRun(
   return updateHead(store, id, take, known)
 }
 
-// An abort, and what came after it, stays in the inbox: the worker reads it first.
+// An abort and the messages after it stay in the inbox: the worker reads the abort first.
 function applyMessages(head: RunHead, { inbox = [], inboxFrom }: Claim): RunHead {
   if (head.inbox !== inboxFrom) return head
   let next = head
@@ -51,20 +53,26 @@ function applyMessages(head: RunHead, { inbox = [], inboxFrom }: Claim): RunHead
   return next
 }
 
-/** The head of a run that a worker has taken. */
+/** The head of a run after a worker has claimed it. */
 export function claimedHead(head: RunHead, { owner, leaseMs }: { owner: Owner; leaseMs: number }): RunHead {
   const { refused: _, retryAt: __, ...rest } = head
   const claim = nextClaim(head, owner, leaseMs)
-  // A worker that stops in order gives the run back first. Before the first checkpoint the model was not asked.
+  // A run that is still `running` lost its worker in a cycle. Before the first checkpoint no model was called, so
+  // nothing was interrupted.
   const interrupted = head.status === "running" && head.state && ({ interrupted: true } as const)
   return { ...rest, ...interrupted, status: "running", ...claim, fence: head.fence + 1, updatedAt: Date.now() }
 }
 
-/** Whether a worker may take a run. It may always take one that it holds itself: it asks only for runs that it does not
- *  work on. */
-export function isClaimable(head: RunHead, { owner, silence }: { owner?: Owner; silence: LeaseObserver }): boolean {
+/** Returns true if a worker may claim the run. It may always claim a run of its own lease, because it asks only for
+ *  runs that it is not executing. */
+export function isClaimable(
+  head: RunHead,
+  { owner, leaseObserver }: { owner?: Owner; leaseObserver: LeaseObserver },
+): boolean {
   const { status, lease } = head
   if (status === "queued") return (head.retryAt ?? 0) <= Date.now()
   if (status !== "running") return false
-  return !lease || lease.owner.id === owner?.id || isOwnerGone(lease.owner) || silence.silentFor(head) >= lease.forMs
+  return (
+    !lease || lease.owner.id === owner?.id || isOwnerGone(lease.owner) || leaseObserver.silentFor(head) >= lease.forMs
+  )
 }

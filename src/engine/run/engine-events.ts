@@ -1,3 +1,4 @@
+// Events that the engine itself adds to a run between slices, with their changes of the head.
 import type { Decision } from "../../core/agent.ts"
 import { errorData } from "../../core/errors.ts"
 import type { EventBody } from "../../core/event.ts"
@@ -7,10 +8,12 @@ import type { StoreChange } from "../../stores/store.ts"
 import { type RunHead, runKeys } from "../checkpoint.ts"
 import type { HeldRun } from "./held-run.ts"
 
+/** The arguments of `HeldRun.commit`: how the head changes, and what else is stored with it. */
 export type HeadCommit = [next: (head: RunHead) => RunHead, changes: StoreChange[]]
 
-/** The cell was given up: the run waits for the open approvals, or is queued again where the last one was decided meanwhile.
- *  Decisions that came while the cell was held are added to the log, because the events of the cell are not. */
+/** After a cell was aborted for approvals: the run waits for the undecided ones, or is queued if all were decided
+ *  meanwhile. Decisions made while the cell was held are logged here, because the events of the aborted cell are not
+ *  stored. */
 export function approvalWaitCommit({ id }: RunHead, open: (head: RunHead) => RunHead["asked"]): HeadCommit {
   return commitWithEventsFrom(
     id,
@@ -32,7 +35,7 @@ export function approvalWaitCommit({ id }: RunHead, open: (head: RunHead) => Run
   )
 }
 
-/** Adds the decisions to the log that an earlier worker stored before it ended; undefined where there are none. */
+/** Logs decisions that an earlier worker stored but did not log; undefined if there are none. */
 export function unloggedDecisionsCommit(head: RunHead): HeadCommit | undefined {
   if (decisionEvents(head).length === 0) return undefined
   return commitWithEventsFrom(head.id, decisionEvents, (now) => ({
@@ -52,12 +55,11 @@ function approvalRequestedEvent({ id, call, reason }: RunHead["asked"][number]):
   return { type: "approval-requested", id, call, ...(reason !== undefined && { reason }) }
 }
 
-/** The event of a decision about a call. */
 export function approvalResolvedEvent({ id, expired }: RunHead["asked"][number], decision: Decision): EventBody {
   return { type: "approval-resolved", id, decision, ...(expired && { reason: "No answer came in time." }) }
 }
 
-/** The run has failed before or between its cycles. */
+/** Ends a run that failed before or between its cycles. */
 export function failureCommit({ id, state }: RunHead, failure: unknown): HeadCommit {
   const { cycle: cycles = 0, usage = noUsage, output = "" } = state ?? {}
   const error = errorData(failure ?? new Error("The run broke off."))
@@ -69,7 +71,7 @@ export function failureCommit({ id, state }: RunHead, failure: unknown): HeadCom
   }))
 }
 
-/** The run stays as it is and says why. */
+/** Returns the run to the queue with the reason why this engine does not continue it. */
 export async function refuseRun(held: HeldRun, refused: string): Promise<{ type: "refused" }> {
   const warning: EventBody = { type: "warning-raised", code: "run-refused", message: refused }
   await held.commit(
@@ -78,7 +80,7 @@ export async function refuseRun(held: HeldRun, refused: string): Promise<{ type:
   return { type: "refused" }
 }
 
-/** Events that the engine adds between slices, with what they do to the head. */
+/** Appends events and changes the head. */
 export function commitWithEvents(
   run: string,
   bodies: readonly EventBody[],
@@ -97,7 +99,7 @@ function commitWithEventsFrom(
   return [
     (head) => {
       const bodies = bodiesOf(head)
-      // A commit that is tried again calls this once more.
+      // A commit that is repeated after a conflict calls this again.
       items.splice(0, items.length, ...bodies.map((body, index) => stampEvent(body, run, head.seq + index, at)))
       return next({ ...head, seq: head.seq + bodies.length, stored: head.stored + bodies.length })
     },

@@ -1,3 +1,4 @@
+// Stores long conversations in folded form and reads them back.
 import { type FoldedConversation, foldConversation } from "../../agent/conversation/fold-conversation.ts"
 import type { Conversation } from "../../agent/conversation.ts"
 import type { AgentEvent } from "../../core/event.ts"
@@ -7,27 +8,27 @@ import { createOwnEventFilter, foldMessages } from "../../core/trajectory.ts"
 import type { Store, StoreChange } from "../../stores/store.ts"
 import { type RunHead, runKeys } from "../checkpoint.ts"
 
-/** A conversation that is stored in folded form, so that the runs after it need not read all events before them. */
+/** A conversation in folded form, so that later runs need not read all earlier events. */
 export interface StoredConversation {
-  /** The run whose first `at` events, with those of the runs before it, are in `conversation`. */
+  /** `conversation` includes the first `at` events of this run, and all events of the runs before it. */
   run: string
   at: number
   conversation: FoldedConversation
 }
 
-/** What a run goes on from: the stored form, and the events since. */
+/** The folded conversation and the events since. */
 export interface LoadedConversation {
   folded: StoredConversation | undefined
   events: AgentEvent[]
-  /** How much was read beside the stored form, in events. */
+  /** The cost of reading the rest, counted in events. */
   cost: number
 }
 
-/** To read one more run costs about as much as to read so many messages. */
+/** Reading one more run costs about as much as reading so many events. */
 export const runReadCost = 100
 
-/** The stored form of the conversation that a head names. Undefined where none was stored, and where it was replaced by one
- *  of a run that was deleted since: the events of all runs are still there. */
+/** Reads the folded conversation that a head names. Resolves to undefined if none is stored, or if a run that was
+ *  deleted since had replaced it: the events of all runs are still stored. */
 export async function readFoldedConversation(
   store: Store,
   { folded }: RunHead,
@@ -38,7 +39,6 @@ export async function readFoldedConversation(
   return value?.conversation?.version === 1 && value.run === folded ? value : undefined
 }
 
-/** The messages of a conversation. */
 export function conversationMessages({ folded, events }: LoadedConversation): Message[] {
   const messages = [...(folded?.conversation.messages ?? [])]
   const isOwn = createOwnEventFilter(folded?.conversation.runs)
@@ -46,19 +46,20 @@ export function conversationMessages({ folded, events }: LoadedConversation): Me
   return messages
 }
 
-/** Where the folded form of a conversation is while a run of it is worked on. */
+/** Decides during a run when its conversation is folded again. */
 export interface ConversationFolder {
-  /** The run that has it. */
+  /** The run that stores the folded conversation. */
   readonly run: string | undefined
-  /** Takes note of events that are about to be saved, and gives the changes to be committed with them. They are asked for
-   *  with the head that is committed. */
+  /** Counts events that are about to be saved. Returns a function that computes the changes to commit with them from
+   *  the head that is committed. */
   advance(conversation: Conversation, id: string, events: number): (next: RunHead) => StoreChange[]
 }
 
 export function createConversationFolder(run: string | undefined, cost: number): ConversationFolder {
   const folding = { run, advance }
 
-  // To read the events since must not cost more than to read the folded form: that form is as long as the conversation.
+  // The conversation is folded again once reading the events costs more than reading the folded form, which is as long
+  // as the conversation.
   function advance(conversation: Conversation, id: string, events: number): (next: RunHead) => StoreChange[] {
     cost += events
     if (cost <= 2 * runReadCost + conversation.messages.length) return () => []

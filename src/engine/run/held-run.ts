@@ -1,3 +1,4 @@
+// Writes for a claimed run: its head and its journal, guarded by the lease, which it renews.
 import type { Json } from "../../core/json.ts"
 import type { Store, StoreChange } from "../../stores/store.ts"
 import { conflictError } from "../../stores/store-errors.ts"
@@ -5,24 +6,26 @@ import { hasEnded, headChanges, type RunHead, runKeys, type StoredRunHead } from
 import { claimedHead } from "./claim-run.ts"
 import type { Owner } from "./run-owner.ts"
 
-/** A run that this worker holds. Each write goes on from the one before and is refused once another worker holds it. */
+/** A run that this worker has claimed. Each write is guarded by the revision of the one before, so it is refused once
+ *  another worker has claimed the run. */
 export interface HeldRun {
   readonly head: RunHead
-  /** What was claimed, or committed last. */
+  /** The revision of the claim or of the last commit. */
   readonly revision: number
-  /** Writes the head, with what is noted for the journal. With `endsCycle` that is left out: nobody reads it any more.
-   *  `changes` may follow from the head that is written. */
+  /** Writes the head and the pending journal entries. With `endsCycle` these entries are dropped, because they will not
+   *  be read again. `changes` may be computed from the head that is written. */
   commit(next: (head: RunHead) => RunHead, changes?: Changes, options?: { endsCycle?: boolean }): Promise<void>
-  /** Appends to the journal; what comes together is written together. Where there is nothing to write, it is only checked that
-   *  this worker holds the run. */
+  /** Appends to the journal; calls at the same time share one write. With nothing to write, it only checks that this
+   *  worker still holds the run. */
   appendNow(items: readonly Json[]): Promise<void>
-  /** The same, a little later: with the next write, or by itself when none comes soon. */
+  /** Appends to the journal with the next write, or a few milliseconds later. */
   appendSoon(items: readonly Json[]): void
-  /** Takes a run again that was let go and that nobody has touched since; throws a `ConflictError` where somebody has. */
+  /** Claims a parked run again; throws a `ConflictError` if another process has changed it since. */
   reclaim(owner: Owner): Promise<void>
-  /** Fires when a write was refused or failed: the run goes on from what is stored, perhaps elsewhere. */
+  /** Fires when a write was refused or failed: the run then continues from its stored state, perhaps in another
+   *  process. */
   readonly lost: AbortSignal
-  /** Ends the renewals. */
+  /** Stops to renew the lease. */
   stopRenewing(): void
 }
 
@@ -37,28 +40,28 @@ export function holdRun(
   const lost = new AbortController()
   let { head, revision } = first
   let written = journalLength
-  let tail: Promise<unknown> = Promise.resolve()
-  let noted: Json[] = []
+  let lastWrite: Promise<unknown> = Promise.resolve()
+  let pending: Json[] = []
   let flushing: Promise<void> | undefined
-  let soon: NodeJS.Timeout | undefined
-  let renewing = renew()
+  let flushTimer: NodeJS.Timeout | undefined
+  let renewal = renew()
 
   function renew(): NodeJS.Timeout {
     return setInterval(() => commit((now) => now).catch(() => undefined), leaseMs / 3).unref()
   }
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = tail.then(async () => {
+    const result = lastWrite.then(async () => {
       if (lost.signal.aborted) throw lost.signal.reason
       try {
         return await work()
       } catch (error) {
-        letGo()
+        stopRenewing()
         lost.abort(error)
         throw error
       }
     })
-    tail = result.catch(() => undefined)
+    lastWrite = result.catch(() => undefined)
     return result
   }
 
@@ -68,7 +71,7 @@ export function holdRun(
     { endsCycle = false }: { endsCycle?: boolean } = {},
   ): Promise<void> {
     return inTurn(async () => {
-      const journal = takeNoted(endsCycle)
+      const journal = takePending(endsCycle)
       const changed = { ...next(head), updatedAt: Date.now() }
       if (endsCycle) changed.journal = written
       const ends = hasEnded(changed) || changed.state?.end !== undefined
@@ -81,24 +84,24 @@ export function holdRun(
   function flush(): Promise<void> {
     flushing ??= inTurn(async () => {
       flushing = undefined
-      const journal = takeNoted(false)
+      const journal = takePending(false)
       if (journal.length > 0) await write(journal)
       else await checkHeld()
     })
     return flushing
   }
 
-  function takeNoted(isOver: boolean): StoreChange[] {
-    clearTimeout(soon)
-    soon = undefined
-    const items = noted
-    noted = []
-    if (isOver || items.length === 0) return []
+  function takePending(isDropped: boolean): StoreChange[] {
+    clearTimeout(flushTimer)
+    flushTimer = undefined
+    const items = pending
+    pending = []
+    if (isDropped || items.length === 0) return []
     written += items.length
     return [{ type: "append", log: keys.journal, items }]
   }
 
-  // For a call of which nothing is written beforehand: a worker that lost the run must not make it either.
+  // Some calls write nothing before they are made. A worker that has lost the run must not make these either.
   async function checkHeld(): Promise<void> {
     const found = await store.get(keys.head)
     if (found?.revision !== revision)
@@ -109,10 +112,10 @@ export function holdRun(
     return store.commit(changes, { key: keys.head, ifRevision: revision }, { evenIfFull })
   }
 
-  function letGo(): void {
-    clearInterval(renewing)
-    clearTimeout(soon)
-    soon = undefined
+  function stopRenewing(): void {
+    clearInterval(renewal)
+    clearTimeout(flushTimer)
+    flushTimer = undefined
   }
 
   return {
@@ -124,21 +127,21 @@ export function holdRun(
     },
     commit,
     appendNow(items) {
-      noted.push(...items)
+      pending.push(...items)
       return flush()
     },
     appendSoon(items) {
-      noted.push(...items)
-      soon ??= setTimeout(() => flush().catch(() => undefined), flushDelayMs).unref()
+      pending.push(...items)
+      flushTimer ??= setTimeout(() => flush().catch(() => undefined), flushDelayMs).unref()
     },
     async reclaim(owner) {
       await commit((head) => claimedHead(head, { owner, leaseMs }))
-      renewing = renew()
+      renewal = renew()
     },
     lost: lost.signal,
-    stopRenewing: letGo,
+    stopRenewing,
   }
 }
 
-// Most cycles that do nothing outside are over sooner, and then cost one write.
+// Most cycles without calls end sooner, and then need only one write.
 const flushDelayMs = 5

@@ -1,8 +1,8 @@
+// Claims a run and loads what its next cycle needs: prompt, options, conversation, objects, journal.
 import type { ConversationHead, StoredConversation } from "../../agent/conversation/restore-conversation.ts"
 import type { DurableOptions, ResumedConversation } from "../../agent/run/durable-run.ts"
 import { AgentError } from "../../core/errors.ts"
 import type { AgentEvent } from "../../core/event.ts"
-import type { Json } from "../../core/json.ts"
 import type { UserMessage } from "../../core/message.ts"
 import { initialMemory } from "../../memory.ts"
 import type { Store } from "../../stores/store.ts"
@@ -25,11 +25,11 @@ import { readInboxMessages } from "./run-inbox.ts"
 import type { Owner } from "./run-owner.ts"
 import { readSnapshot } from "./run-snapshots.ts"
 
-/** A run that was claimed, with what its next cycle goes on from. */
+/** A claimed run with everything that its next cycle needs. */
 export interface LoadedRun {
   held: HeldRun
   prompt: UserMessage
-  /** What the journal has of the cycle that was under way. */
+  /** The journal of the cycle that was under way. */
   entries: JournalEntry[]
   options: DurableOptions | undefined
   resumed: ResumedConversation | undefined
@@ -37,16 +37,21 @@ export interface LoadedRun {
   folding: ConversationFolder
 }
 
-/** Claims a run and reads what it goes on from; says why where it is not to be worked on now. */
+/** Claims a run and loads it, or returns why it cannot be executed now. */
 export async function claimAndLoadRun(
-  { store, owner, leaseMs, silence }: { store: Store; owner: Owner; leaseMs: number; silence: LeaseObserver },
+  {
+    store,
+    owner,
+    leaseMs,
+    leaseObserver,
+  }: { store: Store; owner: Owner; leaseMs: number; leaseObserver: LeaseObserver },
   found: StoredRunHead,
 ): Promise<LoadedRun | { type: "none" | "held" | "refused" }> {
   const { id } = found.head
   if (!(await mayStart(store, found.head))) return { type: "none" }
   const inbox = await readInboxMessages(store, id, found.head.inbox)
   const after = await previousRunId(store, found.head)
-  const claim = { owner, leaseMs, silence, inbox, inboxFrom: found.head.inbox, after }
+  const claim = { owner, leaseMs, leaseObserver, inbox, inboxFrom: found.head.inbox, after }
   const claimed = await claimRun(store, id, claim, found)
   if (!claimed) return { type: (await readHead(store, id))?.head.status === "running" ? "held" : "none" }
   try {
@@ -63,7 +68,7 @@ async function loadClaimedRun(store: Store, claimed: StoredRunHead, leaseMs: num
   const { id } = head
   const keys = runKeys(id)
   const [journal, input, options, resumed, earlier] = await Promise.all([
-    collect(store.read(keys.journal, head.journal)),
+    Array.fromAsync(store.read(keys.journal, head.journal)),
     store.get(keys.input),
     store.get(keys.options),
     head.state && loadResumed(store, head, head.state),
@@ -89,7 +94,7 @@ async function loadClaimedRun(store: Store, claimed: StoredRunHead, leaseMs: num
   }
 }
 
-/** Where a run goes on. */
+/** The conversation and state from which a started run continues. */
 async function loadResumed(
   store: Store,
   head: RunHead,
@@ -97,7 +102,7 @@ async function loadResumed(
 ): Promise<Loaded<ResumedConversation>> {
   const { end, ...rest } = state
   const { kept, ...read } = await loadConversation(store, head)
-  // A run that waited and was answered has no end any more.
+  // A waiting run that was answered continues, so its end is removed.
   return { kept: { state: end && end.status !== "waiting" ? state : rest, ...kept }, ...read }
 }
 
@@ -105,16 +110,16 @@ interface Loaded<Kept> extends Omit<LoadedConversation, "events"> {
   kept: Kept
 }
 
-/** What the runs of the same session before this one have left. */
+/** The conversation that earlier runs of the session have left. */
 async function loadEarlierRuns(store: Store, head: RunHead): Promise<Loaded<StoredConversation> | undefined> {
   const before = await previousRun(store, head)
   if (!before) return undefined
-  // Only a run with a saved cycle knows the names, approvals and objects of the conversation.
+  // Only a run with a saved cycle has stored the names, approvals and objects of the conversation.
   const last = (await previousRun(store, head, ({ state }) => !state)) ?? before
   return loadConversation(store, before, last)
 }
 
-/** The conversation up to the run `head`, with the names, approvals and objects that the run `last` has saved. */
+/** The conversation up to the run `head`, with the names, approvals and objects that the run `last` stored. */
 async function loadConversation(store: Store, head: RunHead, last = head): Promise<Loaded<StoredConversation>> {
   const [{ folded, events, cost }, snapshot] = await Promise.all([
     readConversation(store, head),
@@ -128,7 +133,7 @@ async function loadConversation(store: Store, head: RunHead, last = head): Promi
   }
 }
 
-/** How many of the events had come when the objects of that run were kept; undefined where that is all of them. */
+/** How many of the events came before the snapshot of that run; undefined if all did. */
 function eventsCoveredBySnapshot(
   events: readonly AgentEvent[],
   { id, status, stored, failedFrom }: RunHead,
@@ -138,7 +143,7 @@ function eventsCoveredBySnapshot(
   return Math.max(0, end - (stored - failedFrom))
 }
 
-/** The conversation of a run and of the runs before it in its session: in folded form as far as that was stored, and the
+/** Reads the conversation of a run and of the earlier runs of its session: the folded form, if one is stored, and the
  *  events since. */
 export async function readConversation(store: Store, head: RunHead): Promise<LoadedConversation> {
   const folded = await readFoldedConversation(store, head)
@@ -154,7 +159,7 @@ export async function readConversation(store: Store, head: RunHead): Promise<Loa
   return { folded: isWhole ? folded : undefined, events, cost: events.length + runs.length * runReadCost }
 }
 
-/** The events of a run that are part of the conversation, from that position of its log on. */
+/** Reads the events of a run that belong to the conversation, from that position of its log on. */
 export async function readConversationEvents(store: Store, head: RunHead, from = 0): Promise<AgentEvent[]> {
   const events = await readEvents(store, head, from)
   const { skipped = [] } = head
@@ -181,13 +186,10 @@ function conversationHead(head: RunHead): ConversationHead {
   }
 }
 
-/** The events of a run that were stored with this head, or later, from that position on. A shorter log is an error. */
+/** Reads the events of a run from that position on. A log that is shorter than the head says is an error of code
+ *  `corrupt`. */
 export async function readEvents(store: Store, { id, stored }: RunHead, from = 0): Promise<AgentEvent[]> {
-  const events = parseEvents(await collect(store.read(runKeys(id).events, from)), id)
+  const events = parseEvents(await Array.fromAsync(store.read(runKeys(id).events, from)), id)
   if (from + events.length >= stored) return events
   throw damagedRunError(id, `its log has ${from + events.length} of ${stored} events`)
-}
-
-async function collect(items: AsyncIterable<Json>): Promise<Json[]> {
-  return await Array.fromAsync(items)
 }

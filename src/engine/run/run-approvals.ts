@@ -1,16 +1,17 @@
+// Approvals of held calls: requests stored in the run, decisions, and their time limits.
 import type { ApprovalAnswer } from "../../actions/approval.ts"
 import type { Decision } from "../../core/agent.ts"
 import type { CallPreview } from "../../core/event.ts"
 import { pendingCallKey, type RunHead } from "../checkpoint.ts"
 import type { HeldRun } from "./held-run.ts"
 
-/** The calls of one cycle that wait for approval. What was asked and decided is in the head of the run. */
+/** The calls of one cycle that wait for approval. Requests and decisions are stored in the head of the run. */
 export interface Approvals {
   decided(key: string): ApprovalAnswer | undefined
   wait(key: string, asked: ApprovalCall): Promise<ApprovalAnswer>
-  /** Lets a held call go on; its decision is stored already. */
+  /** Continues a held call with a decision that is already stored. */
   decide(key: string, decision: Decision): void
-  /** The calls that are held and not decided. */
+  /** The requests of held calls without a decision. */
   undecided(head: RunHead): RunHead["asked"]
 }
 
@@ -19,44 +20,44 @@ export interface ApprovalCall {
   id: string
   call: CallPreview
   reason?: string | undefined
-  /** The whole call, kept in the store until it is answered. */
+  /** The text of the whole call, stored until it is answered. */
   text: string
-  /** How long it may stay unanswered. */
+  /** After this time without an answer the call is denied. */
   timeoutMs?: number | undefined
 }
 
 interface HoldOptions {
   /** How long a cell is held for an answer. */
   holdMs: number
-  /** Fires when this worker is to stop: then no cell is held any longer. */
+  /** Fires when this worker must stop: then no cell is held any longer. */
   stopping: AbortSignal
-  /** Fires when the cell is given up, for whatever reason. */
+  /** Fires when the cell is aborted for any reason. */
   cellAborted: AbortSignal
-  /** Called when an answer has taken too long. */
+  /** Called when the hold time of a call is over. */
   onHoldExpired(): void
 }
 
 export function createApprovals(
   held: HeldRun,
-  { holdMs, stopping, cellAborted: given, onHoldExpired: late }: HoldOptions,
+  { holdMs, stopping, cellAborted, onHoldExpired }: HoldOptions,
 ): Approvals {
   const waiting = new Map<string, (answer: ApprovalAnswer) => void>()
 
   function startHold(): () => void {
-    const timer = setTimeout(late, stopping.aborted ? 0 : Math.min(holdMs, maxTimerMs))
-    // Each hold has its own listener: several calls may be held side by side.
-    const stop = () => late()
+    const timer = setTimeout(onHoldExpired, stopping.aborted ? 0 : Math.min(holdMs, maxTimerMs))
+    // Each hold has its own listener, because several calls may be held at once.
+    const stop = () => onHoldExpired()
     const end = () => {
       clearTimeout(timer)
       stopping.removeEventListener("abort", stop)
     }
     stopping.addEventListener("abort", stop)
-    // A call of a cell that was given up never gets an answer.
-    given.addEventListener("abort", end, { once: true })
+    // A call of an aborted cell never gets an answer.
+    cellAborted.addEventListener("abort", end, { once: true })
     return end
   }
 
-  /** Refuses a call at that time, unless it is answered before; gives the way to stop waiting. The refusal is stored first. */
+  /** Denies a call at that time, after storing the decision. Returns a function that cancels this. */
   function startExpiry(key: string, expiresAt: number | undefined): () => void {
     if (expiresAt === undefined || expiresAt - Date.now() > maxTimerMs) return () => {}
     const expire = () => {
@@ -65,7 +66,7 @@ export function createApprovals(
     }
     const timer = setTimeout(expire, Math.max(0, expiresAt - Date.now()))
     const end = () => clearTimeout(timer)
-    given.addEventListener("abort", end, { once: true })
+    cellAborted.addEventListener("abort", end, { once: true })
     return end
   }
 
@@ -79,7 +80,7 @@ export function createApprovals(
     async wait(key, { id, call, reason, text, timeoutMs }) {
       const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>()
       waiting.set(key, resolve)
-      // The time goes on from the first question when the cell is run again.
+      // When the cell is executed again, the time still counts from the first request.
       const before = held.head.asked.find((each) => each.key === key && each.decision === undefined)
       const expiresAt = before?.expiresAt ?? (timeoutMs === undefined ? undefined : Date.now() + timeoutMs)
       const entry = {
@@ -89,7 +90,8 @@ export function createApprovals(
         ...(reason !== undefined && { reason }),
         ...(expiresAt !== undefined && { expiresAt }),
       }
-      // Stored at once, so that any process can answer while the cell is held. An earlier decision no longer counts.
+      // Stored at once, so that any process can answer while the cell is held. It replaces an earlier request with its
+      // decision.
       await held.commit(
         (head) => ({ ...head, asked: [...head.asked.filter((each) => each.key !== key), entry] }),
         [{ type: "put", key: pendingCallKey(held.head.id, id), value: text }],
@@ -101,17 +103,17 @@ export function createApprovals(
   }
 }
 
-/** The approvals of a run, with those refused whose time is over. */
+/** The approvals with the expired ones denied. */
 export function denyExpired(asked: RunHead["asked"], now: number): RunHead["asked"] {
   return asked.map((each) => (isExpired(each, now) ? { ...each, decision: "deny", expired: true } : each))
 }
 
-/** Whether an approval is open past its time. */
+/** Returns true if the approval has no decision and its time is over. */
 export function isExpired({ decision, expiresAt }: RunHead["asked"][number], now: number): boolean {
   return decision === undefined && expiresAt !== undefined && expiresAt <= now
 }
 
-/** When the next open approval of a run is refused; undefined where none ever is. */
+/** When the next approval without a decision expires; undefined if none does. */
 export function nextExpiry({ asked }: RunHead): number | undefined {
   const open = asked.filter(({ decision }) => decision === undefined)
   const times = open.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [expiresAt]))
@@ -123,5 +125,5 @@ function storedAnswer({ asked }: RunHead, key: string): ApprovalAnswer | undefin
   return found?.expired ? "unanswered" : found?.decision
 }
 
-// A timer for longer would fire at once.
+// Node fires a longer timer at once.
 const maxTimerMs = 2 ** 31 - 1

@@ -1,3 +1,4 @@
+// The inbox of a run: messages that any process sends to the worker of the run.
 import type { Decision } from "../../core/agent.ts"
 import type { Store } from "../../stores/store.ts"
 import { type RunHead, runKeys } from "../checkpoint.ts"
@@ -15,20 +16,21 @@ export interface InboxActions {
   abort(reason: string | undefined): void
   decide(key: string, decision: Decision): void
   steer(text: string): void
-  /** Resolves when this worker holds the run, which between two jobs it does not; false where it will not hold it again. */
+  /** Resolves to true when this worker holds the run (between two jobs it does not), to false if it will not hold it
+   *  again. */
   untilHeld(): Promise<boolean>
 }
 
 export interface Inbox {
-  /** The texts that are stored in the head and that the run had not received when `received` texts had been passed on. */
+  /** The texts stored in the head after the first `received` ones. */
   steersAfter(received: number): string[]
-  /** How many texts the run has received. */
+  /** How many texts were passed to the run. */
   readonly received: number
   close(): Promise<void>
 }
 
-/** Reads the messages to a held run. The content of a message is committed together with the position after it, and acted on
- *  afterwards. An abort is acted on and keeps its position until the run has ended. */
+/** Reads the messages to a held run and acts on them. First the content of a message and the position after it are
+ *  committed together. Only an abort is not committed: it stays in the inbox until the run has ended. */
 export function followInbox(store: Store, held: HeldRun, actions: InboxActions): Inbox {
   const controller = new AbortController()
   const steers: string[] = []
@@ -71,7 +73,7 @@ export function followInbox(store: Store, held: HeldRun, actions: InboxActions):
   }
 }
 
-/** The head after a message that is not an abort. The first decision about a call counts. */
+/** The head after a message that is not an abort. Only the first decision about a call counts. */
 export function applyMessage(head: RunHead, message: Exclude<InboxMessage, { type: "abort" }>): RunHead {
   const inbox = head.inbox + 1
   if (message.type === "steer") return { ...head, inbox, unheard: [...head.unheard, message.text] }
@@ -79,7 +81,7 @@ export function applyMessage(head: RunHead, message: Exclude<InboxMessage, { typ
   return { ...head, inbox, asked: head.asked.map((each) => (each.key === key ? { decision, ...each } : each)) }
 }
 
-/** The messages that are in the inbox now, from that position on. */
+/** Reads the messages that are in the inbox now, from that position on. */
 export async function readInboxMessages(store: Store, id: string, from: number): Promise<InboxMessage[]> {
   return (await Array.fromAsync(store.read(runKeys(id).inbox, from))).map((item) => parseInboxMessage(item, id))
 }

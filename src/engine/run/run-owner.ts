@@ -1,11 +1,12 @@
+// Identifies the process that owns a run, and checks whether it still exists.
 import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
 import { newId } from "../../core/message.ts"
 
-/** Who holds a run. */
+/** The process that has a run. */
 export interface Owner {
   id: string
-  /** Where its process number means something. */
+  /** The machine, or the container, in which `pid` is valid. */
   host: string
   pid: number
 }
@@ -14,7 +15,8 @@ export function createOwner(): Owner {
   return { id: newId("worker"), host: thisHost(), pid: process.pid }
 }
 
-/** Whether an owner is surely gone: its process was on this machine and is no more. Of others only their lease tells. */
+/** Returns true if the owner's process was on this machine and no longer exists. Owners elsewhere are judged by their
+ *  lease. */
 export function isOwnerGone({ host, pid }: Owner): boolean {
   if (host !== thisHost() || pid === process.pid) return false
   try {
@@ -27,7 +29,7 @@ export function isOwnerGone({ host, pid }: Owner): boolean {
 
 let cachedHost: string | undefined
 
-// Two containers may have one name and their own process numbers.
+// Two containers may have the same host name but separate process ids.
 function thisHost(): string {
   cachedHost ??= `${hostname()} ${pidNamespace()}`
   return cachedHost

@@ -1,38 +1,39 @@
-/** Which runs a process works on side by side. A run that may have ended its workers is worked on alone, so that its next
- *  failure interrupts no other run and can be attributed to it. */
+// Limits which runs a worker executes at the same time.
+/** Lets runs execute side by side, or one alone. A run that may have killed its workers executes alone, so that its
+ *  next crash interrupts no other run and is certainly its own. */
 export interface RunSlots {
-  /** Does the work once no run works alone, or for a run that works alone: once no other work is under way. */
+  /** Does the work once no run executes alone. With `isAlone`, once no other run executes. */
   enter<T>(isAlone: boolean, work: () => Promise<T>): Promise<T>
-  /** Whether a run waits to work alone: others leave after their cycle. */
+  /** True if a run waits to execute alone: the other slices then end after their cycle. */
   readonly isAloneWanted: boolean
 }
 
 export function createRunSlots(): RunSlots {
-  const waiting: { isAlone: boolean; begin: () => void }[] = []
-  let shared = 0
-  let isTaken = false
+  const waiting: { isAlone: boolean; start: () => void }[] = []
+  let sharedCount = 0
+  let hasAlone = false
 
-  function next(): void {
-    for (let first = waiting[0]; first && !isTaken && (!first.isAlone || shared === 0); first = waiting[0]) {
+  function startNext(): void {
+    for (let first = waiting[0]; first && !hasAlone && (!first.isAlone || sharedCount === 0); first = waiting[0]) {
       waiting.shift()
-      if (first.isAlone) isTaken = true
-      else shared++
-      first.begin()
+      if (first.isAlone) hasAlone = true
+      else sharedCount++
+      first.start()
     }
   }
 
   return {
     async enter(isAlone, work) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      waiting.push({ isAlone, begin: resolve })
-      next()
+      waiting.push({ isAlone, start: resolve })
+      startNext()
       await promise
       try {
         return await work()
       } finally {
-        if (isAlone) isTaken = false
-        else shared--
-        next()
+        if (isAlone) hasAlone = false
+        else sharedCount--
+        startNext()
       }
     },
     get isAloneWanted() {

@@ -1,3 +1,4 @@
+// Takes snapshots of a run's live objects and reads them back.
 import { isDeepStrictEqual } from "node:util"
 import type { AgentConfig } from "../../agent/agent-config.ts"
 import type { Conversation } from "../../agent/conversation.ts"
@@ -7,13 +8,13 @@ import type { RuntimeLoss, RuntimeSnapshot } from "../../runtime/runtime.ts"
 import type { Store, StoreChange } from "../../stores/store.ts"
 import { damagedRunError, type RunHead, runKeys, type SnapshotInfo } from "../checkpoint.ts"
 
-/** What a checkpoint says about the live objects: nothing where they are as they were. */
+/** A new snapshot for a checkpoint. */
 export interface TakenSnapshot {
   note: SnapshotInfo
   changes: StoreChange[]
 }
 
-/** Takes what can be kept of a runtime, after events that may have changed it. */
+/** Takes a snapshot of the runtime; resolves to undefined if its objects cannot have changed since the last one. */
 export async function takeSnapshot(
   { usesCode }: AgentConfig,
   { runtime }: Conversation,
@@ -22,7 +23,7 @@ export async function takeSnapshot(
   maxBytes: number,
 ): Promise<TakenSnapshot | undefined> {
   if (!usesCode || !runtime.snapshot) return undefined
-  // What was reported as lost is not lost a second time: the next snapshot no longer names it.
+  // After a snapshot with lost objects another one is taken, because a loss is reported only once.
   if (before && before.lost.length === 0 && !events.some(({ type }) => eventsThatChangeObjects.has(type)))
     return undefined
   const keys = runKeys(id)
@@ -59,7 +60,7 @@ export async function takeSnapshot(
   }
 }
 
-/** What a run's runtime is filled with when it goes on; undefined where nothing was kept. */
+/** Reads the stored snapshot of a run; undefined if none is stored. */
 export async function readSnapshot(store: Store, { id, snapshot }: RunHead): Promise<RuntimeSnapshot | undefined> {
   if (!snapshot?.kept) return undefined
   const { hash, since, language, lost } = snapshot

@@ -1,34 +1,35 @@
-/** The time that one job spends on a run. */
+// Decides when a slice has had its time.
+/** Measures how long one job has worked on a run. */
 export interface SliceTimer {
-  /** How many cycles were done when it began. */
+  /** How many cycles the run had when the slice began. */
   readonly cycle: number
-  /** Whether the job is to end after the current cycle. */
+  /** Resolves to true if the slice must end after the current cycle. */
   isOver(): Promise<boolean>
 }
 
 export interface SliceTimerSetup {
   sliceMs: number
-  /** How many other jobs wait. */
+  /** The number of other jobs that wait. */
   queued(): Promise<number>
-  /** Fires when this worker is to stop. */
+  /** Fires when this worker must stop. */
   stopping: AbortSignal
   slots: { readonly isAloneWanted: boolean }
 }
 
 export function startSliceTimer({ sliceMs, queued, stopping, slots }: SliceTimerSetup, cycle = 0): SliceTimer {
-  const began = performance.now()
-  let looked = began
+  const startedAt = performance.now()
+  let checkedAt = startedAt
   return {
     cycle,
     async isOver() {
       const now = performance.now()
-      if (stopping.aborted || slots.isAloneWanted || now - began >= sliceMs) return true
-      if (now - looked < queueCheckMs) return false
-      looked = now
+      if (stopping.aborted || slots.isAloneWanted || now - startedAt >= sliceMs) return true
+      if (now - checkedAt < queueCheckMs) return false
+      checkedAt = now
       return (await queued()) > 0
     },
   }
 }
 
-// Other jobs wait at most this long for a run that could leave.
+// How often it is checked whether other jobs wait.
 const queueCheckMs = 1_000

@@ -1,41 +1,43 @@
+// Keeps runs in memory between two jobs, so that the next slice need not load them again.
 import type { SliceEnd } from "./slice.ts"
 
-/** The runs that this worker has in hand: each is worked on by one job at a time, and some stay as they are between two,
- *  with their objects and their conversation. */
+/** The runs of this worker. One job at a time executes a run, and between two jobs some runs stay in memory with their
+ *  objects and their conversation. */
 export interface WarmRuns {
-  /** Does something about a run when nothing else is done about it here. */
+  /** Does work on a run while no other work on it is done here. */
   runExclusively<T>(id: string, work: () => Promise<T>): Promise<T>
-  /** Keeps a run that is between two jobs; of too many, the one that was kept longest is closed. */
+  /** Keeps a run in memory until its next job. If there are too many, the oldest one is closed. */
   park(id: string, run: WarmRun): void
   take(id: string): WarmRun | undefined
-  /** Closes one that nobody goes on with. */
+  /** Closes a parked run that will not be continued here. */
   discard(id: string): void
   /** Closes all of them. */
   close(): Promise<void>
 }
 
 export interface WarmRun {
-  /** Goes on, as the holder of the run; undefined when somebody has touched it meanwhile: then it is closed. */
+  /** Claims the run again and continues it. Resolves to undefined if another process has changed it: then it is
+   *  closed. */
   resume(): Promise<SliceEnd | undefined>
   close(): Promise<void>
 }
 
-export function createWarmRuns(most: number): WarmRuns {
+export function createWarmRuns(maxParked: number): WarmRuns {
   const working = new Map<string, Promise<unknown>>()
-  const kept = new Map<string, { run: WarmRun; timer: NodeJS.Timeout }>()
+  const parked = new Map<string, { run: WarmRun; timer: NodeJS.Timeout }>()
   const closing = new Set<Promise<void>>()
 
   function take(id: string): WarmRun | undefined {
-    const found = kept.get(id)
-    kept.delete(id)
+    const found = parked.get(id)
+    parked.delete(id)
     clearTimeout(found?.timer)
     return found?.run
   }
 
-  function drop(id: string): void {
+  function discard(id: string): void {
     const run = take(id)
     if (!run) return
-    // How it ends is of no interest any more.
+    // Its outcome no longer matters.
     const work = run.close().catch(() => undefined)
     closing.add(work)
     void work.then(() => closing.delete(work))
@@ -57,18 +59,18 @@ export function createWarmRuns(most: number): WarmRuns {
       }
     },
     park(id, run) {
-      kept.set(id, { run, timer: setTimeout(() => drop(id), parkedForMs).unref() })
-      const [oldest] = kept.keys()
-      if (kept.size > most && oldest !== undefined) drop(oldest)
+      parked.set(id, { run, timer: setTimeout(() => discard(id), parkedForMs).unref() })
+      const [oldest] = parked.keys()
+      if (parked.size > maxParked && oldest !== undefined) discard(oldest)
     },
     take,
-    discard: drop,
+    discard,
     async close() {
-      for (const id of [...kept.keys()]) drop(id)
+      for (const id of [...parked.keys()]) discard(id)
       await Promise.all(closing)
     },
   }
 }
 
-// A run that has not come back by then goes on elsewhere, or has long to wait.
+// A run without a job by then continues in another process, or will wait for long.
 const parkedForMs = 30_000

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs"
 import type { Writable } from "node:stream"
 import { setImmediate, setTimeout } from "node:timers/promises"
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
+import { hasEnded, killGroup, onProgramExit } from "../../core/child/child-end.ts"
 import { spawn } from "../../core/child/child-process.ts"
 import { AgentError, ConfigError } from "../../core/errors.ts"
 import type { McpCommand } from "../mcp-types.ts"
@@ -27,6 +28,7 @@ export function createStdioTransport(sdk: ClientPackage, server: McpCommand): St
   const { command, args = [], env = {}, cwd } = server
   const incoming = new sdk.ReadBuffer({ maxBufferSize: maxMessageBytes })
   let child: ChildProcessWithoutNullStreams | undefined
+  let cancelKillAtExit: (() => void) | undefined
   let exited: Promise<boolean> = Promise.resolve(true)
   let stderrTail = ""
   let isClosed = false
@@ -64,8 +66,8 @@ export function createStdioTransport(sdk: ClientPackage, server: McpCommand): St
   }
 
   function ended(): void {
-    killGroup(child, "SIGKILL")
-    if (child && runningChildren.delete(child) && runningChildren.size === 0) process.off("exit", killAllChildren)
+    killGroup(child)
+    cancelKillAtExit?.()
     if (isClosed) return
     isClosed = true
     transport.onclose?.()
@@ -95,14 +97,14 @@ export function createStdioTransport(sdk: ClientPackage, server: McpCommand): St
       await once(child, "spawn").catch((cause) => {
         throw notStartedError(command, cause)
       })
-      killAtExit(child)
+      cancelKillAtExit = onProgramExit(() => killGroup(child))
       child.on("error", fail)
       child.on("close", ended)
       const exit = Promise.withResolvers<boolean>()
       exited = exit.promise
       child.on("exit", () => {
         // Processes that it started may hold its pipes open.
-        killGroup(child, "SIGKILL")
+        killGroup(child)
         exit.resolve(true)
       })
     },
@@ -115,30 +117,18 @@ export function createStdioTransport(sdk: ClientPackage, server: McpCommand): St
       if (!child || isClosed) return
       child.stdin.end()
       if (!(await happensWithin(graceMs, exited))) killGroup(child, "SIGTERM")
-      if (!(await happensWithin(graceMs, exited))) killGroup(child, "SIGKILL")
+      if (!(await happensWithin(graceMs, exited))) killGroup(child)
       await exited
       ended()
     },
     endReason() {
-      if (!child || (child.exitCode === null && child.signalCode === null)) return "it was cut off"
+      if (!child || !hasEnded(child)) return "it was cut off"
       const end = child.signalCode ? `it was ended by ${child.signalCode}` : `it ended with exit code ${child.exitCode}`
       const [last] = stderrTail.trim().split("\n").slice(-1)
       return last ? `${end}: ${last}` : end
     },
   }
   return transport
-}
-
-const runningChildren = new Set<ChildProcessWithoutNullStreams>()
-
-// One exit listener for all children.
-function killAtExit(child: ChildProcessWithoutNullStreams): void {
-  if (runningChildren.size === 0) process.once("exit", killAllChildren)
-  runningChildren.add(child)
-}
-
-function killAllChildren(): void {
-  for (const child of runningChildren) killGroup(child, "SIGKILL")
 }
 
 /** Resolves with true if the event happens within the time. */
@@ -157,16 +147,6 @@ function whenDrained(stream: Writable): Promise<unknown> {
   const known = drains.get(stream) ?? once(stream, "drain").finally(() => drains.delete(stream))
   drains.set(stream, known)
   return known
-}
-
-function killGroup(child: ChildProcessWithoutNullStreams | undefined, signal: NodeJS.Signals): void {
-  if (child?.pid === undefined) return
-  try {
-    if (process.platform === "win32") child.kill(signal)
-    else process.kill(-child.pid, signal)
-  } catch {
-    // The group is empty.
-  }
 }
 
 function notStartedError(command: string, cause: unknown): AgentError {

@@ -1,3 +1,4 @@
+// Starts an ACP program and opens a session in it: servers, authentication, model and reasoning.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,98 +12,95 @@ import { type AcpListener, type AcpProcess, startAcpProcess } from "./acp-proces
 export interface AcpCli {
   readonly provider: string
   readonly title: string
-  /** How it is started. Files go into the folder, which is private and gone when the process is. `key`: the conversation that it
-   *  will be asked to go on with. */
-  launch(settings: TurnSettings, place: { folder: string; key: string | undefined }): Promise<AcpCommand>
-  /** Whether the tokens it tells are those of its last answer alone. */
+  /** Returns the command. It may write files into the folder, which is private and removed after the process has ended.
+   *  `key`: the conversation that will be resumed. */
+  launch(settings: TurnSettings, paths: { folder: string; key: string | undefined }): Promise<AcpCommand>
+  /** True if the tokens it reports are those of its last answer only. */
   readonly reportsLastAnswerOnly?: boolean | undefined
 }
 
 export interface AcpCommand {
   args: readonly string[]
   env?: Readonly<Record<string, string>> | undefined
-  /** What is in the arguments and the environment already, and is not told again by the protocol. */
+  /** Settings that arguments or environment already contain, so that they are not sent over the protocol. */
   alreadyPassed?: readonly ("instructions" | "model" | "reasoning" | "servers")[] | undefined
-  /** How to authenticate where it asks for that: the id of one of its methods. */
+  /** The id of the authentication method to use if it requires one. */
   auth?: string | undefined
-  /** Called when the process is gone. */
+  /** Called after the process has ended. */
   cleanUp?: (() => Promise<void>) | undefined
 }
 
-/** A running agent with a conversation open. */
+/** A running ACP program with an open session. */
 export interface OpenAcpSession {
   readonly acpProcess: AcpProcess
-  /** Its id for the conversation. */
+  /** The ACP session id. */
   readonly id: string
-  /** The model, where it is known. */
+  /** The model, if known. */
   readonly model: string | undefined
-  /** Instructions that must go with the prompt, because the agent has no other place for them. */
+  /** Instructions to send with the prompt, because ACP has no other place for them. */
   readonly instructions: string | undefined
-  /** What was asked for and cannot be had. */
+  /** Settings that could not be applied. */
   readonly warnings: readonly string[]
-  /** Ends the agent and what was made for it. */
+  /** Ends the process and removes its files. */
   end(): Promise<void>
 }
 
 export interface AcpSessionOptions {
   settings: TurnSettings
-  /** The conversation to go on with. */
+  /** The conversation to resume. */
   key: string | undefined
   listener: AcpListener
-  /** Called as soon as there is something that could be stopped. */
-  onStarted(agent: AcpProcess): void
+  /** Called as soon as the process can be stopped. */
+  onStarted(acpProcess: AcpProcess): void
 }
 
 export async function openAcpSession(
   cli: AcpCli,
-  { settings, key, listener: ears, onStarted: started }: AcpSessionOptions,
+  { settings, key, listener, onStarted }: AcpSessionOptions,
 ): Promise<OpenAcpSession> {
   const { program, cwd } = settings
   const folder = await mkdtemp(join(tmpdir(), "karst-acp-"))
-  let launch: AcpCommand | undefined
-  let agent: AcpProcess | undefined
+  let command: AcpCommand | undefined
+  let running: AcpProcess | undefined
   async function end(): Promise<void> {
-    await agent?.close()
-    await launch?.cleanUp?.()
+    await running?.close()
+    await command?.cleanUp?.()
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    launch = await cli.launch(settings, { folder, key })
-    const env = { ...settings.env, ...launch.env }
-    const running = await startAcpProcess({
-      cli,
-      program,
-      args: launch.args,
-      cwd,
-      env,
-      folder,
-      listener: ears,
+    command = await cli.launch(settings, { folder, key })
+    const acpProcess = await startAcpProcess({
+      ...{ cli, program, cwd, folder, listener },
+      args: command.args,
+      env: { ...settings.env, ...command.env },
       onStarted(child) {
-        agent = child
-        started(child)
+        running = child
+        onStarted(child)
       },
     })
-    const given = new Set(launch.alreadyPassed)
-    const params = { cwd, mcpServers: given.has("servers") ? [] : serversFor(cli, running, settings.servers) }
-    const opened = await withAuthentication(cli, running, launch.auth, () =>
-      newOrLoadedSession(cli, running, key, params),
+    const alreadyPassed = new Set(command.alreadyPassed)
+    const mcpServers = alreadyPassed.has("servers") ? [] : serversFor(cli, acpProcess, settings.servers)
+    const params = { cwd, mcpServers }
+    const opened = await withAuthentication(cli, acpProcess, command.auth, () =>
+      newOrLoadedSession(cli, acpProcess, key, params),
     )
     const id = textAt(opened, "sessionId") ?? key
     if (id === undefined) throw providerFailure({ ...cli, message: "session/new gave no sessionId", code: "protocol" })
     const warnings: string[] = []
-    for (const what of ["model", "reasoning"] as const) {
-      const value = settings[what]
-      if (value === undefined || given.has(what) || (await setSessionOption(running, id, opened, what, value))) continue
-      warnings.push(`${cli.title} lets nobody choose its ${what}: "${value}" is not used.`)
+    for (const setting of ["model", "reasoning"] as const) {
+      const value = settings[setting]
+      if (value === undefined || alreadyPassed.has(setting)) continue
+      if (await setSessionOption(acpProcess, id, opened, setting, value)) continue
+      warnings.push(`${cli.title} lets nobody choose its ${setting}: "${value}" is not used.`)
     }
     return {
-      acpProcess: running,
+      acpProcess,
       id,
       model:
         settings.model ??
         textAt(sessionOption(opened, "model"), "currentValue") ??
         textAt(opened, "models", "currentModelId"),
-      instructions: given.has("instructions") ? undefined : settings.instructions,
+      instructions: alreadyPassed.has("instructions") ? undefined : settings.instructions,
       warnings,
       end,
     }
@@ -114,50 +112,47 @@ export async function openAcpSession(
 
 async function newOrLoadedSession(
   cli: AcpCli,
-  agent: AcpProcess,
+  acpProcess: AcpProcess,
   key: string | undefined,
   params: JsonObject,
 ): Promise<JsonObject> {
-  if (key === undefined) return await agent.request("session/new", params)
-  const can = objectAt(agent.initializeResult, "agentCapabilities")
-  if (valueAt(can, "loadSession") === true) return await agent.request("session/load", { ...params, sessionId: key })
+  if (key === undefined) return await acpProcess.request("session/new", params)
+  const can = objectAt(acpProcess.initializeResult, "agentCapabilities")
+  if (valueAt(can, "loadSession") === true)
+    return await acpProcess.request("session/load", { ...params, sessionId: key })
   if (valueAt(can, "sessionCapabilities", "resume"))
-    return await agent.request("session/resume", { ...params, sessionId: key })
+    return await acpProcess.request("session/resume", { ...params, sessionId: key })
   const message = "it cannot go on with an earlier conversation: it has neither session/load nor session/resume"
   throw providerFailure({ ...cli, message, code: "session-not-found" })
 }
 
 async function withAuthentication(
   { provider, title }: AcpCli,
-  agent: AcpProcess,
+  acpProcess: AcpProcess,
   auth: string | undefined,
   open: () => Promise<JsonObject>,
 ): Promise<JsonObject> {
   try {
     return await open()
   } catch (error) {
-    if (!(error instanceof ProviderError) || error.code !== "authentication" || agent.isGone) throw error
+    if (!(error instanceof ProviderError) || error.code !== "authentication" || acpProcess.isGone) throw error
     if (auth === undefined) {
-      const methods = listAt(agent.initializeResult, "authMethods").flatMap((method) => textAt(method, "id") ?? [])
+      const methods = listAt(acpProcess.initializeResult, "authMethods").flatMap((method) => textAt(method, "id") ?? [])
       if (provider !== "acp" || methods.length === 0) throw error
       const message = `it asks to be authenticated by one of ${methods.join(", ")}: acp({ auth: "${methods[0]}" })`
       throw providerFailure({ provider, title, message, code: "authentication" })
     }
-    await agent.request("authenticate", { methodId: auth })
+    await acpProcess.request("authenticate", { methodId: auth })
     return await open()
   }
 }
 
-function serversFor(
-  { title }: AcpCli,
-  { initializeResult: about }: AcpProcess,
-  servers: readonly CliServer[],
-): JsonObject[] {
+function serversFor({ title }: AcpCli, { initializeResult }: AcpProcess, servers: readonly CliServer[]): JsonObject[] {
   return servers.map((server) => {
     const { name } = server
     if (!("url" in server))
       return { name, command: server.command, args: [...(server.args ?? [])], env: pairs(server.env) }
-    if (valueAt(about, "agentCapabilities", "mcpCapabilities", "http") !== true) {
+    if (valueAt(initializeResult, "agentCapabilities", "mcpCapabilities", "http") !== true) {
       throw new UnsupportedError(
         `${title} takes no MCP servers over HTTP, so "${name}" cannot reach it: leave out tools, runtime and servers with a url.`,
       )
@@ -172,21 +167,21 @@ function pairs(record: Readonly<Record<string, string>> = {}): JsonObject[] {
 
 const categories = { model: "model", reasoning: "thought_level" } as const
 
-function sessionOption(opened: JsonObject, what: keyof typeof categories) {
-  return listAt(opened, "configOptions").find((option) => textAt(option, "category") === categories[what])
+function sessionOption(opened: JsonObject, setting: keyof typeof categories) {
+  return listAt(opened, "configOptions").find((option) => textAt(option, "category") === categories[setting])
 }
 
 async function setSessionOption(
-  agent: AcpProcess,
+  acpProcess: AcpProcess,
   sessionId: string,
   opened: JsonObject,
-  what: keyof typeof categories,
+  setting: keyof typeof categories,
   value: string,
 ): Promise<boolean> {
-  const configId = textAt(sessionOption(opened, what), "id")
-  if (configId !== undefined) await agent.request("session/set_config_option", { sessionId, configId, value })
-  else if (what === "model" && valueAt(opened, "models"))
-    await agent.request("session/set_model", { sessionId, modelId: value })
+  const configId = textAt(sessionOption(opened, setting), "id")
+  if (configId !== undefined) await acpProcess.request("session/set_config_option", { sessionId, configId, value })
+  else if (setting === "model" && valueAt(opened, "models"))
+    await acpProcess.request("session/set_model", { sessionId, modelId: value })
   else return false
   return true
 }

@@ -1,8 +1,9 @@
+// Decides and answers the permission requests of an ACP program.
 import type { CliServer, ToolGroup, TurnSettings } from "../provider.ts"
 import { type JsonObject, listAt, textAt } from "../read-json.ts"
 import type { AcpCall } from "./acp-updates.ts"
 
-/** What becomes of a call that an agent asks about: decided here, or asked of somebody. */
+/** Decides about a call from the settings alone, or returns "ask" if an approver must decide. */
 export function decidePermission(
   call: AcpCall,
   { allow, permissions, servers }: Pick<TurnSettings, "allow" | "permissions" | "servers">,
@@ -43,18 +44,18 @@ const groupOfKind: Record<string, ToolGroup | undefined> = {
   fetch: "web",
 }
 
-// Of a tool that is of no kind nobody knows what it does: it needs all of these.
+// A tool without a known kind may do anything, so it needs all of these groups.
 function isAllowed(group: ToolGroup | undefined, allow: ReadonlySet<ToolGroup>): boolean {
   if (group !== undefined) return allow.has(group)
   return (["read", "write", "exec", "web"] as const).every((each) => allow.has(each))
 }
 
-function grant(is: boolean): "allow" | "deny" {
-  return is ? "allow" : "deny"
+function grant(isGranted: boolean): "allow" | "deny" {
+  return isGranted ? "allow" : "deny"
 }
 
-// The agents write the names of such tools each in their own way: karst_run, mcp__karst__run, "run (karst MCP Server)".
+// Programs name MCP tools differently: karst_run, mcp__karst__run, "run (karst MCP Server)".
 function belongsToServer({ name, title }: AcpCall, server: CliServer["name"]): boolean {
-  const begins = new RegExp(`^(mcp_{1,2})?${server}[_./:-]`)
-  return begins.test(name) || begins.test(title) || title.endsWith(`(${server} MCP Server)`)
+  const prefix = new RegExp(`^(mcp_{1,2})?${server}[_./:-]`)
+  return prefix.test(name) || prefix.test(title) || title.endsWith(`(${server} MCP Server)`)
 }

@@ -1,3 +1,4 @@
+// Starts a program that speaks the Agent Client Protocol, version 1, and exchanges messages with it.
 import { ConfigError, type ProviderError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { importOptionalPackage } from "../../core/optional-package.ts"
@@ -7,35 +8,34 @@ import { type JsonObject, numberAt, objectAt, textAt, valueAt } from "../read-js
 import { type CliProcessEnd, type StopCause, startCliProcess } from "../turn/cli-process.ts"
 import { cancelledAnswer } from "./acp-permissions.ts"
 
-// Types alone: the package arrives with the first agent.
+// Only types: the optional package is loaded when the first program is started.
 type AcpPackage = typeof import("@agentclientprotocol/sdk")
 
-/** A running program that speaks the Agent Client Protocol, version 1. */
 export interface AcpProcess {
-  /** What it said of itself. */
+  /** Its answer to `initialize`: name, version and capabilities. */
   readonly initializeResult: JsonObject
-  /** Asks it for something. Rejects with a `ProviderError`: what it answered, or how it ended. */
+  /** Sends a request. Rejects with a `ProviderError` if it answers with an error or exits. */
   request(method: string, params: JsonObject): Promise<JsonObject>
   notify(method: string, params: JsonObject): void
-  /** Who is told what it says; nobody between turns. */
+  /** Gets its messages; undefined between turns. */
   listener: AcpListener | undefined
   stop(why: StopCause): void
-  /** Whether it has ended, or is about to. */
+  /** True if it has ended or is being ended. */
   readonly isGone: boolean
-  /** Ends it and all that it started. */
+  /** Ends it and all processes it started. */
   close(): Promise<void>
 }
 
 export interface AcpListener {
-  /** Of the turn, for the words in which it failed. */
+  /** The time-outs of the turn, for error messages. */
   readonly limits: { timeoutMs?: number | undefined; idleTimeoutMs?: number | undefined }
-  /** Any line at all has come. */
+  /** Called for every line of output. */
   activity(): void
-  /** Takes the parameters of a `session/update`. */
+  /** Gets the parameters of a `session/update`. */
   update(params: JsonObject): void
-  /** Takes a line that is none of the protocol. */
+  /** Gets a line that is not part of the protocol. */
   unknownLine(line: Json): void
-  /** Gives the answer to `session/request_permission`. */
+  /** Answers `session/request_permission`. */
   answerPermission(request: JsonObject): Promise<JsonObject>
 }
 
@@ -47,44 +47,39 @@ export interface AcpProcessOptions {
   env: Readonly<Record<string, string>>
   folder: string
   listener: AcpListener
-  /** Called as soon as it can be stopped. */
-  onStarted(agent: AcpProcess): void
+  /** Called as soon as the process can be stopped. */
+  onStarted(acpProcess: AcpProcess): void
 }
 
-/** Starts one, and agrees on the protocol. */
-export async function startAcpProcess({
-  cli,
-  listener: ears,
-  onStarted: started,
-  ...start
-}: AcpProcessOptions): Promise<AcpProcess> {
+/** Starts the program and sends `initialize`. */
+export async function startAcpProcess({ cli, listener, onStarted, ...start }: AcpProcessOptions): Promise<AcpProcess> {
   const { client, PROTOCOL_VERSION, RequestError } = await loadAcp()
   let receive: ReadableStreamDefaultController | undefined
   let ended: CliProcessEnd | undefined
-  let gone = false
-  let broken: unknown
-  let about: JsonObject = {}
+  let isGone = false
+  let listenerError: unknown
+  let initializeResult: JsonObject = {}
 
   function take(line: string): void {
-    agent.listener?.activity()
+    acpProcess.listener?.activity()
     const message = parseMessage(line)
-    if (textAt(message, "jsonrpc") === undefined) agent.listener?.unknownLine(message ?? line)
-    // Not through the package, which complains aloud of what an agent of tomorrow may say.
-    else if (textAt(message, "method") === "session/update") agent.listener?.update(objectAt(message, "params"))
+    if (textAt(message, "jsonrpc") === undefined) acpProcess.listener?.unknownLine(message ?? line)
+    // Not passed to the package, which logs errors for kinds of updates that it does not know.
+    else if (textAt(message, "method") === "session/update") acpProcess.listener?.update(objectAt(message, "params"))
     else receive?.enqueue(message)
   }
 
   const child = startCliProcess({
     ...start,
-    // It outlives the turn; whoever owns it ends it.
+    // The process outlives the turn; its owner ends it with `close`.
     signal: new AbortController().signal,
     onLine(text) {
       try {
-        if (!gone && text.trim() !== "") take(text)
+        if (!isGone && text.trim() !== "") take(text)
       } catch (error) {
-        // A bug of ours must not end the program: it ends the turn.
-        broken ??= error
-        agent.stop("abort")
+        // A bug in a listener ends the turn, not this program.
+        listenerError ??= error
+        acpProcess.stop("abort")
       }
     },
   })
@@ -97,60 +92,61 @@ export async function startAcpProcess({
   const connection = client({ name: "karst" })
     .onRequest(
       "session/request_permission",
-      // Read as it comes, for the same reason.
+      // Not validated by the package, which may not know newer fields.
       (params) => params as JsonObject,
-      async ({ params }) => (await agent.listener?.answerPermission(params)) ?? cancelledAnswer,
+      async ({ params }) => (await acpProcess.listener?.answerPermission(params)) ?? cancelledAnswer,
     )
     .connect({ readable, writable })
-  const over = child.ended.then((end) => {
+  const processEnded = child.ended.then((end) => {
     ended = end
-    gone = true
+    isGone = true
     connection.close()
   })
 
-  const agent: AcpProcess = {
+  const acpProcess: AcpProcess = {
     get initializeResult() {
-      return about
+      return initializeResult
     },
     async request(method, params) {
       try {
         return (await connection.agent.request<JsonObject | null>(method, params)) ?? {}
       } catch (error) {
         if (error instanceof RequestError) throw acpRequestFailure(cli, method, error)
-        if (!gone) agent.stop("abort")
-        await over
-        throw broken ?? (ended ? exitFailure(cli, ended, agent.listener?.limits ?? {}) : error)
+        if (!isGone) acpProcess.stop("abort")
+        await processEnded
+        throw listenerError ?? (ended ? exitFailure(cli, ended, acpProcess.listener?.limits ?? {}) : error)
       }
     },
     notify: (method, params) => void connection.agent.notify(method, params).catch(() => undefined),
-    listener: ears,
+    listener,
     stop(why) {
-      gone = true
+      isGone = true
       child.stop(why)
     },
     get isGone() {
-      return gone
+      return isGone
     },
     async close() {
-      if (!gone) child.finish()
-      gone = true
-      await over
+      if (!isGone) child.finish()
+      isGone = true
+      await processEnded
     },
   }
 
-  started(agent)
+  onStarted(acpProcess)
   try {
-    about = await agent.request("initialize", {
+    initializeResult = await acpProcess.request("initialize", {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
       clientInfo: { name: "karst", version: ownVersion() },
     })
-    if (numberAt(about, "protocolVersion") === PROTOCOL_VERSION) return agent
-    const message = `it speaks version ${String(valueAt(about, "protocolVersion"))} of the protocol, and Karst ${PROTOCOL_VERSION}`
+    if (numberAt(initializeResult, "protocolVersion") === PROTOCOL_VERSION) return acpProcess
+    const version = String(valueAt(initializeResult, "protocolVersion"))
+    const message = `it speaks version ${version} of the protocol, and Karst ${PROTOCOL_VERSION}`
     throw providerFailure({ ...cli, message, code: "protocol" })
   } catch (error) {
-    agent.stop("abort")
-    await over
+    acpProcess.stop("abort")
+    await processEnded
     throw error
   }
 }
@@ -158,7 +154,7 @@ export async function startAcpProcess({
 async function loadAcp(): Promise<AcpPackage> {
   const name = "@agentclientprotocol/sdk"
   const loaded = await importOptionalPackage(name, "agents that speak ACP")
-  // A package that has what its second major version has is taken to be as its types say.
+  // The cast holds: `client` exists since version 2.
   if (typeof loaded.client === "function") return loaded as AcpPackage
   throw new ConfigError(`The package "${name}" is not what Karst knows. Install 2 or newer: npm install ${name}@2`)
 }
@@ -166,29 +162,28 @@ async function loadAcp(): Promise<AcpPackage> {
 const authRequired = -32000
 const notFound = -32002
 
-/** What an agent answered in place of what it was asked for. */
+/** Creates the error for a request that the program answered with an error. */
 export function acpRequestFailure(
   { provider, title }: { readonly provider: string; readonly title: string },
   method: string,
   { code, message, data }: { code: number; message: string; data?: unknown },
 ): ProviderError {
-  // It came as JSON.
   const more = data as Json | undefined
-  const told = textAt(more, "details") ?? textAt(more, "message") ?? (typeof more === "string" ? more : undefined)
-  const words = [nestedMessage(message), told].filter((text) => text !== undefined && text !== "").join(": ")
+  const detail = textAt(more, "details") ?? textAt(more, "message") ?? (typeof more === "string" ? more : undefined)
+  const text = [nestedMessage(message), detail].filter((text) => text !== undefined && text !== "").join(": ")
   const status = [code, numberAt(more, "statusCode"), numberAt(more, "status")].find(isStatus)
-  const facts = { provider, title, message: words || `${method} failed`, status }
+  const facts = { provider, title, message: text || `${method} failed`, status }
   if (code === authRequired || textAt(more, "errorName") === "ProviderAuthError")
     return providerFailure({ ...facts, code: "authentication" })
-  const unknown = code === notFound || /session.{0,200}?not found|no previous session|invalid session/i.test(words)
+  const unknown = code === notFound || /session.{0,200}?not found|no previous session|invalid session/i.test(text)
   if (unknown && method.startsWith("session/")) return providerFailure({ ...facts, code: "session-not-found" })
-  if (status === undefined && /ECONNREFUSED|ConnectionRefused|fetch failed/i.test(words)) {
+  if (status === undefined && /ECONNREFUSED|ConnectionRefused|fetch failed/i.test(text)) {
     return providerFailure({ ...facts, code: "connection" })
   }
   return providerFailure(facts)
 }
 
-// Some hand on the body of the service's answer.
+// Some programs pass on the JSON body of the model service's answer as message.
 function nestedMessage(message: string): string {
   const json = parseMessage(message)
   return textAt(json, "error", "message") ?? textAt(json, "message") ?? message

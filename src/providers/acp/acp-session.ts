@@ -1,3 +1,5 @@
+// A conversation with a program that speaks ACP. Its process stays alive between turns; it is restarted if it has ended
+// or if the settings change.
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
 import { rejectOnAbort } from "../../core/abort.ts"
 import { ProviderError, UnsupportedError } from "../../core/errors.ts"
@@ -13,14 +15,12 @@ import { cancelledAnswer, decidePermission, permissionAnswer } from "./acp-permi
 import type { AcpListener, AcpProcess } from "./acp-process.ts"
 import { createAcpUpdateReader, readAcpCost, readAcpUsage } from "./acp-updates.ts"
 
-/** A conversation with an agent that speaks ACP. Its process is kept between turns, and begun again with the same conversation where it
- *  has ended, or where other settings are asked for. */
 export function createAcpSession(cli: AcpCli, opening: { key?: string | undefined }): ProviderSession {
   let { key } = opening
   let live: (OpenAcpSession & { signature: string }) | undefined
-  /** What the conversation has cost before this turn, where that is known. */
+  /** The cost of the conversation before this turn, if known. */
   let spent: number | undefined
-  let toldInstructions: string | undefined
+  let sentInstructions: string | undefined
 
   async function close(): Promise<void> {
     const ending = live
@@ -35,59 +35,61 @@ export function createAcpSession(cli: AcpCli, opening: { key?: string | undefine
     async turn(turn, services) {
       const { settings } = turn
       const reader = createAcpUpdateReader(settings.cwd)
-      let agent: AcpProcess | undefined
+      let acpProcess: AcpProcess | undefined
       let cost: number | undefined
-      let prompted = false
-      let refused = false
-      /** Questions that nobody has answered yet. */
-      let open = 0
-      /** Why its time was over before it was started. */
-      let late: "timeout" | "idle" | undefined
-      const clock = createTurnTimeouts(settings, (why) => {
-        late = why
-        agent?.stop(why)
+      let hasPrompted = false
+      let hasDenied = false
+      /** The number of unanswered permission requests. */
+      let openRequests = 0
+      /** Set if the time was over before the process was started. */
+      let earlyStop: "timeout" | "idle" | undefined
+      const timeouts = createTurnTimeouts(settings, (why) => {
+        earlyStop = why
+        acpProcess?.stop(why)
       })
 
-      function tell(steps: readonly Step[]): void {
+      function report(steps: readonly Step[]): void {
         for (const step of steps) services.report(step)
-        clock.setBusy(reader.hasRunningCalls || open > 0)
+        timeouts.setBusy(reader.hasRunningCalls || openRequests > 0)
       }
 
       function turnCost(): number | undefined {
-        if (!prompted || cost === undefined || spent === undefined) return undefined
-        // Some say 0 of models whose price they do not know.
+        if (!hasPrompted || cost === undefined || spent === undefined) return undefined
+        // Some programs report 0 for models without a known price.
         return cost > spent ? cost - spent : undefined
       }
 
-      const ears: AcpListener = {
+      const listener: AcpListener = {
         limits: settings,
-        activity: clock.resetIdleTimer,
+        activity: timeouts.resetIdleTimer,
         update(params) {
           const update = objectAt(params, "update")
           if (textAt(params, "sessionId") !== key) return
           cost = readAcpCost(update) ?? cost
-          // What comes before the prompt is the past, told again.
-          if (!prompted) return
+          // Updates before the prompt repeat the past of a loaded session.
+          if (!hasPrompted) return
           if (!isChunk(update)) services.report({ type: "raw", data: params })
           const costUsd = turnCost()
           if (costUsd !== undefined) services.report({ type: "usage", usage: { complete: false, costUsd } })
-          tell(reader.update(update))
+          report(reader.update(update))
         },
         unknownLine: (line) => services.report({ type: "raw", data: line }),
         async answerPermission(request) {
           services.report({ type: "raw", data: request })
-          // One of another conversation is a sub-agent's, whose calls are not told.
-          const told = textAt(request, "sessionId") === key ? reader : createAcpUpdateReader(settings.cwd)
-          const { steps, call } = told.permissionRequested(objectAt(request, "toolCall"))
+          // A request of another session is from a sub-agent, whose calls are not reported.
+          const isOwn = textAt(request, "sessionId") === key
+          const { steps, call } = (isOwn ? reader : createAcpUpdateReader(settings.cwd)).permissionRequested(
+            objectAt(request, "toolCall"),
+          )
           const { id, name, input } = call
           const verdict = decidePermission(call, settings)
-          open++
-          tell(told === reader ? steps : [])
+          openRequests++
+          report(isOwn ? steps : [])
           try {
             const decision = verdict === "ask" ? await services.approve({ id, name, input }) : verdict
-            if (decision === "deny") refused = true
-            open--
-            tell(decision === "deny" && told === reader ? reader.permissionDenied(id) : [])
+            if (decision === "deny") hasDenied = true
+            openRequests--
+            report(decision === "deny" && isOwn ? reader.permissionDenied(id) : [])
             return permissionAnswer(request, decision)
           } catch {
             // The turn is being aborted.
@@ -96,52 +98,52 @@ export function createAcpSession(cli: AcpCli, opening: { key?: string | undefine
         },
       }
 
-      function started(child: AcpProcess): void {
-        agent = child
+      function onStarted(child: AcpProcess): void {
+        acpProcess = child
         if (services.signal.aborted) child.stop("abort")
-        else if (late) child.stop(late)
+        else if (earlyStop) child.stop(earlyStop)
       }
 
-      async function opened(): Promise<OpenAcpSession> {
+      async function ensureOpen(): Promise<OpenAcpSession> {
         const signature = processSignature(settings)
         if (live && (live.acpProcess.isGone || live.signature !== signature)) await close()
         if (live) {
-          agent = live.acpProcess
-          agent.listener = ears
+          acpProcess = live.acpProcess
+          acpProcess.listener = listener
           return live
         }
-        live = { ...(await openAcpSession(cli, { settings, key, listener: ears, onStarted: started })), signature }
+        live = { ...(await openAcpSession(cli, { settings, key, listener, onStarted })), signature }
         for (const message of live.warnings) services.report({ type: "warning", code: "cli-option", message })
-        if (key !== undefined) await waitForSilence(ears)
+        if (key !== undefined) await waitForSilence(listener)
         spent = key === undefined ? 0 : (cost ?? spent)
         return live
       }
 
-      async function work(): Promise<TurnResult> {
-        const { acpProcess: running, id, instructions, model } = await opened()
+      async function runTurn(): Promise<TurnResult> {
+        const { acpProcess: running, id, instructions, model } = await ensureOpen()
         services.signal.throwIfAborted()
         const prompt = promptBlocks(cli, turn.message, running)
-        if (instructions !== undefined && instructions !== toldInstructions)
+        if (instructions !== undefined && instructions !== sentInstructions)
           prompt.unshift({ type: "text", text: instructions })
-        toldInstructions = instructions
+        sentInstructions = instructions
         key = id
         services.report({ type: "key", key })
         if (model !== undefined) services.report({ type: "model", id: model })
-        prompted = true
+        hasPrompted = true
         const answer = await running.request("session/prompt", { sessionId: id, prompt })
         services.report({ type: "raw", data: answer })
-        return ended(answer)
+        return createResult(answer)
       }
 
-      function ended(answer: JsonObject): TurnResult {
-        tell(reader.finish())
+      function createResult(answer: JsonObject): TurnResult {
+        report(reader.finish())
         const costUsd = turnCost()
         spent = cost ?? spent
         const usage = { ...readAcpUsage(answer), ...(costUsd !== undefined && { costUsd }) }
         if (cli.reportsLastAnswerOnly && reader.hasCalls) usage.complete = false
         const reason = textAt(answer, "stopReason") ?? "end_turn"
-        // Some take a no as the end.
-        if (reason === "end_turn" || (reason === "cancelled" && refused)) return { usage }
+        // Some programs end the turn after a denied permission.
+        if (reason === "end_turn" || (reason === "cancelled" && hasDenied)) return { usage }
         if (reason.startsWith("max_")) {
           const message = `${cli.title} ended its turn early: ${reason}.`
           services.report({ type: "warning", code: "turn-cut", message })
@@ -150,32 +152,32 @@ export function createAcpSession(cli: AcpCli, opening: { key?: string | undefine
         return { usage, failure: providerFailure({ ...cli, message: `it ended its turn: ${reason}` }) }
       }
 
-      // It is asked to stop first, so that it keeps what was said so far.
-      async function giveUp(working: Promise<unknown>): Promise<void> {
+      // Cancels the turn before stopping the process, so that the program stores the conversation so far.
+      async function abortTurn(working: Promise<unknown>): Promise<void> {
         const settled = working.catch(() => undefined)
-        if (prompted && key !== undefined) {
-          agent?.notify("session/cancel", { sessionId: key })
+        if (hasPrompted && key !== undefined) {
+          acpProcess?.notify("session/cancel", { sessionId: key })
           await Promise.race([settled, delay(graceMs, undefined, { ref: false })])
         }
-        agent?.stop("abort")
+        acpProcess?.stop("abort")
         await settled
         await close()
       }
 
-      const working = work()
+      const working = runTurn()
       try {
         return await rejectOnAbort(working, services.signal)
       } catch (error) {
         if (services.signal.aborted) {
-          await giveUp(working)
+          await abortTurn(working)
           throw abortError(services.signal)
         }
-        tell(reader.finish())
+        report(reader.finish())
         if (live?.acpProcess.isGone) await close()
         if (error instanceof ProviderError) return { usage: { complete: false }, failure: error }
         throw error
       } finally {
-        clock.stop()
+        timeouts.stop()
         if (live) live.acpProcess.listener = undefined
       }
     },
@@ -187,34 +189,34 @@ const graceMs = 2000
 const quietMs = 200
 const maxQuietMs = 5000
 
-// Some answer before they have told all of the past.
-async function waitForSilence(ears: AcpListener): Promise<void> {
-  const { activity: stir } = ears
-  for (let heard = true, waited = 0; heard && waited < maxQuietMs; waited += quietMs) {
-    heard = false
-    ears.activity = () => {
-      heard = true
-      stir()
+// Some programs answer `session/load` before they have sent all past updates. Waits until no more lines come.
+async function waitForSilence(listener: AcpListener): Promise<void> {
+  const { activity } = listener
+  for (let hasOutput = true, waited = 0; hasOutput && waited < maxQuietMs; waited += quietMs) {
+    hasOutput = false
+    listener.activity = () => {
+      hasOutput = true
+      activity()
     }
     await delay(quietMs)
-    // Where the program was busy, what came meanwhile is only read now.
+    // If this process was busy, output that came meanwhile is only read now.
     await nextTurn()
   }
-  ears.activity = stir
+  listener.activity = activity
 }
 
 function isChunk(update: JsonObject): boolean {
   return /_chunk$/.test(textAt(update, "sessionUpdate") ?? "")
 }
 
-// A process is started with them.
+// The settings with which a process is started. Time-outs apply per turn and do not need another process.
 function processSignature({ allow, timeoutMs: _, idleTimeoutMs: __, ...settings }: TurnSettings): string {
   return JSON.stringify([settings, [...allow].sort()])
 }
 
-function promptBlocks({ title }: AcpCli, message: UserMessage, { initializeResult: about }: AcpProcess): JsonObject[] {
+function promptBlocks({ title }: AcpCli, message: UserMessage, { initializeResult }: AcpProcess): JsonObject[] {
   const images = message.parts.filter((part) => part.type === "image")
-  if (images.length > 0 && valueAt(about, "agentCapabilities", "promptCapabilities", "image") !== true) {
+  if (images.length > 0 && valueAt(initializeResult, "agentCapabilities", "promptCapabilities", "image") !== true) {
     throw new UnsupportedError(`${title} takes no images. Describe what is to be seen.`)
   }
   if (images.some(({ data }) => /^https?:/.test(data))) {

@@ -1,22 +1,23 @@
+// Turns the session updates of an ACP program into steps.
 import { resolve } from "node:path"
 import type { Json } from "../../core/json.ts"
 import { cliReportedUsage, type Usage } from "../../core/usage.ts"
 import type { Step } from "../provider.ts"
 import { type JsonObject, listAt, numberAt, objectAt, textAt, toolContentOf, valueAt } from "../read-json.ts"
 
-/** Reads what an agent tells of one turn: pure but for its own state, so that recorded updates can be read as well. */
+/** Reads the updates of one turn. It has no effects but its own state, so it can also read recorded updates. */
 export interface AcpUpdateReader {
-  /** Takes the `update` of a `session/update`. */
+  /** Reads the `update` of a `session/update`. */
   update(update: JsonObject): Step[]
-  /** A permission is asked for: the call it is about, told first where nothing was heard of it. */
+  /** Reads the call of a permission request. `steps` reports the call if no update did. */
   permissionRequested(call: JsonObject): { steps: Step[]; call: AcpCall }
-  /** It was not given. */
+  /** Ends a call whose permission was denied. */
   permissionDenied(id: string): Step[]
-  /** What was not said yet. */
+  /** Reports what is pending at the end of the turn. */
   finish(): Step[]
-  /** Whether a call is under way. */
+  /** True while a call is running. */
   readonly hasRunningCalls: boolean
-  /** Whether anything was called. */
+  /** True if there was any call. */
   readonly hasCalls: boolean
 }
 
@@ -29,33 +30,33 @@ export interface AcpCall {
 }
 
 interface TrackedCall extends AcpCall {
-  /** What it changes. */
+  /** Files it changes. */
   files: Set<string>
-  /** What it has written so far. */
+  /** Its output so far. */
   text: string
-  state: "heard" | "told" | "ended"
+  state: "known" | "reported" | "ended"
 }
 
 export function createAcpUpdateReader(cwd: string): AcpUpdateReader {
   const calls = new Map<string, TrackedCall>()
-  let speech: { type: "text" | "reasoning"; text: string } | undefined
+  let pending: { type: "text" | "reasoning"; text: string } | undefined
 
-  function say(type: "text" | "reasoning", content: Json | undefined): Step[] {
+  function addText(type: "text" | "reasoning", content: Json | undefined): Step[] {
     const text = textAt(content, "text") ?? ""
     if (text === "") return []
-    const before = speech?.type === type ? [] : flush()
-    speech = { type, text: (speech?.text ?? "") + text }
+    const before = pending?.type === type ? [] : flush()
+    pending = { type, text: (pending?.text ?? "") + text }
     return [...before, { type, text, delta: true }]
   }
 
   function flush(): Step[] {
-    const said = speech
-    speech = undefined
-    return said ? [said] : []
+    const steps = pending ? [pending] : []
+    pending = undefined
+    return steps
   }
 
-  // Any update may be the first, and each has only what is new in it.
-  function hear(update: JsonObject): TrackedCall {
+  // Any update may be the first of a call, and each contains only what is new.
+  function trackCall(update: JsonObject): TrackedCall {
     const id = textAt(update, "toolCallId") ?? ""
     const known = calls.get(id)
     const title = textAt(update, "title") ?? known?.title ?? ""
@@ -69,38 +70,39 @@ export function createAcpUpdateReader(cwd: string): AcpUpdateReader {
       input: {},
       files: new Set(),
       text: "",
-      state: "heard",
+      state: "known",
     }
     calls.set(id, call)
     Object.assign(call, { title, kind })
-    if (call.state === "heard" && hasKeys(input)) call.input = input
+    if (call.state === "known" && hasKeys(input)) call.input = input
     for (const path of changedPaths(update, kind)) call.files.add(resolve(cwd, path))
     return call
   }
 
-  function tell(call: TrackedCall): Step[] {
-    if (call.state !== "heard") return []
-    call.state = "told"
+  function reportCall(call: TrackedCall): Step[] {
+    if (call.state !== "known") return []
+    call.state = "reported"
     const { id, name, title } = call
     if (!hasKeys(call.input)) call.input = title === "" || title === name ? {} : { title }
     return [...flush(), { type: "call", id, name, input: call.input }]
   }
 
   function callUpdate(update: JsonObject): Step[] {
-    const call = hear(update)
+    const call = trackCall(update)
     if (call.state === "ended") return []
     const status = textAt(update, "status")
-    // What goes in may come later than the call.
+    // The input may come in a later update.
     if (status === "pending" || (status === undefined && !hasKeys(call.input))) return []
-    const steps = tell(call)
-    const given = toolContentOf(listAt(update, "content").map((part) => valueAt(part, "content") ?? null))
-    // What a call begins with is about it, and not yet of it.
-    const begins = textAt(update, "sessionUpdate") === "tool_call"
-    if (status !== "completed" && status !== "failed") return begins ? steps : [...steps, ...progress(call, given.text)]
+    const steps = reportCall(call)
+    const content = toolContentOf(listAt(update, "content").map((part) => valueAt(part, "content") ?? null))
+    // The content of the first update describes the call; it is no output.
+    const isFirst = textAt(update, "sessionUpdate") === "tool_call"
+    if (status !== "completed" && status !== "failed")
+      return isFirst ? steps : [...steps, ...progress(call, content.text)]
     call.state = "ended"
     const ok = status === "completed"
-    const text = given.text || rawOutputText(valueAt(update, "rawOutput"))
-    steps.push({ type: "result", id: call.id, ok, ...given, text })
+    const text = content.text || rawOutputText(valueAt(update, "rawOutput"))
+    steps.push({ type: "result", id: call.id, ok, ...content, text })
     if (ok && call.files.size > 0) steps.push({ type: "files", paths: [...call.files] })
     return steps
   }
@@ -116,9 +118,9 @@ export function createAcpUpdateReader(cwd: string): AcpUpdateReader {
     update(update) {
       switch (textAt(update, "sessionUpdate")) {
         case "agent_message_chunk":
-          return say("text", valueAt(update, "content"))
+          return addText("text", valueAt(update, "content"))
         case "agent_thought_chunk":
-          return say("reasoning", valueAt(update, "content"))
+          return addText("reasoning", valueAt(update, "content"))
         case "tool_call":
         case "tool_call_update":
           return callUpdate(update)
@@ -127,8 +129,8 @@ export function createAcpUpdateReader(cwd: string): AcpUpdateReader {
       }
     },
     permissionRequested(toolCall) {
-      const call = hear(toolCall)
-      return { steps: tell(call), call }
+      const call = trackCall(toolCall)
+      return { steps: reportCall(call), call }
     },
     permissionDenied(id) {
       const call = calls.get(id)
@@ -136,9 +138,9 @@ export function createAcpUpdateReader(cwd: string): AcpUpdateReader {
       call.state = "ended"
       return [{ type: "result", id, ok: false, text: "It was not allowed.", refused: true }]
     },
-    finish: () => [...[...calls.values()].flatMap(tell), ...flush()],
+    finish: () => [...[...calls.values()].flatMap(reportCall), ...flush()],
     get hasRunningCalls() {
-      return [...calls.values()].some(({ state }) => state === "told")
+      return [...calls.values()].some(({ state }) => state === "reported")
     },
     get hasCalls() {
       return calls.size > 0
@@ -146,7 +148,7 @@ export function createAcpUpdateReader(cwd: string): AcpUpdateReader {
   }
 }
 
-/** The tokens of a turn; its cost is told elsewhere. */
+/** The tokens of a turn; its cost comes in updates. */
 export function readAcpUsage(answer: JsonObject): Usage {
   const quota = objectAt(answer, "_meta", "quota", "token_count")
   const usage = objectAt(answer, "usage")
@@ -156,7 +158,7 @@ export function readAcpUsage(answer: JsonObject): Usage {
   const [cacheRead, cacheWrite] = [numberAt(usage, "cachedReadTokens"), numberAt(usage, "cachedWriteTokens")]
   const reasoning = numberAt(usage, "thoughtTokens")
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)
-  // Some count what was cached and thought apart, some do not: the total says which.
+  // Some programs count cached and reasoning tokens separately, some include them: the total shows which.
   const apart = plain + written + cached + (reasoning ?? 0) === numberAt(usage, "totalTokens")
   return cliReportedUsage({
     complete: true,
@@ -168,14 +170,14 @@ export function readAcpUsage(answer: JsonObject): Usage {
   })
 }
 
-/** What the session has cost by now, where an update says so. */
+/** The cost of the session so far, if the update reports it. */
 export function readAcpCost(update: JsonObject): number | undefined {
   if (textAt(update, "sessionUpdate") !== "usage_update" || textAt(update, "cost", "currency") !== "USD")
     return undefined
   return numberAt(update, "cost", "amount")
 }
 
-// Few give a name. Some begin with one as the title, and some have it in the id; a title may also be a whole command.
+// Few programs send a tool name. Some use it as title or as start of the id; a title may also be a whole command.
 function toolNameOf(update: JsonObject): string {
   const [id = "", title = ""] = [textAt(update, "toolCallId"), textAt(update, "title")]
   const [, inId] = /^([A-Za-z][\w-]*?)__/.exec(id) ?? []
@@ -187,8 +189,8 @@ const changingKinds = /^(edit|delete|move)$/
 
 function changedPaths(update: JsonObject, kind: string): string[] {
   const diffs = listAt(update, "content").filter((part) => textAt(part, "type") === "diff")
-  const places = changingKinds.test(kind) ? listAt(update, "locations") : []
-  return [...diffs, ...places].flatMap((each) => textAt(each, "path") ?? [])
+  const locations = changingKinds.test(kind) ? listAt(update, "locations") : []
+  return [...diffs, ...locations].flatMap((each) => textAt(each, "path") ?? [])
 }
 
 function rawOutputText(output: Json | undefined): string {

@@ -1,17 +1,18 @@
+// An agent for any program that speaks the Agent Client Protocol (ACP) on its standard input and output.
 import { basename } from "node:path"
 import { checkOptions, mustBeText, mustBeTextList, type OptionChecks } from "../../core/checks/check-options.ts"
 import { type CliAgent, cliAgent } from "../cli-agent.ts"
 import { cliChecks } from "../option-checks.ts"
 import type { CliOptions } from "../options.ts"
-import { type Provider, toolGroups } from "../provider.ts"
+import { capabilities, type Provider, toolGroups } from "../provider.ts"
 import { createAcpSession } from "./acp-session.ts"
 
 export interface AcpOptions extends CliOptions {
-  /** The program: a path, or a name that is looked for in PATH. */
+  /** The program: a path, or a name looked up in PATH. */
   command: string
-  /** What makes it speak the protocol, such as `["--acp"]`. */
+  /** Arguments that make it speak the protocol, such as `["--acp"]`. */
   args?: readonly string[] | undefined
-  /** How to authenticate where it asks for that: the id of one of its methods. */
+  /** The id of the authentication method to use if it requires one. */
   auth?: string | undefined
 }
 
@@ -22,7 +23,6 @@ const acpChecks: OptionChecks<AcpOptions> = {
   auth: mustBeText,
 }
 
-/** Any agent that speaks the Agent Client Protocol on its standard input and output. */
 export function acp(given: AcpOptions): CliAgent {
   checkOptions("acp()", given, acpChecks)
   const { command, args = [], auth, ...options } = given
@@ -32,18 +32,9 @@ export function acp(given: AcpOptions): CliAgent {
     title,
     binary: command,
     install: "",
-    can: {
-      fork: false,
-      images: true,
-      ask: true,
-      steer: false,
-      tokens: false,
-      cost: false,
-      systemPrompt: false,
-      userServers: false,
-    },
+    can: capabilities("images", "ask"),
     model: () => undefined,
-    // It decides itself what it asks about; questions to the user are not part of what we offer it.
+    // The program decides what it asks permission for. It cannot ask the user questions: we do not offer that over ACP.
     unenforcedGroups: ({ allow, permissions }) =>
       permissions === "bypass" ? [] : toolGroups.filter((group) => group !== "interaction" && !allow.has(group)),
     open: (opening) => createAcpSession({ provider: "acp", title, launch: async () => ({ args, auth }) }, opening),

@@ -1,3 +1,4 @@
+// Where each coding CLI stores its credentials, and how they are read.
 import { join } from "node:path"
 import type { Json } from "../../core/json.ts"
 import { numberAt, objectAt, textAt } from "../read-json.ts"
@@ -5,34 +6,32 @@ import { isSet, jwtExpiry, parseJson, variableNamesIn } from "./auth-parsing.ts"
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** Where a CLI looks for what it signs in with. */
 export interface AuthLocations {
   files(env: Variables, home: string): readonly AuthLocation[]
-  /** Variables that are credentials. */
+  /** Variables that contain credentials. */
   credentials: readonly string[]
-  /** Others that say whom it talks to, and those that only count where another is set. */
+  /** Variables that configure the service, and those that only apply if the variable of their key is set. */
   settings: readonly string[]
   conditionalSettings?: Readonly<Record<string, readonly string[]>> | undefined
-  /** What to do where there is nothing. */
+  /** What to do if there are no credentials. */
   cure: string
 }
 
 export interface AuthLocation {
   path: string
-  /** Where the CLI looks for it in a container, from the home there. */
+  /** The path of the file in a container, relative to the home there. */
   target: string
-  /** What the text of the file is good for; undefined where it has nothing to do with signing in. Throws where it is
-   *  unreadable. */
+  /** Reads the text of the file; undefined if it contains nothing about credentials. Throws if it cannot be parsed. */
   read(text: string): AuthFinding | undefined
 }
 
-/** What was found in a file: never a secret itself. */
+/** What a file contains, without any secret. */
 export interface AuthFinding {
   kind: "credential" | "settings"
   expiresAt?: number | undefined
-  /** Whether the CLI writes a new one into the file when this one is over. */
+  /** True if the CLI writes a new credential to the file when this one expires. */
   renews?: boolean | undefined
-  /** The variables that it takes credentials from. */
+  /** The variables from which the CLI takes credentials, according to the file. */
   variables?: readonly string[] | undefined
 }
 
@@ -80,13 +79,16 @@ export const authLocations: Readonly<Record<string, AuthLocations>> = {
       const data = env.XDG_DATA_HOME ?? join(home, ".local", "share")
       const config = env.XDG_CONFIG_HOME ?? join(home, ".config")
       const names = ["opencode.json", "opencode.jsonc", "config.json"]
-      const usual = names.map((name) => ({ path: join(config, "opencode", name), target: `.config/opencode/${name}` }))
+      const defaultFiles = names.map((name) => ({
+        path: join(config, "opencode", name),
+        target: `.config/opencode/${name}`,
+      }))
       const own = env.OPENCODE_CONFIG
         ? [{ path: env.OPENCODE_CONFIG, target: ".config/opencode/opencode.json" }]
-        : usual
+        : defaultFiles
       return [
         { path: join(data, "opencode", "auth.json"), target: ".local/share/opencode/auth.json", read: opencodeLogins },
-        ...own.map((place) => ({ ...place, read: opencodeSettings })),
+        ...own.map((file) => ({ ...file, read: opencodeSettings })),
       ]
     },
     credentials: [
@@ -136,7 +138,7 @@ function codexLogin(text: string): AuthFinding | undefined {
   return isSet(textAt(json, "OPENAI_API_KEY")) ? { kind: "credential" } : undefined
 }
 
-// One of several makers' is enough; the one that lasts longest counts.
+// One login is enough. The one that expires last counts.
 function opencodeLogins(text: string): AuthFinding | undefined {
   const logins = Object.values(objectAt(parseJson(text)))
   const usable = logins.filter((login) => ["key", "access", "token"].some((name) => isSet(textAt(login, name))))

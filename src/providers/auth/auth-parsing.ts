@@ -1,22 +1,22 @@
+// Small parsers for credential files.
 import type { Json } from "../../core/json.ts"
 import { numberAt } from "../read-json.ts"
 
 export function parseJson(text: string): Json {
-  // What JSON.parse gives is JSON.
   return JSON.parse(text) as Json
 }
 
-/** Whether there is a secret; which it is concerns nobody. */
+/** Returns true if there is a secret, without returning it. */
 export function isSet(value: Json | undefined): boolean {
   return typeof value === "string" && value !== ""
 }
 
-/** The names that a file of settings says in these places. */
-export function variableNamesIn(text: string, place: RegExp): string[] {
-  return [...new Set([...text.matchAll(place)].flatMap(([, name]) => name ?? []))]
+/** The variable names in a settings file, at the matches of a pattern. */
+export function variableNamesIn(text: string, pattern: RegExp): string[] {
+  return [...new Set([...text.matchAll(pattern)].flatMap(([, name]) => name ?? []))]
 }
 
-/** When a signed token is over, in milliseconds; undefined where it does not say. */
+/** When a JSON Web Token expires, in milliseconds since the epoch; undefined if it does not say. */
 export function jwtExpiry(token: string): number | undefined {
   const [, payload = ""] = token.split(".")
   try {

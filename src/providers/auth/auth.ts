@@ -1,28 +1,29 @@
+// Finds the credentials of coding CLIs: files and environment variables, and when they expire.
 import { readFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { ConfigError } from "../../core/errors.ts"
 import { type AuthLocation, type AuthLocations, authLocations, type Variables } from "./auth-locations.ts"
 
-/** What a CLI has to sign in with. Nothing of it is a secret: names, places and times. */
+/** The credentials a CLI has. Contains no secrets: only names, paths and times. */
 export interface ProviderAuth {
   provider: string
-  /** `ready`: there is a credential that has not expired, or renews itself. */
+  /** `ready`: there is a credential that has not expired or that the CLI renews. */
   state: "ready" | "expired" | "missing"
   files: AuthFile[]
   variables: AuthVariable[]
-  /** What to do where it is not ready. */
+  /** What to do if it is not ready. */
   cure: string
 }
 
 export interface AuthFile {
   path: string
-  /** Where the CLI looks for it in a container, from the home there. */
+  /** The path of the file in a container, relative to the home there. */
   target: string
   kind: "credential" | "settings"
   state: "present" | "expired" | "unreadable"
-  /** In milliseconds since the epoch, where the file says so. */
+  /** In milliseconds since the epoch, if known. */
   expiresAt?: number | undefined
-  /** Whether the CLI renews it, and writes the file to do so. */
+  /** True if the CLI renews it and writes it to the file. */
   renews: boolean
 }
 
@@ -33,14 +34,14 @@ export interface AuthVariable {
 
 export interface AuthOptions {
   env?: Variables | undefined
-  /** The time it is. */
+  /** The current time. Default: `Date.now`. */
   now?: (() => number) | undefined
 }
 
-/** The CLIs whose credentials are known. */
+/** The CLIs whose credential locations are known. */
 export const authProviders: readonly string[] = Object.keys(authLocations)
 
-/** Looks for the credentials of CLIs: whether files and variables are there, and how long they last. Starts nothing and asks nobody. */
+/** Looks for the files and variables of each CLI. Starts no process and sends no request. */
 export async function checkAuth(names: readonly string[], options: AuthOptions = {}): Promise<ProviderAuth[]> {
   return await Promise.all(names.map((name) => checkProviderAuth(name, options)))
 }
@@ -49,17 +50,16 @@ async function checkProviderAuth(
   name: string,
   { env = process.env, now = Date.now }: AuthOptions,
 ): Promise<ProviderAuth> {
-  const places = Object.hasOwn(authLocations, name) ? authLocations[name] : undefined
-  if (!places) throw new ConfigError(`Unknown coding CLI "${name}". There are: ${authProviders.join(", ")}.`)
-  const looked = await Promise.all(places.files(env, env.HOME ?? homedir()).map((place) => inspectFile(place, now())))
-  const found = looked.filter((each) => each !== undefined)
-  const files = found.map(({ file }) => file)
-  const variables = variablesOf(
-    places,
-    found.flatMap(({ variables }) => variables),
-    env,
+  const locations = Object.hasOwn(authLocations, name) ? authLocations[name] : undefined
+  if (!locations) throw new ConfigError(`Unknown coding CLI "${name}". There are: ${authProviders.join(", ")}.`)
+  const inspected = await Promise.all(
+    locations.files(env, env.HOME ?? homedir()).map((location) => inspectFile(location, now())),
   )
-  return { provider: name, state: authState(files, variables), files, variables, cure: places.cure }
+  const found = inspected.filter((each) => each !== undefined)
+  const files = found.map(({ file }) => file)
+  const named = found.flatMap(({ variables }) => variables)
+  const variables = variablesOf(locations, named, env)
+  return { provider: name, state: authState(files, variables), files, variables, cure: locations.cure }
 }
 
 async function inspectFile(
@@ -82,12 +82,12 @@ function isAbsent(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")
 }
 
-function variablesOf(places: AuthLocations, named: readonly string[], env: Variables): AuthVariable[] {
-  const { credentials, settings, conditionalSettings: only = {} } = places
-  const services = Object.entries(only).filter(([name]) => isEnabled(env[name]))
+function variablesOf(locations: AuthLocations, named: readonly string[], env: Variables): AuthVariable[] {
+  const { credentials, settings, conditionalSettings = {} } = locations
+  const services = Object.entries(conditionalSettings).filter(([name]) => isEnabled(env[name]))
   const all: AuthVariable[] = [
     ...[...credentials, ...named].map((name) => ({ name, kind: "credential" as const })),
-    // Who is told to use another service has its credentials.
+    // A CLI configured for another service, such as Bedrock, counts as having credentials for it.
     ...services.map(([name]) => ({ name, kind: "credential" as const })),
     ...[...settings, ...services.flatMap(([, names]) => names)].map((name) => ({ name, kind: "settings" as const })),
   ]

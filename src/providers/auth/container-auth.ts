@@ -1,17 +1,19 @@
+// The mounts and variables that sign coding CLIs in within a container.
 import { posix } from "node:path"
 import type { ProviderAuth } from "./auth.ts"
 
-/** What a container needs to run CLIs: paths and names, and no secret. */
+/** Paths and names, no secrets. */
 export interface ContainerAuth {
   mounts: { source: string; target: string; readOnly: boolean }[]
-  /** Passed on by name: the value is taken from the environment of who starts the container. */
+  /** Names of variables; `docker run` takes the values from its own environment. */
   variables: string[]
-  /** All that as arguments of `docker run`. */
+  /** Mounts and variables as arguments of `docker run`. */
   flags: string[]
 }
 
-/** The least that signs these CLIs in within a container whose user's home is `home`. Each file by itself and for reading alone, but for
- *  a login that the CLI renews: a new one that could not be written would end the old one for everybody. */
+/** The minimum that signs these CLIs in within a container whose user's home is `home`. Files are mounted read-only,
+ *  except logins that the CLI renews: if it could not store the new login, the old one would stop working everywhere.
+ *  */
 export function containerAuth(providers: readonly ProviderAuth[], home: string): ContainerAuth {
   const mounts = providers.flatMap(({ files }) =>
     files
@@ -23,7 +25,7 @@ export function containerAuth(providers: readonly ProviderAuth[], home: string):
   return { mounts, variables, flags }
 }
 
-// Unlike `--volume` it makes no folder where a file is missing, and takes paths with colons.
+// Unlike `--volume`, `--mount` creates no folder for a missing file and accepts paths with colons.
 function mountFlag({ source, target, readOnly }: ContainerAuth["mounts"][number]): string[] {
   const fields = ["type=bind", `source=${source}`, `target=${target}`, ...(readOnly ? ["readonly"] : [])]
   return ["--mount", fields.map(csvField).join(",")]

@@ -1,18 +1,19 @@
+// Tracks the background tasks of one turn of Claude Code: commands and agents that continue after their call has its
+// result. When one ends, the CLI asks its model again and prints another `result`.
 import type { Step } from "../provider.ts"
 import { type JsonObject, listAt, textAt } from "../read-json.ts"
 
-/** The background work of one turn of Claude Code: commands and agents that go on after their call has its result. When one ends, the
- *  CLI asks its model again, and prints another `result`. */
 export interface ClaudeBackgroundTasks {
-  /** Takes a `system` line; undefined where it does not tell of a task. */
+  /** Reads a `system` line; returns undefined if it is not about a task. */
   read(line: JsonObject): Step[] | undefined
-  /** A call has its result. Returns whether its task goes on: the result then says only that it was started. */
+  /** Called when a call has its result. If the call has a running task, marks it as detached and returns true: the
+   *  result then only says that the task was started. */
   detachTaskOf(call: string): boolean
-  /** The model is asked: it is told of what has ended by now. */
+  /** Called when the model is asked: the request reports the tasks that have ended. */
   markReported(): void
-  /** Descriptions of the tasks that go on. */
+  /** Descriptions of the running detached tasks. */
   running(): string[]
-  /** Whether a task has ended and the model was not told yet. */
+  /** True if a task has ended and the model does not know yet. */
   readonly hasUnreported: boolean
 }
 
@@ -20,19 +21,19 @@ interface Task {
   description: string
   call: string | undefined
   isAgent: boolean
-  /** Whether its call has its result. */
+  /** True if its call already has its result. */
   detached: boolean
 }
 
 export function createClaudeBackgroundTasks(): ClaudeBackgroundTasks {
   const tasks = new Map<string, Task>()
-  let unreported = false
+  let hasUnreported = false
 
   function end(id: string, ok: boolean, text: string): Step[] {
     const task = tasks.get(id)
     tasks.delete(id)
     if (!task?.detached) return []
-    unreported = true
+    hasUnreported = true
     return task.isAgent && task.call !== undefined ? [{ type: "agent-end", id: task.call, ok, text }] : []
   }
 
@@ -50,7 +51,7 @@ export function createClaudeBackgroundTasks(): ClaudeBackgroundTasks {
         case "task_notification":
           return end(id, textAt(line, "status") === "completed", textAt(line, "summary") ?? "")
         case "background_tasks_changed": {
-          // The whole list: what is not in it has ended, though nothing else may say so.
+          // A complete list: tasks that are missing have ended, possibly without a notification.
           const listed = new Set(listAt(line, "tasks").map((task) => textAt(task, "task_id")))
           const ended = [...tasks].filter(([known, task]) => task.detached && !listed.has(known))
           return ended.flatMap(([known]) => end(known, true, ""))
@@ -65,11 +66,11 @@ export function createClaudeBackgroundTasks(): ClaudeBackgroundTasks {
       return task !== undefined
     },
     markReported() {
-      unreported = false
+      hasUnreported = false
     },
     running: () => [...tasks.values()].filter((task) => task.detached).map((task) => task.description),
     get hasUnreported() {
-      return unreported
+      return hasUnreported
     },
   }
 }

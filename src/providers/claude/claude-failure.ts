@@ -1,3 +1,4 @@
+// Results of failed turns of Claude Code, and its error codes.
 import type { ProviderErrorCode } from "../../core/errors.ts"
 import { noUsage } from "../../core/usage.ts"
 import type { TurnResult } from "../provider.ts"
@@ -5,16 +6,16 @@ import { providerFailure } from "../provider-failure.ts"
 
 export const claudeNames = { provider: "claude", title: "Claude Code" }
 
-/** What a turn that failed means, by its words and by the CLI's own code for what is behind it. */
-export function claudeErrorCode(words: string, trouble: string | undefined): ProviderErrorCode | undefined {
-  // The words of a turn that failed are the CLI's own, and no model's; where they are known they say more than its code.
+/** The error code of a failed turn, from its message and from the CLI's code for the failure of the service. */
+export function claudeErrorCode(words: string, serviceError: string | undefined): ProviderErrorCode | undefined {
+  // The message of a failed turn is from the CLI, never from a model. Known messages say more than the code.
   if (/^No conversation found/i.test(words)) return "session-not-found"
   if (/^(api error: )?request timed out/i.test(words.trim())) return "timeout"
   if (/unable to connect|ConnectionRefused|ECONN/i.test(words)) return "connection"
-  return trouble === undefined ? undefined : claudeErrorCodes[trouble]
+  return serviceError === undefined ? undefined : claudeErrorCodes[serviceError]
 }
 
-/** The codes of the CLI. */
+/** Our error codes by those of the CLI. */
 export const claudeErrorCodes: Record<string, ProviderErrorCode> = {
   authentication_failed: "authentication",
   oauth_org_not_allowed: "authentication",
@@ -26,12 +27,13 @@ export const claudeErrorCodes: Record<string, ProviderErrorCode> = {
   server_error: "server-error",
 }
 
-/** It would try again for minutes, with the same key. */
+/** Ends the turn after a rejected key; the CLI would retry with the same key for minutes. */
 export function rejectedKeyResult(status: number | undefined): TurnResult {
   const message = `the service does not accept the key${status === undefined ? "" : ` (${status})`}`
   return { usage: noUsage, failure: providerFailure({ ...claudeNames, message, code: "authentication", status }) }
 }
 
+/** Ends the turn if the CLI's tools are not those that were granted. */
 export function toolDriftResult(what: string, version: string | undefined): TurnResult {
   const message =
     `${what}. Its version ${version ?? "(unknown)"} names its tools otherwise than Karst expects, so what is allowed cannot ` +

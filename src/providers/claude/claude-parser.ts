@@ -1,3 +1,4 @@
+// Parses the JSON lines that Claude Code writes during one turn.
 import { addUsage, noUsage, type Usage } from "../../core/usage.ts"
 import type { Step, TurnResult, TurnSettings } from "../provider.ts"
 import { exitFailure, providerFailure } from "../provider-failure.ts"
@@ -11,48 +12,47 @@ import { type ClaudeUsageTotal, reportedTotal, usageBetween, zeroTotal } from ".
 
 export interface ClaudeParserOptions
   extends Pick<TurnSettings, "allow" | "permissions" | "timeoutMs" | "idleTimeoutMs"> {
-  /** What the conversation had cost and used before this turn. Default: nothing. */
+  /** The usage and cost of the conversation before this turn. Default: none. */
   before?: ClaudeUsageTotal | undefined
-  /** How long a turn that has its answer waits for commands and agents in the background. Default 5 minutes. */
+  /** How long a turn waits, after its answer, for background commands and agents. Default 5 minutes. */
   backgroundMs?: number | undefined
 }
 
-/** Reads the stream of one turn of Claude Code. */
 export function createClaudeParser({
   before = zeroTotal,
   backgroundMs = 300_000,
   ...settings
 }: ClaudeParserOptions): LineParser {
   const tasks = createClaudeBackgroundTasks()
-  /** Whether answers are streamed: then it is known when a model is asked. */
-  let streams = false
-  /** Files that calls under way would change. */
-  const changing = new Map<string, string>()
+  /** True if answers are streamed; then stream events show when a model request starts. */
+  let isStreaming = false
+  /** The files that running calls change, by call id. */
+  const changedFiles = new Map<string, string>()
   let answer: string | undefined
   let used = noUsage
   let current: Usage = noUsage
-  /** What went wrong at the service, by the CLI's own word for it, and when that is over. */
-  let trouble: string | undefined
+  /** The CLI's code for a failure of the model service, and when the limit resets. */
+  let serviceError: string | undefined
   let retryAt: number | undefined
-  /** What the CLI said in place of a model: a failure, or the output of a slash command. */
-  let stoodIn: { text: string; failed: boolean } | undefined
-  /** What was said to it while it works, and how much of that it has taken up: it repeats what it hears, the prompt first. */
+  /** A message that the CLI wrote itself in place of a model: a failure, or the output of a slash command. */
+  let cliMessage: { text: string; failed: boolean } | undefined
+  /** The number of steering messages sent, and of user messages (the prompt included) that the CLI has echoed. */
   let steered = 0
-  let repeated = 0
-  /** What was used for what it heard before. */
-  let earlier = noUsage
-  let spoke = false
+  let echoed = 0
+  /** The usage up to the previous `result` line. */
+  let usedBefore = noUsage
+  let hasModelOutput = false
 
   function system(line: JsonObject): ParsedLine {
     const subtype = textAt(line, "subtype")
-    const told = tasks.read(line)
-    if (told) return { steps: told }
+    const taskSteps = tasks.read(line)
+    if (taskSteps) return { steps: taskSteps }
     if (subtype === "api_retry") {
-      trouble = textAt(line, "error")
+      serviceError = textAt(line, "error")
       const status = numberAt(line, "error_status")
-      if (claudeErrorCodes[trouble ?? ""] === "authentication")
+      if (claudeErrorCodes[serviceError ?? ""] === "authentication")
         return { steps: [], end: rejectedKeyResult(status), mustStop: true }
-      const message = `The service failed${status === undefined ? "" : ` with ${status}`} (${trouble}); Claude Code tries again.`
+      const message = `The service failed${status === undefined ? "" : ` with ${status}`} (${serviceError}); Claude Code tries again.`
       return { steps: [{ type: "warning", code: "cli-retry", message }] }
     }
     if (subtype !== "init") return noSteps
@@ -80,7 +80,7 @@ export function createClaudeParser({
     const event = objectAt(line, "event")
     const type = textAt(event, "type")
     const within = withinOf(line)
-    streams = true
+    isStreaming = true
     if (type === "message_start") {
       if (!within.within) tasks.markReported()
       if (!within.within) answer = textAt(event, "message", "id")
@@ -103,15 +103,15 @@ export function createClaudeParser({
   function assistant(line: JsonObject): ParsedLine {
     const message = objectAt(line, "message")
     const error = textAt(line, "error")
-    // What the CLI says itself, in place of a model that did not.
+    // The CLI wrote this message itself, in place of a model.
     if (error !== undefined || textAt(message, "model") === "<synthetic>") {
-      trouble = error ?? trouble
+      serviceError = error ?? serviceError
       const { text } = toolContentOf(valueAt(message, "content"))
-      stoodIn = { text, failed: error !== undefined || stoodIn?.failed === true }
+      cliMessage = { text, failed: error !== undefined || cliMessage?.failed === true }
       return noSteps
     }
     const within = withinOf(line)
-    if (!streams && !within.within) tasks.markReported()
+    if (!isStreaming && !within.within) tasks.markReported()
     const id = textAt(message, "id")
     const about = { ...(id !== undefined && { answer: id }), ...within }
     const steps = listAt(message, "content").flatMap((block): Step[] => {
@@ -119,19 +119,19 @@ export function createClaudeParser({
       if (textAt(block, "type") === "tool_use") {
         const [call = "", name = "", input = {}] = [textAt(block, "id"), textAt(block, "name"), valueAt(block, "input")]
         const file = textAt(input, "file_path") ?? textAt(input, "notebook_path")
-        if (file !== undefined && /^(Write|Edit|NotebookEdit)$/.test(name)) changing.set(call, file)
+        if (file !== undefined && /^(Write|Edit|NotebookEdit)$/.test(name)) changedFiles.set(call, file)
         return [{ type: "call", id: call, name, input, ...about }]
       }
       if (text) return [{ type: "text", text, ...about }]
       return thinking ? [{ type: "reasoning", text: thinking, ...about }] : []
     })
-    if (steps.length > 0) spoke = true
+    if (steps.length > 0) hasModelOutput = true
     return { steps }
   }
 
   function user(line: JsonObject): ParsedLine {
     if (valueAt(line, "isReplay") === true) {
-      repeated++
+      echoed++
       return noSteps
     }
     const within = withinOf(line)
@@ -139,7 +139,7 @@ export function createClaudeParser({
     return {
       steps: results.flatMap((block): Step[] => {
         const [id = "", ok] = [textAt(block, "tool_use_id"), valueAt(block, "is_error") !== true]
-        const file = changing.get(id)
+        const file = changedFiles.get(id)
         const content = toolContentOf(valueAt(block, "content"))
         const refused = !ok && content.text === denialText && { refused: true as const }
         const detached = tasks.detachTaskOf(id) && { detached: true as const }
@@ -152,7 +152,7 @@ export function createClaudeParser({
   function limits(line: JsonObject): ParsedLine {
     const resets = numberAt(line, "rate_limit_info", "resetsAt")
     if (textAt(line, "rate_limit_info", "status") !== "rejected") return noSteps
-    trouble = "rate_limit"
+    serviceError = "rate_limit"
     if (resets !== undefined) retryAt = resets * 1000
     return noSteps
   }
@@ -162,33 +162,35 @@ export function createClaudeParser({
       const message = `Claude Code was not allowed to use ${textAt(denial, "tool_name")}.`
       return { type: "warning", code: "permission-denied", message }
     })
-    const said = textAt(line, "result")
+    const output = textAt(line, "result")
     const cost = numberAt(line, "total_cost_usd")
     const total = reportedTotal(line)
-    const own = addUsage(earlier, usageOf(objectAt(line, "usage")))
-    // The total is that of the conversation; the usage of the line is that since its last `result`, without sub-agents.
+    const own = addUsage(usedBefore, usageOf(objectAt(line, "usage")))
+    // The total is of the whole conversation; the usage of the line is since the last `result`, without sub-agents.
     const usage = total ? usageBetween(before, total) : { ...own, ...(cost !== undefined && { costUsd: cost }) }
     const subtype = textAt(line, "subtype") ?? ""
-    const failed = valueAt(line, "is_error") === true || subtype.startsWith("error") || (stoodIn?.failed && !spoke)
-    if (!failed && repeated > 0 && repeated <= steered) {
-      // Something was said too late for this answer: another follows.
-      earlier = own
+    const failed =
+      valueAt(line, "is_error") === true || subtype.startsWith("error") || (cliMessage?.failed && !hasModelOutput)
+    if (!failed && echoed > 0 && echoed <= steered) {
+      // A steering message came too late for this answer: another answer follows.
+      usedBefore = own
       return { steps }
     }
-    if (!failed && stoodIn && !spoke && stoodIn.text !== "") steps.push({ type: "text", text: stoodIn.text })
-    const done: TurnResult = { usage, ...(said !== undefined && { output: said }) }
+    if (!failed && cliMessage && !hasModelOutput && cliMessage.text !== "")
+      steps.push({ type: "text", text: cliMessage.text })
+    const done: TurnResult = { usage, ...(output !== undefined && { output }) }
     const running = tasks.running()
     if (!failed && (running.length > 0 || tasks.hasUnreported)) {
-      earlier = own
+      usedBefore = own
       return { steps, background: { end: done, ...backgroundWorkOf(running, backgroundMs) } }
     }
     if (!failed) return { steps, end: done }
-    const words = said ?? (textsAt(line, "errors").join(" ") || subtype)
+    const failureText = output ?? (textsAt(line, "errors").join(" ") || subtype)
     const status = numberAt(line, "api_error_status")
-    const code = claudeErrorCode(words, status === undefined ? trouble : undefined)
-    const until = retryAt ?? parseResetTime(words)
-    const facts = { ...claudeNames, message: words, status, code, retryAt: until }
-    // A limit of the account says when it is over, and has no status.
+    const code = claudeErrorCode(failureText, status === undefined ? serviceError : undefined)
+    const until = retryAt ?? parseResetTime(failureText)
+    const facts = { ...claudeNames, message: failureText, status, code, retryAt: until }
+    // A usage limit of the account has a reset time and no HTTP status.
     const failure = providerFailure(
       until !== undefined && status === undefined ? { ...facts, code: "rate-limited" } : facts,
     )
@@ -216,7 +218,7 @@ export function createClaudeParser({
           return noSteps
       }
     },
-    readExit: (end) => ({ usage: { ...addUsage(used, current), complete: false }, failure: unheard(end) }),
+    readExit: (end) => ({ usage: { ...addUsage(used, current), complete: false }, failure: failureOfExit(end) }),
     permissionAnswer: ({ request }, decision) => ({
       type: "control_response",
       response: {
@@ -231,7 +233,7 @@ export function createClaudeParser({
     },
   }
 
-  function unheard(end: Parameters<LineParser["readExit"]>[0]) {
+  function failureOfExit(end: Parameters<LineParser["readExit"]>[0]) {
     if (/No conversation found/.test(end.stderr)) {
       return providerFailure({ ...claudeNames, message: end.stderr.trim(), code: "session-not-found" })
     }
@@ -241,10 +243,10 @@ export function createClaudeParser({
 
 const noSteps: ParsedLine = { steps: [] }
 
-// It comes back as the result of the call.
+// Shown to the model as the result of the call.
 const denialText = "The user did not approve this. Go on without it, or ask."
 
-// Where nothing is running any more, the model is only to be told of what has ended.
+// The wait if all tasks have ended and Claude Code has yet to report that to its model.
 const reportWaitMs = 5000
 
 function backgroundWorkOf(running: readonly string[], maxMs: number): Omit<BackgroundWork, "end"> {
@@ -265,13 +267,13 @@ function withinOf(line: JsonObject): { within?: string } {
 function permissionRequestOf(line: JsonObject): ParsedLine {
   if (textAt(line, "request", "subtype") !== "can_use_tool") return noSteps
   const input = valueAt(line, "request", "input") ?? {}
-  const ask: PermissionRequest = {
+  const permission: PermissionRequest = {
     id: textAt(line, "request", "tool_use_id") ?? textAt(line, "request_id") ?? "",
     name: textAt(line, "request", "tool_name") ?? "",
     input,
     request: { id: valueAt(line, "request_id") ?? null, input },
   }
-  return { steps: [], permission: ask }
+  return { steps: [], permission }
 }
 
 function permissionVerdict(request: PermissionRequest["request"], decision: "allow" | "always" | "deny"): JsonObject {
@@ -279,7 +281,7 @@ function permissionVerdict(request: PermissionRequest["request"], decision: "all
   return { behavior: "allow", updatedInput: valueAt(request, "input") ?? {} }
 }
 
-/** The usage as we count it: input with what was read from and written to the cache. */
+/** Converts to our usage, whose input includes tokens read from and written to the cache. */
 function usageOf(usage: JsonObject): Usage {
   const [plain, output] = [numberAt(usage, "input_tokens"), numberAt(usage, "output_tokens")]
   const cacheRead = numberAt(usage, "cache_read_input_tokens")

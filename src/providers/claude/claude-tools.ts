@@ -1,7 +1,7 @@
-import { type ToolGroup, type TurnSettings, toolGroups } from "../provider.ts"
+// Maps tool groups to the tools of Claude Code, and checks the tools that the CLI reports.
+import { grantedGroups, type ToolGroup, type TurnSettings, toolGroups } from "../provider.ts"
 
-// The built-in tools of Claude Code by what they do; those of a group are granted or refused together. What is not here is
-// never offered to the model.
+// The built-in tools of each group. Other tools are never offered to the model.
 const toolsOfGroup: Record<ToolGroup, readonly string[]> = {
   read: ["Read", "Glob", "Grep"],
   write: ["Write", "Edit", "NotebookEdit"],
@@ -11,24 +11,24 @@ const toolsOfGroup: Record<ToolGroup, readonly string[]> = {
   interaction: ["AskUserQuestion"],
 }
 
-// Its own notes and skills touch nothing.
+// Task lists and skills have no effects outside of the CLI.
 const alwaysGranted = ["TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "Skill"]
 
-// It may add these by itself, to find and wait for the tools of its servers.
+// The CLI adds these itself, to find and wait for MCP tools.
 const mcpHelperTools = ["ToolSearch", "ListMcpResourcesTool", "ReadMcpResourceTool", "WaitForMcpServers"]
 
-// Without these it is not the CLI that we know. Others may be absent: there is no search without Anthropic's own service.
+// The known versions have all of these. Others may be missing: web search needs Anthropic's own service.
 const essentialTools = ["Read", "Write", "Edit", "Bash", "WebFetch", "Task"]
 
 export function claudeToolNames(groups: Iterable<ToolGroup>): string[] {
   return [...new Set([...[...groups].flatMap((group) => toolsOfGroup[group]), ...alwaysGranted])]
 }
 
-/** How the tools that the CLI says it has differ from those it was told to have: names drift from version to version. */
+/** How the tools that the CLI reports differ from those it was given: names change between versions. */
 export interface ToolDrift {
-  /** Why what is allowed cannot be kept. */
+  /** Why `allow` cannot be enforced. */
   problem?: string | undefined
-  /** What is allowed and not there. */
+  /** Allowed tools that the CLI does not have. */
   missing: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export function findToolDrift(listed: readonly string[], { allow }: Pick<TurnSet
   const wanted = claudeToolNames(allow)
   const own = listed.filter((name) => !name.startsWith("mcp__"))
   const extra = own.filter((name) => !wanted.includes(name) && !mcpHelperTools.includes(name))
-  // Only earlier versions have TaskOutput.
+  // Only older versions have TaskOutput.
   const optional = [...alwaysGranted, ...toolsOfGroup.interaction, "TaskOutput"]
   const missing = wanted.filter((name) => !own.includes(name) && !optional.includes(name))
   const unknown = missing.filter((name) => essentialTools.includes(name))
@@ -44,32 +44,29 @@ export function findToolDrift(listed: readonly string[], { allow }: Pick<TurnSet
   return unknown.length > 0 ? { missing, problem: `it does not know the tools ${unknown.join(", ")}` } : { missing }
 }
 
-/** The flags that grant what is allowed and refuse the rest. */
-export function permissionFlags({ allow, permissions, servers, userServers }: TurnSettings): string[] {
-  const offered = ["--tools", claudeToolNames(allow).join(",")]
-  if (permissions === "bypass") return [...offered, "--dangerously-skip-permissions"]
-  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : allow
-  // A server's name grants all its tools.
-  const names = [
-    ...claudeToolNames(granted),
-    ...[...servers.map(({ name }) => name), ...userServers].map((name) => `mcp__${name}`),
-  ]
-  const mode = permissions === "ask" ? ["--permission-prompt-tool", "stdio"] : ["--permission-mode", "dontAsk"]
-  return [...offered, "--allowedTools", names.join(","), ...mode]
+/** The flags that grant the allowed groups and refuse everything else. */
+export function permissionFlags(settings: TurnSettings): string[] {
+  const offered = ["--tools", claudeToolNames(settings.allow).join(",")]
+  if (settings.permissions === "bypass") return [...offered, "--dangerously-skip-permissions"]
+  const isAsking = settings.permissions === "ask"
+  const mode = isAsking ? ["--permission-prompt-tool", "stdio"] : ["--permission-mode", "dontAsk"]
+  return [...offered, ...grantFlags(settings), ...mode]
 }
 
-/** The same where a person sits before it, whom it asks about what is neither granted nor refused. */
+/** The permission flags for a terminal, where the CLI asks the person about everything else. */
 export function terminalPermissionFlags(settings: TurnSettings): string[] {
-  const { allow, permissions, servers, userServers } = settings
+  const { allow, permissions } = settings
   const isRestricted = toolGroups.some((group) => !allow.has(group))
   const offered = isRestricted ? ["--tools", claudeToolNames(allow).join(",")] : []
   if (permissions === "bypass") return [...offered, "--dangerously-skip-permissions"]
-  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : allow
-  const names = [
-    ...claudeToolNames(granted),
-    ...[...servers.map(({ name }) => name), ...userServers].map((name) => `mcp__${name}`),
-  ]
-  // Whatever mode the user's own settings begin with.
+  // Overrides the mode in the user's settings.
   const mode = permissions === "ask" ? ["--permission-mode", "default"] : []
-  return [...offered, ...mode, "--allowedTools", names.join(",")]
+  return [...offered, ...mode, ...grantFlags(settings)]
+}
+
+function grantFlags(settings: TurnSettings): string[] {
+  const servers = [...settings.servers.map(({ name }) => name), ...settings.userServers]
+  // The name of a server grants all its tools.
+  const names = [...claudeToolNames(grantedGroups(settings)), ...servers.map((name) => `mcp__${name}`)]
+  return ["--allowedTools", names.join(",")]
 }

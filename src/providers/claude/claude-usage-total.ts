@@ -1,3 +1,4 @@
+// Reads the total usage and cost of a Claude Code conversation, to compute the usage of one turn.
 import { glob, stat } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -6,8 +7,8 @@ import type { Usage } from "../../core/usage.ts"
 import { type JsonObject, numberAt, objectAt, textAt } from "../read-json.ts"
 import { findInLines, readNewestLines } from "../turn/newest-lines.ts"
 
-/** What a conversation has cost and used by now. Claude Code counts on from the total of the conversation that it resumes (since about
- *  2.1.3xx; earlier versions count from 0 in each process), and its tokens are those of all models and sub-agents. */
+/** The usage and cost of a conversation so far, of all models and sub-agents. Since about 2.1.3xx Claude Code continues
+ *  to count from the total of the conversation it resumes; earlier versions count from 0 in each process. */
 export interface ClaudeUsageTotal {
   costUsd: number
   input: number
@@ -18,7 +19,7 @@ export interface ClaudeUsageTotal {
 
 export const zeroTotal: ClaudeUsageTotal = { costUsd: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
-/** The total that Claude Code has written down for a conversation, which it counts on from when it resumes it. */
+/** The total that Claude Code has stored for a conversation. */
 export async function readStoredTotal(
   session: string | undefined,
   env: Readonly<Record<string, string>>,
@@ -34,7 +35,7 @@ export async function readStoredTotal(
     const [newest] = files.sort((one, other) => other.at - one.at)
     if (newest) return findInLines(await readNewestLines(newest.path), "cost-state", totalInLine) ?? zeroTotal
   } catch {
-    // A file that cannot be read says nothing.
+    // An unreadable file counts as no total.
   }
   return zeroTotal
 }
@@ -44,7 +45,7 @@ function totalInLine(line: Json): ClaudeUsageTotal | undefined {
   return totalOf(numberAt(line, "totalCostUSD"), objectAt(line, "modelUsage"))
 }
 
-/** The total that a `result` line reports; undefined where it has none. */
+/** The total in a `result` line; undefined if it has none. */
 export function reportedTotal(line: JsonObject): ClaudeUsageTotal | undefined {
   return totalOf(numberAt(line, "total_cost_usd"), objectAt(line, "modelUsage"))
 }
@@ -63,7 +64,7 @@ function totalOf(costUsd: number | undefined, models: JsonObject): ClaudeUsageTo
   }
 }
 
-/** What was used between two totals. A total below the earlier one is of a version that counts from 0 in each process. */
+/** The usage between two totals. If tokens decreased, the CLI counts from 0 in each process. */
 export function usageBetween(before: ClaudeUsageTotal, after: ClaudeUsageTotal): Usage {
   const from = after.input < before.input || after.output < before.output ? zeroTotal : before
   return {

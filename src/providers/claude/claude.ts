@@ -1,3 +1,4 @@
+// Claude Code as an agent: its provider, and the commands that start it.
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { homedir } from "node:os"
@@ -10,6 +11,7 @@ import { cliChecks } from "../option-checks.ts"
 import { type CliOptions, requireKnownServers } from "../options.ts"
 import {
   type CliServer,
+  capabilities,
   groupsReachableByShell,
   mayRunCommands,
   type Provider,
@@ -25,14 +27,14 @@ import { permissionFlags, terminalPermissionFlags } from "./claude-tools.ts"
 import { readStoredTotal, zeroTotal } from "./claude-usage-total.ts"
 
 export interface ClaudeOptions extends CliOptions {
-  /** How long a turn that has its answer waits for commands and agents that Claude Code runs in the background; they are ended then, with
-   *  the warning `background-ended`. Fixed with the agent. Default 5 minutes. */
+  /** How long a turn waits, after its answer, for commands and agents that Claude Code runs in the background. Then
+   *  they are ended, with the warning `background-ended`. Cannot be changed by run or session. Default 5 minutes. */
   backgroundMs?: number | undefined
 }
 
 const claudeChecks: OptionChecks<ClaudeOptions> = { ...cliChecks, backgroundMs: mustBeAtLeast(0) }
 
-/** Claude Code as an agent. */
+/** Creates an agent that works with Claude Code. */
 export function claude(given: ClaudeOptions = {}): CliAgent {
   checkOptions("claude()", given, claudeChecks)
   const { backgroundMs, ...options } = given
@@ -44,16 +46,16 @@ function providerWith(backgroundMs: number): Provider {
 }
 
 function openSession(opening: Parameters<Provider["open"]>[0], backgroundMs?: number): ProviderSession {
-  // Chosen here, so that it is known from the start.
-  const fresh = randomUUID()
+  // We choose the session id, so that it is known in advance.
+  const newSessionId = randomUUID()
   let before = zeroTotal
   return createJsonLinesSession(
     {
       provider: "claude",
       title: "Claude Code",
-      async command(turn, place) {
-        before = await readStoredTotal(place.key, turn.settings.env)
-        return await turnCommand(turn, place, fresh)
+      async command(turn, paths) {
+        before = await readStoredTotal(paths.key, turn.settings.env)
+        return await turnCommand(turn, paths, newSessionId)
       },
       parser: ({ settings }) => createClaudeParser({ ...settings, before, backgroundMs }),
     },
@@ -68,36 +70,31 @@ export const claudeProvider: Provider = {
   installFolders: ["~/.claude/local", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
   install: "npm install -g @anthropic-ai/claude-code",
   maker: "anthropic",
-  can: {
-    fork: true,
-    images: true,
-    ask: true,
-    steer: true,
-    tokens: true,
-    cost: true,
-    systemPrompt: true,
-    userServers: true,
-  },
+  can: capabilities("fork", "images", "ask", "steer", "tokens", "cost", "systemPrompt", "userServers"),
   model: (tier, env) =>
     tier === "strongest" ? (env.ANTHROPIC_MODEL ?? "opus") : (env.ANTHROPIC_SMALL_FAST_MODEL ?? "haiku"),
   unenforcedGroups: groupsReachableByShell,
   open: (opening) => openSession(opening),
   async terminalCommand({ settings, prompt, key, folder }) {
-    const fresh = randomUUID()
-    const { args, env } = await commonCommand(settings, { key, fork: false, folder }, fresh)
-    // One of its flags takes whatever follows.
-    const said = prompt === undefined ? [] : ["--", prompt]
+    const newSessionId = randomUUID()
+    const { args, env } = await commonCommand(settings, { key, fork: false, folder }, newSessionId)
+    // `--` ends flags that take several values.
+    const promptArgs = prompt === undefined ? [] : ["--", prompt]
     return {
-      args: [...args, ...terminalPermissionFlags(settings), ...said],
+      args: [...args, ...terminalPermissionFlags(settings), ...promptArgs],
       env,
-      key: key ?? fresh,
+      key: key ?? newSessionId,
       resumeHint: /claude --resume ([\da-f-]{36})/g,
     }
   },
 }
 
-async function turnCommand({ message, settings }: TurnRequest, place: TurnPaths, fresh: string): Promise<TurnCommand> {
-  const { args, env } = await commonCommand(settings, place, fresh)
+async function turnCommand(
+  { message, settings }: TurnRequest,
+  paths: TurnPaths,
+  newSessionId: string,
+): Promise<TurnCommand> {
+  const { args, env } = await commonCommand(settings, paths, newSessionId)
   return {
     args: [...streamFlags, ...args, ...permissionFlags(settings)],
     env,
@@ -111,17 +108,16 @@ const streamFlags = [
   ...["--include-partial-messages", "--replay-user-messages"],
 ]
 
-async function commonCommand(settings: TurnSettings, { key, fork, folder }: TurnPaths, fresh: string) {
+async function commonCommand(settings: TurnSettings, { key, fork, folder }: TurnPaths, newSessionId: string) {
   const { model, reasoning, servers } = settings
   const args = ["--strict-mcp-config"]
-  // Hooks, plugins and helpers of the repository run commands, and nobody is asked whether it is trusted.
+  // Hooks, plugins and helpers of the repository would run commands without anyone trusting the repository.
   if (!mayRunCommands(settings)) args.push("--setting-sources", "user")
   const instructions = await readInstructions(settings)
-  if (key === undefined) args.push("--session-id", fresh)
+  if (key === undefined) args.push("--session-id", newSessionId)
   else args.push("--resume", key, ...(fork ? ["--fork-session"] : []))
   if (model !== undefined) args.push("--model", model)
   if (reasoning !== undefined) args.push("--effort", reasoning)
-  // In files, because they may be long, and a list of processes shows arguments to everybody.
   if (instructions)
     args.push("--append-system-prompt-file", await writePrivateFile(folder, "instructions.md", instructions))
   const { systemPrompt } = settings
@@ -129,12 +125,12 @@ async function commonCommand(settings: TurnSettings, { key, fork, folder }: Turn
   const mcpServers = { ...(await readUserServers(settings)), ...mcpConfig(servers) }
   if (Object.keys(mcpServers).length > 0)
     args.push("--mcp-config", await writePrivateFile(folder, "mcp.json", JSON.stringify({ mcpServers })))
-  const patience = Math.max(0, ...servers.map(({ toolTimeoutMs }) => toolTimeoutMs))
-  const env: Record<string, string> = patience > 0 ? { MCP_TOOL_TIMEOUT: String(patience) } : {}
+  const timeoutMs = Math.max(0, ...servers.map(({ toolTimeoutMs }) => toolTimeoutMs))
+  const env: Record<string, string> = timeoutMs > 0 ? { MCP_TOOL_TIMEOUT: String(timeoutMs) } : {}
   return { args, env }
 }
 
-/** Without the settings of the repository, Claude Code does not read its CLAUDE.md either. */
+/** Adds the repository's CLAUDE.md, which Claude Code skips together with the settings of the repository. */
 async function readInstructions(settings: TurnSettings): Promise<string | undefined> {
   if (mayRunCommands(settings)) return settings.instructions
   const files = ["CLAUDE.md", join(".claude", "CLAUDE.md")].map((name) => join(settings.cwd, name))
@@ -150,7 +146,7 @@ function mcpConfig(servers: readonly CliServer[]): JsonObject {
   return Object.fromEntries(entries)
 }
 
-/** The servers of the user's own that are allowed, as Claude Code has written them down: for the user, and for this folder. */
+/** The allowed servers of the user's configuration: those for all folders, and those for this folder. */
 async function readUserServers({ userServers: names, env, cwd }: TurnSettings): Promise<JsonObject> {
   if (names.length === 0) return {}
   const file = join(env.CLAUDE_CONFIG_DIR ?? env.HOME ?? homedir(), ".claude.json")

@@ -1,3 +1,4 @@
+// Builds the Codex settings for the MCP servers of a turn.
 import { readFile, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -6,15 +7,15 @@ import { requireKnownServers } from "../options.ts"
 import type { CliServer, TurnSettings } from "../provider.ts"
 import type { Toml } from "./toml.ts"
 
-/** The MCP servers of a turn as settings of Codex: ours and those of the user's own that are allowed on, the rest off. Secrets go by the environment and by files of a private
- *  folder: a list of processes shows arguments to everybody. */
+/** Enables the given servers and the allowed ones of the user, and disables the others. Secrets are passed by
+ *  environment and private files, because other users can list process arguments. */
 export async function codexMcpServers(
-  { servers, userServers, env: outer }: Pick<TurnSettings, "servers" | "userServers" | "env">,
+  { servers, userServers, env: cliEnv }: Pick<TurnSettings, "servers" | "userServers" | "env">,
   folder: string,
 ): Promise<{ config: Record<string, Toml>; env: Record<string, string> }> {
   const env: Record<string, string> = {}
   const config: Record<string, Toml> = {}
-  const known = await readConfiguredServers(outer)
+  const known = await readConfiguredServers(cliEnv)
   requireKnownServers("Codex", userServers, [...known])
   for (const name of known) {
     if (userServers.includes(name)) config[`mcp_servers.${name}.default_tools_approval_mode`] = "approve"
@@ -24,10 +25,10 @@ export async function codexMcpServers(
   return { config, env }
 }
 
-// Settings of several places are merged, so that an empty list of ours would leave them on.
+// The user's servers must be disabled by name, because Codex merges settings of all sources.
 async function readConfiguredServers(env: Readonly<Record<string, string>>): Promise<Set<string>> {
   const file = join(env.CODEX_HOME ?? join(env.HOME ?? homedir(), ".codex"), "config.toml")
-  // One that is not there names none; one that cannot be read is Codex's to complain about.
+  // Codex itself reports an unreadable file.
   const text = await readFile(file, "utf8").catch(() => "")
   return new Set(
     [...text.matchAll(/^[ \t]*(?:\[[ \t]*)?mcp_servers[ \t]*\.[ \t]*"?([\w-]+)"?/gm)].map(([, name = ""]) => name),
@@ -44,7 +45,7 @@ async function serverConfig(server: CliServer, env: Record<string, string>, fold
   const { command, args = [], env: own = {} } = server
   const variables = Object.entries(own)
   if (variables.length === 0) return { ...common, [`${at}.command`]: command, [`${at}.args`]: [...args] }
-  // By a script, and not by the environment of Codex, to which they may mean something else.
+  // Variables are set by a script, because in the environment of Codex they could change Codex itself.
   const script = join(folder, `${server.name}.sh`)
   const lines = variables.map(([name, value]) => `export ${variableName(server, name)}=${quoted(value)}\n`)
   await writeFile(script, `${lines.join("")}exec "$@"\n`, { mode: 0o600 })

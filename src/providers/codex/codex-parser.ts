@@ -1,3 +1,4 @@
+// Parses the JSON lines that Codex writes during one turn.
 import type { ProviderErrorCode } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { newId } from "../../core/message.ts"
@@ -10,7 +11,7 @@ import { parseResetTime } from "../turn/reset-time.ts"
 
 const codexNames = { provider: "codex", title: "Codex" }
 
-/** What a thread has used, as Codex counts it: from its beginning. */
+/** The total usage of a thread, as Codex reports it. */
 export interface ThreadUsage {
   input: number
   cached: number
@@ -20,34 +21,33 @@ export interface ThreadUsage {
 }
 
 export interface CodexParserOptions extends Pick<TurnSettings, "timeoutMs" | "idleTimeoutMs"> {
-  /** What the thread had used before this turn; undefined where nobody knows. */
+  /** The usage of the thread before this turn; undefined if unknown. */
   before: ThreadUsage | undefined
-  /** Ids of items begin anew in each process: this tells those of one turn from those of another. */
+  /** Makes item ids unique, because Codex numbers items from the start in each process. */
   prefix?: string | undefined
 }
 
-/** Reads the stream of one turn of Codex. */
 export function createCodexParser({ before, prefix = newId("x"), ...limits }: CodexParserOptions): LineParser {
-  /** How much of each output was told. */
-  const told = new Map<string, number>()
-  /** The last error that was not a mere delay. */
-  let trouble: string | undefined
+  /** The length of the output reported so far, by call id. */
+  const reported = new Map<string, number>()
+  /** The last error that Codex did not retry. */
+  let lastError: string | undefined
 
   function item(line: JsonObject, phase: "started" | "updated" | "completed"): ParsedLine {
     const item = objectAt(line, "item")
     const [type = "", text = ""] = [textAt(item, "type"), textAt(item, "text")]
-    if (type === "agent_message")
-      return phase === "completed" && text !== "" ? oneStep({ type: "text", text }) : noSteps
-    if (type === "reasoning")
-      return phase === "completed" && text !== "" ? oneStep({ type: "reasoning", text }) : noSteps
-    if (type === "error")
-      return oneStep({ type: "warning", code: "codex", message: textAt(item, "message") ?? "unknown" })
+    if (type === "agent_message" || type === "reasoning") {
+      const isText = type === "agent_message"
+      return phase === "completed" && text !== "" ? oneStep({ type: isText ? "text" : type, text }) : noSteps
+    }
+    const message = textAt(item, "message") ?? "unknown"
+    if (type === "error") return oneStep({ type: "warning", code: "codex", message })
     const call = callOf(type, item)
     if (!call) return noSteps
     const id = `${prefix}_${textAt(item, "id")}`
     const steps: Step[] = []
-    if (!told.has(id)) {
-      told.set(id, 0)
+    if (!reported.has(id)) {
+      reported.set(id, 0)
       steps.push({ type: "call", id, ...call })
     }
     if (phase !== "completed") return { steps: [...steps, ...progress(id, item)] }
@@ -59,16 +59,14 @@ export function createCodexParser({ before, prefix = newId("x"), ...limits }: Co
 
   function progress(id: string, item: JsonObject): Step[] {
     const output = textAt(item, "aggregated_output") ?? ""
-    const seen = told.get(id) ?? 0
-    told.set(id, output.length)
+    const seen = reported.get(id) ?? 0
+    reported.set(id, output.length)
     return output.length > seen ? [{ type: "progress", id, text: output.slice(seen) }] : []
   }
 
   function failed(message: string): ParsedLine {
-    return {
-      steps: [],
-      end: { usage: { complete: false }, failure: providerFailure({ ...codexNames, ...parseFailure(message) }) },
-    }
+    const failure = providerFailure({ ...codexNames, ...parseFailure(message) })
+    return { steps: [], end: { usage: { complete: false }, failure } }
   }
 
   return {
@@ -86,10 +84,10 @@ export function createCodexParser({ before, prefix = newId("x"), ...limits }: Co
         case "turn.completed":
           return { steps: [], end: { usage: usageSince(before, objectAt(line, "usage")) } }
         case "turn.failed":
-          return failed(message ?? trouble ?? "the turn failed")
+          return failed(message ?? lastError ?? "the turn failed")
         case "error":
-          // The same follows with `turn.failed`, unless Codex tries again.
-          if (!/^Reconnecting\.\.\. \d+\/\d+/.test(message ?? "")) trouble = message
+          // `turn.failed` repeats the error, unless Codex retries.
+          if (!/^Reconnecting\.\.\. \d+\/\d+/.test(message ?? "")) lastError = message
           else return oneStep({ type: "warning", code: "cli-retry", message: `Codex: ${message}` })
           return noSteps
         default:
@@ -97,18 +95,15 @@ export function createCodexParser({ before, prefix = newId("x"), ...limits }: Co
       }
     },
     readExit(end) {
-      const unknown = { usage: { complete: false } }
-      if (end.stopped === undefined && trouble !== undefined) {
-        return {
-          ...unknown,
-          failure: providerFailure({ ...codexNames, ...parseFailure(trouble), stderr: end.stderr.trim() }),
-        }
-      }
+      const usage = { complete: false }
+      const stderr = end.stderr.trim()
+      if (end.stopped === undefined && lastError !== undefined)
+        return { usage, failure: providerFailure({ ...codexNames, ...parseFailure(lastError), stderr }) }
       if (/no rollout found|no saved session|session .{0,200}? not found/i.test(end.stderr)) {
-        const message = end.stderr.trim().split("\n").at(-1) ?? ""
-        return { ...unknown, failure: providerFailure({ ...codexNames, message, code: "session-not-found" }) }
+        const message = stderr.split("\n").at(-1) ?? ""
+        return { usage, failure: providerFailure({ ...codexNames, message, code: "session-not-found" }) }
       }
-      return { ...unknown, failure: exitFailure(codexNames, end, limits) }
+      return { usage, failure: exitFailure(codexNames, end, limits) }
     },
   }
 }
@@ -119,7 +114,7 @@ function oneStep(step: Step): ParsedLine {
   return { steps: [step] }
 }
 
-/** An item that does something, as a call. MCP tools have the names that other CLIs give them. */
+/** The call of an item, if it is one. MCP tools are named as in other CLIs. */
 function callOf(type: string, item: JsonObject): { name: string; input: Json } | undefined {
   switch (type) {
     case "command_execution":
@@ -135,7 +130,7 @@ function callOf(type: string, item: JsonObject): { name: string; input: Json } |
     case "todo_list":
       return undefined
     default: {
-      // Others have come since: what they are about is their input.
+      // Item types of newer versions: all other fields are the input.
       const { id, type: _, status, result, error, aggregated_output, exit_code, ...input } = item
       return { name: type, input }
     }
@@ -155,7 +150,7 @@ function resultOf(item: JsonObject): { ok: boolean; text: string } {
   return { ok, ...toolContentOf(valueAt(item, "result", "content")) }
 }
 
-/** What this turn has used: Codex tells what the thread has. */
+/** The usage of this turn, computed from the thread's total. */
 function usageSince(before: ThreadUsage | undefined, usage: JsonObject): Usage {
   const after = threadUsage(usage)
   return after && before ? cliReportedUsage(usageBetween(before, after)) : { complete: false }
@@ -185,7 +180,7 @@ export function threadUsage(usage: JsonObject): ThreadUsage | undefined {
   }
 }
 
-/** What the words of a failure mean. They are Codex's own: what a model says never comes here. */
+/** Reads code, status and reset time from an error message of Codex, which never contains model output. */
 function parseFailure(message: string): {
   message: string
   code?: ProviderErrorCode

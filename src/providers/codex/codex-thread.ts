@@ -1,3 +1,4 @@
+// Reads the usage and model that Codex has stored for a thread.
 import { glob } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -6,11 +7,11 @@ import { objectAt, textAt } from "../read-json.ts"
 import { findInLines, readNewestLines } from "../turn/newest-lines.ts"
 import { type ThreadUsage, threadUsage } from "./codex-parser.ts"
 
-/** What Codex has written down of a thread, whoever has gone on with it meanwhile. What is undefined is not known. */
+/** Undefined values are not known. */
 export interface StoredThread {
-  /** Whether it has a file at all. */
+  /** True if the thread has a file. */
   found: boolean
-  /** What it has used so far. */
+  /** The usage so far. */
   usage?: ThreadUsage | undefined
   model?: string | undefined
 }
@@ -27,7 +28,7 @@ export async function readStoredThread(thread: string, env: Readonly<Record<stri
       }
     }
   } catch {
-    // A file that cannot be read says nothing.
+    // An unreadable file counts as not found.
   }
   return { found: false }
 }

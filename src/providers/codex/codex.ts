@@ -1,9 +1,11 @@
+// Codex as an agent: its provider, and the commands that start it.
 import { checkOptions, mustBeObject, type OptionChecks } from "../../core/checks/check-options.ts"
 import type { Price } from "../../core/usage.ts"
 import { type CliAgent, cliAgent } from "../cli-agent.ts"
 import { cliChecks } from "../option-checks.ts"
 import type { CliOptions } from "../options.ts"
 import {
+  capabilities,
   mayRunCommands,
   type Provider,
   type Step,
@@ -21,16 +23,16 @@ import { readStoredThread } from "./codex-thread.ts"
 import { type Toml, tomlValue } from "./toml.ts"
 
 export interface CodexOptions extends CliOptions {
-  /** Settings of Codex over those of its own file, as in `{ "features.web_search": true }`. Fixed with the agent. */
+  /** Codex settings that override its config file, such as `{ "features.web_search": true }`. Fixed for the agent. */
   config?: Readonly<Record<string, Toml>> | undefined
-  /** US dollars per million tokens of its model: Codex reports no cost, and `limits.costUsd` needs one. Default: that of the price list,
-   *  where `model` is in it. Fixed with the agent. */
+  /** US dollars per million tokens of its model, needed for `limits.costUsd` because Codex reports no cost. Default:
+   *  the price list's entry for `model`, if there is one. Fixed for the agent. */
   price?: Price | undefined
 }
 
 const codexChecks: OptionChecks<CodexOptions> = { ...cliChecks, config: mustBeObject, price: mustBeObject }
 
-/** Codex as an agent. */
+/** Creates an agent that works with Codex. */
 export function codex(given: CodexOptions = {}): CliAgent {
   checkOptions("codex()", given, codexChecks)
   const { config = {}, price, ...options } = given
@@ -47,32 +49,24 @@ function providerWith(extra: Config, price?: Price): Provider {
     installFolders: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g @openai/codex",
     maker: "openai",
-    can: {
-      fork: true,
-      images: true,
-      ask: false,
-      steer: false,
-      tokens: true,
-      cost: false,
-      systemPrompt: true,
-      userServers: true,
-    },
+    can: capabilities("fork", "images", "tokens", "systemPrompt", "userServers"),
     ...(price && { price }),
     model: (tier) => (tier === "strongest" ? undefined : "gpt-5.4-mini"),
     unenforcedGroups: ({ allow, permissions }) => (permissions === "bypass" ? [] : groupsOutsideSandbox(allow)),
     open(opening) {
       let before: ThreadUsage | undefined
-      /** Whether Codex has certainly kept the thread: one that was ended in its first moments is nowhere. */
-      let isKept = opening.key !== undefined
+      /** True if Codex has certainly stored the thread; it does not store one that was stopped right after its start.
+       *  */
+      let isStored = opening.key !== undefined
       const session = createJsonLinesSession(
         {
           provider: "codex",
           title: "Codex",
-          async command(turn, place) {
-            const thread = place.key === undefined ? undefined : await readStoredThread(place.key, turn.settings.env)
-            const isLost = thread?.found === false && !isKept
+          async command(turn, paths) {
+            const thread = paths.key === undefined ? undefined : await readStoredThread(paths.key, turn.settings.env)
+            const isLost = thread?.found === false && !isStored
             before = thread && !isLost ? thread.usage : zeroUsage
-            return await turnCommand(turn, isLost ? { ...place, key: undefined } : place, extra)
+            return await turnCommand(turn, isLost ? { ...paths, key: undefined } : paths, extra)
           },
           parser: ({ settings: { timeoutMs, idleTimeoutMs } }) =>
             createCodexParser({ before, timeoutMs, idleTimeoutMs }),
@@ -86,8 +80,8 @@ function providerWith(extra: Config, price?: Price): Provider {
         async turn(turn, services) {
           const { env } = turn.settings
           let isOver = false
-          // Its stream has figures at the end of the turn alone; its record has them after each answer.
-          async function count(): Promise<void> {
+          // The stream has usage only at the end of the turn; the stored thread has it after each answer.
+          async function reportUsage(): Promise<void> {
             const thread = session.key === undefined ? undefined : await readStoredThread(session.key, env)
             if (isOver || !thread?.usage || !before) return
             if (thread.model !== undefined) services.report({ type: "model", id: thread.model })
@@ -95,12 +89,12 @@ function providerWith(extra: Config, price?: Price): Provider {
           }
           const tell = (step: Step) => {
             services.report(step)
-            if (step.type === "result") void count()
+            if (step.type === "result") void reportUsage()
           }
           const end = await session.turn(turn, { ...services, report: tell })
           isOver = true
-          isKept ||= end.failure === undefined
-          // Its stream does not say what it cost, nor which model to ask the price of.
+          isStored ||= end.failure === undefined
+          // The stream does not name the model, which is needed for the price.
           const thread = session.key === undefined ? undefined : await readStoredThread(session.key, env)
           if (thread?.model !== undefined) services.report({ type: "model", id: thread.model })
           return end
@@ -114,8 +108,8 @@ function providerWith(extra: Config, price?: Price): Provider {
 
 const zeroUsage: ThreadUsage = { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 }
 
-async function turnCommand({ message, settings }: TurnRequest, place: TurnPaths, extra: Config): Promise<TurnCommand> {
-  const { key, fork, folder } = place
+async function turnCommand({ message, settings }: TurnRequest, paths: TurnPaths, extra: Config): Promise<TurnCommand> {
+  const { key, fork, folder } = paths
   const { args: common, env } = await commonCommand(settings, extra, folder)
   const args = ["exec", "--json", "--skip-git-repo-check", "--color", "never", ...common]
   for (const image of await writeImageFiles("Codex", message, folder)) args.push("--image", image)
@@ -129,8 +123,8 @@ async function terminalCommand(
 ): Promise<TerminalCommand> {
   const { args, env } = await commonCommand(settings, { check_for_update_on_startup: false, ...extra }, folder)
   const resumed = key === undefined ? [] : ["resume", key]
-  const said = prompt === undefined ? [] : ["--", prompt]
-  return { args: [...resumed, ...args, ...said], env, key, resumeHint: /codex resume ([\da-f-]{36})/g }
+  const promptArgs = prompt === undefined ? [] : ["--", prompt]
+  return { args: [...resumed, ...args, ...promptArgs], env, key, resumeHint: /codex resume ([\da-f-]{36})/g }
 }
 
 async function commonCommand(settings: TurnSettings, extra: Config, folder: string) {
@@ -145,18 +139,18 @@ async function commonCommand(settings: TurnSettings, extra: Config, folder: stri
     ...(reasoning !== undefined && { model_reasoning_effort: reasoning }),
     ...(instructions && { developer_instructions: instructions }),
     ...(systemPrompt && { model_instructions_file: await writePrivateFile(folder, "system-prompt.md", systemPrompt) }),
-    // Those of a repository that the user trusts run commands outside of the sandbox.
+    // Hooks and plugins of a trusted repository run commands outside of the sandbox.
     ...(!mayRunCommands(settings) && { "features.hooks": false, "features.plugins": false, notify: [] }),
     ...servers.config,
   }
   return { args: [...args, ...configFlags(config)], env: servers.env }
 }
 
-// `exec resume` has no --sandbox: the setting holds for both. Only who may do everything goes without a sandbox, which keeps
-// commands from writing outside of the folder, and from the network.
+// Set by config, because `exec resume` has no --sandbox flag. The sandbox keeps commands from the network and from
+// writing outside of the folder; without restrictions there is no sandbox.
 function sandboxConfig({ allow, permissions }: TurnSettings): Config {
   const parallel = { "features.multi_agent": allow.has("parallel") }
-  // It asks the person about what the sandbox refuses, and about a search it cannot ask.
+  // In a terminal Codex asks about what the sandbox refuses. It cannot ask about web searches, so they are disabled.
   if (permissions === "ask") {
     return { sandbox_mode: "read-only", approval_policy: "on-request", web_search: "disabled", ...parallel }
   }
@@ -169,7 +163,7 @@ function sandboxConfig({ allow, permissions }: TurnSettings): Config {
   }
 }
 
-/** What its sandbox does not keep it from: it reads and runs commands in any mode, if only those that change nothing. */
+/** The groups its sandbox does not refuse: in every mode Codex can read and run commands that change nothing. */
 function groupsOutsideSandbox(allow: ReadonlySet<ToolGroup>): ToolGroup[] {
   return (["read", "exec"] as const).filter((group) => !allow.has(group))
 }

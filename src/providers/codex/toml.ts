@@ -1,8 +1,9 @@
+// Writes values in TOML syntax.
 export type Toml = string | number | boolean | readonly Toml[] | { readonly [key: string]: Toml }
 
-/** A value as TOML writes it on one line. */
+/** Formats a value on one line. */
 export function tomlValue(value: Toml): string {
-  // A basic string of TOML escapes as JSON does; DEL is the one character that only TOML wants escaped.
+  // TOML strings escape like JSON strings, except that DEL must be escaped too.
   if (typeof value === "string") return JSON.stringify(value).replaceAll("\u007f", "\\u007F")
   if (typeof value !== "object") return String(value)
   if (isList(value)) return `[${value.map(tomlValue).join(", ")}]`

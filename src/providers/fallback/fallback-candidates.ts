@@ -1,26 +1,28 @@
+// The agents of a fallback as candidates, and the error if all fail.
 import type { Agent, AgentOverrides } from "../../core/agent.ts"
 import { AgentError, ModelError, ProviderError, UnsupportedError } from "../../core/errors.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { cliAgentInternals } from "../cli-agent-internals.ts"
 import { environmentDefaults } from "../environment-defaults.ts"
 import type { CliOptions } from "../options.ts"
+import { isTier } from "../provider.ts"
 import { type AutoWaitOptions, resolveAutoWait, type UsageLimit } from "../usage-limits.ts"
 
-/** One of the agents of a fallback, in its place. */
+/** One of the agents of a fallback. */
 export interface Candidate {
   readonly agent: Agent
-  /** The CLI, or the name of an agent that is none. */
+  /** The name of the CLI, or of an agent without one. */
   readonly name: string
   isInstalled(): boolean
-  /** Whether it waits for a limit to be over. */
+  /** True if it can wait until a usage limit resets. */
   readonly waitsForLimits: boolean
-  /** Whether it makes its runtime itself. */
+  /** True if it creates its own runtime. */
   readonly ownsRuntime: boolean
-  /** What of some changes is for it. */
+  /** The part of some option changes that applies to it. */
   applicableChanges(given: Partial<CliOptions>): Partial<CliOptions>
-  /** The changes by which its next run waits only for what may be waited for. */
+  /** Option changes that make its next run wait only for accepted limits. */
   limitWaitOptions(accept: (limit: UsageLimit) => boolean): Partial<CliOptions>
-  /** The changes by which it works on a runtime that is there, where it would make its own. */
+  /** Option changes that make it use an existing runtime instead of creating its own. */
   runtimeOptions(runtime: unknown): Partial<CliOptions>
 }
 
@@ -62,8 +64,8 @@ function createAgentCandidate(agent: Agent, name: string): Candidate {
   }
 }
 
-/** Whether it was the CLI or the service that failed, so that another may do better. What the caller got wrong, and bugs, go to
- *  the caller. */
+/** Returns true if the CLI or its service failed, so that another agent may succeed. Mistakes of the caller and bugs
+ *  are reported to the caller. */
 export function isFallbackReason(error: unknown): error is AgentError {
   return error instanceof ProviderError || error instanceof ModelError || error instanceof UnsupportedError
 }
@@ -73,16 +75,16 @@ export interface FailedAttempt {
   error: AgentError
 }
 
-/** The last error, with what came before it. */
+/** Creates the error of a fallback: the last failure, with all others in its details. */
 export function combineFailures(failures: readonly FailedAttempt[]): AgentError {
   const last = failures.at(-1)
   if (!last) return new AgentError("No agent was tried.")
   const { error } = last
   if (failures.length === 1) return error
   const attempts = failures.map(({ name, error: { code, message } }) => ({ provider: name, code, message }))
-  const before = attempts.slice(0, -1).map(({ provider, code }) => `${provider} (${code})`)
+  const earlier = attempts.slice(0, -1).map(({ provider, code }) => `${provider} (${code})`)
   const own = error instanceof ProviderError ? error : undefined
-  return new ProviderError(`${error.message} Before it failed: ${before.join(", ")}.`, {
+  return new ProviderError(`${error.message} Before it failed: ${earlier.join(", ")}.`, {
     code: own?.code,
     provider: last.name,
     retryable: failures.some((each) => each.error.retryable),
@@ -100,16 +102,16 @@ function earliestRetryAt(failures: readonly FailedAttempt[]): number | undefined
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
-// A model by its own name is that of the first alone, whether it was given or comes from the environment.
+// A model name, given or from the environment, applies only to the first candidate.
 function withoutOtherModel({ model, ...given }: Partial<CliOptions>, own: CliOptions): Partial<CliOptions> {
   if (model !== undefined && !isModelName(model)) return { ...given, model }
   return own.model === undefined && isModelName(environmentDefaults().model) ? { ...given, model: "" } : given
 }
 
 function isModelName(model: string | undefined): boolean {
-  return model !== undefined && !["strongest", "fast", ""].includes(model)
+  return model !== undefined && model !== "" && !isTier(model)
 }
 
-function isRuntime(value: unknown): value is Runtime {
+export function isRuntime(value: unknown): value is Runtime {
   return typeof value === "object" && value !== null && "execute" in value
 }

@@ -1,23 +1,23 @@
+// The state that the runs of one conversation with a fallback share.
 import { type AgentEvent, isDelta } from "../../core/event.ts"
 import type { Message } from "../../core/message.ts"
 import { createOwnEventFilter, foldMessages } from "../../core/trajectory.ts"
 
-/** What the runs of one conversation with a fallback share. */
 export interface FallbackConversation {
-  /** The place of the candidate that it is with, once one has answered. */
+  /** The index of the candidate that has the conversation, once one has answered. */
   committedIndex: number | undefined
   readonly events: readonly AgentEvent[]
   readonly messages: readonly Message[]
-  /** What was made or changed, as far as it is known. */
+  /** Files known to be created or changed. */
   readonly files: Set<string>
   record(event: AgentEvent): void
-  /** Stores what is new, where the conversation is archived. */
+  /** Stores new events; at the end of a run also metadata and snapshot. Undefined if nothing is archived. */
   save?: ((ended: boolean) => Promise<void>) | undefined
-  /** What the owner should know, told with the next run. */
+  /** Warnings for the next run to raise. */
   readonly warnings: string[]
 }
 
-/** One that goes on from what happened, or from what was said, before. */
+/** Creates a conversation that continues from earlier events or messages. */
 export function createFallbackConversation(
   past: { events?: readonly AgentEvent[] | undefined; messages?: readonly Message[] | undefined } = {},
 ): FallbackConversation {

@@ -1,3 +1,4 @@
+// Runs one prompt with the first candidate that succeeds, as one run.
 import { rejectOnAbort } from "../../core/abort.ts"
 import type { Run, RunResult } from "../../core/agent.ts"
 import { abortDetail, errorData, ProviderError } from "../../core/errors.ts"
@@ -13,7 +14,7 @@ import { type Candidate, combineFailures, type FailedAttempt, isFallbackReason }
 import type { FallbackConversation } from "./fallback-conversation.ts"
 import { handoffText } from "./handoff-text.ts"
 
-/** A candidate that can be sent something. */
+/** Sends prompts to one candidate. */
 export interface CandidateSender {
   send(prompt: PromptPart[], changes: Partial<CliOptions>): Run
 }
@@ -26,50 +27,49 @@ export interface FallbackRunSetup {
   prompt: PromptPart[]
   changes: Partial<CliOptions>
   conversation: FallbackConversation
-  /** Gives a candidate its seat; `runtime` is where those before it worked. */
+  /** Prepares a candidate; `runtime` is the one that earlier candidates of this run used. */
   openCandidate(candidate: Candidate, runtime: Run["runtime"]): Promise<CandidateSender>
   signal?: AbortSignal | undefined
   onEvent: CliOptions["onEvent"]
-  /** Waits for the run's turn in its session. */
+  /** Waits until the runs queued before it in the session have ended. */
   waitForTurn?: WaitForTurn | undefined
-  /** Called with its result, and that of the candidate whose it is. */
-  onEnded?: ((result: RunResult, inner: RunResult | undefined) => void) | undefined
+  /** Called with the result, and with the result of the candidate's own run. */
+  onEnded?: ((result: RunResult, candidateRun: RunResult | undefined) => void) | undefined
   dispose?: (() => Promise<void>) | undefined
 }
 
-/** One prompt to the first of several agents that can do it. It is one run, whoever does the work. */
-export function startFallbackRun(place: FallbackRunSetup): Run {
+export function startFallbackRun(setup: FallbackRunSetup): Run {
   const id = newId("run")
-  let passing: EventRelay | undefined
+  let relay: EventRelay | undefined
   return startRun({
     id,
-    agent: place.name,
+    agent: setup.name,
     depth: Number.POSITIVE_INFINITY,
-    signal: place.signal,
-    onEvent: place.onEvent,
-    dispose: place.dispose,
-    onChildEvent: (event) => passing?.relay(event),
+    signal: setup.signal,
+    onEvent: setup.onEvent,
+    dispose: setup.dispose,
+    onChildEvent: (event) => relay?.pass(event),
     onBodyError: (error) => unstartedOutcome(id, error, []),
     body(control) {
-      passing = createEventRelay(control, place)
-      return runFallback(control, place, passing)
+      relay = createEventRelay(control, setup)
+      return runFallback(control, setup, relay)
     },
   })
 }
 
-async function runFallback(control: RunControl, place: FallbackRunSetup, passing: EventRelay): Promise<RunBodyResult> {
-  const { conversation } = place
+async function runFallback(control: RunControl, setup: FallbackRunSetup, relay: EventRelay): Promise<RunBodyResult> {
+  const { conversation } = setup
   try {
-    await rejectOnAbort(place.waitForTurn?.(control.signal), control.signal)
+    await rejectOnAbort(setup.waitForTurn?.(control.signal), control.signal)
   } catch (error) {
-    // The conversation never hears of it, whoever watches the run does.
-    passing.ensureStarted()
+    // These events go to listeners of the run, but not into the conversation.
+    relay.ensureStarted()
     return unstartedOutcome(control.id, control.signal.aborted ? abortError(control.signal) : error, [])
   }
   const firstEvent = conversation.events.length
   control.setRecorder(conversation.record)
-  const { result: reached, error } = await sent(control, place, passing)
-  passing.ensureStarted()
+  const { result: reached, error } = await tryCandidates(control, setup, relay).catch((error): Attempt => ({ error }))
+  relay.ensureStarted()
   await control.endChildRuns()
   const base = reached ?? unstartedOutcome(control.id, error, []).result
   const status = control.signal.aborted ? "aborted" : base.status
@@ -80,7 +80,7 @@ async function runFallback(control: RunControl, place: FallbackRunSetup, passing
   await conversation.save?.(true)
   result.messages = reached?.messages ?? conversation.messages.slice()
   result.trajectory = trajectory(conversation.events.slice(firstEvent))
-  place.onEnded?.(result, reached)
+  setup.onEnded?.(result, reached)
   if (status === "aborted") return { result, error: abortError(control.signal) }
   return status === "failed" ? { result, error } : { result }
 }
@@ -90,29 +90,21 @@ interface Attempt {
   error?: unknown
 }
 
-async function sent(control: RunControl, place: FallbackRunSetup, passing: EventRelay): Promise<Attempt> {
-  try {
-    return await tryCandidates(control, place, passing)
-  } catch (error) {
-    return { error }
-  }
-}
-
-async function tryCandidates(control: RunControl, place: FallbackRunSetup, passing: EventRelay): Promise<Attempt> {
-  const { conversation } = place
-  const order = candidateOrder(place)
+async function tryCandidates(control: RunControl, setup: FallbackRunSetup, relay: EventRelay): Promise<Attempt> {
+  const { conversation } = setup
+  const order = candidateOrder(setup)
   const failures: FailedAttempt[] = []
   const limits = new Map<Candidate, UsageLimit>()
   const before = conversation.messages.length
-  let prompt = place.prompt
+  let prompt = setup.prompt
   let runtime: Run["runtime"]
 
   async function attempt(candidate: Candidate, accept: (limit: UsageLimit) => boolean): Promise<Attempt> {
-    const changes = { ...candidate.applicableChanges(place.changes), ...candidate.limitWaitOptions(accept) }
+    const changes = { ...candidate.applicableChanges(setup.changes), ...candidate.limitWaitOptions(accept) }
     try {
-      const seat = await place.openCandidate(candidate, runtime)
-      const run = seat.send(prompt, changes)
-      passing.follow(run)
+      const sender = await setup.openCandidate(candidate, runtime)
+      const run = sender.send(prompt, changes)
+      relay.follow(run)
       const result = await run.settled
       runtime ??= run.runtime
       for (const file of result.files ?? []) conversation.files.add(file)
@@ -122,8 +114,8 @@ async function tryCandidates(control: RunControl, place: FallbackRunSetup, passi
     }
   }
 
-  /** Whether another may do better; if not, this is how it ends. */
-  function mayMove(candidate: Candidate, { error, result }: Attempt): boolean {
+  /** Returns true if the next candidate shall try; if not, this attempt is the result. */
+  function shouldTryNext(candidate: Candidate, { error, result }: Attempt): boolean {
     if (isFallbackReason(error)) {
       failures.push({ name: candidate.name, error })
       const limit = error instanceof ProviderError ? usageLimitOf(error) : undefined
@@ -131,40 +123,40 @@ async function tryCandidates(control: RunControl, place: FallbackRunSetup, passi
       return true
     }
     const answered = result && error === undefined && result.status !== "aborted"
-    if (answered) conversation.committedIndex = place.candidates.indexOf(candidate)
+    if (answered) conversation.committedIndex = setup.candidates.indexOf(candidate)
     return false
   }
 
-  function change(from: Candidate, to: Candidate, reason: string): void {
-    passing.ensureStarted()
+  function switchCandidate(from: Candidate, to: Candidate, reason: string): void {
+    relay.ensureStarted()
     control.emit({ type: "provider-changed", from: from.name, to: to.name, reason })
     const { messages, files } = conversation
     const acted = messages.slice(before).some(({ role }) => role === "result")
     if (!acted && conversation.committedIndex === undefined) return
-    // What is asked for now follows.
-    const past = messages.filter(({ id }) => id !== passing.promptId())
-    const text = handoffText({ from: from.name, reason, messages: past, files, maxChars: place.handoffChars })
+    // The current prompt is sent after the handoff text, so it is left out there.
+    const past = messages.filter(({ id }) => id !== relay.promptId())
+    const text = handoffText({ from: from.name, reason, messages: past, files, maxChars: setup.handoffChars })
     control.emit({ type: "prompt-steered", message: userMessage(text, "host") })
-    prompt = [{ type: "text", text }, ...place.prompt]
+    prompt = [{ type: "text", text }, ...setup.prompt]
   }
 
-  let tried: Attempt = {}
+  let attempted: Attempt = {}
   for (const [nth, candidate] of order.entries()) {
     const next = order[nth + 1]
-    // Who is last waits, unless the limit of another is over sooner.
+    // The last candidate waits for its limit, unless the limit of another resets sooner.
     const isSoonest = ({ until }: UsageLimit) => limits.values().every((other) => other.until >= until)
-    tried = await attempt(candidate, next ? () => false : isSoonest)
-    if (!mayMove(candidate, tried)) return tried
-    if (next) change(candidate, next, failures.at(-1)?.error.message ?? "")
+    attempted = await attempt(candidate, next ? () => false : isSoonest)
+    if (!shouldTryNext(candidate, attempted)) return attempted
+    if (next) switchCandidate(candidate, next, failures.at(-1)?.error.message ?? "")
   }
   const [soonest] = [...limits.keys()].sort((one, other) => limitEndOf(limits, one) - limitEndOf(limits, other))
   const last = order.at(-1)
   if (soonest?.waitsForLimits && last && soonest !== last) {
-    change(last, soonest, `Nobody else is left, and the limit of ${soonest.name} is over first.`)
-    tried = await attempt(soonest, () => true)
-    if (!mayMove(soonest, tried)) return tried
+    switchCandidate(last, soonest, `Nobody else is left, and the limit of ${soonest.name} is over first.`)
+    attempted = await attempt(soonest, () => true)
+    if (!shouldTryNext(soonest, attempted)) return attempted
   }
-  return { ...tried, error: combineFailures(failures) }
+  return { ...attempted, error: combineFailures(failures) }
 }
 
 function limitEndOf(limits: ReadonlyMap<Candidate, UsageLimit>, candidate: Candidate): number {
@@ -175,33 +167,33 @@ function candidateOrder({ candidates, conversation, failover }: FallbackRunSetup
   const installed = candidates.filter((candidate) => candidate.isInstalled())
   const current = conversation.committedIndex === undefined ? undefined : candidates[conversation.committedIndex]
   if (current) return failover ? [current, ...installed.filter((each) => each !== current)] : [current]
-  // Of none, the first says what is missing.
+  // If no CLI is installed, report the first one's missing-binary error.
   return installed.length > 0 ? installed : candidates.slice(0, 1)
 }
 
-/** Tells what the run of a candidate tells as that of the fallback. */
+/** Emits the events of a candidate's run as events of the fallback's run. */
 interface EventRelay {
   follow(run: Run): void
-  relay(event: AgentEvent): void
-  /** Sees to it that the run has begun. */
+  pass(event: AgentEvent): void
+  /** Emits `run-start` if it was not emitted yet. */
   ensureStarted(): void
-  /** The id of the message that it began with. */
+  /** The id of the prompt message. */
   promptId(): string | undefined
 }
 
 function createEventRelay(control: RunControl, { name, prompt, changes, conversation }: FallbackRunSetup): EventRelay {
   const { warnings } = conversation
-  let inner: Run | undefined
-  let asked: string | undefined
+  let candidateRun: Run | undefined
+  let promptId: string | undefined
 
   function beginning(): Pick<EventOf<"run-start">, "messages" | "metadata" | "model" | "system"> {
     return { messages: [userMessage(prompt)], metadata: changes.metadata ?? {} }
   }
 
   function begin(body?: EventOf<"run-start">): void {
-    if (asked !== undefined) return
+    if (promptId !== undefined) return
     const { messages, metadata, model, system } = body ?? beginning()
-    asked = messages.findLast(({ role }) => role === "user")?.id ?? ""
+    promptId = messages.findLast(({ role }) => role === "user")?.id ?? ""
     control.emit({
       type: "run-start",
       agent: name,
@@ -212,26 +204,26 @@ function createEventRelay(control: RunControl, { name, prompt, changes, conversa
     })
     // If this fails, the save at the end of the run fails as well and reports it.
     conversation.save?.(false).catch(() => undefined)
-    if (inner?.runtime) control.setRuntime(inner.runtime)
+    if (candidateRun?.runtime) control.setRuntime(candidateRun.runtime)
     for (const message of warnings.splice(0)) control.emit({ type: "warning-raised", code: "resumed", message })
   }
 
   return {
     follow(run) {
-      inner = run
+      candidateRun = run
     },
-    relay(event) {
-      for (const text of control.takeSteered()) inner?.steer(text)
-      if (event.run !== inner?.id) {
-        return control.forward(event.parent === inner?.id ? { ...event, parent: control.id } : event)
+    pass(event) {
+      for (const text of control.takeSteered()) candidateRun?.steer(text)
+      if (event.run !== candidateRun?.id) {
+        return control.forward(event.parent === candidateRun?.id ? { ...event, parent: control.id } : event)
       }
       if (event.type === "run-start") return begin(event)
       if (event.type === "run-end") return
-      // It is stamped anew, and a copy, because the other belongs to its own run.
+      // A copy with new run id and sequence number, because the original belongs to the candidate's run.
       const { parent: _, ...body } = event
       control.emit(body as EventBody)
     },
     ensureStarted: begin,
-    promptId: () => asked,
+    promptId: () => promptId,
   }
 }

@@ -1,24 +1,32 @@
+// Opens, resumes and forks sessions with a fallback, archived as one session whichever candidate works.
 import type { Run, Session } from "../../core/agent.ts"
 import { ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { newId, type Prompt, userMessage } from "../../core/message.ts"
 import type { WaitForTurn } from "../../core/run-queue.ts"
-import { refuseForeignArchive } from "../../sessions/handle-trust.ts"
-import { createSession, sessionTrajectory } from "../../sessions/session.ts"
-import {
-  type Archive,
-  type ArchiveOptions,
-  type ArchiveSource,
-  openArchive,
-  type StoredSession,
-} from "../../sessions/session-archive.ts"
+import { createSession } from "../../sessions/session.ts"
+import type { Archive, ArchiveOptions, StoredSession } from "../../sessions/session-archive.ts"
 import { cliSessionHandle, parseSessionHandle, type SessionHandleParts } from "../../sessions/session-handle.ts"
-import { createSessionWriter, type SessionWriter, takeOverSession } from "../../sessions/session-writer.ts"
-import { type CliRunOptions, type CliSession, eventObserver } from "../cli-agent.ts"
-import { findStoredSession } from "../cli-session.ts"
-import { noHandleYetError, readSessionMetadata, sessionNotFoundError } from "../cli-session-metadata.ts"
+import {
+  createSessionStorage,
+  findStoredSession,
+  forkSessionStorage,
+  locateSession,
+  restoreOwnRuntime,
+  type SessionStorage,
+  storeConversation,
+  withSessionArchive,
+} from "../../sessions/session-storage.ts"
+import { takeOverSession } from "../../sessions/session-writer.ts"
+import { type CliRunOptions, type CliSession, combineSignals, eventObserver } from "../cli-agent.ts"
+import {
+  noHandleYetError,
+  readSessionMetadata,
+  sessionMetadata,
+  sessionNotFoundError,
+} from "../cli-session-metadata.ts"
 import type { CliOptions } from "../options.ts"
 import { mirrorTrajectoryToFile } from "../trajectory-file.ts"
-import { archiveFallbackConversation, type CandidateSessions, createCandidateSessions } from "./candidate-sessions.ts"
+import { type CandidateSessions, createCandidateSessions } from "./candidate-sessions.ts"
 import type { FallbackOptions } from "./fallback.ts"
 import type { Candidate } from "./fallback-candidates.ts"
 import { createFallbackConversation, type FallbackConversation } from "./fallback-conversation.ts"
@@ -31,133 +39,113 @@ export interface FallbackSessionSetup
   signal: AbortSignal | undefined
 }
 
-/** Opens a session with the first of several agents that can have it, or goes on with one, which is with whom it was. */
-export async function openFallbackSession(seats: FallbackSessionSetup, opening: ArchiveOptions): Promise<CliSession> {
-  const parts = opening.resume === undefined ? undefined : parseSessionHandle(opening.resume)
-  const source = opening.archive ?? parts?.folder
-  if (opening.archive === undefined && parts?.folder !== undefined) refuseForeignArchive(parts.folder, parts.id)
-  const archive = source === undefined ? undefined : openArchive(source)
-  let opened: CandidateSessions | undefined
-  try {
+/** Opens a session with the first installed candidate, or resumes one with the candidate that had it. */
+export async function openFallbackSession(setup: FallbackSessionSetup, opening: ArchiveOptions): Promise<CliSession> {
+  const { parts, source } = locateSession(opening, () => undefined)
+  return await withSessionArchive(source, async (archive) => {
     const stored = archive && parts ? await findStoredSession(archive, parts.id) : undefined
     const earlier = parts && resumePartsOf(parts, stored, archive)
-    const first = earlier ? requireCandidate(seats, earlier) : firstInstalled(seats)
+    const first = earlier ? requireCandidate(setup, earlier) : firstInstalled(setup)
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const id = parts?.id ?? newId("s")
     const conversation = createFallbackConversation({ events: stored?.events })
-    const place = { ...seats, changes: { ...readSessionMetadata(stored?.record.head)?.options, ...seats.changes } }
-    opened = createCandidateSessions(place.changes)
-    // What is wrong with the options is told here, and not by the first run.
-    await opened.open(first, earlier && { resume: cliSessionHandle({ ...earlier, id }) })
-    if (earlier) conversation.committedIndex = seats.candidates.indexOf(first)
-    if (stored) conversation.warnings.push(...(await opened.restore(first, stored.snapshot)))
-    const keeping = archive && source !== undefined ? { archive, source, writer } : undefined
-    return createFallbackSession(place, conversation, opened, id, keeping)
-  } catch (error) {
-    await opened?.close()
-    await archive?.close()
-    throw error
-  }
-}
-
-interface OpenFallbackArchive {
-  archive: Archive
-  source: ArchiveSource
-  writer: SessionWriter | undefined
+    const changes = { ...readSessionMetadata(stored?.record.head)?.options, ...setup.changes }
+    const sessions = createCandidateSessions(changes)
+    try {
+      // Opened now, so that wrong options are reported here and not by the first run.
+      await sessions.open(first, earlier && { resume: cliSessionHandle({ ...earlier, id }) })
+      if (earlier) conversation.committedIndex = setup.candidates.indexOf(first)
+      if (stored) conversation.warnings.push(...(await restoreOwnRuntime(sessions.runtimeOf(first), stored.snapshot)))
+      const storage = createSessionStorage(archive, source, { id, agent: setup.name, writer })
+      return createFallbackSession({ ...setup, changes }, conversation, sessions, id, storage)
+    } catch (error) {
+      await sessions.close()
+      throw error
+    }
+  })
 }
 
 function createFallbackSession(
-  seats: FallbackSessionSetup,
+  setup: FallbackSessionSetup,
   conversation: FallbackConversation,
-  opened: CandidateSessions,
+  sessions: CandidateSessions,
   id: string,
-  keeping: OpenFallbackArchive | undefined,
+  storage: SessionStorage | undefined,
 ): CliSession {
-  const { own, candidates, changes } = seats
-  const archive = keeping?.archive
-  const writer = keeping && (keeping.writer ?? createSessionWriter(keeping.archive, id, seats.name))
-  let completedAt: number | undefined
-  const current = () => candidates[conversation.committedIndex ?? -1] ?? opened.first()
-  if (writer)
-    archiveFallbackConversation(writer, conversation, changes, () => ({
-      parts: candidateHandleParts(current(), opened),
-      ...opened.runtimeOf(current()),
-    }))
-  const { trajectoryPath: file } = own
-  if (file !== undefined)
-    mirrorTrajectoryToFile(conversation, file, () => sessionTrajectory(id, conversation.events, completedAt))
+  const { own, candidates } = setup
+  const current = () => candidates[conversation.committedIndex ?? -1] ?? sessions.first()
+  if (storage) {
+    storeConversation(storage.writer, conversation, () => {
+      const { provider = "", key, cwd } = candidateHandleParts(current(), sessions)
+      const { model, reasoning, instructions } = setup.changes
+      const options = { model, reasoning, instructions, systemPrompt: undefined }
+      const head = sessionMetadata({ provider, key, cwd, approved: [], options })
+      return { head, ...sessions.runtimeOf(current()) }
+    })
+  }
 
   function start(prompt: Prompt, sent: CliRunOptions = {}, turn: WaitForTurn): Run {
     const { signal, from, onEvent = own.onEvent, logger = own.logger, ...changes } = sent
     if (from) throw new ConfigError("session.send: from cannot change within a session. Give it to agent.run().")
-    const signals = [seats.signal, signal].filter((each) => each !== undefined)
     return startFallbackRun({
-      ...seats,
+      ...setup,
       conversation,
       changes,
       prompt: userMessage(prompt).parts.filter((part) => part.type !== "summary"),
-      signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
+      signal: combineSignals(setup.signal, signal),
       onEvent: eventObserver({ onEvent, logger }),
       async waitForTurn(signal) {
         await turn(signal)
-        await writer?.claim()
+        await storage?.writer.claim()
       },
       async openCandidate(candidate, runtime) {
-        const session = opened.get(candidate) ?? (await opened.open(candidate, candidate.runtimeOptions(runtime)))
+        const session = sessions.get(candidate) ?? (await sessions.open(candidate, candidate.runtimeOptions(runtime)))
         return { send: (parts, more) => session.send(parts, more) }
       },
     })
   }
 
-  return createSession<CliRunOptions>({
+  const created = createSession<CliRunOptions>({
     id,
-    archive: archive && { folder: archive.folder, directory: archive.directory(id) },
+    storage,
     handle() {
       if (conversation.events.length === 0) throw noHandleYetError(id)
-      return cliSessionHandle({ ...candidateHandleParts(current(), opened), id, folder: archive?.folder })
+      return cliSessionHandle({ ...candidateHandleParts(current(), sessions), id, folder: storage?.archive.folder })
     },
-    runtime: opened.runtimeOf(current()).runtime,
+    runtime: sessions.runtimeOf(current()).runtime,
     start,
     messages: () => conversation.messages,
     events: () => conversation.events,
-    fork: () => forkFallbackSession(seats, conversation, opened, current(), keeping?.source),
-    async close() {
-      try {
-        await opened.close()
-      } finally {
-        completedAt = (await writer?.close()) ?? Date.now()
-      }
-      return completedAt
-    },
+    fork: () => forkFallbackSession(setup, conversation, sessions, current(), storage),
+    close: sessions.close,
   })
+  if (own.trajectoryPath !== undefined) mirrorTrajectoryToFile(conversation, own.trajectoryPath, created.trajectory)
+  return created
 }
 
-/** Another session that goes on from here, with the same agent; this one stays as it is. */
+/** Creates a session with the same candidate that continues from here; this one stays unchanged. */
 async function forkFallbackSession(
-  seats: FallbackSessionSetup,
-  { events, committedIndex: committed, files }: FallbackConversation,
-  opened: CandidateSessions,
+  setup: FallbackSessionSetup,
+  { events, committedIndex, files }: FallbackConversation,
+  sessions: CandidateSessions,
   current: Candidate | undefined,
-  source: ArchiveSource | undefined,
+  storage: SessionStorage | undefined,
 ): Promise<CliSession> {
-  const session = opened.get(current)
+  const session = sessions.get(current)
   if (!current || !session?.fork) throw new UnsupportedError(`fork: ${current?.name} cannot fork a conversation.`)
-  const copies = createCandidateSessions(seats.changes)
+  const copies = createCandidateSessions(setup.changes)
   copies.add(current, await session.fork())
   const copy = createFallbackConversation({ events })
-  copy.committedIndex = committed
+  copy.committedIndex = committedIndex
   for (const file of files) copy.files.add(file)
   const id = newId("s")
-  if (source === undefined) return createFallbackSession(seats, copy, copies, id, undefined)
-  const archive = openArchive(source)
-  const writer = createSessionWriter(archive, id, seats.name)
-  for (const event of events) writer.addEvent(event)
-  const made = createFallbackSession(seats, copy, copies, id, { archive, source, writer })
-  await copy.save?.(true)
-  return made
+  const forked = forkSessionStorage(storage, { id, agent: setup.name, events })
+  const created = createFallbackSession(setup, copy, copies, id, forked)
+  if (forked) await copy.save?.(true)
+  return created
 }
 
-/** What a session goes on with, by its handle and what is stored of it. */
+/** The provider, key and folder to resume with: the stored ones, else those of the handle. */
 function resumePartsOf(
   parts: SessionHandleParts,
   stored: StoredSession | undefined,
@@ -184,17 +172,17 @@ function firstInstalled({ candidates }: FallbackSessionSetup): Candidate {
   throw new ConfigError("fallback: there is no agent. Give at least one.")
 }
 
-/** What finds the conversation with a candidate again. */
+/** The handle parts by which the conversation with a candidate can be resumed. */
 function candidateHandleParts(
   candidate: Candidate | undefined,
-  opened: CandidateSessions,
+  sessions: CandidateSessions,
 ): Omit<SessionHandleParts, "id"> {
-  const session: Session | undefined = opened.get(candidate)
+  const session: Session | undefined = sessions.get(candidate)
   const { provider = candidate?.name, key, cwd } = (session && handlePartsOf(session)) ?? {}
   return { provider, key, cwd }
 }
 
-// One whose CLI has not named its conversation has no handle.
+// A session has no handle until its CLI has named the conversation.
 function handlePartsOf(session: Session): SessionHandleParts | undefined {
   try {
     return parseSessionHandle(session.handle)

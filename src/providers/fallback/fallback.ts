@@ -1,3 +1,4 @@
+// Combines several agents into one: when one fails or reaches its usage limit, the next takes over.
 import type { Agent, Run, RunResult } from "../../core/agent.ts"
 import { getAgentSpec } from "../../core/agent-spec.ts"
 import {
@@ -15,29 +16,28 @@ import { type Prompt, type PromptPart, userMessage } from "../../core/message.ts
 import { trajectory } from "../../core/trajectory.ts"
 import { createHiddenField } from "../../core/values/hidden-field.ts"
 import { isAgent } from "../../runtime/bindings.ts"
-import type { Runtime } from "../../runtime/runtime.ts"
 import { type CliAgent, eventObserver } from "../cli-agent.ts"
 import { cliAgentInternals } from "../cli-agent-internals.ts"
 import type { CliOptions } from "../options.ts"
 import { mirrorTrajectoryToFile } from "../trajectory-file.ts"
-import { type Candidate, createCandidates } from "./fallback-candidates.ts"
+import { createCandidates, isRuntime } from "./fallback-candidates.ts"
 import { createFallbackConversation } from "./fallback-conversation.ts"
 import { startFallbackRun } from "./fallback-run.ts"
 import { openFallbackSession } from "./fallback-session.ts"
 
 export interface FallbackOptions
   extends Pick<CliOptions, "name" | "description" | "autoWait" | "logger" | "onEvent" | "trajectoryPath"> {
-  /** Whether a conversation goes on with the next agent, told what happened so far, when the one it is with reaches its limit or
-   *  fails. Default false: it stays with the first that answered. */
+  /** Whether a conversation moves on to the next agent, with a summary of what happened so far, when its agent reaches
+   *  its usage limit or fails. Default false: it stays with the first agent that answered. */
   failover?: boolean | undefined
-  /** How many characters what the next one is told may have. Default 8,000. */
+  /** The maximal length of that summary in characters. Default 8,000. */
   handoffChars?: number | undefined
 }
 
-/** Several agents as one: the first that is installed does the work, and where it fails on its first prompt, or its limit is
- *  reached, the next one does, which `provider-changed` tells. What the caller got wrong is never tried elsewhere. A limit is
- *  waited for only where nobody is left. Where all fail, the error is the last one, with all of them in its details. `limits` hold for
- *  each that tries. */
+/** Combines several agents. The first installed agent works. If it fails on its first prompt or reaches its usage
+ *  limit, the next one does, and the run emits `provider-changed`. Mistakes of the caller are not retried with another
+ *  agent. The run waits for a limit only if no agent is left. If all fail, the error is the last one, with all of them
+ *  in its details. `limits` apply to each agent separately. */
 export function fallback(...given: [Agent, ...Agent[]] | [Agent, ...Agent[], FallbackOptions]): CliAgent {
   const all: readonly (Agent | FallbackOptions)[] = given
   const agents = all.filter(isAgentArgument)
@@ -51,7 +51,7 @@ export function fallback(...given: [Agent, ...Agent[]] | [Agent, ...Agent[], Fal
   return fallbackAgent(agents, first, others[0] ?? {})
 }
 
-// Which run of which candidate a result came from, so that `from` goes on with it.
+// The candidate and its own result behind each result, so that `from` can continue it.
 const originOfResult = createHiddenField<{ candidate: number; result: RunResult }>()
 
 function fallbackAgent(agents: readonly Agent[], first: Agent, options: FallbackOptions): CliAgent {
@@ -60,11 +60,11 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
   const name = options.name ?? "fallback"
   const current = () => candidates.find((candidate) => candidate.isInstalled()) ?? candidates[0]
   const currentAgent = () => current()?.agent ?? first
-  const place = { name, failover: options.failover ?? false, handoffChars: options.handoffChars }
+  const common = { name, failover: options.failover ?? false, handoffChars: options.handoffChars }
 
   function cliOf(what: string): CliAgent {
     const found = currentAgent()
-    // Who has what is behind a CLI is one.
+    // The cast holds: only a CLI agent has internals.
     if (cliAgentInternals.get(found)) return found as CliAgent
     throw new UnsupportedError(`${what}: "${found.name}" is no coding CLI.`)
   }
@@ -76,7 +76,8 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
       return current()?.name ?? name
     },
     get runtime() {
-      return runtimeOf(current())
+      const runtime = current()?.agent.runtime
+      return isRuntime(runtime) ? runtime : undefined
     },
     run(prompt, { signal, from, ...given } = {}) {
       const { own, changes } = splitOptions(options, given)
@@ -88,7 +89,7 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
       const { trajectoryPath: file } = own
       if (file !== undefined) mirrorTrajectoryToFile(conversation, file, () => trajectory(conversation.events))
       return startFallbackRun({
-        ...place,
+        ...common,
         candidates,
         conversation,
         prompt: promptParts(prompt),
@@ -96,18 +97,19 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
         signal,
         onEvent: eventObserver(own),
         async openCandidate(candidate, runtime) {
-          const goesOn = origin && candidates[origin.candidate] === candidate ? { from: origin.result } : {}
+          const continued = origin && candidates[origin.candidate] === candidate ? { from: origin.result } : {}
           return {
             send(parts, more) {
-              const run = candidate.agent.run(parts, { ...more, ...candidate.runtimeOptions(runtime), ...goesOn })
+              const run = candidate.agent.run(parts, { ...more, ...candidate.runtimeOptions(runtime), ...continued })
               runs.push(run)
               return run
             },
           }
         },
-        onEnded(result, inner) {
-          const { committedIndex: committed } = conversation
-          if (inner && committed !== undefined) originOfResult.set(result, { candidate: committed, result: inner })
+        onEnded(result, candidateResult) {
+          const { committedIndex } = conversation
+          if (candidateResult && committedIndex !== undefined)
+            originOfResult.set(result, { candidate: committedIndex, result: candidateResult })
         },
         async dispose() {
           for (const run of runs.toReversed()) await run[Symbol.asyncDispose]()
@@ -117,13 +119,13 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
     async session({ signal, archive, resume, recording: _, keepPrompt, ...given } = {}) {
       if (keepPrompt) throw new ConfigError(cannotKeepPrompt)
       const { own, changes } = splitOptions(options, given)
-      const seats = { ...place, candidates: createCandidates(agents, own.autoWait), own, changes, signal }
-      return await openFallbackSession(seats, { archive, resume })
+      const setup = { ...common, candidates: createCandidates(agents, own.autoWait), own, changes, signal }
+      return await openFallbackSession(setup, { archive, resume })
     },
     describe: () => currentAgent().describe(),
-    interactive: async (prompt, asked) => cliOf("interactive()").interactive(prompt, asked),
-    checkHealth: async (asked) => cliOf("checkHealth()").checkHealth(asked),
-    checkLimit: async (asked) => cliOf("checkLimit()").checkLimit(asked),
+    interactive: async (prompt, given) => cliOf("interactive()").interactive(prompt, given),
+    checkHealth: async (given) => cliOf("checkHealth()").checkHealth(given),
+    checkLimit: async (given) => cliOf("checkLimit()").checkLimit(given),
     async spec() {
       const specs = await Promise.all(agents.map((each) => getAgentSpec(each)))
       const [spec = { tools: [], agents: [] }] = specs
@@ -136,7 +138,7 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
     },
     with(overrides) {
       const { own, changes } = splitOptions(options, overrides)
-      const changed = candidates.map(({ agent, applicableChanges: of }) => agent.with(of(changes)))
+      const changed = candidates.map(({ agent, applicableChanges }) => agent.with(applicableChanges(changes)))
       return fallbackAgent(changed, changed[0] ?? first, own)
     },
   }
@@ -148,11 +150,12 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
 }
 
 const cannotKeepPrompt =
-  "session: keepPrompt is not supported by a fallback, which does not store the instructions of its agents. Give the agents the instructions that they are to have."
+  "session: keepPrompt is not supported by a fallback, which does not store the instructions of its agents. " +
+  "Give the agents the instructions that they are to have."
 
 const fallbackOptionKeys = ["name", "description", "autoWait", "logger", "onEvent", "trajectoryPath"] as const
 
-/** What of some changes is for the fallback itself, and what is for its agents. */
+/** Separates option changes for the fallback itself from those for its agents. */
 function splitOptions(options: FallbackOptions, { ...changes }: Partial<CliOptions>) {
   const own: FallbackOptions = { ...options }
   for (const key of fallbackOptionKeys) {
@@ -176,12 +179,6 @@ function requireOrigin(from: RunResult): { candidate: number; result: RunResult 
 
 function promptParts(prompt: Prompt): PromptPart[] {
   return userMessage(prompt).parts.filter((part) => part.type !== "summary")
-}
-
-function runtimeOf(candidate: Candidate | undefined): Runtime | undefined {
-  const runtime = candidate?.agent.runtime
-  // Whoever can do this is one.
-  return runtime && "execute" in runtime ? (runtime as Runtime) : undefined
 }
 
 const fallbackChecks: OptionChecks<FallbackOptions> = {

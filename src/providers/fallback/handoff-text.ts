@@ -1,26 +1,27 @@
+// Writes the summary with which one agent takes over the work of another.
 import { type AssistantMessage, type Message, messageText } from "../../core/message.ts"
 import { indentFurtherLines, oneLine } from "../../core/text/tagged-text.ts"
 
 export interface Handoff {
-  /** Who cannot go on, and why. */
+  /** The agent that cannot continue, and why. */
   from: string
   reason: string
-  /** What was said and done so far. */
+  /** The conversation so far. */
   messages: readonly Message[]
-  /** What is known to have been made or changed. */
+  /** Files known to be created or changed. */
   files: Iterable<string>
   /** At least 2,000. Default 8,000. */
   maxChars?: number | undefined
 }
 
-/** What an agent must know that goes on where another cannot: what was asked, what was done, which files changed, and what was said
- *  last. Of what is too long the newest stays. */
+/** Lists the prompts, the calls, the changed files and the last answer. If something is too long, the newest part is
+ *  kept. */
 export function handoffText({ from, reason, messages, files, maxChars = 8000 }: Handoff): string {
-  // What is left beside the words of our own.
+  // Leaves 900 characters for the fixed text.
   const room = maxChars - 900
   const parts = [
-    `You take over the work of another agent (${from}), which cannot go on: ${truncate(oneLine(reason), 300)} This is from its record. What it did is done: look at how things ` +
-      "stand before you do any of it again.",
+    `You take over the work of another agent (${from}), which cannot go on: ${truncate(oneLine(reason), 300)} ` +
+      "This is from its record. What it did is done: look at how things stand before you do any of it again.",
     section("Asked so far, the newest last", messages.flatMap(userPromptsIn), room * 0.35),
     section("Done so far, the newest last", describeCalls(messages), room * 0.3),
     section("Files made or changed", [...files], room * 0.1),
@@ -44,7 +45,7 @@ function section(title: string, entries: readonly string[], maxChars: number): s
   return [`${title}:`, ...(omitted > 0 ? [`- (${omitted} before these are left out)`] : []), ...kept].join("\n")
 }
 
-// Without what we have said ourselves, such as another handoff.
+// Skips messages of the host, such as an earlier handoff.
 function userPromptsIn(message: Message): string[] {
   const text = message.role === "user" && message.origin !== "host" ? messageText(message).trim() : ""
   return text === "" ? [] : [text]
@@ -76,6 +77,6 @@ function describeCalls(messages: readonly Message[]): string[] {
   })
 }
 
-function truncate(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, Math.max(0, most - 1)).trimEnd()}…` : text
+function truncate(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, Math.max(0, maxLength - 1)).trimEnd()}…` : text
 }

@@ -1,41 +1,42 @@
+// A temporary home folder for one turn of Gemini CLI: links to the user's files, with our own settings. Gemini CLI
+// reads settings only from files, and the user's settings must not be changed.
 import { lstat, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { ConfigError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { makePrivateFolder, privateFileMode } from "../../core/private-files.ts"
-import type { JsonObject } from "../read-json.ts"
+import { isJsonObject, type JsonObject } from "../read-json.ts"
 
-/** A home for one turn of Gemini CLI: the user's own, seen through links, but for the settings. It takes settings from files alone, and
- *  the user's are not ours to change. */
 export interface GeminiHome {
   readonly env: { readonly GEMINI_CLI_HOME: string }
-  /** Brings home what it has made new, and leaves nothing. */
+  /** Moves new files into the user's home and removes the folder. */
   close(): Promise<void>
 }
 
-/** `within`: a private folder, which holds it. */
+/** Creates the home inside `within`, a private folder. */
 export async function createGeminiHome(
   env: Readonly<Record<string, string>>,
   settings: JsonObject,
   within: string,
 ): Promise<GeminiHome> {
-  const own = userGeminiFolder(env)
+  const userFolder = userGeminiFolder(env)
   const folder = join(within, "home")
-  const seen = join(folder, ".gemini")
+  const linked = join(folder, ".gemini")
   const close = async () => {
-    await moveNewFilesHome(seen, own)
+    await moveNewFilesHome(linked, userFolder)
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    await makePrivateFolder(seen)
-    // Where it keeps conversations: made first, so that those of this turn are there.
-    await makePrivateFolder(join(own, "tmp"))
-    for (const name of await readdir(own)) {
-      if (name !== settingsFile) await symlink(join(own, name), join(seen, name))
+    await makePrivateFolder(linked)
+    // The folder of conversations must exist before it is linked, so that new conversations are stored in the user's
+    // home.
+    await makePrivateFolder(join(userFolder, "tmp"))
+    for (const name of await readdir(userFolder)) {
+      if (name !== settingsFile) await symlink(join(userFolder, name), join(linked, name))
     }
-    const merged = merge(await readSettings(join(own, settingsFile)), settings)
-    await writeFile(join(seen, settingsFile), JSON.stringify(merged), { mode: privateFileMode })
+    const merged = merge(await readSettings(join(userFolder, settingsFile)), settings)
+    await writeFile(join(linked, settingsFile), JSON.stringify(merged), { mode: privateFileMode })
   } catch (error) {
     await close()
     throw error
@@ -43,8 +44,8 @@ export async function createGeminiHome(
   return { env: { GEMINI_CLI_HOME: folder }, close }
 }
 
-/** Gives the record of a conversation another name. Over ACP a conversation that is loaded begins a record of its own, named by the
- *  minute; within the minute of the first that would be the same file, and what was said would be lost. */
+/** Renames the stored conversation. Over ACP a loaded conversation starts a new file named by the minute; in the same
+ *  minute that would overwrite the old one. */
 export async function renameSessionRecord(env: Readonly<Record<string, string>>, key: string): Promise<void> {
   const projects = join(userGeminiFolder(env), "tmp")
   const ending = `-${key.slice(0, 8)}.jsonl`
@@ -63,13 +64,13 @@ function userGeminiFolder(env: Readonly<Record<string, string>>): string {
 
 const settingsFile = "settings.json"
 
-// What is no link was made, or replaced, by this turn.
-async function moveNewFilesHome(seen: string, own: string): Promise<void> {
-  for (const name of await readdir(seen).catch(() => [])) {
-    const path = join(seen, name)
+// Files that are no links were created or replaced by this turn.
+async function moveNewFilesHome(linked: string, userFolder: string): Promise<void> {
+  for (const name of await readdir(linked).catch(() => [])) {
+    const path = join(linked, name)
     if (name === settingsFile || (await lstat(path)).isSymbolicLink()) continue
-    // Another turn may have brought one home meanwhile: of a folder, the first stays.
-    await rename(path, join(own, name)).catch(() => undefined)
+    // Another turn may have moved the same name. A folder that exists is not replaced.
+    await rename(path, join(userFolder, name)).catch(() => undefined)
   }
 }
 
@@ -85,7 +86,7 @@ async function readSettings(path: string): Promise<JsonObject> {
   }
 }
 
-// It allows them; a string may hold what looks like one.
+// Gemini CLI allows comments in settings. Strings may contain comment characters.
 function withoutComments(text: string): string {
   return text.replace(/("(?:[^"\\]|\\[\s\S])*"?)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (_, string) => string ?? "")
 }
@@ -97,9 +98,5 @@ function merge(base: JsonObject, over: JsonObject): JsonObject {
 }
 
 function mergeValue(base: Json | undefined, over: Json): Json {
-  return isObject(base) && isObject(over) ? merge(base, over) : over
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
+  return isJsonObject(base) && isJsonObject(over) ? merge(base, over) : over
 }

@@ -1,3 +1,4 @@
+// Parses the JSON lines that Gemini CLI writes during one turn.
 import { cliReportedUsage, type Usage } from "../../core/usage.ts"
 import type { Step, TurnSettings } from "../provider.ts"
 import { exitFailure, providerFailure } from "../provider-failure.ts"
@@ -7,17 +8,16 @@ import type { LineParser } from "../turn/json-lines-session.ts"
 
 const geminiNames = { provider: "gemini", title: "Gemini CLI" }
 
-/** Reads the stream of one turn of Gemini CLI. */
 export function createGeminiParser(
   limits: Pick<TurnSettings, "timeoutMs" | "idleTimeoutMs" | "reasoning">,
 ): LineParser {
-  /** What the model has said since its last call: it comes in pieces only. */
-  let said = ""
+  /** The text since the last call; Gemini CLI writes only pieces of it. */
+  let pendingText = ""
   const changes = new Map<string, string>()
 
-  function whole(): Step[] {
-    const text = said
-    said = ""
+  function flushText(): Step[] {
+    const text = pendingText
+    pendingText = ""
     return text === "" ? [] : [{ type: "text", text }]
   }
 
@@ -29,13 +29,13 @@ export function createGeminiParser(
       case "message": {
         const text = textAt(line, "content") ?? ""
         if (textAt(line, "role") !== "assistant" || text === "") return []
-        said += text
+        pendingText += text
         return [{ type: "text", text, delta: true }]
       }
       case "tool_use": {
         const [name = "", path] = [textAt(line, "tool_name"), textAt(line, "parameters", "file_path")]
         if (path !== undefined && (name === "write_file" || name === "replace")) changes.set(id, path)
-        return [...whole(), { type: "call", id, name, input: valueAt(line, "parameters") ?? {} }]
+        return [...flushText(), { type: "call", id, name, input: valueAt(line, "parameters") ?? {} }]
       }
       case "tool_result":
         return resultSteps(line, id)
@@ -61,9 +61,10 @@ export function createGeminiParser(
     read(line) {
       if (textAt(line, "type") !== "result") return { steps: steps(line) }
       const usage = usageOf(objectAt(line, "stats"))
-      if (textAt(line, "status") === "success") return { steps: whole(), end: { usage } }
+      if (textAt(line, "status") === "success") return { steps: flushText(), end: { usage } }
       const message = textAt(line, "error", "message") ?? "the turn failed"
-      return { steps: whole(), end: { usage, failure: providerFailure({ ...geminiNames, ...parseFailure(message) }) } }
+      const failure = providerFailure({ ...geminiNames, ...parseFailure(message) })
+      return { steps: flushText(), end: { usage, failure } }
     },
     readExit: (end) => ({ usage: { complete: false }, failure: failureOfExit(end, limits) }),
   }
@@ -83,7 +84,7 @@ function initSteps(line: JsonObject): Step[] {
   ]
 }
 
-// What was thought counts in the total alone.
+// Reasoning tokens are only included in the total.
 function usageOf(stats: JsonObject): Usage {
   const [input, output, total] = ["input_tokens", "output_tokens", "total_tokens"].map((name) => numberAt(stats, name))
   if (input === undefined || output === undefined) return { complete: false }
@@ -92,7 +93,7 @@ function usageOf(stats: JsonObject): Usage {
   return cliReportedUsage({ complete: true, input, output: output + reasoning, cacheRead, reasoning })
 }
 
-/** What it says of a failure holds the service's own answer. */
+/** Reads the status of the service's answer, which the error message contains. */
 function parseFailure(message: string): { message: string; status?: number; code?: "connection" } {
   const status = Number(/"code":\s*(\d{3})\b/.exec(message)?.[1] ?? Number.NaN)
   if (!Number.isNaN(status)) return { message, status }
@@ -100,10 +101,11 @@ function parseFailure(message: string): { message: string; status?: number; code
 }
 
 function failureOfExit(end: CliProcessEnd, limits: Pick<TurnSettings, "timeoutMs" | "idleTimeoutMs">) {
-  const tried = [...end.stderr.matchAll(/^.*failed with status (\d{3}).*$/gim)].at(-1)
-  // It tries for minutes and tells of that there alone: who ends it for its silence knows why it was silent.
-  if (tried && end.stopped !== "timeout") {
-    return providerFailure({ ...geminiNames, message: tried[0], status: Number(tried[1]), stderr: end.stderr.trim() })
+  const retried = [...end.stderr.matchAll(/^.*failed with status (\d{3}).*$/gim)].at(-1)
+  // Gemini CLI retries for minutes and reports that only on standard error, which explains an idle time-out.
+  if (retried && end.stopped !== "timeout") {
+    const [message, status] = retried
+    return providerFailure({ ...geminiNames, message, status: Number(status), stderr: end.stderr.trim() })
   }
   if (end.stopped !== undefined || end.error) return exitFailure(geminiNames, end, limits)
   const [lost] =

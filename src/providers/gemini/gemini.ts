@@ -1,3 +1,4 @@
+// Gemini CLI as an agent: its provider, and the commands, settings and policies that start it.
 import { randomUUID } from "node:crypto"
 import { mkdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -9,6 +10,8 @@ import { cliChecks } from "../option-checks.ts"
 import type { CliOptions } from "../options.ts"
 import {
   type CliServer,
+  capabilities,
+  grantedGroups,
   groupsReachableByShell,
   mayRunCommands,
   type Provider,
@@ -24,13 +27,13 @@ import { createGeminiHome, renameSessionRecord } from "./gemini-home.ts"
 import { createGeminiParser } from "./gemini-parser.ts"
 
 export interface GeminiOptions extends CliOptions {
-  /** "acp": one process for a whole session, which can ask (`permissions: "ask"`) and takes images. Default: one a turn. */
+  /** "acp": one process per session, which supports `permissions: "ask"` and images. Default: one process per turn. */
   protocol?: "acp" | undefined
 }
 
 const geminiChecks: OptionChecks<GeminiOptions> = { ...cliChecks, protocol: mustBeOneOf("acp") }
 
-/** Gemini CLI as an agent. */
+/** Creates an agent that works with Gemini CLI. */
 export function gemini(given: GeminiOptions = {}): CliAgent {
   checkOptions("gemini()", given, geminiChecks)
   const { protocol, ...options } = given
@@ -44,16 +47,7 @@ export const geminiProvider: Provider = {
   installFolders: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
   install: "npm install -g @google/gemini-cli",
   maker: "google",
-  can: {
-    fork: false,
-    images: false,
-    ask: false,
-    steer: false,
-    tokens: false,
-    cost: false,
-    systemPrompt: true,
-    userServers: true,
-  },
+  can: capabilities("systemPrompt", "userServers"),
   model: (tier) => (tier === "strongest" ? "pro" : "flash"),
   unenforcedGroups: groupsReachableByShell,
   open: (opening) =>
@@ -67,15 +61,15 @@ export const geminiProvider: Provider = {
       opening,
     ),
   async terminalCommand({ settings, prompt, key, folder }) {
-    const fresh = randomUUID()
+    const newSessionId = randomUUID()
     const home = await createGeminiHome(settings.env, await createSettings(settings, folder), folder)
-    const named = key === undefined ? ["--session-id", fresh] : ["--resume", key]
-    // In one word, for one that begins with a dash.
-    const said = prompt === undefined ? [] : [`--prompt-interactive=${prompt}`]
+    const named = key === undefined ? ["--session-id", newSessionId] : ["--resume", key]
+    // One argument, because the prompt may start with a dash.
+    const promptArgs = prompt === undefined ? [] : [`--prompt-interactive=${prompt}`]
     return {
-      args: [...(await commonFlags(settings, folder)), ...named, ...said],
+      args: [...(await commonFlags(settings, folder)), ...named, ...promptArgs],
       env: { ...home.env, ...(await writeVariables(settings, folder)) },
-      key: key ?? fresh,
+      key: key ?? newSessionId,
       resumeHint: /gemini --resume '?([\da-f-]{36})/g,
       close: home.close,
     }
@@ -118,7 +112,7 @@ async function commonFlags(settings: TurnSettings, folder: string): Promise<stri
   const args = ["--skip-trust"]
   if (permissions === "bypass") args.push("--approval-mode", "yolo")
   else args.push("--policy", await writePrivateFile(folder, "policy.toml", policyOf(settings)))
-  // Where none is allowed, a name that none has keeps all of the user's out.
+  // A name that does not exist excludes all servers of the user.
   const names = [...servers.map((each) => each.name), ...userServers]
   for (const name of names.length > 0 ? names : ["none"]) {
     args.push("--allowed-mcp-server-names", name)
@@ -130,7 +124,7 @@ async function commonFlags(settings: TurnSettings, folder: string): Promise<stri
 async function createSettings({ servers, instructions }: TurnSettings, folder: string): Promise<JsonObject> {
   const settings: JsonObject = {
     mcpServers: serversConfig(servers),
-    // Its cleaning up takes the records of conversations away that another turn has just begun.
+    // Its clean-up could delete conversations that another turn has just started.
     general: { sessionRetention: { enabled: false } },
   }
   if (!instructions) return settings
@@ -146,7 +140,8 @@ async function writeVariables(settings: TurnSettings, folder: string): Promise<R
   return { ...prompt, ...(await writeSystemSettings(settings, folder)) }
 }
 
-/** Hooks and commands of the repository, left out where no commands may run: only the settings of the system are above its own. */
+/** Disables hooks and commands of the repository if commands are not allowed. Only system settings override those of
+ *  the repository. */
 async function writeSystemSettings(settings: TurnSettings, folder: string): Promise<Record<string, string>> {
   if (mayRunCommands(settings)) return {}
   const variable = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
@@ -172,20 +167,20 @@ const toolsOfGroup: Record<ToolGroup, readonly string[]> = {
   interaction: ["ask_user"],
 }
 
-// Its own notes and skills touch nothing.
+// Task lists and skills have no effects outside of the CLI.
 const alwaysGranted = ["write_todos", "activate_skill", "update_topic", "complete_task"]
 
-/** What is not named is refused, so that a tool of tomorrow is too. */
+/** Refuses tools that are not listed, so that tools of newer versions are refused too. */
 function policyOf({ allow, permissions, servers, userServers }: TurnSettings): string {
-  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : [...allow]
+  const granted = grantedGroups({ allow, permissions })
   const names = [...granted.flatMap((group) => toolsOfGroup[group]), ...alwaysGranted]
   const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => toolsOfGroup[group])
-  // Where nothing is left out there is a person, who is asked about what is not named.
+  // If all groups are allowed, `interaction` included, a person is there, who is asked about other tools.
   const rest = toolGroups.every((group) => allow.has(group)) ? "ask_user" : "deny"
   const rules = [
     `toolName = ${JSON.stringify(names)}\ndecision = "allow"\npriority = 900\nallowRedirection = true`,
     ...(asked.length > 0 ? [`toolName = ${JSON.stringify(asked)}\ndecision = "ask_user"\npriority = 900`] : []),
-    // It has no servers but those it was given; over ACP it knows them by other names.
+    // Allows all MCP tools: there are only the given servers, and their names differ over ACP.
     ...(servers.length + userServers.length > 0 ? ['toolName = "mcp_*"\ndecision = "allow"\npriority = 900'] : []),
     `toolName = "*"\ndecision = "${rest}"\npriority = 800`,
   ]

@@ -1,3 +1,6 @@
+// Parses the JSON lines that opencode writes during one turn. A turn has no last line: it is over when the process
+// exits.
+import type { ProviderError } from "../../core/errors.ts"
 import { addUsage, cliReportedUsage, noUsage, type Usage } from "../../core/usage.ts"
 import type { Step, TurnSettings } from "../provider.ts"
 import { exitFailure, providerFailure } from "../provider-failure.ts"
@@ -6,19 +9,18 @@ import type { LineParser, ParsedLine } from "../turn/json-lines-session.ts"
 
 const opencodeNames = { provider: "opencode", title: "opencode" }
 
-/** Reads the stream of one turn of opencode. It has no last line: a turn is over when its process is. */
 export function createOpencodeParser(
   limits: Pick<TurnSettings, "timeoutMs" | "idleTimeoutMs">,
   now = Date.now,
 ): LineParser {
   let used: Usage = noUsage
   let error: JsonObject | undefined
-  let keyTold = false
-  /** Whether an answer is under way, and why the last one ended. */
+  let hasReportedKey = false
+  /** True while an answer is written; and why the last one ended. */
   let isAnswering = false
   let reason: string | undefined
-  /** Answers without an end, one after the other. */
-  let cut = 0
+  /** The number of consecutive answers that were cut off. */
+  let cutAnswers = 0
 
   function steps(line: JsonObject): Step[] {
     const part = objectAt(line, "part")
@@ -33,16 +35,16 @@ export function createOpencodeParser(
       case "reasoning":
         return text === "" ? [] : [{ type: "reasoning", text, answer }]
       case "tool_use":
-        cut = 0
+        cutAnswers = 0
         return callSteps(part, answer)
       case "step_finish":
         isAnswering = false
         reason = textAt(part, "reason")
-        cut = reason === "unknown" ? cut + 1 : 0
+        cutAnswers = reason === "unknown" ? cutAnswers + 1 : 0
         used = addUsage(used, usageOf(part))
         return [{ type: "usage", usage: used }]
       case "error":
-        // Of several, the first says why.
+        // The first error names the cause.
         error ??= objectAt(line, "error")
         return []
       default:
@@ -50,39 +52,36 @@ export function createOpencodeParser(
     }
   }
 
+  const incompleteResult = (failure: ProviderError) => ({ usage: { ...used, complete: false }, failure })
+
   return {
     read(line): ParsedLine {
-      const key = keyTold ? undefined : textAt(line, "sessionID")
-      keyTold ||= key !== undefined
-      const told = [...(key === undefined ? [] : [{ type: "key" as const, key }]), ...steps(line)]
-      // It would ask for the rest of such an answer for ever.
-      if (cut >= maxCutAnswers)
-        return { steps: told, end: { usage: { ...used, complete: false }, failure: cutOffFailure() }, mustStop: true }
-      return textAt(line, "type") === "step_finish" ? { steps: told, isCalling: false } : { steps: told }
+      const key = hasReportedKey ? undefined : textAt(line, "sessionID")
+      hasReportedKey ||= key !== undefined
+      const allSteps = [...(key === undefined ? [] : [{ type: "key" as const, key }]), ...steps(line)]
+      // opencode would ask for the rest of such an answer forever.
+      if (cutAnswers >= maxCutAnswers)
+        return { steps: allSteps, end: incompleteResult(cutOffFailure()), mustStop: true }
+      return textAt(line, "type") === "step_finish" ? { steps: allSteps, isCalling: false } : { steps: allSteps }
     },
     readLogLine(line) {
       const level = /\blevel=(\w+)/.exec(line)?.[1]
       const kept = level === undefined || level === "WARN" || level === "ERROR"
-      // Each call is checked against the permissions before it begins; then the model is asked again.
+      // opencode logs the permission check before each call, and `stream` when it asks the model again.
       if (line.includes("message=evaluated permission=")) return { kept, calls: true }
       const at = line.indexOf(" message=stream ")
       return at >= 0 && line.includes("small=false", at) ? { kept, calls: false } : { kept }
     },
     readExit(end) {
-      if (end.stopped === undefined && error) {
-        return { usage: { ...used, complete: false }, failure: failureOfError(error, end.stderr, now()) }
-      }
+      if (end.stopped === undefined && error) return incompleteResult(failureOfError(error, end.stderr, now()))
       if (end.stopped === undefined && end.exitCode === 0) {
-        // One that was never asked anything has nothing to answer: a command of its own.
+        // Without any answer the prompt was a command of opencode itself.
         if (!isAnswering && (reason === undefined || !/^(unknown|tool-calls)$/.test(reason))) return { usage: used }
-        return { usage: { ...used, complete: false }, failure: cutOffFailure() }
+        return incompleteResult(cutOffFailure())
       }
-      const usage = { ...used, complete: false }
       const [unknown] = /^.*session not found.*$/im.exec(end.stderr) ?? []
-      if (unknown !== undefined) {
-        return { usage, failure: providerFailure({ ...opencodeNames, message: unknown, code: "session-not-found" }) }
-      }
-      return { usage, failure: exitFailure(opencodeNames, end, limits) }
+      if (unknown === undefined) return incompleteResult(exitFailure(opencodeNames, end, limits))
+      return incompleteResult(providerFailure({ ...opencodeNames, message: unknown, code: "session-not-found" }))
     },
   }
 }
@@ -90,14 +89,11 @@ export function createOpencodeParser(
 const maxCutAnswers = 3
 
 function cutOffFailure() {
-  return providerFailure({
-    ...opencodeNames,
-    message: "the answer of the model was cut off before its end",
-    code: "connection",
-  })
+  const message = "the answer of the model was cut off before its end"
+  return providerFailure({ ...opencodeNames, message, code: "connection" })
 }
 
-// It tells of a call when that is over.
+// opencode reports a call only when it has ended.
 function callSteps(part: JsonObject, answer: string): Step[] {
   const [id = "", name = ""] = [textAt(part, "callID"), textAt(part, "tool")]
   const state = objectAt(part, "state")
@@ -126,7 +122,7 @@ function usageOf(part: JsonObject): Usage {
     cacheRead,
     cacheWrite,
     reasoning,
-    // It says 0 of models whose price it does not know.
+    // opencode reports 0 for models without a known price.
     ...(cost && { costUsd: cost }),
   })
 }

@@ -1,5 +1,4 @@
-import { writeFile } from "node:fs/promises"
-import { join } from "node:path"
+// opencode as an agent: its provider, and the commands and configuration that start it.
 import { checkOptions, mustBeObject, mustBeOneOf, type OptionChecks } from "../../core/checks/check-options.ts"
 import type { Json } from "../../core/json.ts"
 import { createAcpSession } from "../acp/acp-session.ts"
@@ -8,6 +7,8 @@ import { cliChecks } from "../option-checks.ts"
 import type { CliOptions } from "../options.ts"
 import {
   type CliServer,
+  capabilities,
+  grantedGroups,
   groupsReachableByShell,
   mayRunCommands,
   type Provider,
@@ -19,13 +20,13 @@ import {
   toolGroups,
 } from "../provider.ts"
 import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "../turn/json-lines-session.ts"
-import { promptText, writeImageFiles } from "../turn/prompt-files.ts"
+import { promptText, writeImageFiles, writePrivateFile } from "../turn/prompt-files.ts"
 import { createOpencodeParser } from "./opencode-parser.ts"
 
 export interface OpencodeOptions extends CliOptions {
-  /** Settings of opencode over those of its own files. Fixed with the agent. */
+  /** opencode settings that override its config files. Fixed for the agent. */
   config?: { readonly [key: string]: Json } | undefined
-  /** "acp": one process for a whole session, which can ask (`permissions: "ask"`) and not be forked. Default: one a turn. */
+  /** "acp": one process per session, which supports `permissions: "ask"` but no fork. Default: one process per turn. */
   protocol?: "acp" | undefined
 }
 
@@ -35,7 +36,7 @@ const opencodeChecks: OptionChecks<OpencodeOptions> = {
   protocol: mustBeOneOf("acp"),
 }
 
-/** opencode as an agent. */
+/** Creates an agent that works with opencode. */
 export function opencode(given: OpencodeOptions = {}): CliAgent {
   checkOptions("opencode()", given, opencodeChecks)
   const { config = {}, protocol, ...options } = given
@@ -51,16 +52,7 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
     binary: "opencode",
     installFolders: ["~/.opencode/bin", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g opencode-ai",
-    can: {
-      fork: true,
-      images: true,
-      ask: false,
-      steer: false,
-      tokens: true,
-      cost: true,
-      systemPrompt: true,
-      userServers: true,
-    },
+    can: capabilities("fork", "images", "tokens", "cost", "systemPrompt", "userServers"),
     model: (tier, env) => (tier === "strongest" ? env.OPENCODE_MODEL : env.OPENCODE_SMALL_FAST_MODEL),
     unenforcedGroups: groupsReachableByShell,
     open: (opening) =>
@@ -68,7 +60,7 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
         {
           provider: "opencode",
           title: "opencode",
-          command: (turn, place) => turnCommand(turn, place, config),
+          command: (turn, paths) => turnCommand(turn, paths, config),
           parser: ({ settings }) => createOpencodeParser(settings),
         },
         opening,
@@ -90,7 +82,7 @@ function createAcpProvider(config: Config): Provider {
           title,
           reportsLastAnswerOnly: true,
           launch: async (settings, { folder }) => ({
-            // It tries a failing service again for minutes and does not say so: its log does.
+            // opencode retries a failing service for minutes and reports that only in its log.
             args: ["acp", "--print-logs", "--log-level", "ERROR"],
             env: await createEnvironment(settings, folder, config),
             alreadyPassed: ["instructions", "servers"],
@@ -103,20 +95,20 @@ function createAcpProvider(config: Config): Provider {
 
 async function turnCommand(
   turn: TurnRequest,
-  place: TurnPaths,
+  paths: TurnPaths,
   extra: { readonly [key: string]: Json },
 ): Promise<TurnCommand> {
   const { message, settings } = turn
   const { model, reasoning } = settings
-  // Its log says when a call begins, which its stream does not.
+  // Its log shows when a call starts; its output does not.
   const args = ["run", "--format", "json", "--thinking", "--print-logs", "--log-level", "INFO"]
   if (settings.permissions === "bypass") args.push("--auto")
   if (model !== undefined) args.push("--model", model)
   if (reasoning !== undefined) args.push("--variant", reasoning)
-  if (place.key !== undefined) args.push("--session", place.key, ...(place.fork ? ["--fork"] : []))
-  for (const image of await writeImageFiles("opencode", message, place.folder)) args.push("--file", image)
-  // Read from its input: it puts quotes around a prompt that is an argument.
-  return { args, env: await createEnvironment(settings, place.folder, extra), input: promptText(message) }
+  if (paths.key !== undefined) args.push("--session", paths.key, ...(paths.fork ? ["--fork"] : []))
+  for (const image of await writeImageFiles("opencode", message, paths.folder)) args.push("--file", image)
+  // The prompt is passed by standard input, because opencode puts quotes around a prompt argument.
+  return { args, env: await createEnvironment(settings, paths.folder, extra), input: promptText(message) }
 }
 
 async function terminalCommand(
@@ -128,7 +120,7 @@ async function terminalCommand(
   if (permissions === "bypass") args.push("--auto")
   if (model !== undefined) args.push("--model", model)
   if (key !== undefined) args.push("--session", key)
-  // In one word, for one that begins with a dash.
+  // One argument, because the prompt may start with a dash.
   if (prompt !== undefined) args.push(`--prompt=${prompt}`)
   const env = await createEnvironment(settings, folder, extra)
   return { args, env, key, resumeHint: /opencode (?:-s|--session) (ses_\w+)/g }
@@ -144,28 +136,22 @@ async function createEnvironment(
     autoupdate: false,
     share: "disabled",
     ...extra,
-    ...(instructions && { instructions: [await writeInstructions(folder, instructions)] }),
-    // That of the agent it works with unless it is told otherwise.
+    ...(instructions && { instructions: [await writePrivateFile(folder, "instructions.md", instructions)] }),
+    // `build` is opencode's default agent.
     ...(systemPrompt && { agent: { build: { prompt: systemPrompt } } }),
     ...(settings.servers.length > 0 && serversConfig(settings.servers)),
     permission: permissionsOf(settings),
   }
-  // Not as arguments, which a list of processes shows to everybody, and not in a file, where the user's own would be left out.
+  // By a variable: other users can list process arguments, and a config file would replace the user's.
   return {
     OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
     OPENCODE_DISABLE_AUTOUPDATE: "1",
-    // Plugins of the repository are programs.
+    // Plugins of the repository run commands.
     ...(!mayRunCommands(settings) && { OPENCODE_DISABLE_PROJECT_CONFIG: "1" }),
   }
 }
 
 type Config = { readonly [key: string]: Json }
-
-async function writeInstructions(folder: string, text: string): Promise<string> {
-  const path = join(folder, "instructions.md")
-  await writeFile(path, text, { mode: 0o600 })
-  return path
-}
 
 const toolsOfGroup: Record<ToolGroup, readonly string[]> = {
   read: ["read", "glob", "grep", "list", "lsp", "codesearch"],
@@ -176,20 +162,20 @@ const toolsOfGroup: Record<ToolGroup, readonly string[]> = {
   interaction: ["question"],
 }
 
-// Its own notes and skills touch nothing.
+// Task lists and skills have no effects outside of the CLI.
 const alwaysGranted = ["todoread", "todowrite", "skill"]
 
-/** What is not named is refused, so that a tool of tomorrow is too. */
+/** Refuses tools that are not listed, so that tools of newer versions are refused too. */
 function permissionsOf({ allow, permissions, servers, userServers }: TurnSettings): { [name: string]: Json } {
   if (permissions === "bypass") return { "*": "allow" }
-  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : [...allow]
+  const granted = grantedGroups({ allow, permissions })
   const allowed = [
     ...granted.flatMap((group) => toolsOfGroup[group]),
     ...alwaysGranted,
     ...[...servers.map(({ name }) => name), ...userServers].map((name) => `${name}_*`),
   ]
   const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => toolsOfGroup[group])
-  // Where nothing is left out there is a person, who is asked about what is not named.
+  // If all groups are allowed, `interaction` included, a person is there, who is asked about other tools.
   const rest = toolGroups.every((group) => allow.has(group)) ? "ask" : "deny"
   const entries = [...allowed.map((name) => [name, "allow"]), ...asked.map((name) => [name, "ask"])]
   return { "*": rest, ...Object.fromEntries(entries) }
@@ -205,6 +191,6 @@ function serversConfig(servers: readonly CliServer[]): { [key: string]: Json } {
     const { command, args = [], env = {} } = server
     return [server.name, { ...common, type: "local", command: [command, ...args], environment: { ...env } }]
   })
-  const patience = Math.max(...servers.map(({ toolTimeoutMs }) => toolTimeoutMs))
-  return { mcp: Object.fromEntries(entries), experimental: { mcp_timeout: patience } }
+  const timeoutMs = Math.max(...servers.map(({ toolTimeoutMs }) => toolTimeoutMs))
+  return { mcp: Object.fromEntries(entries), experimental: { mcp_timeout: timeoutMs } }
 }

@@ -1,18 +1,19 @@
+// A menu in which the person chooses one of the installed coding CLIs.
 import { ProviderError } from "../../core/errors.ts"
 import { knownProviders } from "../coding-agent.ts"
 import { findProgram } from "../find-program.ts"
 import type { CliOptions } from "../options.ts"
-import type { Provider } from "../provider.ts"
+import { isTier, type Provider } from "../provider.ts"
 import { chooseFromMenu } from "./menu.ts"
 import type { UserTerminal } from "./user-terminal.ts"
 
 export interface ChosenProvider {
   provider: Provider
-  /** As they are for that one. */
+  /** The options adapted to that CLI. */
   options: CliOptions
 }
 
-/** Lets the person choose among the CLIs that are installed, the agent's own first. Undefined where they would rather not. */
+/** Shows the menu, with the agent's own CLI first. Returns undefined if the person cancels. */
 export async function chooseProvider(
   own: ChosenProvider,
   terminal: UserTerminal,
@@ -35,10 +36,9 @@ export async function chooseProvider(
   return at === undefined ? undefined : installed[at]
 }
 
-// A program and the name of a model are those of one CLI; a tier is everyone's.
+// A program and a model name belong to one CLI; a tier applies to all.
 function optionsForOther({ program: _, model, ...options }: CliOptions): CliOptions {
-  const isTier = model === undefined || model === "strongest" || model === "fast"
-  return { ...options, model: isTier ? model : "" }
+  return { ...options, model: model === undefined || isTier(model) ? model : "" }
 }
 
 function programOf({ provider, options: { program, env } }: ChosenProvider): string | undefined {

@@ -1,3 +1,4 @@
+// Starts a coding CLI in the terminal of this process, for a person to work with.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -15,35 +16,35 @@ import { chooseProvider } from "./choose-provider.ts"
 import { type PtyEnd, runInPty } from "./pty.ts"
 import { requireTerminal, type UserTerminal } from "./user-terminal.ts"
 
-/** What `interactive` takes: the options of the agent, and these. There all groups are allowed where `allow` does not say otherwise,
- *  and with "ask" every CLI asks the person before it. */
+/** The options of `interactive`: those of the agent, and these. By default all groups are allowed; with "ask", every
+ *  CLI asks the person at the terminal. */
 export interface InteractiveOptions extends Partial<CliOptions>, InteractiveChoices {}
 
 export interface InteractiveChoices {
-  /** How much of what is shown is kept as `output`: the last of it. Default 1 MiB. */
+  /** How many of the last bytes shown are returned as `output`. Default 1 MiB. */
   captureBytes?: number | undefined
-  /** Lets the person choose among the installed CLIs first; the choice takes the place of the agent's own. Default: false. */
+  /** Lets the person choose among the installed CLIs first; the choice replaces the agent's CLI. Default: false. */
   selectProvider?: boolean | undefined
-  /** The handle of a session to go on with. */
+  /** The handle of a session to resume. */
   resume?: string | undefined
   /** Ends the CLI. */
   signal?: AbortSignal | undefined
 }
 
 export interface InteractiveResult {
-  /** The CLI that was started; undefined where the person chose none. */
+  /** The CLI that was started; undefined if the person chose none. */
   provider: string | undefined
-  /** The CLI's own, or 128 and the number of the signal that ended it; 130 where the person chose none. */
+  /** The exit code of the CLI, or 128 plus the number of the signal that ended it; 130 if the person chose none. */
   exitCode: number
-  /** What was shown, as the terminal was told it: with colours and moves of the cursor. */
+  /** What was shown, with all terminal sequences. */
   output: string
-  /** What the CLI resumes the conversation by, where it is known. One in which nothing was said may not be kept by the CLI. */
+  /** The CLI's id of the conversation, if known. The CLI may not have stored a conversation without messages. */
   sessionId: string | undefined
   /** For `agent.session({ resume })` and `agent.interactive("…", { resume })`, here or in another process. */
   handle: string | undefined
 }
 
-/** Starts a CLI in the terminal of this process and waits for its end. */
+/** Starts a CLI in the terminal of this process and resolves when it has exited. */
 export async function runInteractive(
   own: Provider,
   options: CliOptions,
@@ -91,7 +92,7 @@ interface InteractiveLaunch {
   signal: AbortSignal | undefined
 }
 
-/** Opens what the CLI needs, runs it, and closes that again whatever happens, the last first. */
+/** Opens what the CLI needs, runs it, and closes everything in reverse order, also after errors. */
 async function launchInTerminal(launching: InteractiveLaunch): Promise<{ end: PtyEnd; key: string | undefined }> {
   const { provider, config, prompt, cwd, key, terminal, captureBytes, signal } = launching
   const { env } = config.settings
@@ -103,7 +104,7 @@ async function launchInTerminal(launching: InteractiveLaunch): Promise<{ end: Pt
   const source = config.runtime
   const runtime = typeof source === "function" ? await source() : source
   if (runtime && typeof source === "function") opened.defer(() => runtime.close())
-  // Without a function that answers, the person at the CLI is asked there: there is no run whose events one could read.
+  // Without an approver function the CLI asks the person: there is no run whose event readers could answer.
   const { approvalTimeoutMs, hooks, limits, logger } = config
   const approve = typeof config.approver === "function" ? config.approver : "client"
   const served = await serveTools(config, runtime, {
@@ -137,7 +138,7 @@ async function launchInTerminal(launching: InteractiveLaunch): Promise<{ end: Pt
 }
 
 function interactiveConfig(provider: Provider, options: CliOptions): CliConfig {
-  // A person can be asked, also by a CLI that cannot ask a program.
+  // In a terminal every CLI can ask the person.
   const asking = { ...provider, can: { ...provider.can, ask: true } }
   return resolveOptions(asking, { ...options, allow: options.allow ?? toolGroups })
 }
@@ -149,8 +150,8 @@ function parseResumeHandle(provider: Provider, handle: string): SessionHandlePar
   return { ...parts, key: requireSafeKey(parts.key) ?? parts.key }
 }
 
-function resumeKeyOf({ endOfOutput: farewell }: PtyEnd, command: TerminalCommand): string | undefined {
-  const plain = farewell.replace(/\x1b\[[\d;?]*[A-Za-z]/g, "")
+function resumeKeyOf({ endOfOutput }: PtyEnd, command: TerminalCommand): string | undefined {
+  const plain = endOfOutput.replace(/\x1b\[[\d;?]*[A-Za-z]/g, "")
   const named = command.resumeHint && [...plain.matchAll(command.resumeHint)].at(-1)?.[1]
   return named ?? command.key
 }

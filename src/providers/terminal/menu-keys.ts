@@ -1,3 +1,4 @@
+// Recognises the keys of a menu in terminal input.
 export type MenuKey = "up" | "down" | "choose" | "cancel"
 
 const keys: Readonly<Record<string, MenuKey>> = {
@@ -15,15 +16,15 @@ const keys: Readonly<Record<string, MenuKey>> = {
   "\x04": "cancel",
 }
 
-/** Reads what is typed at a menu, in pieces that may end within a key. What means nothing there is left out. */
+/** Calls `press` for each key of the input, whose pieces may end within a key. Other keys are ignored. */
 export function createMenuKeyReader(
   press: (key: MenuKey) => void,
-  patienceMs = 50,
+  escapeTimeoutMs = 50,
 ): { read(text: string): void; end(): void } {
-  let held = ""
+  let incomplete = ""
   let timer: NodeJS.Timeout | undefined
 
-  function tell(text: string): void {
+  function pressKey(text: string): void {
     const key = Object.hasOwn(keys, text) ? keys[text] : undefined
     if (key) press(key)
   }
@@ -31,16 +32,16 @@ export function createMenuKeyReader(
   return {
     read(text) {
       clearTimeout(timer)
-      const whole = held + text
-      held = unfinishedKey.exec(whole)?.[0] ?? ""
-      for (const [key] of whole.slice(0, whole.length - held.length).matchAll(keyPattern)) tell(key)
-      if (held === "") return
-      // An arrow begins as the escape key does, which nothing follows.
+      const whole = incomplete + text
+      incomplete = unfinishedKey.exec(whole)?.[0] ?? ""
+      for (const [key] of whole.slice(0, whole.length - incomplete.length).matchAll(keyPattern)) pressKey(key)
+      if (incomplete === "") return
+      // Escape also starts the sequence of an arrow key: if nothing follows, it is the escape key.
       timer = setTimeout(() => {
-        const waiting = held
-        held = ""
-        tell(waiting)
-      }, patienceMs)
+        const text = incomplete
+        incomplete = ""
+        pressKey(text)
+      }, escapeTimeoutMs)
     },
     end: () => clearTimeout(timer),
   }

@@ -1,3 +1,4 @@
+// A menu in the terminal, controlled by arrow keys.
 import { onAbort } from "../../core/abort.ts"
 import { abortError } from "../../core/run.ts"
 import { createMenuKeyReader, type MenuKey } from "./menu-keys.ts"
@@ -5,12 +6,12 @@ import { holdTerminal, type UserTerminal } from "./user-terminal.ts"
 
 export interface MenuItem {
   title: string
-  /** Said beside it. */
+  /** Shown beside the title. */
   note: string
 }
 
-/** Lets the user choose one of some things by the arrow keys. Gives its place in the list, or undefined where the user would rather
- *  not. Nothing of it stays on the screen. Rejects with the reason of the signal once that fires. */
+/** Lets the user choose an item. Returns its index, or undefined if the user cancels. Clears the menu from the screen.
+ *  Rejects with the signal's reason when it fires. */
 export async function chooseFromMenu(
   { output, input }: UserTerminal,
   { question, items, signal }: { question: string; items: readonly MenuItem[]; signal?: AbortSignal | undefined },
@@ -18,7 +19,7 @@ export async function chooseFromMenu(
   if (signal?.aborted) throw abortError(signal)
   const height = items.length + 1
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
-  let at = 0
+  let selected = 0
 
   function draw(): void {
     const width = output.columns || 80
@@ -27,22 +28,22 @@ export async function chooseFromMenu(
       const name = title.padEnd(widest)
       const room = Math.max(0, width - widest - 6)
       const beside = note.length > room ? `${note.slice(0, Math.max(0, room - 1))}…` : note
-      return `${index === at ? `\x1b[36m❯ ${name}\x1b[39m` : `  ${name}`}  \x1b[2m${beside}\x1b[22m`
+      return `${index === selected ? `\x1b[36m❯ ${name}\x1b[39m` : `  ${name}`}  \x1b[2m${beside}\x1b[22m`
     })
     const shown = [`\x1b[1m${question}\x1b[22m`, ...lines]
     output.write(shown.map((line) => `\r\x1b[2K${line}\r\n`).join(""))
   }
 
   function press(key: MenuKey): void {
-    if (key === "choose") return resolve(at)
+    if (key === "choose") return resolve(selected)
     if (key === "cancel") return resolve(undefined)
-    at = (at + (key === "down" ? 1 : items.length - 1)) % items.length
+    selected = (selected + (key === "down" ? 1 : items.length - 1)) % items.length
     output.write(`\x1b[${height}A`)
     draw()
   }
 
   const keys = createMenuKeyReader(press)
-  const off = signal && onAbort(signal, () => reject(abortError(signal)))
+  const stopListening = signal && onAbort(signal, () => reject(abortError(signal)))
   const held = holdTerminal(
     { input, output },
     {
@@ -59,7 +60,7 @@ export async function chooseFromMenu(
   try {
     return await promise
   } finally {
-    off?.()
+    stopListening?.()
     keys.end()
     held.release()
   }

@@ -1,10 +1,11 @@
+// Runs a program in a pseudo terminal and connects it to the user's terminal.
 import { randomBytes } from "node:crypto"
 import { onAbort } from "../../core/abort.ts"
 import { commandWithoutDescriptors } from "../../core/child/child-process.ts"
-import { createProcessEnder, isGroupAlive } from "../../core/child/end-processes.ts"
+import { createProcessEnder, isGroupAlive, markerVariable } from "../../core/child/end-processes.ts"
+import { startWatchdog, type Watchdog } from "../../core/child/watchdog.ts"
 import { importOptionalPackage } from "../../core/optional-package.ts"
 import { abortError } from "../../core/run.ts"
-import { startWatchdog, type Watchdog } from "../../tools/shell/watchdog.ts"
 import { createOutputTail } from "../turn/output-tail.ts"
 import { trackTerminalModes } from "./terminal-modes.ts"
 import { holdTerminal, type UserTerminal } from "./user-terminal.ts"
@@ -14,27 +15,27 @@ export interface PtyOptions {
   args: readonly string[]
   cwd: string
   env: Readonly<Record<string, string>>
-  /** A private folder of the program's; it is removed should this one be killed. */
+  /** The program's private folder; the watchdog removes it if this process is killed. */
   folder: string
-  /** Where it shows itself, and who types. */
+  /** The user's terminal. */
   terminal: UserTerminal
-  /** How much of what it shows is kept: the last of it. */
+  /** How many of the last bytes shown are returned. */
   captureBytes: number
-  /** Ends the program once it fires. */
+  /** Ends the program when it fires. */
   signal?: AbortSignal | undefined
 }
 
 export interface PtyEnd {
-  /** 128 and the number of the signal, where one ended it. */
+  /** 128 plus the number of the signal, if one ended it. */
   exitCode: number
-  /** What it showed, with everything that moves the cursor and paints. */
+  /** What it showed, with all terminal sequences. */
   output: string
-  /** The last of it, whatever `captureBytes` is. */
+  /** The last 8 KiB of the output, independent of `captureBytes`. */
   endOfOutput: string
 }
 
-/** Runs a program in a terminal of its own, of the size of the user's, and passes on what is typed and shown. When it is over the
- *  user's terminal is as it was and nothing that the program started is left. Rejects with the reason of the signal once that
+/** Runs a program in a terminal of the same size as the user's and passes input and output on. Afterwards the user's
+ *  terminal is restored and all processes the program started are ended. Rejects with the signal's reason when it
  *  fires. */
 export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
   const { program, args, cwd, terminal, signal } = options
@@ -43,29 +44,29 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
   const marker = `KARST_CHILD=${randomBytes(12).toString("hex")}.`
   const modes = trackTerminalModes()
   const captured = createOutputTail(options.captureBytes)
-  const farewell = createOutputTail(endOfOutputBytes)
+  const endOfOutput = createOutputTail(endOfOutputBytes)
   const endProcesses = createProcessEnder(graceMs)
-  let isOver = false
+  let hasExited = false
   let watchdog: Watchdog | undefined
   let child: Pty | undefined
   let ending: Promise<void> | undefined
 
-  const kin = () => {
+  const processTree = () => {
     if (!child) return { marker, groups: [] }
     const { pid: id } = child
-    return { marker, groups: !isOver || isGroupAlive(id) ? [{ id, hasLeader: !isOver }] : [] }
+    return { marker, groups: !hasExited || isGroupAlive(id) ? [{ id, hasLeader: !hasExited }] : [] }
   }
-  const endAll = () => (ending ??= endProcesses(kin))
+  const endAll = () => (ending ??= endProcesses(processTree))
 
-  // There is no shell below it that would let it go on after Ctrl-Z.
-  const wake = () => child && !isOver && isGroupAlive(child.pid) && process.kill(-child.pid, "SIGCONT")
+  // Ctrl-Z would suspend the program forever, because no shell could resume it.
+  const resume = () => child && !hasExited && isGroupAlive(child.pid) && process.kill(-child.pid, "SIGCONT")
 
   const held = holdTerminal(terminal, {
     onInput(bytes) {
       child?.write(bytes)
-      if (suspendKeys.has(bytes.toString("latin1"))) setTimeout(wake, 300).unref()
+      if (suspendKeys.has(bytes.toString("latin1"))) setTimeout(resume, 300).unref()
     },
-    onResize: () => isOver || child?.resize(...terminalSize(terminal)),
+    onResize: () => hasExited || child?.resize(...terminalSize(terminal)),
     onInterrupt: (done) => void endAll().finally(done),
     restoreSequence: modes.restoreSequence,
   })
@@ -73,7 +74,7 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
     watchdog = startWatchdog(marker, options.folder)
     const [cols, rows] = terminalSize(terminal)
     const env = ptyEnvironment(options, marker)
-    // The package hands on every descriptor that is not closed on exec.
+    // node-pty passes every descriptor on that is not closed on exec.
     const command = commandWithoutDescriptors(program, args)
     const running = spawn(command.program, command.args, { cols, rows, cwd, env, name: env.TERM, encoding: null })
     child = running
@@ -82,32 +83,32 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
     running.onData((chunk) => {
       modes.follow(chunk)
       captured.add(chunk)
-      farewell.add(chunk)
+      endOfOutput.add(chunk)
       if (terminal.output.write(chunk)) return
       running.pause()
       terminal.output.once("drain", () => running.resume())
     })
-    const off = signal && onAbort(signal, () => void endAll())
+    const stopListening = signal && onAbort(signal, () => void endAll())
     const end = await exited
-    off?.()
-    isOver = true
-    // What it left running holds neither the terminal nor us.
+    stopListening?.()
+    hasExited = true
+    // Ends processes that it left running.
     await endAll()
     if (signal?.aborted) throw abortError(signal)
     const exitCode = end.signal ? 128 + end.signal : end.exitCode
-    return { exitCode, output: captured.text(), endOfOutput: farewell.text() }
+    return { exitCode, output: captured.text(), endOfOutput: endOfOutput.text() }
   } finally {
     held.release()
     watchdog?.end()
   }
 }
 
-// Ctrl-Z, and the same as keyboards with more to say write it.
+// Ctrl-Z, plain and in the extended keyboard protocols.
 const suspendKeys = new Set(["\x1a", "\x1b[122;5u", "\x1b[27;5;122~"])
 const graceMs = 2000
 const endOfOutputBytes = 8 * 1024
 
-/** What is used of the package. */
+/** The part of node-pty's interface that is used. */
 interface Pty {
   readonly pid: number
   onData(listener: (chunk: Buffer) => void): unknown
@@ -126,18 +127,17 @@ type Spawn = (
 
 async function loadSpawn(): Promise<Spawn> {
   const { spawn } = await importOptionalPackage("node-pty", "running a CLI in a terminal")
-  // As its documentation has it: without an encoding it gives and takes bytes.
+  // The cast holds: without an encoding node-pty reads and writes bytes, which its types do not say.
   return spawn as Spawn
 }
 
-// A window that has no size yet says 0.
+// A window without a size reports 0.
 function terminalSize({ output }: UserTerminal): [columns: number, rows: number] {
   return [output.columns || 80, output.rows || 24]
 }
 
 function ptyEnvironment({ env }: PtyOptions, marker: string): Record<string, string> & { TERM: string } {
-  const [name = "", value = ""] = marker.split("=")
-  // The size is the window's, which may change.
-  const { COLUMNS: _, LINES: __, ...kept } = env
-  return { ...kept, [name]: value, TERM: env.TERM ?? process.env.TERM ?? "xterm-256color" }
+  // The size of the window may change, so these variables are removed.
+  const { COLUMNS: _, LINES: __, ...rest } = env
+  return { ...rest, ...markerVariable(marker), TERM: env.TERM ?? process.env.TERM ?? "xterm-256color" }
 }

@@ -1,30 +1,30 @@
-/** Follows what a program does to a terminal, so that what it leaves changed can be undone: one that is killed leaves another
- *  screen, a hidden cursor or a mouse that types. */
+// Tracks the terminal modes that a program changes, so that they can be restored after it was killed: the alternate
+// screen, a hidden cursor, mouse reporting.
 export interface TerminalModes {
-  /** Takes what the program writes, in pieces that may end anywhere. */
+  /** Reads the program's output, in pieces that may end anywhere. */
   follow(chunk: Buffer): void
-  /** What puts the terminal back as it was; empty where nothing is left changed. */
+  /** The output that restores the terminal; empty if nothing is changed. */
   restoreSequence(): string
 }
 
 export function trackTerminalModes(): TerminalModes {
-  /** Private modes that differ from what they are at first, with what they are now. */
+  /** Private modes that differ from their initial state, with their current state. */
   const changed = new Map<string, boolean>()
-  /** Anything else that is changed: what undoes it, by what it is. */
+  /** Other changed settings, with the sequence that resets each. */
   const others = new Map<string, string>()
-  let keyboards = 0
-  let held = ""
+  let keyboardLevels = 0
+  let incomplete = ""
 
-  function take(prefix: string, numbers: string, between: string, final: string): void {
+  function applySequence(prefix: string, numbers: string, between: string, final: string): void {
     const kind = `${prefix}${between}${final}`
     if (kind === "?h" || kind === "?l") for (const mode of numbers.split(";")) setMode(mode, final === "h")
-    else if (kind === ">u") keyboards++
-    else if (kind === "<u") keyboards = Math.max(0, keyboards - Number(numbers || 1))
-    else if (kind === ">m") leave("keys", /^4;[1-9]/.test(numbers), "\x1b[>4m")
-    else if (kind === "m") leave("style", !/^(.*;)?0?$/.test(numbers), "\x1b[0m")
-    else if (kind === " q") leave("cursor", Number(numbers) > 0, "\x1b[0 q")
-    // It moves the cursor, which is put back.
-    else if (kind === "r") leave("margins", numbers !== "", "\x1b7\x1b[r\x1b8")
+    else if (kind === ">u") keyboardLevels++
+    else if (kind === "<u") keyboardLevels = Math.max(0, keyboardLevels - Number(numbers || 1))
+    else if (kind === ">m") setOther("keys", /^4;[1-9]/.test(numbers), "\x1b[>4m")
+    else if (kind === "m") setOther("style", !/^(.*;)?0?$/.test(numbers), "\x1b[0m")
+    else if (kind === " q") setOther("cursor", Number(numbers) > 0, "\x1b[0 q")
+    // Resetting the margins moves the cursor, so its position is saved and restored.
+    else if (kind === "r") setOther("margins", numbers !== "", "\x1b7\x1b[r\x1b8")
     else if (kind === "!p") reset()
   }
 
@@ -33,7 +33,7 @@ export function trackTerminalModes(): TerminalModes {
     else changed.set(mode, on)
   }
 
-  function leave(what: string, isChanged: boolean, cure: string): void {
+  function setOther(what: string, isChanged: boolean, cure: string): void {
     if (isChanged) others.set(what, cure)
     else others.delete(what)
   }
@@ -41,29 +41,29 @@ export function trackTerminalModes(): TerminalModes {
   function reset(): void {
     changed.clear()
     others.clear()
-    keyboards = 0
+    keyboardLevels = 0
   }
 
   return {
     follow(chunk) {
-      if (held === "" && !chunk.includes(27)) return
-      const text = held + chunk.toString("latin1")
+      if (incomplete === "" && !chunk.includes(27)) return
+      const text = incomplete + chunk.toString("latin1")
       for (const [, prefix = "", numbers = "", between = "", final, single] of text.matchAll(sequence)) {
-        if (final !== undefined) take(prefix, numbers, between, final)
+        if (final !== undefined) applySequence(prefix, numbers, between, final)
         else if (single === "c") reset()
-        else leave("keypad", single === "=", "\x1b>")
+        else setOther("keypad", single === "=", "\x1b>")
       }
-      held = unfinishedSequence.exec(text)?.[0] ?? ""
+      incomplete = unfinishedSequence.exec(text)?.[0] ?? ""
     },
     restoreSequence() {
-      const keyboard = keyboards > 0 ? `\x1b[<${keyboards}u` : ""
+      const keyboard = keyboardLevels > 0 ? `\x1b[<${keyboardLevels}u` : ""
       const modes = [...changed].map(([mode, on]) => `\x1b[?${mode}${on ? "l" : "h"}`)
       return [keyboard, ...others.values(), ...modes].join("")
     },
   }
 }
 
-// The cursor is shown, and lines wrap.
+// Line wrap and the cursor.
 const initiallyOn = new Set(["7", "25"])
 
 const sequence = /\x1b(?:\[([?<=>]?)([\d;]*)([ !]?)([a-zA-Z])|([=>c]))/g

@@ -1,12 +1,12 @@
+// Takes over the user's terminal and gives it back on every exit of this process except `kill -9`.
 import { ConfigError } from "../../core/errors.ts"
 
-/** The terminal of the user. */
 export interface UserTerminal {
   readonly input: NodeJS.ReadStream
   readonly output: NodeJS.WriteStream
 }
 
-/** That of this process, or an error where it has none. */
+/** Returns the terminal of this process; throws if there is none. */
 export function requireTerminal(purpose: string): UserTerminal {
   const { stdin: input, stdout: output } = process
   if (input.isTTY && output.isTTY) return { input, output }
@@ -16,26 +16,26 @@ export function requireTerminal(purpose: string): UserTerminal {
   )
 }
 
-/** A terminal whose keys all go to one listener, until it is given back. */
+/** A terminal whose input goes to one listener until `release`. */
 export interface HeldTerminal {
-  /** Gives it back as it was. Twice is fine. */
+  /** Restores the terminal. May be called twice. */
   release(): void
 }
 
 export interface TerminalHandlers {
-  /** Takes what is typed, byte for byte. */
+  /** Gets the typed bytes. */
   onInput(bytes: Buffer): void
-  /** Called when the window has another size. */
+  /** Called when the size of the window has changed. */
   onResize?: (() => void) | undefined
-  /** Called when the terminal is gone, or this process is told to end; it ends as it would have when `done` is called. */
+  /** Called when the terminal is closed, or this process gets a signal to end; `done` lets that happen. */
   onInterrupt(done: () => void): void
-  /** What is written when it is given back. */
+  /** Written to the terminal when it is released. */
   restoreSequence(): string
 }
 
-/** Takes the terminal. It is given back on every way out of this process but `kill -9`: also when it exits by itself, throws, or
- *  is told to end by a signal that nobody else listens for. */
-export function holdTerminal({ input, output }: UserTerminal, holding: TerminalHandlers): HeldTerminal {
+/** Takes the terminal. It is also released when this process exits, throws, or is ended by a signal without other
+ *  listeners. */
+export function holdTerminal({ input, output }: UserTerminal, handlers: TerminalHandlers): HeldTerminal {
   if (heldInputs.has(input)) {
     throw new ConfigError("The terminal is in use by another CLI or menu of this program. Wait until that has ended.")
   }
@@ -49,41 +49,41 @@ export function holdTerminal({ input, output }: UserTerminal, holding: TerminalH
     isHeld = false
     heldInputs.delete(input)
     process.off("exit", release)
-    for (const name of signals) process.off(name, told)
-    input.off("data", holding.onInput)
-    input.off("end", gone)
-    output.off("resize", resized)
-    ignoreErrors(() => output.write(holding.restoreSequence()))
+    for (const name of signals) process.off(name, onSignal)
+    input.off("data", handlers.onInput)
+    input.off("end", onClosed)
+    output.off("resize", onResized)
+    ignoreErrors(() => output.write(handlers.restoreSequence()))
     ignoreErrors(() => input.setRawMode(wasRaw))
     if (!wasFlowing) input.pause()
-    // What fails later, such as a write to a window that was closed, has nobody to tell it to.
+    // Errors that come later, such as of a write to a closed window, are ignored.
     setImmediate(() => {
-      input.off("error", gone)
-      output.off("error", gone)
+      input.off("error", onClosed)
+      output.off("error", onClosed)
     })
   }
 
-  function told(signal: NodeJS.Signals): void {
-    // Whoever else listens decides what becomes of it.
+  function onSignal(signal: NodeJS.Signals): void {
+    // Another listener of the program handles the signal.
     if (process.listenerCount(signal) > 1) return
-    holding.onInterrupt(() => {
+    handlers.onInterrupt(() => {
       release()
       process.kill(process.pid, signal)
     })
   }
 
-  const gone = () => isHeld && holding.onInterrupt(release)
-  const resized = () => holding.onResize?.()
+  const onClosed = () => isHeld && handlers.onInterrupt(release)
+  const onResized = () => handlers.onResize?.()
 
   process.on("exit", release)
-  for (const name of signals) process.on(name, told)
-  input.on("error", gone)
-  output.on("error", gone)
-  input.on("end", gone)
-  output.on("resize", resized)
+  for (const name of signals) process.on(name, onSignal)
+  input.on("error", onClosed)
+  output.on("error", onClosed)
+  input.on("end", onClosed)
+  output.on("resize", onResized)
   try {
     input.setRawMode(true)
-    input.on("data", holding.onInput)
+    input.on("data", handlers.onInput)
     input.resume()
   } catch (error) {
     release()
@@ -96,11 +96,10 @@ const heldInputs = new WeakSet<NodeJS.ReadStream>()
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const
 
-// A window that was closed takes nothing any more.
 function ignoreErrors(work: () => void): void {
   try {
     work()
   } catch {
-    // There is nothing left to put back.
+    // The window was closed; there is nothing to restore.
   }
 }

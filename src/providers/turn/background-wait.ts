@@ -1,25 +1,21 @@
+// Waits for background work that continues after a turn's answer, with a time limit.
 import type { TurnResult } from "../provider.ts"
+import type { BackgroundWork } from "./json-lines-session.ts"
 
-/** Waits for work that goes on after the answer of a turn, and gives up when it takes too long. */
 export interface BackgroundWait {
-  /** Begins a wait, or begins it anew. Returns the warning to tell, the first time there is one. */
-  start(waits: {
-    end: TurnResult
-    maxMs: number
-    begun?: string | undefined
-    over?: string | undefined
-  }): string | undefined
-  /** There is something to follow again. */
+  /** Starts or restarts the wait. Returns `startWarning` the first time there is one. */
+  start(work: BackgroundWork): string | undefined
+  /** Called when the model works again: the wait stops and its time stops counting. */
   pause(): void
   readonly isWaiting: boolean
 }
 
-/** `giveUp` gets the end that the turn has. */
+/** `giveUp` is called when the time is over, with the result that the turn has so far. */
 export function createBackgroundWait(giveUp: (end: TurnResult, warning: string | undefined) => void): BackgroundWait {
   let timer: NodeJS.Timeout | undefined
   let since = 0
   let waitedMs = 0
-  let isTold = false
+  let hasWarned = false
 
   function pause(): void {
     if (timer === undefined) return
@@ -29,15 +25,15 @@ export function createBackgroundWait(giveUp: (end: TurnResult, warning: string |
   }
 
   return {
-    start({ end, maxMs, begun, over }) {
+    start({ end, maxMs, startWarning, timeoutWarning }) {
       pause()
       since = performance.now()
-      // A wait without a warning is a short one of its own.
-      const leftMs = over === undefined ? maxMs : Math.max(0, maxMs - waitedMs)
-      timer = setTimeout(() => giveUp(end, over), Math.min(leftMs, 2 ** 31 - 1))
-      if (isTold) return undefined
-      isTold = begun !== undefined
-      return begun
+      // Waits without a `timeoutWarning` are short and have their own time.
+      const leftMs = timeoutWarning === undefined ? maxMs : Math.max(0, maxMs - waitedMs)
+      timer = setTimeout(() => giveUp(end, timeoutWarning), Math.min(leftMs, 2 ** 31 - 1))
+      if (hasWarned) return undefined
+      hasWarned = startWarning !== undefined
+      return startWarning
     },
     pause,
     get isWaiting() {

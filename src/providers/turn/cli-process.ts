@@ -1,49 +1,54 @@
+// Runs a coding CLI as a child process: passes its output on line by line, applies time-outs, and ends everything it
+// started.
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
+import { setTimeout as delay } from "node:timers/promises"
 import { onAbort } from "../../core/abort.ts"
+import { hasEnded, waitForExit } from "../../core/child/child-end.ts"
 import { spawn } from "../../core/child/child-process.ts"
-import { createProcessEnder, isGroupAlive, type ProcessGroup } from "../../core/child/end-processes.ts"
+import { createProcessEnder, isGroupAlive, markerVariable, type ProcessGroup } from "../../core/child/end-processes.ts"
+import { waitUntilQuiet } from "../../core/child/wait-until-quiet.ts"
+import { startWatchdog } from "../../core/child/watchdog.ts"
 import { stripTerminalSequences } from "../../core/text/terminal-text.ts"
-import { startWatchdog } from "../../tools/shell/watchdog.ts"
 import { createOutputTail } from "./output-tail.ts"
+import { createTurnTimeouts } from "./turn-timeouts.ts"
 
 export interface CliProcessOptions {
   program: string
   args: readonly string[]
   cwd: string
   env: Readonly<Record<string, string>>
-  /** A private folder of the child's; it is removed should this program be killed. */
+  /** The process's private folder; the watchdog removes it if this program is killed. */
   folder: string
-  /** Ends the child once it fires. */
+  /** Ends the process when it fires. */
   signal: AbortSignal
   timeoutMs?: number | undefined
-  /** The clock of this one stands still while the child is `busy`. */
+  /** Does not count while the process is busy. */
   idleTimeoutMs?: number | undefined
-  /** How long it has to end by itself when it is asked to. Default 2 s. */
+  /** How long it may take to exit after it was asked to. Default 2 s. */
   graceMs?: number | undefined
-  /** Takes each line of its output, without the line end. */
+  /** Gets each line of its output, without the line end. */
   onLine(text: string): void
-  /** Takes each line of its standard error, and says whether that belongs to what is kept of it. Default: it does. */
+  /** Gets each line of its standard error; returns true if the line belongs into `stderr`. Default: all do. */
   filterLogLine?: ((text: string) => boolean) | undefined
 }
 
-/** A program that runs for us, in a process group of its own. However it ends, and however we do, nothing that it started
- *  stays: on Linux also what left its group, elsewhere the group. */
+/** A program in its own process group. However it ends, and even if this program is killed, its group is ended too; on
+ *  Linux also processes that left the group. */
 export interface CliProcess {
-  /** Writes to its standard input; what it no longer reads is dropped. */
+  /** Writes to its standard input; does nothing if the input is closed. */
   write(text: string): void
   endInput(): void
-  /** Whether it does something that may take long without a word. */
+  /** Sets whether it does work that may take long without output. */
   setBusy(is: boolean): void
-  /** Its work is done: it has a little time to end by itself, and is ended then. */
+  /** Closes its input and ends it if it does not exit by itself within `graceMs`. */
   finish(): void
-  /** Ends it at once: asked first, then made to. */
+  /** Ends it: SIGTERM first, SIGKILL after `graceMs`. */
   stop(why: StopCause): void
-  /** Why it was stopped, if it was. */
+  /** Why `stop` was called, if it was. */
   readonly stopped: StopCause | undefined
-  /** Resolves when it and all that it started are gone. Never rejects. */
+  /** Resolves when it and all processes it started are gone. Never rejects. */
   readonly ended: Promise<CliProcessEnd>
 }
 
@@ -54,14 +59,14 @@ export interface CliProcessEnd {
   signal: string | null
   /** Why it was stopped, if it was. */
   stopped: StopCause | undefined
-  /** Why it could not be started. */
+  /** Set if it could not be started. */
   error: Error | undefined
-  /** The end of what it wrote to its standard error, without colours. */
+  /** The end of its standard error, without colours. */
   stderr: string
 }
 
 export function startCliProcess(options: CliProcessOptions): CliProcess {
-  const { folder, graceMs = 2000, timeoutMs, idleTimeoutMs, signal } = options
+  const { folder, graceMs = 2000, signal } = options
   const marker = `KARST_CHILD=${randomBytes(12).toString("hex")}.`
   const endProcesses = createProcessEnder(graceMs)
   const watchdog = startWatchdog(marker, folder)
@@ -78,39 +83,30 @@ export function startCliProcess(options: CliProcessOptions): CliProcess {
   let stopped: StopCause | undefined
   let stopping: Promise<void> | undefined
   let error: Error | undefined
-  let idle: NodeJS.Timeout | undefined
-  let isBusy = false
   let chunks = 0
 
-  const kin = () => {
+  const processTree = () => {
     if (!own) return { marker, groups: [] }
-    const led = child.exitCode === null && child.signalCode === null
+    const led = !hasEnded(child)
     return { marker, groups: led || isGroupAlive(own.id) ? [{ id: own.id, hasLeader: led }] : [] }
   }
-  const endAll = () => (stopping ??= endProcesses(kin))
+  const endAll = () => (stopping ??= endProcesses(processTree))
 
   function stop(why: StopCause): void {
     stopped ??= why
     void endAll()
   }
 
-  function stir(): void {
-    clearTimeout(idle)
-    if (idleTimeoutMs !== undefined && !isBusy) idle = setTimeout(() => stop("idle"), idleTimeoutMs)
-  }
-
-  const total =
-    timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), Math.min(timeoutMs, 2 ** 31 - 1))
-  const off = onAbort(signal, () => stop("abort"))
-  stir()
+  const timeouts = createTurnTimeouts(options, stop)
+  const stopListening = onAbort(signal, () => stop("abort"))
   child.on("error", (cause) => {
     error = cause
   })
   child.stdin.on("error", () => undefined)
-  const { filterLogLine: logLine } = options
-  if (!logLine) child.stderr.on("data", stderr.add)
+  const { filterLogLine } = options
+  if (!filterLogLine) child.stderr.on("data", stderr.add)
   else {
-    const take = (text: string) => void (logLine(text) && stderr.add(Buffer.from(`${text}\n`)))
+    const take = (text: string) => void (filterLogLine(text) && stderr.add(Buffer.from(`${text}\n`)))
     const logs = splitLines(take, () => undefined)
     child.stderr.on("data", logs.add)
     child.stderr.on("end", logs.end)
@@ -118,48 +114,33 @@ export function startCliProcess(options: CliProcessOptions): CliProcess {
   const lines = splitLines(options.onLine, () => stop("unreadable"))
   child.stdout.on("data", (chunk: Buffer) => {
     chunks++
-    stir()
+    timeouts.resetIdleTimer()
     lines.add(chunk)
   })
   child.stdout.on("end", lines.end)
 
   const closed = once(child, "close").catch(() => undefined)
-  // Until nothing comes any more, or long enough.
-  async function quiet(): Promise<void> {
-    for (let waited = 0; waited < maxQuietMs; waited += quietMs) {
-      const before = chunks
-      await delay(quietMs)
-      // Where the program was busy, what came meanwhile is only read now.
-      await nextTurn()
-      if (chunks === before) return
-    }
-  }
 
   async function end(): Promise<CliProcessEnd> {
     await waitForExit(child)
-    clearTimeout(total)
-    clearTimeout(idle)
-    off()
-    // What it started may hold its pipes and is none of its output; what it wrote itself is read first.
-    await Promise.race([closed, quiet()])
+    timeouts.stop()
+    stopListening()
+    // Its children may keep the pipes open, so wait for the end of the output only until nothing more comes.
+    await Promise.race([closed, waitUntilQuiet({ progress: () => chunks, quietMs: 100, maxMs: 2000 })])
     await endAll()
     child.stdout.destroy()
     child.stderr.destroy()
     watchdog.end()
-    const words = stripTerminalSequences(stderr.text())
-    return { exitCode: child.exitCode, signal: child.signalCode, stopped, error, stderr: words }
+    const { exitCode, signalCode } = child
+    return { exitCode, signal: signalCode, stopped, error, stderr: stripTerminalSequences(stderr.text()) }
   }
 
   return {
     write: (text) => void (child.stdin.writable && child.stdin.write(text)),
     endInput: () => void child.stdin.end(),
-    setBusy(is) {
-      isBusy = is
-      stir()
-    },
+    setBusy: timeouts.setBusy,
     finish() {
-      clearTimeout(idle)
-      isBusy = true
+      timeouts.setBusy(true)
       child.stdin.end()
       void Promise.race([waitForExit(child), delay(graceMs, undefined, { ref: false })]).then(endAll)
     },
@@ -171,16 +152,12 @@ export function startCliProcess(options: CliProcessOptions): CliProcess {
   }
 }
 
-const quietMs = 100
-const maxQuietMs = 2000
-
 function spawnInGroup({ program, args, cwd, env }: CliProcessOptions, marker: string): ChildProcessWithoutNullStreams {
-  const [name = "", value = ""] = marker.split("=")
-  // Its own group and session, so that whatever it started ends with it.
-  return spawn(program, args, { cwd, env: { ...env, [name]: value }, detached: true, stdio: "pipe" })
+  // `detached` creates a process group and session, so that everything it starts can be ended with it.
+  return spawn(program, args, { cwd, env: { ...env, ...markerVariable(marker) }, detached: true, stdio: "pipe" })
 }
 
-// Arguments that are too long, or no texts, are told by a throw.
+// `spawn` throws if arguments are too long or not valid strings.
 function unstartedProcess(error: Error): CliProcess {
   const nothing = () => undefined
   const end: CliProcessEnd = { exitCode: null, signal: null, stopped: undefined, error, stderr: "" }
@@ -195,16 +172,7 @@ function unstartedProcess(error: Error): CliProcess {
   }
 }
 
-// Also where it never began.
-async function waitForExit(child: ChildProcessWithoutNullStreams): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  await new Promise<void>((resolve) => {
-    child.once("exit", () => resolve())
-    child.once("error", () => child.pid === undefined && resolve())
-  })
-}
-
-// A line that never ends would fill the memory.
+// Limits the memory that a line without an end can take.
 const maxLineBytes = 128 * 1024 * 1024
 
 function splitLines(take: (line: string) => void, tooLong: () => void): { add(chunk: Buffer): void; end(): void } {

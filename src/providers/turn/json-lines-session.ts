@@ -1,3 +1,4 @@
+// A conversation with a CLI that is started once per turn and writes JSON lines.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -5,24 +6,24 @@ import type { Json } from "../../core/json.ts"
 import { abortError } from "../../core/run.ts"
 import type { ProviderSession, Step, TurnRequest, TurnResult, TurnServices } from "../provider.ts"
 import { exitFailure } from "../provider-failure.ts"
+import { isJsonObject, type JsonObject } from "../read-json.ts"
 import { createBackgroundWait } from "./background-wait.ts"
 import { type CliProcess, type CliProcessEnd, startCliProcess } from "./cli-process.ts"
 
-/** A CLI that is started once a turn and writes JSON lines. */
 export interface JsonLinesCli {
-  /** The name of the CLI, and its name for people. */
+  /** The provider's name, and the name shown to people. */
   readonly provider: string
   readonly title: string
-  /** How a turn is started. Files go into the folder, which is private and gone after the turn. */
-  command(turn: TurnRequest, place: TurnPaths): Promise<TurnCommand>
-  /** Reads what it writes: pure but for its own state, so that recorded lines can be read as well. */
-  parser(turn: TurnRequest, place: Pick<TurnPaths, "key">): LineParser
+  /** Returns the command of a turn. It may write files into the folder, which is private and removed after the turn. */
+  command(turn: TurnRequest, paths: TurnPaths): Promise<TurnCommand>
+  /** Creates the parser of a turn's output. It has no effects but its own state, so it can also read recorded lines. */
+  parser(turn: TurnRequest, paths: Pick<TurnPaths, "key">): LineParser
 }
 
 export interface TurnPaths {
-  /** The conversation to go on with. */
+  /** The conversation to resume. */
   readonly key: string | undefined
-  /** Whether to leave that as it is and go on in a new one. */
+  /** Continue in a copy of that conversation. */
   readonly fork: boolean
   readonly folder: string
 }
@@ -30,48 +31,48 @@ export interface TurnPaths {
 export interface TurnCommand {
   args: readonly string[]
   env?: Readonly<Record<string, string>> | undefined
-  /** What it reads. */
+  /** Written to its standard input. */
   input: string
-  /** Whether there is more to come, until the turn is over. */
+  /** Keeps the input open until the turn is over. Default false. */
   keepsInputOpen?: boolean | undefined
   /** Called when the turn is over, before the folder is removed. */
   cleanUp?: (() => Promise<void>) | undefined
 }
 
 export interface LineParser {
-  read(line: { [key: string]: Json }): ParsedLine
-  /** What a process that ended before its turn did means. */
+  read(line: JsonObject): ParsedLine
+  /** The result of a turn whose process exited before the parser saw its end. */
   readExit(end: CliProcessEnd): TurnResult
-  /** Takes a line of its log: whether it belongs to what the CLI says of a failure, and whether a call is under way from here on
-   *  (undefined: as before). By a CLI that tells of calls only when they are over. */
+  /** Reads a line of standard error: `kept` if it belongs to an error message, `calls` if a call is running from now on
+   *  (undefined: as before). For a CLI that reports calls only when they have ended. */
   readLogLine?(line: string): { kept: boolean; calls?: boolean | undefined }
-  /** What to write where it asked, and where somebody has something to say. */
+  /** The input lines that answer a permission request, and that send a message to the running model. */
   permissionAnswer?(ask: PermissionRequest, decision: "allow" | "always" | "deny"): Json
   steeringLine?(text: string): Json
 }
 
 export interface ParsedLine {
   steps: readonly Step[]
-  /** Whether it is but a piece of what another line has whole: it is not kept. */
+  /** A piece of something that a later line repeats in full; no `raw` step is reported for it. */
   partial?: boolean | undefined
-  /** The turn is over. */
+  /** Set when the turn is over. */
   end?: TurnResult | undefined
-  /** The turn has an answer, and work of it goes on. */
+  /** Set when the turn has an answer but background work continues. */
   background?: BackgroundWork | undefined
-  /** Whether it must not do another thing: it is not waited for. */
+  /** With `end`: stop the process at once. */
   mustStop?: boolean | undefined
-  /** Whether a call is under way from here on, where no steps say so; undefined: as before. */
+  /** Whether a call is running from now on, if no steps report it; undefined: as before. */
   isCalling?: boolean | undefined
-  /** It asks whether it may do something. */
+  /** A permission request of the CLI. */
   permission?: PermissionRequest | undefined
 }
 
-/** A turn that has its answer and waits for more: unless that comes, it ends with what it has. */
+/** Background work to wait for. If it takes too long, the turn ends with the result it has. */
 export interface BackgroundWork {
   end: TurnResult
-  /** How long such waits of a turn may take together. */
+  /** How long all waits of a turn may take together. */
   maxMs: number
-  /** Warnings for the beginning of a wait and for one that took too long. */
+  /** Warnings for the start of the wait, and for one that took too long. */
   startWarning?: string | undefined
   timeoutWarning?: string | undefined
 }
@@ -80,11 +81,10 @@ export interface PermissionRequest {
   id: string
   name: string
   input: Json
-  /** What its answer must carry. */
+  /** Data that the answer must contain. */
   request: Json
 }
 
-/** A conversation with such a CLI. */
 export function createJsonLinesSession(
   cli: JsonLinesCli,
   opening: { key?: string | undefined; fork?: boolean | undefined },
@@ -98,10 +98,10 @@ export function createJsonLinesSession(
       const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
       let command: TurnCommand | undefined
       try {
-        const place = { key, fork, folder }
-        command = await cli.command(turn, place)
+        const paths = { key, fork, folder }
+        command = await cli.command(turn, paths)
         services.signal.throwIfAborted()
-        return await followTurn(cli, command, cli.parser(turn, place), turn, folder, {
+        return await followTurn(cli, command, cli.parser(turn, paths), turn, folder, {
           ...services,
           report(step) {
             if (step.type === "key") {
@@ -131,12 +131,12 @@ async function followTurn(
   services: TurnServices,
 ): Promise<TurnResult> {
   const { program, cwd, timeoutMs, idleTimeoutMs } = settings
-  const open = new Set<string>()
-  /** The last lines that were no JSON: some errors are told so. */
-  const mutter: string[] = []
+  const openCalls = new Set<string>()
+  /** The last lines that were not JSON; some errors are written that way. */
+  const nonJsonLines: string[] = []
   let end: TurnResult | undefined
-  let broken: unknown
-  /** Whether its log says that a call is under way. */
+  let parserError: unknown
+  /** True if its log says that a call is running. */
   let calls = false
   const wait = createBackgroundWait((last, warning) => {
     if (warning !== undefined) services.report({ type: "warning", code: "background-ended", message: warning })
@@ -144,16 +144,16 @@ async function followTurn(
     child.finish()
   })
 
-  function take(line: string): void {
-    // What a process says while it is being ended does not change why it was.
-    if (line.trim() === "" || end || broken || child.stopped !== undefined) return
+  function readLine(line: string): void {
+    // Output after the end, or after a stop, does not change the result.
+    if (line.trim() === "" || end || parserError || child.stopped !== undefined) return
     const json = parseLine(line)
     const parsed = json ? parser.read(json) : { steps: [] }
     if (!parsed.partial) services.report({ type: "raw", data: json ?? line })
-    if (!json) mutter.splice(0, mutter.push(line) - 5)
+    if (!json) nonJsonLines.splice(0, nonJsonLines.push(line) - 5)
     for (const step of parsed.steps) {
-      if (step.type === "call") open.add(step.id)
-      if (step.type === "result") open.delete(step.id)
+      if (step.type === "call") openCalls.add(step.id)
+      if (step.type === "result") openCalls.delete(step.id)
       if (isModelActivity(step)) wait.pause()
       services.report(step)
     }
@@ -163,7 +163,7 @@ async function followTurn(
       if (warning !== undefined) services.report({ type: "warning", code: "background-running", message: warning })
     }
     if (parsed.isCalling !== undefined) calls = parsed.isCalling
-    isBusy()
+    updateBusy()
     for (const text of parser.steeringLine ? services.takeSteering() : []) write(parser.steeringLine?.(text))
     if (!parsed.end) return
     wait.pause()
@@ -172,13 +172,13 @@ async function followTurn(
     else child.finish()
   }
 
-  // While something is done for it, it may be silent.
-  function isBusy(): void {
-    child.setBusy(open.size > 0 || calls || wait.isWaiting)
+  // The idle time-out does not apply while the CLI waits for a call or for background work.
+  function updateBusy(): void {
+    child.setBusy(openCalls.size > 0 || calls || wait.isWaiting)
   }
 
   async function ask(question: PermissionRequest): Promise<void> {
-    open.add(question.id)
+    openCalls.add(question.id)
     const decision = await services.approve(question).catch(() => "deny" as const)
     write(parser.permissionAnswer?.(question, decision))
   }
@@ -201,17 +201,17 @@ async function followTurn(
         const said = parser.readLogLine?.(text)
         if (said?.calls !== undefined) {
           calls = said.calls
-          isBusy()
+          updateBusy()
         }
         return said?.kept ?? true
       },
     }),
     onLine(text) {
       try {
-        take(text)
+        readLine(text)
       } catch (error) {
-        // A bug of ours must not end the program: it ends the turn.
-        broken ??= error
+        // A bug in a parser ends the turn, not this program.
+        parserError ??= error
         child.stop("abort")
       }
     },
@@ -221,27 +221,24 @@ async function followTurn(
   const exit = await child.ended
   wait.pause()
   services.signal.throwIfAborted()
-  if (broken) throw broken
+  if (parserError) throw parserError
   if (end) return end
-  const told = { ...exit, stderr: exit.stderr.trim() === "" ? mutter.join("\n") : exit.stderr }
-  const ended = parser.readExit(told)
-  // Whatever else it wrote before.
-  return exit.stopped === "timeout" ? { ...ended, failure: exitFailure(cli, told, settings) } : ended
+  const exitWithOutput = { ...exit, stderr: exit.stderr.trim() === "" ? nonJsonLines.join("\n") : exit.stderr }
+  const ended = parser.readExit(exitWithOutput)
+  // A time-out is the reason, whatever the CLI wrote before it.
+  return exit.stopped === "timeout" ? { ...ended, failure: exitFailure(cli, exitWithOutput, settings) } : ended
 }
 
-// What the model of the turn itself does: whatever it waited for has come.
+// Returns true for steps of the turn's own model: it works again, so background work has reported back.
 function isModelActivity(step: Step): boolean {
   if (step.type === "model") return true
   return (step.type === "text" || step.type === "reasoning" || step.type === "call") && step.within === undefined
 }
 
-function parseLine(line: string): { [key: string]: Json } | undefined {
+function parseLine(line: string): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(line)
-    // What JSON.parse gives is JSON.
-    return typeof json === "object" && json !== null && !Array.isArray(json)
-      ? (json as { [key: string]: Json })
-      : undefined
+    return isJsonObject(json) ? json : undefined
   } catch {
     return undefined
   }

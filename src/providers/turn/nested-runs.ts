@@ -1,3 +1,4 @@
+// Links runs that a CLI starts through our tools to the call of the CLI that started them.
 import { isDeepStrictEqual } from "node:util"
 import type { AgentEvent } from "../../core/event.ts"
 import type { RunContext } from "../../core/run-context.ts"
@@ -7,9 +8,10 @@ import type { OpenCall } from "./run-narrator.ts"
 /** How long the events of a nested run wait for the CLI to report the call that started it. */
 const maxWaitMs = 1000
 
-/** The context of a run in which one call of its CLI is executed. A run started there names that call in the metadata of its
- *  `run-start` event. The call may reach us before the CLI's report of it, because the two use different channels: until the id is
- *  known the events wait, but not when the nested run needs an answer or has ended, and never longer than `maxWaitMs`. */
+/** The run context for one call of the CLI. A run started in it names the call in the metadata of its `run-start`
+ *  event. The call may reach us before the CLI reports it, because they use different channels. Until the call id is
+ *  known, events are held back, but never longer than `maxWaitMs`, nor after the nested run needs an answer or has
+ *  ended. */
 export function createCallContext(run: RunContext, findCallId: () => string | undefined): RunContext {
   const context: RunContext = Object.create(run)
   let callId: string | undefined
@@ -33,7 +35,7 @@ export function createCallContext(run: RunContext, findCallId: () => string | un
     if (isStart || waiting) callId ??= findCallId()
     if (isStart && callId === undefined && !waiting) {
       waiting = []
-      // After a timer the loop reads what has arrived before it runs an immediate.
+      // `setImmediate` lets the event loop read pending output first, which may contain the call id.
       timer = setTimeout(
         () =>
           setImmediate(() => {
@@ -55,8 +57,8 @@ function cannotWait(event: AgentEvent, parent: string): boolean {
   return event.type === "approval-requested" || event.type === "question-asked"
 }
 
-/** Finds the CLI's own id of the call that has come to us: as it was sent, or that of the oldest open call of that name and input which
- *  no other was. */
+/** Finds the CLI's id of a call that reached us: the one sent with it, else that of the oldest open call with the same
+ *  name and input that was not found before. */
 export function createCallFinder(calls: ReadonlyMap<string, OpenCall>): (call: McpCall) => string | undefined {
   const taken = new Set<string>()
   return ({ tool, input, meta }) => {

@@ -1,10 +1,11 @@
+// Reads the end of a JSON-lines file, as the CLIs write for their conversations.
 import { open } from "node:fs/promises"
 import type { Json } from "../../core/json.ts"
 
-// The last lines are enough, and a conversation may have megabytes.
+// A conversation may have megabytes, and only its last lines are needed.
 const tailBytes = 512 * 1024
 
-/** The end of a file of JSON lines, newest line first. */
+/** The last lines of a file, newest first. The oldest of them may be cut. */
 export async function readNewestLines(path: string): Promise<string[]> {
   await using file = await open(path)
   const { size } = await file.stat()
@@ -14,19 +15,19 @@ export async function readNewestLines(path: string): Promise<string[]> {
   return buffer.toString("utf8").split("\n").reverse()
 }
 
-/** What `read` finds in the newest line that contains `about` and in which it finds something. */
+/** The first result of `read` for a line that contains `text`. */
 export function findInLines<T>(
   newestFirst: readonly string[],
-  about: string,
+  text: string,
   read: (line: Json) => T | undefined,
 ): T | undefined {
   for (const line of newestFirst) {
-    if (!line.includes(about)) continue
+    if (!line.includes(text)) continue
     try {
       const found = read(JSON.parse(line))
       if (found !== undefined) return found
     } catch {
-      // The first line of the tail may be cut.
+      // A cut line is no JSON.
     }
   }
   return undefined

@@ -1,34 +1,34 @@
+// Keeps the last bytes of a stream.
 import { StringDecoder } from "node:string_decoder"
 
-/** Keeps the end of a stream of bytes, and how much came before it. */
 export interface OutputTail {
   add(chunk: Uint8Array): void
-  /** What was kept; where something was dropped, the first line says how much. */
+  /** The last bytes as text; if bytes were dropped, the first line says how many. */
   text(): string
 }
 
-export function createOutputTail(mostBytes: number): OutputTail {
-  let kept: Uint8Array[] = []
+export function createOutputTail(maxBytes: number): OutputTail {
+  let chunks: Uint8Array[] = []
   let size = 0
   let dropped = 0
   return {
     add(chunk) {
-      kept.push(chunk)
+      chunks.push(chunk)
       size += chunk.length
-      // Cut now and then, and not at every chunk.
-      if (size > 2 * mostBytes) cut()
+      // Cutting copies the bytes, so it is not done for every chunk.
+      if (size > 2 * maxBytes) cut()
     },
     text() {
-      if (size > mostBytes) cut()
-      const text = new StringDecoder("utf8").end(Buffer.concat(kept))
+      if (size > maxBytes) cut()
+      const text = new StringDecoder("utf8").end(Buffer.concat(chunks))
       return dropped === 0 ? text : `[${dropped} bytes before this were dropped]\n${text}`
     },
   }
 
   function cut(): void {
-    const all = Buffer.concat(kept)
-    dropped += all.length - mostBytes
-    kept = [all.subarray(all.length - mostBytes)]
-    size = mostBytes
+    const all = Buffer.concat(chunks)
+    dropped += all.length - maxBytes
+    chunks = [all.subarray(all.length - maxBytes)]
+    size = maxBytes
   }
 }

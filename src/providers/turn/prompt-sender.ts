@@ -1,3 +1,5 @@
+// Sends the prompt of a run to the CLI within the run's limits: resends after temporary failures, continues after usage
+// limits.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { readersAsApprover, requireApproval } from "../../actions/approval.ts"
 import { setCallPolicy } from "../../actions/call-policy.ts"
@@ -15,15 +17,15 @@ import type { Provider, TurnResult, TurnServices, TurnSettings } from "../provid
 import { createCallContext, createCallFinder } from "./nested-runs.ts"
 import { createStepRecorder, type StepRecorder } from "./steps-to-events.ts"
 
-/** The prompt of a run on its way through a CLI, within the limits of the run. */
 export interface PromptSender {
-  /** Sends the prompt, again where it failed for a passing reason. `again`: after a limit is over, the CLI shall go on. */
+  /** Sends the prompt, and resends it after temporary failures. `again`: a usage limit has reset, and the CLI shall
+   *  continue. */
   send(again: boolean): Promise<TurnResult>
-  /** By now, as far as it is known. */
+  /** The usage so far, as far as known. */
   used(): Usage
-  /** Stops its clocks, and says what was not said yet. */
+  /** Stops the timers and emits pending events. */
   stop(): void
-  /** The limit that was reached. */
+  /** The limit that was reached, if one was. */
   readonly stopReason: StopReason | undefined
   readonly recorder: StepRecorder
 }
@@ -31,7 +33,7 @@ export interface PromptSender {
 export function createPromptSender(
   control: RunControl,
   { provider, config, prompt }: { provider: Provider; config: CliConfig; prompt: UserMessage },
-  shared: CliConversation,
+  conversation: CliConversation,
 ): PromptSender {
   const { limits } = config
   const watch = createStopwatch(limits.timeMs)
@@ -43,31 +45,31 @@ export function createPromptSender(
     hooks: config.hooks,
     budgets: [{ ...limits, counts: noCalls() }],
   })
-  let reason: StopReason | undefined
+  let stopReason: StopReason | undefined
   let before: Usage = noUsage
-  let live: Usage = noUsage
+  let currentTurn: Usage = noUsage
   let model = config.settings.model
   let cycles = 0
   let isWarned = false
 
-  const told = createStepRecorder({
+  const recorder = createStepRecorder({
     control,
     source: provider.name,
     now: Date.now,
     mayStartCycle(count) {
       cycles = count
-      reason ??= reached() ?? control.limitReachedAbove()
-      if (reason) limited.abort()
-      return reason === undefined
+      stopReason ??= reached() ?? control.limitReachedAbove()
+      if (stopReason) limited.abort()
+      return stopReason === undefined
     },
   })
-  const used = () => addUsage(addUsage(before, cost(live)), control.spent())
+  const used = () => addUsage(addUsage(before, cost(currentTurn)), control.spent())
   const cost = (usage: Usage) => withCost(usage, model === undefined ? provider.price : priceOf(provider, model))
   function reached(): StopReason | undefined {
     const usage = used()
     const spent = { cycle: cycles, usage, activeMs: watch.activeMs() }
     const isUnpriced = usage.costUsd === undefined && (totalTokens(usage) ?? 0) > 0
-    // What cannot be priced cannot be limited.
+    // A cost limit cannot be enforced without a price, so the run stops.
     return (
       reachedLimit(spent, { cycles: Infinity, ...limits }) ??
       (limits.costUsd !== undefined && isUnpriced ? "unknown-usage" : undefined)
@@ -78,7 +80,7 @@ export function createPromptSender(
 
   const gate = {
     ...policy,
-    approved: shared.approved,
+    approved: conversation.approved,
     watcher: readersAsApprover(control),
     questionId: control.claimApprovalId,
     paused: control.pauseClocks,
@@ -87,7 +89,7 @@ export function createPromptSender(
     ...gate,
     emit: (body) => void (isReportedByCli(body) || control.emit(body)),
     run: control.context,
-    // The server may have been opened by an earlier run, elsewhere.
+    // The server may have been started by an earlier run, in another async context.
     within: AsyncLocalStorage.snapshot(),
     signal,
     now: Date.now,
@@ -96,7 +98,7 @@ export function createPromptSender(
     leftMs: watch.leftMs,
   }
 
-  const idOf = createCallFinder(told.calls)
+  const idOf = createCallFinder(recorder.calls)
   const hostOf = (call: McpCall) => ({ ...host, run: createCallContext(control.context, () => idOf(call)) })
 
   const services: TurnServices = {
@@ -104,9 +106,9 @@ export function createPromptSender(
     report(step) {
       if (signal.aborted) return
       if (step.type === "model") model = step.id
-      if (step.type !== "usage") return told.record(step)
-      live = step.usage
-      told.record({ type: "usage", usage: addUsage(before, cost(live)) })
+      if (step.type !== "usage") return recorder.record(step)
+      currentTurn = step.usage
+      recorder.record({ type: "usage", usage: addUsage(before, cost(currentTurn)) })
     },
     async approve({ id, name, input }) {
       const call = { id, binding: name, args: [input], approve: true, signal }
@@ -119,24 +121,24 @@ export function createPromptSender(
         return "deny"
       }
     },
-    takeSteering: () => heard(control.takeSteered()),
+    takeSteering: () => emitSteering(control.takeSteered()),
   }
 
-  // The CLI is told only that the call is refused, so the host is told why.
+  // The CLI only learns that the call is refused, so the host gets the reason as a warning.
   function warnWithoutApprover(error: unknown): void {
     if (isWarned || policy.approver !== undefined || control.readersApprove()) return
     isWarned = true
     control.emit({ type: "warning-raised", code: "no-approver", message: errorData(error).message })
   }
 
-  function heard(texts: string[]): string[] {
+  function emitSteering(texts: string[]): string[] {
     for (const text of texts) control.emit({ type: "prompt-steered", message: userMessage(text, "steer") })
     return texts
   }
 
-  function goOn(): UserMessage {
-    // What it was about to say belongs before.
-    told.finish()
+  function createContinueMessage(): UserMessage {
+    // Emits what belongs before this message.
+    recorder.finish()
     const message = userMessage("The usage limit is over. Go on with what you were doing.", "host")
     control.emit({ type: "prompt-steered", message })
     return message
@@ -146,25 +148,28 @@ export function createPromptSender(
     const { env } = config.settings
     const program = requireProgram(provider, { program: config.program, env })
     const cwd = requireFolder(config.cwd)
-    return { ...config.settings, program, cwd, servers: await shared.serveTurn(config, hostOf) }
+    return { ...config.settings, program, cwd, servers: await conversation.serveTurn(config, hostOf) }
   }
 
   return {
     async send(again) {
       refuseImages(provider, prompt)
-      // What was not begun is asked for once more.
-      const asked = again && told.cycles > 0 ? goOn() : prompt
-      const said = heard(shared.pendingSteering.splice(0)).map((text) => ({ type: "text" as const, text }))
-      const message = said.length === 0 ? asked : { ...asked, parts: [...asked.parts, ...said] }
+      // If the turn never started, resend the original prompt.
+      const base = again && recorder.cycles > 0 ? createContinueMessage() : prompt
+      const steering = emitSteering(conversation.pendingSteering.splice(0)).map((text) => ({
+        type: "text" as const,
+        text,
+      }))
+      const message = steering.length === 0 ? base : { ...base, parts: [...base.parts, ...steering] }
       const turn = { message, settings: await settings() }
-      warnUnenforced(provider, turn.settings, shared, control)
+      warnUnenforced(provider, turn.settings, conversation, control)
       for (let attempt = 0; ; attempt++) {
-        const end = await shared.session.turn(turn, services)
-        live = noUsage
+        const end = await conversation.session.turn(turn, services)
+        currentTurn = noUsage
         before = addUsage(before, cost(end.usage))
-        told.record({ type: "usage", usage: before })
+        recorder.record({ type: "usage", usage: before })
         const { failure } = end
-        if (!failure || attempt >= config.retries || !mayResend(failure, told)) return { ...end, usage: before }
+        if (!failure || attempt >= config.retries || !mayResend(failure, recorder)) return { ...end, usage: before }
         const message = `${failure.message} It is sent again (${attempt + 1} of ${config.retries}).`
         control.emit({ type: "warning-raised", code: "turn-repeated", message })
       }
@@ -172,29 +177,29 @@ export function createPromptSender(
     used,
     stop() {
       watch.stop()
-      told.finish()
+      recorder.finish()
     },
     get stopReason() {
-      return reason ?? (watch.expired.aborted ? "time" : undefined)
+      return stopReason ?? (watch.expired.aborted ? "time" : undefined)
     },
-    recorder: told,
+    recorder,
   }
 }
 
-// What is done again was not done before: a turn that has called something is not sent twice.
-function mayResend({ code }: ProviderError, { hasActed: acted }: StepRecorder): boolean {
-  return !acted && (code === "server-error" || code === "overloaded" || code === "connection")
+// A turn that has called something is not resent, so that no call is repeated.
+function mayResend({ code }: ProviderError, { hasActed }: StepRecorder): boolean {
+  return !hasActed && (code === "server-error" || code === "overloaded" || code === "connection")
 }
 
 function warnUnenforced(
   provider: Provider,
   settings: TurnSettings,
-  { warnedOnce: told }: CliConversation,
+  { warnedOnce }: CliConversation,
   { emit }: Pick<RunControl, "emit">,
 ): void {
   for (const group of provider.unenforcedGroups(settings)) {
-    if (told.has(`unenforced ${group}`)) continue
-    told.add(`unenforced ${group}`)
+    if (warnedOnce.has(`unenforced ${group}`)) continue
+    warnedOnce.add(`unenforced ${group}`)
     const message = `${provider.title} cannot be kept from "${group}": \`allow\` leaves it out, and it may be used all the same.`
     emit({ type: "warning-raised", code: "not-enforced", message })
   }
@@ -205,7 +210,7 @@ function refuseImages({ title, can }: Provider, { parts }: UserMessage): void {
   throw new UnsupportedError(`${title} takes no images. Describe what is to be seen, or use another CLI.`)
 }
 
-// The CLI tells of its calls itself, with what went in and what came out.
+// The CLI reports its calls itself, with input and output, so events of our side would be duplicates.
 function isReportedByCli({ type }: EventBody): boolean {
   return type.startsWith("tool-") || type.startsWith("code-")
 }

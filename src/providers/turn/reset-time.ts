@@ -1,14 +1,16 @@
-/** When a limit is over, as a CLI writes it in the words of a failure: "resets 3pm (Europe/Berlin)", "resets Nov 18, 3pm (UTC)",
- *  "try again at 1:42 AM", "try again in 2 hours 5 minutes", `"resets_at":1793000000`, "retry-after: 30". Milliseconds since the epoch; of
- *  a time of day, the next one from an hour before `now` on; undefined where it does not say. Without a zone it is the local one. */
-export function parseResetTime(words: string, now = Date.now()): number | undefined {
-  return parseTimestamp(words) ?? parseDelay(words, now) ?? parseClockTime(words, now)
+// Parses the time at which a usage limit resets from the error message of a CLI.
+/** Recognises "resets 3pm (Europe/Berlin)", "resets Nov 18, 3pm (UTC)", "try again at 1:42 AM", "try again in 2 hours 5
+ *  minutes", `"resets_at":1793000000` and "retry-after: 30". Returns milliseconds since the epoch, or undefined if
+ *  there is no time. A time of day is the next one, counted from an hour before `now`. Times without a zone are local.
+ *  */
+export function parseResetTime(message: string, now = Date.now()): number | undefined {
+  return parseTimestamp(message) ?? parseDelay(message, now) ?? parseClockTime(message, now)
 }
 
-function parseTimestamp(words: string): number | undefined {
-  const digits = /(?:resets_?at"?\s*[:=]\s*|limit reached\|)(\d{10,13})(?!\d)/i.exec(words)?.[1]
+function parseTimestamp(message: string): number | undefined {
+  const digits = /(?:resets_?at"?\s*[:=]\s*|limit reached\|)(\d{10,13})(?!\d)/i.exec(message)?.[1]
   if (digits === undefined) return undefined
-  // Seconds or milliseconds: those of this age have 10 digits, these 13.
+  // 10 digits are seconds, 13 are milliseconds.
   return digits.length === 10 ? Number(digits) * 1000 : Number(digits)
 }
 
@@ -16,12 +18,12 @@ const units: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, 
 const amount = String.raw`\d+(?:\.\d+)?\s*(?:d(?:ays?)?|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])`
 const delay = new RegExp(`(?:try again|resets) in ((?:${amount}[\\s,]*(?:and )?)+)`, "i")
 
-function parseDelay(words: string, now: number): number | undefined {
-  const seconds = /(?:retry-after|resets_in_seconds)"?\s*[:=]?\s*"?(\d+)/i.exec(words)?.[1]
+function parseDelay(message: string, now: number): number | undefined {
+  const seconds = /(?:retry-after|resets_in_seconds)"?\s*[:=]?\s*"?(\d+)/i.exec(message)?.[1]
   if (seconds !== undefined) return now + Number(seconds) * 1000
-  const said = delay.exec(words)?.[1]
-  if (said === undefined) return undefined
-  const parts = said.matchAll(/(?<!\d)(\d+(?:\.\d+)?)\s*([dhms])/gi)
+  const duration = delay.exec(message)?.[1]
+  if (duration === undefined) return undefined
+  const parts = duration.matchAll(/(?<!\d)(\d+(?:\.\d+)?)\s*([dhms])/gi)
   return now + parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * (units[unit.toLowerCase()] ?? 0), 0)
 }
 
@@ -34,8 +36,8 @@ const clock = new RegExp(
   "i",
 )
 
-function parseClockTime(words: string, now: number): number | undefined {
-  const [, month, date, year, hours, minutes, half, zone] = clock.exec(words) ?? []
+function parseClockTime(message: string, now: number): number | undefined {
+  const [, month, date, year, hours, minutes, half, zone] = clock.exec(message) ?? []
   if (hours === undefined || (half === undefined && minutes === undefined)) return undefined
   const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === "pm" ? 12 : 0)
   const minute = Number(minutes ?? 0)
@@ -43,26 +45,26 @@ function parseClockTime(words: string, now: number): number | undefined {
   if (hour > 23 || minute > 59 || !today) return undefined
   if (month === undefined) {
     const time = (days: number) => timestampOf(Date.UTC(today.year, today.month, today.date + days, hour, minute), zone)
-    // The limit may be over by the time this is read, and clocks differ: a time that has just passed is not that of tomorrow.
+    // The limit may have reset by now, and clocks differ: a time that has just passed does not mean tomorrow.
     const earliest = now - pastToleranceMs
     return [-1, 0, 1].map(time).find((moment) => moment >= earliest) ?? time(1)
   }
   const index = months.indexOf(month.toLowerCase())
   const time = (year: number) => timestampOf(Date.UTC(year, index, Number(date), hour, minute), zone)
   if (year !== undefined) return time(Number(year))
-  // Said in December of January.
+  // Without a year: a date more than half a year ago means the next year, such as "Jan 2" in December.
   return time(today.year) < now - 180 * (units.d ?? 0) ? time(today.year + 1) : time(today.year)
 }
 
-/** The moment at which the clocks of a zone show this, where `shown` is that moment in UTC. A time that a change of the clocks leaves
- *  out is as much later. */
+/** The timestamp at which clocks of a zone show a time; `shown` is that time as if it were UTC. A time skipped by a
+ *  clock change is moved later by the same amount. */
 function timestampOf(shown: number, zone: string | undefined): number {
   const first = shown - offsetAt(shown, zone)
   const second = shown - offsetAt(first, zone)
   return offsetAt(second, zone) === shown - second ? second : Math.max(first, second)
 }
 
-/** How far the clocks of a zone are ahead of UTC. */
+/** The offset of a zone from UTC in milliseconds. */
 function offsetAt(moment: number, zone: string | undefined): number {
   const clock = wallClock(moment, zone)
   if (!clock) return 0
@@ -70,7 +72,7 @@ function offsetAt(moment: number, zone: string | undefined): number {
   return Date.UTC(year, month, date, hour, minute, second) - (moment - (moment % 1000))
 }
 
-/** What the clocks of a zone show; undefined where there is no such zone. */
+/** The local date and time in a zone; undefined if the zone is unknown. */
 function wallClock(moment: number, zone: string | undefined) {
   try {
     const parts = new Intl.DateTimeFormat("en-GB", {

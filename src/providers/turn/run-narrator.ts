@@ -1,3 +1,4 @@
+// Emits the events of one run of a coding CLI, or of one of its sub-agents: cycles, messages, calls and their results.
 import type { AgentEvent, EventBody } from "../../core/event.ts"
 import type { Json } from "../../core/json.ts"
 import { type AssistantMessage, newId, userMessage } from "../../core/message.ts"
@@ -6,17 +7,16 @@ import { noUsage, subtractUsage, type Usage } from "../../core/usage.ts"
 import type { Step } from "../provider.ts"
 import { textAt } from "../read-json.ts"
 
-/** One conversation as it is told: the run's own, or a sub-agent's. */
 export interface RunNarrator {
-  /** The id of its run. */
+  /** The id of the run. */
   readonly run: string
   addText(step: Extract<Step, { type: "text" | "reasoning" }>): void
   startCall(step: Extract<Step, { type: "call" }>): void
   progress(call: string, text: string): void
   endCall(result: CallResult): void
-  /** What the turn has used by now, in all. */
+  /** Sets the total usage of the turn so far. */
   setUsage(usage: Usage): void
-  /** Ends it: what it was about to say is said, and calls without a result get one. */
+  /** Emits what is pending; calls without a result get one. */
   finish(ok: boolean, text: string): void
   /** The last text. */
   output(): string
@@ -30,40 +30,40 @@ export interface OpenCall {
   name: string
   input: Json
   startedAt: number
-  /** Who made it. */
+  /** The narrator of the run that made the call. */
   narrator: Pick<RunNarrator, "run" | "endCall" | "progress">
 }
 
-/** What the voices of one turn share. */
+/** What the narrators of one turn share. */
 export interface CallRegistry {
   calls: Map<string, OpenCall>
   now(): number
-  /** The model and the provider that answer, as far as they are known. */
+  /** The model and the provider that answer, if known. */
   answerer(): { model?: string; provider?: string }
-  /** Ends a call, whoever made it. */
+  /** Ends a call of any run. */
   endCall(result: CallResult): void
 }
 
 export function createRunNarrator(
   { id, emit }: Pick<RunControl, "id" | "emit">,
-  mayAnswer: (count: number) => boolean,
-  place: CallRegistry,
+  mayStartCycle: (count: number) => boolean,
+  registry: CallRegistry,
 ): RunNarrator {
-  return createNarrator(id, emit, mayAnswer, place)
+  return createNarrator(id, emit, mayStartCycle, registry)
 }
 
-/** What a call of the CLI's own has started: a run within the run. */
+/** The narrator of a sub-agent that a call of the CLI has started: a run within the run. */
 export function createSubAgentNarrator(
   { forward }: Pick<RunControl, "forward">,
   within: string,
   call: OpenCall | undefined,
   parent: string,
-  place: CallRegistry,
+  registry: CallRegistry,
 ): RunNarrator {
   const run = newId("run")
   let seq = 0
   const emit = (body: EventBody) => {
-    const event: AgentEvent = { ...body, run, parent, seq: seq++, at: place.now() }
+    const event: AgentEvent = { ...body, run, parent, seq: seq++, at: registry.now() }
     forward(event)
   }
   const prompt = textAt(call?.input, "prompt")
@@ -73,12 +73,12 @@ export function createSubAgentNarrator(
     messages: prompt === undefined ? [] : [userMessage(prompt)],
     metadata: { call: within },
   })
-  const inner = createNarrator(run, emit, () => true, place)
+  const inner = createNarrator(run, emit, () => true, registry)
   return {
     ...inner,
     finish(ok, text) {
       inner.finish(ok, text)
-      // What it used is in what the run above it has used.
+      // Its usage is part of its parent's usage.
       const end = { output: text, cycles: inner.cycles(), usage: unknownUsage }
       if (ok) emit({ type: "run-end", status: "done", ...end })
       else emit({ type: "run-end", status: "failed", ...end, error: { name: "ProviderError", message: text } })
@@ -86,13 +86,13 @@ export function createSubAgentNarrator(
   }
 }
 
-// A CLI tells what its turn has used, and not each answer.
+// CLIs report the usage of a turn, not of each answer.
 const unknownUsage: Usage = { complete: false }
 
 function createNarrator(
   run: string,
   emit: (body: EventBody) => unknown,
-  mayAnswer: (count: number) => boolean,
+  mayStartCycle: (count: number) => boolean,
   { calls, now, endCall, answerer }: CallRegistry,
 ): RunNarrator {
   let total: Usage = noUsage
@@ -102,18 +102,19 @@ function createNarrator(
   let cycles = 0
   let isOpen = false
   let answer: string | undefined
-  let answered = false
+  let hasResult = false
   let output = ""
 
-  // An answer begins with another id or, where there are none, after a result.
-  function begins(id: string | undefined): boolean {
-    const goesOn = isOpen && (id === undefined ? !answered : id === answer)
+  // A new model answer, and so a new cycle, starts with another id or, without ids, after a result. Returns false if
+  // the cycle must not start.
+  function continueOrStartCycle(id: string | undefined): boolean {
+    const isSameAnswer = isOpen && (id === undefined ? !hasResult : id === answer)
     answer = id
-    if (goesOn) return true
+    if (isSameAnswer) return true
     endCycle()
-    if (!mayAnswer(cycles)) return false
+    if (!mayStartCycle(cycles)) return false
     isOpen = true
-    answered = false
+    hasResult = false
     emit({ type: "cycle-start", cycle: ++cycles })
     return true
   }
@@ -141,7 +142,7 @@ function createNarrator(
   const self: RunNarrator = {
     run,
     addText(step) {
-      if (!begins(step.answer)) return
+      if (!continueOrStartCycle(step.answer)) return
       const type = step.type === "text" ? "text-delta" : "reasoning-delta"
       if (step.delta || !streamed) emit({ type, text: step.text })
       streamed = step.delta === true
@@ -150,7 +151,7 @@ function createNarrator(
       if (step.type === "text") output = step.text
     },
     startCall({ id, name, input, answer: of }) {
-      if (calls.has(id) || !begins(of)) return
+      if (calls.has(id) || !continueOrStartCycle(of)) return
       parts.push({ type: "tool-call", id, name, input })
       flush("tool-calls")
       calls.set(id, { name, input, startedAt: now(), narrator: self })
@@ -165,7 +166,7 @@ function createNarrator(
       if (!known) return
       calls.delete(id)
       flush("stop")
-      answered = true
+      hasResult = true
       emit({
         type: "tool-end",
         id,

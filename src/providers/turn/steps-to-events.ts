@@ -1,3 +1,4 @@
+// Turns the steps that a coding CLI reports into the events of a run and of its sub-agents' runs.
 import type { RunControl } from "../../core/run.ts"
 import type { Step } from "../provider.ts"
 import {
@@ -8,21 +9,21 @@ import {
   type RunNarrator,
 } from "./run-narrator.ts"
 
-/** Makes the events of a run of what a CLI tells, sub-agents of its own included: those are runs of their own, with `parent`, and
- *  the `call` that started them in their metadata. */
+/** Emits the events of a run from steps. Sub-agents of the CLI become runs with `parent`, and with the `call` that
+ *  started them in their metadata. */
 export interface StepRecorder {
   record(step: Step): void
-  /** Says what was not yet: called once, when the turn is over. */
+  /** Emits what is pending. Called when the turn is over. */
   finish(): void
   /** The last text. */
   readonly output: string
-  /** Its calls without a result so far. */
+  /** Calls without a result so far. */
   readonly calls: ReadonlyMap<string, OpenCall>
-  /** Answers of the model that the CLI went through. */
+  /** The number of model answers so far. */
   readonly cycles: number
-  /** Whether it has called a tool or changed a file. */
+  /** True if it has called a tool or changed a file. */
   readonly hasActed: boolean
-  /** Files that were made or changed. */
+  /** Files created or changed. */
   readonly files: readonly string[]
 }
 
@@ -30,7 +31,8 @@ export interface StepRecorderOptions {
   control: Pick<RunControl, "id" | "emit" | "forward">
   source: string
   now(): number
-  /** Asked before an answer of the model begins, with the number of those before it. What is said after a no is not told. */
+  /** Called before each model answer with the number of answers before it. If it returns false, later steps are
+   *  ignored. */
   mayStartCycle?(count: number): boolean
 }
 
@@ -38,29 +40,29 @@ export function createStepRecorder({
   control,
   source,
   now,
-  mayStartCycle: mayAnswer = () => true,
+  mayStartCycle = () => true,
 }: StepRecorderOptions): StepRecorder {
   const files = new Set<string>()
   const calls = new Map<string, OpenCall>()
-  /** By the call that started them. */
+  /** By the id of the call that started them. */
   const subAgents = new Map<string, RunNarrator>()
   let model: string | undefined
   const answerer = () => ({ ...(model !== undefined && { model }), provider: source })
-  const place = { calls, now, endCall, answerer }
-  const own = createRunNarrator(control, mayAnswer, place)
-  let acted = false
+  const registry = { calls, now, endCall, answerer }
+  const own = createRunNarrator(control, mayStartCycle, registry)
+  let hasActed = false
 
-  function voiceOf(within: string | undefined): RunNarrator {
+  function narratorOf(within: string | undefined): RunNarrator {
     if (within === undefined) return own
     const known = subAgents.get(within)
     if (known) return known
     const call = calls.get(within)
-    const started = createSubAgentNarrator(control, within, call, call?.narrator.run ?? control.id, place)
+    const started = createSubAgentNarrator(control, within, call, call?.narrator.run ?? control.id, registry)
     subAgents.set(within, started)
     return started
   }
 
-  // The sub-agent of a call ends before the call, unless it goes on in the background.
+  // The sub-agent of a call ends before the call, unless it continues in the background.
   function endCall(result: CallResult): void {
     const { id, ok, text, detached } = result
     if (!detached) endAgent(id, ok, text)
@@ -79,12 +81,12 @@ export function createStepRecorder({
       switch (step.type) {
         case "text":
         case "reasoning":
-          return voiceOf(step.within).addText(step)
+          return narratorOf(step.within).addText(step)
         case "call":
-          acted = true
-          return voiceOf(step.within).startCall(step)
+          hasActed = true
+          return narratorOf(step.within).startCall(step)
         case "agent":
-          return void voiceOf(step.id)
+          return void narratorOf(step.id)
         case "agent-end":
           return endAgent(step.id, step.ok, step.text)
         case "progress":
@@ -92,7 +94,7 @@ export function createStepRecorder({
         case "result":
           return endCall(step)
         case "files":
-          acted = true
+          hasActed = true
           for (const path of step.paths) files.add(path)
           return
         case "warning":
@@ -112,7 +114,7 @@ export function createStepRecorder({
     },
     finish() {
       own.finish(false, "")
-      // Those of calls that nobody has told of.
+      // Sub-agents whose call was never reported.
       for (const id of subAgents.keys()) endCall({ id, ok: false, text: "It was ended with the run that started it." })
     },
     get output() {
@@ -122,7 +124,7 @@ export function createStepRecorder({
       return own.cycles()
     },
     get hasActed() {
-      return acted
+      return hasActed
     },
     get files() {
       return [...files]

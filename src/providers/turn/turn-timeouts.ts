@@ -1,9 +1,9 @@
-/** The time-outs of one turn of a process that outlives it. */
+// The two time-outs of a turn: its total time, and the time without any output.
 export interface TurnTimeouts {
-  /** Something has come. */
+  /** Called when output has come. */
   resetIdleTimer(): void
-  /** Whether something is done that may take long without a word. */
-  setBusy(is: boolean): void
+  /** Sets whether work is done that may take long without output; the idle time does not count then. */
+  setBusy(busy: boolean): void
   stop(): void
 }
 
@@ -14,20 +14,19 @@ export function createTurnTimeouts(
   const total = timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), clampTimerMs(timeoutMs))
   let idle: NodeJS.Timeout | undefined
   let isBusy = false
-  function stir(): void {
+  function resetIdleTimer(): void {
     clearTimeout(idle)
     if (idleTimeoutMs !== undefined && !isBusy) idle = setTimeout(() => stop("idle"), clampTimerMs(idleTimeoutMs))
   }
-  stir()
+  resetIdleTimer()
   return {
-    resetIdleTimer: stir,
-    setBusy(is) {
-      if (is === isBusy) return
-      isBusy = is
-      stir()
+    resetIdleTimer,
+    setBusy(busy) {
+      isBusy = busy
+      resetIdleTimer()
     },
     stop() {
-      // Nothing starts it again.
+      // `resetIdleTimer` starts no timer while busy.
       isBusy = true
       clearTimeout(total)
       clearTimeout(idle)
@@ -35,6 +34,7 @@ export function createTurnTimeouts(
   }
 }
 
+// `setTimeout` fires at once for longer times.
 function clampTimerMs(ms: number): number {
   return Math.min(ms, 2 ** 31 - 1)
 }

@@ -1,8 +1,10 @@
+// Names of bindings: which are allowed, which are reserved, and how new ones are generated.
 import { ConfigError } from "../../core/errors.ts"
+import { isObject } from "../../core/values/is-object.ts"
 import { type Binding, type Bindings, boundValue, toBinding } from "../bindings.ts"
 import { reservedPrefixes } from "../compiler/name-storage.ts"
 
-/** What cells find besides their namespace; their own names cannot be these. */
+/** The names that cells find besides their namespace. Bindings cannot use them. */
 export const ambientNames: ReadonlySet<string> = new Set(
   (
     "Date Math clearImmediate clearInterval clearTimeout console crypto fetch global globalThis import performance " +
@@ -10,7 +12,8 @@ export const ambientNames: ReadonlySet<string> = new Set(
   ).split(" "),
 )
 
-/** The bindings of a literal, or a `ConfigError` with every reason why they cannot be put in. */
+/** Converts a bindings literal. Throws a `ConfigError` that lists every name that cannot be injected, with the
+ *  reason. */
 export function toCheckedBindings(given: Bindings, isTaken = (_name: string): boolean => false): [string, Binding][] {
   const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, toBinding(value)])
   const problems = entries.flatMap(([name, binding]) => {
@@ -24,11 +27,10 @@ export function toCheckedBindings(given: Bindings, isTaken = (_name: string): bo
 }
 
 export function isThenable(value: unknown): boolean {
-  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false
-  return typeof Reflect.get(value, "then") === "function"
+  return isObject(value) && typeof Reflect.get(value, "then") === "function"
 }
 
-/** Why a name cannot be bound in a namespace; undefined when it can. */
+/** Explains why a name cannot be bound; undefined if it can. */
 export function nameProblem(name: string, ambient: ReadonlySet<string>): string | undefined {
   if (!identifierPattern.test(name)) return "is not an identifier"
   if (reservedWords.has(name) || reservedPrefixes.some((own) => name.startsWith(own))) return "is a reserved word"
@@ -37,9 +39,9 @@ export function nameProblem(name: string, ambient: ReadonlySet<string>): string 
 }
 
 export interface NameGenerator {
-  /** Remembers that a name was used, so that it is never given out. */
+  /** Records that a name was used; it is never generated later. */
   markUsed(name: string): void
-  /** `prefix_1`, `prefix_2`, …: the first that was never used and is free. */
+  /** Returns the first of `prefix_1`, `prefix_2`, … that was never used. */
   createName(prefix: string): string
 }
 
@@ -65,7 +67,7 @@ export function createNameGenerator(isTaken: (name: string) => boolean): NameGen
   }
 }
 
-/** `"a", "b" and "c"`, for messages; says so when there is none. */
+/** `"a", "b", "c"`, for messages; `nothing` for an empty list. */
 export function listNames(names: readonly string[]): string {
   return names.length === 0 ? "nothing" : names.map((name) => `"${name}"`).join(", ")
 }

@@ -1,3 +1,4 @@
+// An agent as cells see it: `run` and `runAll` return plain data, and a failed run is a reply and not an exception.
 import { types } from "node:util"
 import type { Agent, LiveObjects, Run, RunResult } from "../../core/agent.ts"
 import { ConfigError } from "../../core/errors.ts"
@@ -5,23 +6,23 @@ import type { Pending, Status, StopReason } from "../../core/event.ts"
 import type { Prompt } from "../../core/message.ts"
 import { type AnyFunction, type CallOptions, isAgent } from "../bindings.ts"
 
-/** An agent as cells see it: less than its owner has, plain data back, and a failure is told and not thrown. What a cell
- *  can say of a run is what its owner can trust it with: no other model, limits or approver. */
+/** An agent as cells see it. A cell cannot choose the model, the limits or the approver of a run; only the owner of the
+ *  agent can. */
 export interface CellAgent {
   readonly name: string
   readonly description?: string | undefined
-  /** Gives it a task and waits for the end. Throws only where there was no run: a wrong option, or too deep a nesting. */
+  /** Runs a task to its end. Throws only if no run was started: a wrong option, or agents nested too deeply. */
   run(prompt: Prompt, options?: CellRunOptions): Promise<AgentReply>
   /** Several tasks, at most `concurrency` at a time; the replies are in the order of the tasks. */
   runAll(tasks: readonly (Prompt | CellTask)[], options?: { concurrency?: number | undefined }): Promise<AgentReply[]>
-  /** Absent where each run has a runtime of its own. */
+  /** Absent if each run gets its own runtime. */
   readonly runtime?: LiveObjects | undefined
 }
 
 export interface CellRunOptions {
-  /** New values for names of its runtime, before it begins. */
+  /** New values for names of the agent's runtime, set before the run starts. */
   values?: Record<string, unknown> | undefined
-  /** JSON Schemas of variables that it must fill; they come back as `objects`. */
+  /** JSON Schemas of variables that the run must fill; they are returned as `objects`. */
   outputs?: Record<string, unknown> | undefined
 }
 
@@ -29,56 +30,55 @@ export interface CellTask extends CellRunOptions {
   prompt: Prompt
 }
 
-/** What a run of an agent came to, for the cell that asked for it. */
+/** The result of a run, for the cell that started it. */
 export interface AgentReply {
   status: Status
-  /** What it says. */
+  /** The final answer. */
   output: string
-  /** The limit that stopped it. */
+  /** The limit that stopped the run. */
   reason?: StopReason
-  /** What it waits for. */
+  /** The approval or answer that the run waits for. */
   pending?: Pending
-  /** Why it failed. */
+  /** Why the run failed. */
   error?: string
-  /** The outputs that were asked for. */
+  /** The requested outputs. */
   objects?: Record<string, unknown>
 }
 
-/** How a member is called from cells: by its path, such as `runtime.update`. */
+/** Wraps a member so that its calls pass the call gate. `path` names the member, such as `runtime.update`. */
 export type GateMember = (path: string, call: AnyFunction) => AnyFunction
 
-/** Makes what cells get to see of an agent; each member passes `gated`. */
 export function createCellAgent(agent: object, gated: GateMember = (_path, call) => call): CellAgent {
-  // What counts as an agent has the members of one.
+  // `isAgent` has checked the members.
   const { name, description, runtime, run } = agent as Agent
-  const start = (task: CellTask) => waitForReply(run.call(agent, checkPrompt(task.prompt), runOptions(task)))
-  const members: CellAgent = {
+  const runTask = (task: CellTask) => waitForReply(run.call(agent, checkPrompt(task.prompt), runOptions(task)))
+  const cellAgent: CellAgent = {
     name,
     ...(description !== undefined && { description }),
     run: gated("run", (prompt: Prompt, options: CellRunOptions = {}) =>
-      start({ ...checkOptionNames("run", options, optionNames), prompt }),
+      runTask({ ...checkOptionNames("run", options, optionNames), prompt }),
     ) as CellAgent["run"],
     runAll: gated("runAll", async (tasks: readonly (Prompt | CellTask)[], options: object = {}) => {
       const { concurrency = 4 } = checkOptionNames<{ concurrency?: number }>("runAll", options, ["concurrency"])
-      return mapConcurrently(parseTasks(tasks, concurrency, runtime !== undefined), concurrency, start)
+      return mapConcurrently(parseTasks(tasks, concurrency, runtime !== undefined), concurrency, runTask)
     }) as CellAgent["runAll"],
     ...(runtime && { runtime: createLiveObjects(name, runtime, gated) }),
   }
-  cellAgents.add(members)
-  return Object.freeze(members)
+  cellAgents.add(cellAgent)
+  return Object.freeze(cellAgent)
 }
 
 const cellAgents = new WeakSet<object>()
 
-/** What holds for calls of an agent, and of its runtime, as cells see them: what its runs do is recorded call by call, not
- *  as one call. Undefined for anything else. */
+/** The call options of an agent, and of its runtime, as cells see them; undefined for any other value. The calls are
+ *  not journaled, because the agent's runs record their own calls. */
 export function agentCallOptions(value: unknown): CallOptions | undefined {
   if (typeof value !== "object" || value === null) return undefined
   return cellAgents.has(value) || runtimeInfos.has(value) ? { journal: false } : undefined
 }
 
-/** What another process gets to see of an object of the host: of an agent the same as cells do, where whoever passes a call
- *  on passes the gate; anything else as it is. */
+/** An object of the host as another process sees it: the restricted `CellAgent` of an agent, any other object itself.
+ *  Calls from the other process pass the call gate on the host. */
 export function viewForOtherProcess(value: object): object {
   const known = viewsByObject.get(value)
   if (known) return known
@@ -90,7 +90,7 @@ export function viewForOtherProcess(value: object): object {
 
 const viewsByObject = new WeakMap<object, object>()
 
-/** The runtime of an agent as cells see it: what its calls are told by, and its language. Undefined for anything else. */
+/** Title and language of an agent's runtime as cells see it; undefined for any other value. */
 export function agentRuntimeInfo(value: object): { title: string; language: unknown } | undefined {
   return runtimeInfos.get(value)
 }
@@ -124,7 +124,7 @@ function checkPrompt(prompt: unknown): Prompt {
 }
 
 async function waitForReply(started: Run): Promise<AgentReply> {
-  // A runtime that was made for the run ends with it: no cell could reach it.
+  // Closing the run closes a runtime that was made for it; no cell could reach that runtime.
   await using run = started
   const { status, output, reason, pending, error, objects }: RunResult = await run.settled
   return {
@@ -161,7 +161,7 @@ function checkOptionNames<T extends object>(use: string, options: T | null, name
   throw new TypeError(`${use}: unknown option ${unknown.join(", ")}. There is ${names.join(", ")}.`)
 }
 
-// The first task that cannot be run at all ends the batch; what a run comes to never does.
+// A task that cannot be started ends the batch; a run that fails does not.
 async function mapConcurrently<T, R>(
   items: readonly T[],
   concurrency: number,

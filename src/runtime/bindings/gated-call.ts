@@ -1,21 +1,22 @@
+// Makes the calls of a runtime: every function and method call of every runtime passes its call gate here.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { newId } from "../../core/message.ts"
 import type { CallOptions } from "../bindings.ts"
 import type { CallGate, RuntimeCall } from "../runtime.ts"
 
-/** A call as a runtime has it, before the gate. */
+/** A call that a runtime wants to make. */
 export interface CallRequest {
-  /** Default: a fresh one. */
+  /** Default: a new one. */
   id?: string | undefined
   binding: string
   method?: string | undefined
-  /** Of a guarded method. Default: the name of the call. */
+  /** Identifies a guarded method. Default: the name of the call. */
   subject?: string | undefined
-  /** As the binding takes them. */
+  /** Validated, if the binding has a schema. */
   args: readonly unknown[]
   options?: CallOptions | undefined
   nameOf?: RuntimeCall["nameOf"]
-  /** Of the cell. */
+  /** The cell's signal. */
   signal: AbortSignal
   accept?: RuntimeCall["accept"]
   make(args: readonly unknown[]): unknown
@@ -23,20 +24,19 @@ export interface CallRequest {
 
 const callStorage = new AsyncLocalStorage<RuntimeCall>()
 
-/** The call that the code running now was called by, also after awaits; undefined outside of one. For functions of
- *  yours that want its `signal`, which fires when the run or the cell is aborted, or the cell or this call out of time. */
+/** The call that the running code belongs to, also after awaits; undefined outside of a call. Use its `signal` in your
+ *  functions: it fires when the run or cell is aborted, or the cell or call is out of time. */
 export function currentCall(): RuntimeCall | undefined {
   return callStorage.getStore()
 }
 
-/** Makes a call by the gate: the one way for every runtime, and for functions and methods alike. */
-export function callThroughGate(asked: CallRequest, gate: CallGate | undefined): Promise<unknown> {
-  const { id = newId("call"), binding, method, subject, args, options = {}, signal, accept } = asked
+export function callThroughGate(request: CallRequest, gate: CallGate | undefined): Promise<unknown> {
+  const { id = newId("call"), binding, method, subject, args, options = {}, signal, accept } = request
   const { approve = false, maxCalls, timeoutMs, idempotent, unknown, journal } = options
   const call: RuntimeCall = { id, binding, args, approve, signal }
   if (method !== undefined) call.method = method
   if (subject !== undefined) call.subject = subject
-  if (asked.nameOf) call.nameOf = asked.nameOf
+  if (request.nameOf) call.nameOf = request.nameOf
   if (maxCalls !== undefined) call.maxCalls = maxCalls
   if (timeoutMs !== undefined) call.timeoutMs = timeoutMs
   if (accept) call.accept = accept
@@ -47,9 +47,9 @@ export function callThroughGate(asked: CallRequest, gate: CallGate | undefined):
   const next: Parameters<CallGate>[1] = async (change) => {
     if (called) throw new Error(`The gate called ${callName(call)} twice; next() is for one call.`)
     called = true
-    const isChanged = change?.signal || change?.idempotencyKey !== undefined || (change?.args ?? args) !== args
-    const made = isChanged ? { ...call, ...change } : call
-    return await callStorage.run(made, asked.make, made.args)
+    const isReplaced = change?.signal || change?.idempotencyKey !== undefined || (change?.args ?? args) !== args
+    const finalCall = isReplaced ? { ...call, ...change } : call
+    return await callStorage.run(finalCall, request.make, finalCall.args)
   }
   return gate ? gate(call, next) : next()
 }

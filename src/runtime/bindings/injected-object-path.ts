@@ -1,22 +1,24 @@
+// Finds the path from an injected name to an object, such as `accounts.b`, to name it in stored data.
 import { types } from "node:util"
 import { type Binding, boundValue } from "../bindings.ts"
 
-// Whoever passes an object that is deeper inside than this has to bind it, or is asked again.
+// Objects beyond this many members have no path. To get one, such an object must be bound itself.
 const maxVisited = 10_000
 
-/** The name of an object or function that was injected, or the path to it from an injected one: through arrays, Maps and
- *  own properties, of plain objects and of instances. Undefined when there is none. Nothing is run. */
+/** The name of an injected object or function, or its path from an injected one through arrays, Maps and own
+ *  properties. Undefined if there is none. Runs no code of the objects. */
 export function injectedObjectPath(value: object, bindings: ReadonlyMap<string, Binding>): string | undefined {
   for (const [name, binding] of bindings) if (boundValue(binding) === value) return name
   const seen = new Set<unknown>()
-  const open: [path: string, value: unknown][] = []
-  for (const [name, binding] of bindings) if (binding.kind === "variable") open.push([name, binding.value])
-  // The list grows while it is read: the shortest path is found first.
-  for (const [path, at] of open) {
-    if (at === value) return path
-    if (typeof at !== "object" || at === null || types.isProxy(at) || seen.has(at) || ArrayBuffer.isView(at)) continue
-    seen.add(at)
-    for (const member of membersOf(path, at)) if (open.length < maxVisited) open.push(member)
+  const queue: [path: string, value: unknown][] = []
+  for (const [name, binding] of bindings) if (binding.kind === "variable") queue.push([name, binding.value])
+  // The list grows while it is read (breadth first), so the shortest path is found first.
+  for (const [path, node] of queue) {
+    if (node === value) return path
+    if (typeof node !== "object" || node === null || types.isProxy(node) || seen.has(node) || ArrayBuffer.isView(node))
+      continue
+    seen.add(node)
+    for (const member of membersOf(path, node)) if (queue.length < maxVisited) queue.push(member)
   }
   return undefined
 }

@@ -1,38 +1,41 @@
+// Merges the call options of two guards of one method.
 import type { CallOptions, UnknownPolicy } from "../bindings.ts"
 import type { ApprovalCondition } from "../runtime.ts"
 
-/** The options of a call that two guards hold. Of each option the stricter one wins. */
-export function mergeCallOptions(one: CallOptions, other: CallOptions): CallOptions {
+/** Of each option the stricter value wins. */
+export function mergeCallOptions(first: CallOptions, second: CallOptions): CallOptions {
   return withoutUndefined({
-    approve: mergeApprove(one.approve, other.approve),
-    maxCalls: smallerOf(one.maxCalls, other.maxCalls),
-    timeoutMs: smallerOf(one.timeoutMs, other.timeoutMs),
-    // A durable run repeats an idempotent call without asking, and one that is not journaled in any case.
-    idempotent: one.idempotent && other.idempotent ? true : undefined,
-    journal: one.journal === false && other.journal === false ? false : undefined,
-    unknown: policyStrictness(one.unknown) >= policyStrictness(other.unknown) ? one.unknown : other.unknown,
+    approve: mergeApprove(first.approve, second.approve),
+    maxCalls: smallerOf(first.maxCalls, second.maxCalls),
+    timeoutMs: smallerOf(first.timeoutMs, second.timeoutMs),
+    // A durable run repeats an idempotent call without asking, and always repeats one that is not journaled.
+    idempotent: first.idempotent && second.idempotent ? true : undefined,
+    journal: first.journal === false && second.journal === false ? false : undefined,
+    unknown: policyStrictness(first.unknown) >= policyStrictness(second.unknown) ? first.unknown : second.unknown,
   })
 }
 
 type ApproveOption = CallOptions["approve"]
 
-function mergeApprove(one: ApproveOption, other: ApproveOption): ApproveOption {
-  if (one === true || other === true) return true
-  if (typeof one === "function" && typeof other === "function") return one === other ? one : eitherAsks(one, other)
-  return typeof one === "function" ? one : (other ?? one)
+function mergeApprove(first: ApproveOption, second: ApproveOption): ApproveOption {
+  if (first === true || second === true) return true
+  if (typeof first === "function" && typeof second === "function")
+    return first === second ? first : eitherAsks(first, second)
+  return typeof first === "function" ? first : (second ?? first)
 }
 
-/** Asks when one of the two asks. The second is not called when the first asks, or throws, which asks too. */
-function eitherAsks(one: ApprovalCondition, other: ApprovalCondition): ApprovalCondition {
-  return async (call) => (await one(call)) !== false || (await other(call)) !== false
+/** Requests approval if either function does. The second is not called if the first one does or throws; a throw also
+ *  requests approval. */
+function eitherAsks(first: ApprovalCondition, second: ApprovalCondition): ApprovalCondition {
+  return async (call) => (await first(call)) !== false || (await second(call)) !== false
 }
 
-function smallerOf(one: number | undefined, other: number | undefined): number | undefined {
-  if (one === undefined || other === undefined) return one ?? other
-  return Math.min(one, other)
+function smallerOf(first: number | undefined, second: number | undefined): number | undefined {
+  if (first === undefined || second === undefined) return first ?? second
+  return Math.min(first, second)
 }
 
-/** How careful a policy is. Without one the engine's own holds, which is never less careful than `retry`. */
+/** Ranks policies by caution. Without a policy the engine's applies, which is never less cautious than `retry`. */
 function policyStrictness(policy: UnknownPolicy | undefined): number {
   return policy === undefined ? 1 : { retry: 0, ask: 2, fail: 3 }[policy]
 }

@@ -1,3 +1,4 @@
+// The guarded methods of a runtime's objects: which calls need the call gate, and the checks of `guard` options.
 import { types } from "node:util"
 import {
   mustBeBoolean,
@@ -9,42 +10,41 @@ import {
   type OptionChecks,
   optionProblems,
 } from "../../core/checks/check-options.ts"
+import { isObject } from "../../core/values/is-object.ts"
 import type { Binding, CallOptions, MethodGuard } from "../bindings.ts"
 import { mergeCallOptions } from "./merge-call-options.ts"
 
-/** A guarded method of an object. */
 export interface GuardedMethod {
-  /** The name under which the object was guarded first. A second name of the same object is the same guard. */
+  /** The name under which the object was guarded first. A second name of the same object shares the guard. */
   binding: string
   method: string
-  /** The options of all guards of the method, merged: the stricter wins. */
+  /** The merged options of all guards of the method: the stricter option wins. */
   options: CallOptions
-  /** The object whose method is guarded. */
   object: object
-  /** Identifies object and method in stored text: the key of an "always" and of journal entries. It is
+  /** Identifies object and method in stored data: the key of an "always" approval and of journal entries. It is
    *  `binding.method` for the first object of that name, and `binding#2.method` for the second. */
   subject: string
 }
 
-/** The guarded methods of the objects of one runtime. They are found by the object or by the function itself, whatever
- *  way a cell took to it. */
+/** The guarded methods of the objects of one runtime. A guard is found by the object or by the function itself, so it
+ *  does not matter how a cell reached the method. */
 export interface MethodGuards {
-  /** Registers the guard of a binding. An object keeps every guard it ever had, also when its name gets another value. */
+  /** Registers the guard of a binding. An object stays guarded, also after its name gets another value. */
   add(name: string, binding: Binding): void
-  /** The guard of a call: `fn` was read from `owner` under `key`. Pass `undefined` for an owner or key that is unknown,
-   *  such as that of a function that was read off its object before.
+  /** Finds the guard of a call: `fn` was read from `owner` under `key`. Pass `undefined` for an unknown owner or key,
+   *  such as those of a function that was read from its object earlier.
    *
    *  1. `owner` is guarded under `key`: that guard.
    *  2. `fn` is a guarded function: its guard, unless `owner` is another instance of the class that shares the method.
-   *     So a method stays guarded when it is read off, renamed, stored in another object, constructed with `new` or
-   *     reached through a Proxy.
+   *     So a method stays guarded if it is read, renamed, stored in another object, called with `new` or reached
+   *     through a Proxy.
    *  3. `fn` is `call` or `apply` of a guarded function (the `owner`): the guard of that function.
    *
-   *  A function that is found by 1 is known from then on for 2, so call this also when a member is only read. */
+   *  A function found by rule 1 is remembered for rule 2, so call this also when a member is only read. */
   find(owner: unknown, key: PropertyKey | undefined, fn: unknown): GuardedMethod | undefined
-  /** The guarded methods of an object; undefined when it has none. */
+  /** The guarded methods of an object; undefined if it has none. */
   methodsOf(object: object): ReadonlyMap<string, GuardedMethod> | undefined
-  /** Goes up with each guard that is added: what was found for a function before may no longer hold. */
+  /** Increases with each added guard. Earlier results of `find` may then be outdated. */
   readonly version: number
 }
 
@@ -55,9 +55,9 @@ export function createMethodGuards(): MethodGuards {
   const objectsOfName = new Map<string, number>()
   let version = 0
 
-  const nameFor = (object: object, name: string) => {
-    const known = names.get(object)
-    if (known) return known
+  const nameOfObject = (object: object, name: string) => {
+    const registered = names.get(object)
+    if (registered) return registered
     const count = (objectsOfName.get(name) ?? 0) + 1
     objectsOfName.set(name, count)
     const made = { name, id: count === 1 ? name : `${name}#${count}` }
@@ -65,20 +65,20 @@ export function createMethodGuards(): MethodGuards {
     return made
   }
 
-  const learn = (fn: unknown, guarded: GuardedMethod) => {
+  const rememberFunction = (fn: unknown, guarded: GuardedMethod) => {
     if (typeof fn !== "function") return
-    const known = functions.get(fn) ?? new Set<GuardedMethod>()
-    functions.set(fn, known.add(guarded))
+    const registered = functions.get(fn) ?? new Set<GuardedMethod>()
+    functions.set(fn, registered.add(guarded))
   }
 
-  const ofFunction = (owner: unknown, fn: unknown): GuardedMethod | undefined => {
-    const known = isObject(fn) ? functions.get(fn) : undefined
+  const guardOfFunction = (owner: unknown, fn: unknown): GuardedMethod | undefined => {
+    const registered = isObject(fn) ? functions.get(fn) : undefined
     if (
-      !known ||
-      (isObject(owner) && !types.isProxy(owner) && !methods.has(owner) && inheritsSharedMethod(owner, fn, known))
+      !registered ||
+      (isObject(owner) && !types.isProxy(owner) && !methods.has(owner) && inheritsSharedMethod(owner, fn, registered))
     )
       return undefined
-    const all = [...known]
+    const all = [...registered]
     return all.find(({ object }) => object === owner) ?? mergeGuardedMethods(all)
   }
 
@@ -87,21 +87,23 @@ export function createMethodGuards(): MethodGuards {
       if (binding.kind !== "variable" || !binding.guard || !isObject(binding.value)) return
       const object = binding.value
       version++
-      const ofObject = methods.get(object) ?? new Map<string, GuardedMethod>()
-      methods.set(object, ofObject)
-      const { name: first, id } = nameFor(object, name)
+      const objectGuards = methods.get(object) ?? new Map<string, GuardedMethod>()
+      methods.set(object, objectGuards)
+      const { name: first, id } = nameOfObject(object, name)
       for (const [method, options] of guardEntries(binding.guard)) {
-        const known = ofObject.get(method)
-        const guarded = known ?? { binding: first, method, options, object, subject: `${id}.${method}` }
-        if (known) known.options = mergeCallOptions(known.options, options)
-        ofObject.set(method, guarded)
-        if (!types.isProxy(object)) learn(findMember(object, method)?.value, guarded)
+        const registered = objectGuards.get(method)
+        const guarded = registered ?? { binding: first, method, options, object, subject: `${id}.${method}` }
+        if (registered) registered.options = mergeCallOptions(registered.options, options)
+        objectGuards.set(method, guarded)
+        if (!types.isProxy(object)) rememberFunction(findMember(object, method)?.value, guarded)
       }
     },
     find(owner, key, fn) {
-      const ofOwner = typeof key === "string" && isObject(owner) ? methods.get(owner)?.get(key) : undefined
-      if (ofOwner) learn(fn, ofOwner)
-      return ofOwner ?? ofFunction(owner, fn) ?? (callAndApply.has(fn) ? ofFunction(undefined, owner) : undefined)
+      const ownGuard = typeof key === "string" && isObject(owner) ? methods.get(owner)?.get(key) : undefined
+      if (ownGuard) rememberFunction(fn, ownGuard)
+      return (
+        ownGuard ?? guardOfFunction(owner, fn) ?? (callAndApply.has(fn) ? guardOfFunction(undefined, owner) : undefined)
+      )
     },
     methodsOf: (object) => methods.get(object),
     get version() {
@@ -112,7 +114,7 @@ export function createMethodGuards(): MethodGuards {
 
 const callAndApply = new Set<unknown>([Function.prototype.call, Function.prototype.apply])
 
-/** Whether an unguarded object has the function from a class that it shares with the guarded objects. */
+/** Returns true if an unguarded object inherits the function from a class that it shares with the guarded objects. */
 function inheritsSharedMethod(owner: object, fn: unknown, guarded: ReadonlySet<GuardedMethod>): boolean {
   return [...guarded].every(({ object, method }) => {
     if (types.isProxy(object)) return false
@@ -124,7 +126,7 @@ function inheritsSharedMethod(owner: object, fn: unknown, guarded: ReadonlySet<G
   })
 }
 
-/** The guard of a function that several guarded objects share, when it is unknown on which of them it is called. */
+/** The guard of a function that several guarded objects share, for a call whose object is unknown. */
 function mergeGuardedMethods(all: readonly GuardedMethod[]): GuardedMethod | undefined {
   const [first, ...others] = all
   if (!first || others.length === 0) return first
@@ -132,12 +134,12 @@ function mergeGuardedMethods(all: readonly GuardedMethod[]): GuardedMethod | und
   return { ...first, options, subject: all.map(({ subject }) => subject).join("|") }
 }
 
-/** The methods that a guard names, each with what holds for it. */
+/** The methods of a guard with their options. */
 export function guardEntries(guard: MethodGuard): [string, CallOptions][] {
   return Object.entries(guard).flatMap(([method, options]) => (options ? [[method, options]] : []))
 }
 
-/** Why a guard cannot guard a value; undefined when it can. */
+/** Explains why a guard cannot guard a value; undefined if it can. */
 export function guardProblem(value: unknown, guard: MethodGuard): string | undefined {
   if (!isObject(value)) return "`guard` is for an object with methods, and the value is none."
   if (Object.getOwnPropertySymbols(guard).length > 0)
@@ -151,12 +153,12 @@ export function guardProblem(value: unknown, guard: MethodGuard): string | undef
   return undefined
 }
 
-/** The same for a binding, which may have got another value. */
+/** The same check for a binding, whose value may have been replaced. */
 export function bindingGuardProblem(binding: Binding): string | undefined {
   return binding.kind === "variable" && binding.guard ? guardProblem(binding.value, binding.guard) : undefined
 }
 
-/** Whether what is guarded would be copied into another process, methods and all. */
+/** Returns true if the guarded value would be copied into another process together with its methods. */
 export function isGuardOnCopiedValue(binding: Binding): boolean {
   if (binding.kind !== "variable" || !binding.guard || types.isProxy(binding.value)) return false
   const { value } = binding
@@ -175,7 +177,7 @@ const copiedTypeChecks = [
   types.isArrayBufferView,
 ]
 
-/** The options of a call that the gate keeps. */
+/** Checks of `CallOptions`. */
 export const callOptionChecks: OptionChecks<CallOptions> = {
   approve: mustBeEither("true, false or a function of the call", mustBeBoolean, mustBeFunction),
   maxCalls: mustBeIntegerFrom(0),
@@ -185,7 +187,7 @@ export const callOptionChecks: OptionChecks<CallOptions> = {
   journal: mustBeBoolean,
 }
 
-/** A member of an object or of its classes, up to what every object has; nothing is run. */
+/** Finds a member of an object or of its classes, except those that every object has. Runs no code of the object. */
 export function findMember(value: object, name: string): PropertyDescriptor | undefined {
   for (
     let holder: object | null = value;
@@ -199,7 +201,7 @@ export function findMember(value: object, name: string): PropertyDescriptor | un
 }
 
 function guardedMemberProblem(value: object, method: string): string | undefined {
-  // What is behind a proxy is its owner's affair, and looking would run it.
+  // The target of a proxy cannot be inspected without running the proxy's code.
   if (types.isProxy(value)) return undefined
   const found = method === "constructor" ? undefined : findMember(value, method)
   if (!found) return "the object has no such method. #private ones and those of Object cannot be guarded."
@@ -212,10 +214,6 @@ function guardedMemberProblem(value: object, method: string): string | undefined
 
 function isClassText(value: object): boolean {
   return /^class\b/.test(Function.prototype.toString.call(value))
-}
-
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function"
 }
 
 const basePrototypes = new Set<object>([Object.prototype, Function.prototype])

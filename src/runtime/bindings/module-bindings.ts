@@ -1,13 +1,14 @@
+// Loads a module file and turns its exports into bindings, with types and docs from its source.
 import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { pathToFileURL } from "node:url"
 import { ConfigError } from "../../core/errors.ts"
 import { type Bindings, classType, fn, isBinding, isClass, toBinding } from "../bindings.ts"
 
-/** Runs a module file here and gives what it exports as bindings: its named exports, and those that its default export
- *  has or, as a function, makes anew at each call. Types and docs of bare functions and classes are read in its source,
- *  or for JavaScript in the `.d.ts` or `.d.mts` beside it.
- *  Throws a `ConfigError` when it cannot be run or has nothing to bind. */
+/** Runs a module file in this process and returns its exports as bindings: the named exports, and the members of the
+ *  default export or, if that is a function, of the object it returns. Types and docs of bare functions and classes are
+ *  read from the source, or for JavaScript from the `.d.ts` or `.d.mts` beside it. Throws a `ConfigError` if the module
+ *  cannot be run or exports nothing to bind. */
 export async function loadModuleBindings(file: string): Promise<Bindings> {
   try {
     const exported: Record<string, unknown> = await import(pathToFileURL(file).href)
@@ -19,7 +20,7 @@ export async function loadModuleBindings(file: string): Promise<Bindings> {
   }
 }
 
-/** Bindings that a module file made, with the types and docs of its source. */
+/** Adds the types and docs of a module file's source to its bindings. */
 export async function addSourceTypes(file: string, bindings: Bindings): Promise<Bindings> {
   const source = await readTypeSource(file)
   return Object.fromEntries(Object.entries(bindings).map(([name, value]) => [name, addSource(value, source)]))
@@ -31,16 +32,16 @@ async function readTypeSource(file: string): Promise<string> {
   return readFile(file, "utf8")
 }
 
-/** The exports but the default one, and those that Node adds to a CommonJS module. */
+/** The exports without the default one and without those that Node adds to a CommonJS module. */
 function namedExports(exported: Record<string, unknown>): Bindings {
   const isOurs = (name: string) => !["default", "module.exports", "__esModule"].includes(name)
   return Object.fromEntries(Object.entries(exported).filter(([name]) => isOurs(name)))
 }
 
 async function defaultExportBindings(exported: unknown): Promise<Bindings> {
-  const made: unknown = typeof exported === "function" && !isClass(exported) ? await exported() : exported
-  if (made === undefined) return {}
-  if (typeof made === "object" && made !== null && !Array.isArray(made)) return { ...made }
+  const members: unknown = typeof exported === "function" && !isClass(exported) ? await exported() : exported
+  if (members === undefined) return {}
+  if (typeof members === "object" && members !== null && !Array.isArray(members)) return { ...members }
   throw new Error("its default export must be an object of bindings, or a function that gives one")
 }
 

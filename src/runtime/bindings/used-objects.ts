@@ -1,38 +1,35 @@
+// Tracks which injected objects cells have used. A snapshot does not contain an injected object unless it is plain data
+// or its class has a codec; after a restore, every object that a cell used is reported as possibly changed.
 import { randomUUID } from "node:crypto"
 import { types } from "node:util"
 import type { Binding } from "../bindings.ts"
 import type { RuntimeLoss } from "../runtime.ts"
 import type { Codecs } from "../snapshot/codec.ts"
 
-// The state of injected objects is not in a snapshot, unless they are plain data or their class has a codec. After a restore
-// they are as the program made them. What cells may have changed is reported by name: every object that a cell used.
-
-/** The injected objects that cells have used. */
 export interface UsedObjects {
   markUsed(value: object): void
   has(value: object): boolean
-  /** The names of objects that were used since the last call and whose state no snapshot keeps. */
+  /** The names of objects that were used since the last call and that no snapshot contains. Starts the next period. */
   takeNames(bindings: ReadonlyMap<string, Binding>): string[]
 }
 
 export function createUsedObjects(codecs: Codecs = {}): UsedObjects {
   const lastUse = new WeakMap<object, number>()
-  let count = 0
+  let period = 0
   return {
-    markUsed: (value) => void lastUse.set(value, count),
+    markUsed: (value) => void lastUse.set(value, period),
     has: (value) => lastUse.has(value),
     takeNames(bindings) {
-      const now = count++
+      const currentPeriod = period++
+      const isLost = (value: object) => !isPlainContainer(value) && codecOf(value, codecs) === undefined
       return injectedObjects(bindings)
-        .filter(
-          ({ value }) => lastUse.get(value) === now && !isPlainContainer(value) && codecOf(value, codecs) === undefined,
-        )
+        .filter(({ value }) => lastUse.get(value) === currentPeriod && isLost(value))
         .map(({ name }) => name)
     },
   }
 }
 
-/** The injected objects whose state belongs to the program: `external` ones are left out. */
+/** The injected objects, without `external` ones. */
 export function injectedObjects(bindings: ReadonlyMap<string, Binding>): { name: string; value: object }[] {
   return [...bindings].flatMap(([name, binding]) => {
     if (binding.kind !== "variable" || binding.external) return []
@@ -41,21 +38,20 @@ export function injectedObjects(bindings: ReadonlyMap<string, Binding>): { name:
   })
 }
 
-/** What a snapshot says about a used object that is not in it. */
+/** The entry in a snapshot for a used object that it does not contain. */
 export function lostObjectState({ name, value }: { name: string; value: object }): RuntimeLoss {
   return { name, reason: createdAnewReason, asInjected: true, object: identityOf(value) }
 }
 
 const createdAnewReason = "it is created anew by the program; what cells changed in it is lost"
 
-/** What is lost of a snapshot where these objects are bound. Where it is the very object that cells used, its state is there;
- *  it goes on counting as used. */
+/** Removes entries whose object is still bound: that object has its state, and is marked as used again. */
 export function dropSameObjects(
   lost: readonly RuntimeLoss[],
   bindings: ReadonlyMap<string, Binding>,
   used: UsedObjects,
 ): RuntimeLoss[] {
-  const found = lost.flatMap((each): RuntimeLoss[] => {
+  const remaining = lost.flatMap((each): RuntimeLoss[] => {
     const { name, object } = each
     if (object === undefined) return [each]
     const binding = bindings.get(name)
@@ -65,13 +61,12 @@ export function dropSameObjects(
     used.markUsed(value)
     return []
   })
-  return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
+  return [...new Map(remaining.map((each) => [JSON.stringify(each), each])).values()]
 }
 
-/** Why an injected name is lost that the restoring runtime does not have. */
 export const notInjectedReason = "it was injected, and is not in this runtime"
 
-/** Identifies an object as long as its process lives. */
+/** Identifies an object during the life of this process. */
 function identityOf(value: object): string {
   const number = numbers.get(value) ?? ++lastNumber
   numbers.set(value, number)
@@ -82,13 +77,13 @@ const processId = randomUUID()
 const numbers = new WeakMap<object, number>()
 let lastNumber = 0
 
-/** The codec of an object, with its name. Nothing of the object is run. */
+/** The codec of an object, with its name. Runs no code of the object. */
 export function codecOf(value: object, codecs: Codecs): [name: string, codec: Codecs[string]] | undefined {
   if (types.isProxy(value)) return undefined
   return Object.entries(codecs).find(([, codec]) => Object.prototype.isPrototypeOf.call(codec.class.prototype, value))
 }
 
-/** Whether an object is an array, a Map, a Set or an object without a class. */
+/** Returns true for an array, a Map, a Set or an object without a class. */
 export function isPlainContainer(value: object): boolean {
   if (types.isProxy(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)

@@ -1,6 +1,7 @@
+// Helpers that compiled cells call at run time. Generated code uses their names.
 import type { Scope } from "./compile-cell.ts"
 
-/** A message of the engine as it would be for the cell's own text. */
+/** Rewrites an engine message so that it quotes the cell's source instead of generated code. */
 export function removeGeneratedNames(text: string): string {
   if (!text.includes("$$")) return text
   return text
@@ -10,9 +11,9 @@ export function removeGeneratedNames(text: string): string {
     .replace(/\$\$(?:scope|ambient|cell_\d+)\./g, "")
 }
 
-/** What compiled cells call for the rarer things. */
 export const cellHelpers = {
-  /** What was thrown. The engine's messages quote the code it ran; an error's are made to quote the cell's own. */
+  /** Returns a thrown value. If it is an error whose message quotes generated code, its message and stack are
+   *  rewritten. */
   caught<T>(thrown: T): T {
     try {
       if (!(thrown instanceof Error) || !thrown.message.includes("$$")) return thrown
@@ -20,7 +21,7 @@ export const cellHelpers = {
       thrown.message = removeGeneratedNames(message)
       if (typeof stack === "string") thrown.stack = removeGeneratedNames(stack)
     } catch {
-      // A frozen error keeps its message, and so does one that lets nobody read it.
+      // A frozen error, or one whose message cannot be read, stays unchanged.
     }
     return thrown
   },
@@ -36,12 +37,12 @@ export const cellHelpers = {
     throw new SyntaxError(`The requested module '${specifier}' does not provide an export named '${name}'`)
   },
 
-  /** What `require` would give for a loaded module. */
+  /** The value that `require` would return for a loaded module. */
   required(module: Record<string, unknown>): unknown {
     return module["module.exports"] ?? module.default ?? module
   },
 
-  /** Gives an enum a member, and the way back from a number to its name. */
+  /** Adds an enum member, and for a number the reverse mapping to its name. */
   member(target: Record<string, unknown>, name: string, value: string | number): void {
     target[name] = value
     if (typeof value !== "string") target[value] = name

@@ -1,3 +1,4 @@
+// Compiles a parsed cell to a JavaScript function over the namespace, the ambient names and the loop guard.
 import { Script } from "node:vm"
 import { cellHelpers } from "./cell-helpers.ts"
 import {
@@ -13,48 +14,49 @@ import { type RewrittenCell, rewriteCell } from "./rewrite/rewrite-cell.ts"
 import { analyseScope } from "./scope-analysis.ts"
 import { offsetAt, type Position, positionAt } from "./text-positions.ts"
 
-/** What generated code may reach by name besides the namespace; see `cell-env.ts`. One per runtime, stable for life. */
+/** The names that generated code can use besides the namespace; see `cell-env.ts`. One object per runtime. */
 export type Ambient = Record<string, unknown>
 
-/** The namespace: every name a cell declares or uses lives here as a property. Reading a name it does not have throws a
+/** The namespace: every name that a cell declares is a property of it. Reading a missing name throws a
  *  `ReferenceError`. */
 export type Scope = Record<string, unknown>
 
-/** Which names a namespace has. */
+/** The names in a namespace. */
 export type KnownNames = Pick<ReadonlySet<string>, "has">
 
 /** Stops cells that are out of time or aborted. `left` counts down at loop heads and function entries; below zero the
- *  code calls `tick`, which throws when the running cell must stop and refills `left` otherwise. */
+ *  code calls `tick`, which throws if the running cell must stop and otherwise refills `left`. Generated code calls the
+ *  members by name. */
 export interface LoopGuard {
   left: number
   tick(): void
-  /** Passes an awaited value through, unless the cell that awaited it must stop. */
+  /** Returns an awaited value, or throws if the cell that awaited it must stop. */
   resume<T>(value: T): T
-  /** Passes a value through that decides something, unless it is a remote member that was not awaited. */
+  /** Returns a value that decides a condition or equality, or throws if it is a remote member that was not awaited. */
   value<T>(value: T): T
-  /** Passes an object through whose fields are compared with null or undefined, unless it is remote. */
+  /** Returns an object whose fields are compared with null or undefined, or throws if it is remote. */
   fields<T>(value: T): T
-  /** Throws if a value that a default value could have replaced is a remote member that was not awaited. */
+  /** Throws if a value that a default could have replaced is a remote member that was not awaited. */
   defaults(...values: unknown[]): void
-  /** Passes a default value through, which may be a remote member. */
+  /** Returns a default value, which may be a remote member. */
   chosen<T>(value: T): T
-  /** The value before `?.`: a remote member that was not awaited stands for undefined, with everything after it, where it
-   *  is null or undefined. */
+  /** The value before `?.`. A remote member that was not awaited is replaced by one that becomes undefined, with
+   *  everything after it, if the remote value is null or undefined. */
   optional(value: unknown): unknown
-  /** The object of `object.method?.()`: its remote members are such values. */
+  /** The object of `object.method?.()`; its remote members are replaced in the same way. */
   optionalMethods(value: unknown): unknown
 }
 
 export interface CompiledCell {
-  /** Runs the cell once. Resolves to the trailing expression's value, awaited, or undefined when there is none. */
+  /** Runs the cell once. Resolves to the awaited value of the trailing expression, or undefined if there is none. */
   run(scope: Scope, ambient: Ambient, guard: LoopGuard): Promise<unknown>
-  /** Whether the cell ends in an expression, so that an `undefined` value is one. */
+  /** Whether the cell ends in an expression: then `undefined` is its value. */
   hasValue: boolean
-  /** Names this cell declares at its top level. */
+  /** Names that the cell declares at its top level. */
   declares: readonly string[]
-  /** The subset that a later cell cannot assign to: those declared with `const`, `using` or `import`. */
+  /** Those of them that a later cell cannot assign to: declared with `const`, `using` or `import`. */
   constants: readonly string[]
-  /** The place in the cell's own text of a place in a stack. The line is the same, the column seldom. */
+  /** Maps a position in a stack to one in the cell's source. The line is the same; the column usually differs. */
   locate(position: Position): Position
 }
 
@@ -63,34 +65,34 @@ export interface CompileOptions {
   filename: string
   /** Names in the namespace when the cell starts. */
   known: KnownNames
-  /** Names among them that may not be assigned to, only declared again. */
+  /** Names among them that may only be declared again, not assigned to. */
   constants: ReadonlySet<string>
   /** Names that resolve to `ambient`. */
   ambient: ReadonlySet<string>
-  /** Whether conditions and equalities pass `guard.value`. */
-  checksValues?: boolean | undefined
+  /** Whether values that may be remote pass the checks of the loop guard, such as `guard.value`. */
+  checkRemoteValues?: boolean | undefined
 }
 
-/** Compiles a cell for the realm it is called in. Throws a `CellSyntaxError` for what a cell cannot contain.
+/** Compiles a cell for the current realm. Throws a `CellSyntaxError` for code that a cell cannot contain.
  *
- *  Every name a cell declares at its top level is a property of the scope and every use of it reads that property, so
- *  that cells may declare names again and functions of earlier cells see it. Until its declaration runs, such a name
- *  has the value of the earlier cell. What a name means that no cell has declared yet (a global, an ambient name or one
- *  of the scope) is decided when the cell is compiled. Imports copy the exports' values. An error that leaves the cell
- *  speaks of the cell's own code, but its stack has to go through `locate`. */
+ *  Every name that a cell declares at its top level is a property of the scope, and every use reads that property. So
+ *  cells may declare a name again, and functions of earlier cells see the new value. Until its declaration runs, the
+ *  name has the value of the earlier cell. A name that no cell has declared yet is resolved when the cell is compiled:
+ *  to a global, an ambient name or the scope. Imports copy the exports' values. Errors that leave the cell quote the
+ *  cell's own code, but positions in their stack must be mapped by `locate`. */
 export function compileCell(cell: ParsedCell, options: CompileOptions): CompiledCell {
   refuseReservedNames(cell)
   const { code } = cell
   const { output, prologue, hasValue } = rewriteOrRefuse(cell, options)
-  const start = functionStart + prologue
-  const text = `${start}${output.text()}\n})`
+  const textStart = functionStart + prologue
+  const text = `${textStart}${output.text()}\n})`
   const locate = (position: Position) => {
-    return positionAt(code, output.sourceOffset(offsetAt(text, position) - start.length))
+    return positionAt(code, output.sourceOffset(offsetAt(text, position) - textStart.length))
   }
-  const main = loadCellFunction(text, options.filename, locate)
+  const cellFunction = loadCellFunction(text, options.filename, locate)
   const declarations = [...(analyseScope(cell).cell.names?.values() ?? [])]
   return {
-    run: (scope, ambient, guard) => main(scope, ambient, guard, cellHelpers).catch(rethrow),
+    run: (scope, ambient, guard) => cellFunction(scope, ambient, guard, cellHelpers).catch(rethrow),
     hasValue,
     declares: declarations.map(({ name }) => name),
     constants: declarations.filter(({ kind }) => isConstantKind(kind)).map(({ name }) => name),
@@ -112,20 +114,20 @@ function rewriteOrRefuse(cell: ParsedCell, options: CompileOptions): RewrittenCe
 
 type CellFunction = (scope: Scope, ambient: Ambient, guard: LoopGuard, helpers: typeof cellHelpers) => Promise<unknown>
 
-// In parentheses, so that the engine compiles it at once instead of looking it over first.
+// The parentheses make the engine compile the function at once instead of pre-parsing it first.
 const functionStart = `(async function(${scopeVariable},${ambientVariable},${guardVariable},${helpersVariable}){"use strict";`
 
 function loadCellFunction(text: string, filename: string, locate: CompiledCell["locate"]): CellFunction {
   try {
     return evaluate(`${text}\n//# sourceURL=${filename}`)
   } catch {
-    // Nothing of the cell has run: this is only the function. A script says where the engine found something wrong, and
-    // works where a program forbids its strings to become code.
+    // Nothing of the cell has run yet. A `Script` reports where the engine found the error, and works in programs that
+    // disallow code generation from strings.
     return loadScript(text, filename, locate)
   }
 }
 
-// As a value, so that it sees none of our names. Not a `Script`, of each of which the engine keeps a kilobyte for ever.
+// Called indirectly, so that the code sees none of our local names. Each `Script` would leave a kilobyte in the engine.
 // biome-ignore lint/security/noGlobalEval: running code is what cells are for.
 const evaluate: (text: string) => CellFunction = globalThis.eval
 
@@ -134,14 +136,14 @@ function loadScript(text: string, filename: string, locate: CompiledCell["locate
     return new Script(text, filename).runInThisContext()
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw toCellSyntaxError(error)
-    // What the parser let through and the engine refuses; it shows the line and marks the column below.
+    // The parser accepted the code and the engine did not. The stack shows the line, and a marker below it the column.
     const [first = "", , marker = ""] = (error.stack ?? "").split("\n")
     const line = Number(first.slice(filename.length + 1))
     throw new CellSyntaxError(error.message, locate({ line, column: marker.indexOf("^") + 1 }))
   }
 }
 
-/** Nothing in a cell may reach what is meant for generated code. */
+/** Cells must not use the names that generated code uses. */
 function refuseReservedNames({ code, program }: ParsedCell): void {
   if (!code.includes("$$") && !code.includes("\\u")) return
   walk(program, (node) => {

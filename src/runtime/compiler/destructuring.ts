@@ -1,8 +1,9 @@
+// Walks destructuring patterns.
 import type { AnyNode } from "acorn"
 import type { Path } from "./scope-analysis.ts"
 
-/** The names a pattern binds or assigns to, with the way to their values. Default values and computed keys are given
- *  to `expression`. */
+/** Calls `target` for each name that a pattern binds or assigns to, with the path to its value, and `expression` for
+ *  default values and computed keys. */
 export function forEachTarget(
   pattern: AnyNode,
   path: Path,
@@ -36,7 +37,7 @@ export function forEachTarget(
   }
 }
 
-/** The expression itself, without parentheses and the types beside it. */
+/** The expression without parentheses and type assertions around it. */
 export function unwrapExpression(node: AnyNode): AnyNode {
   switch (node.type) {
     case "TSAsExpression":

@@ -1,26 +1,27 @@
+// Where the names of a cell are stored at run time: as properties of the scope, of the ambient object or of an enum's
+// object, or as plain variables.
 import type { CompileOptions } from "./compile-cell.ts"
 import type { DeclarationKind, Reference, ScopeAnalysis } from "./scope-analysis.ts"
 
-/** Where the names of a cell live when it runs. */
 export interface NameStorage {
-  /** The text of the object that has the name as a property; undefined when the name stands for itself. */
-  objectOf(reference: Reference): string | undefined
-  /** What stands for the name of an enum or a namespace inside itself. */
+  /** The code of the object that has the name as a property; undefined if the name is a plain variable. */
+  holderOf(reference: Reference): string | undefined
+  /** The code for the name of an enum or namespace inside its own body. */
   selfObject(reference: Reference): string | undefined
-  /** Whether the name may be read only. */
+  /** Whether the name cannot be assigned to. */
   isConstant(reference: Reference): boolean
-  /** What has to be done before the cell's first statement. */
+  /** Code that runs before the cell's first statement. */
   prologue(): string
 }
 
-// What generated code is given. A cell may not use these names, nor any that begins with one of them.
+// The parameters of generated code. A cell may not use these names, nor any that begins with one of them.
 export const scopeVariable = "$$scope"
 export const ambientVariable = "$$ambient"
 export const guardVariable = "$$guard"
 export const helpersVariable = "$$cell"
 export const reservedPrefixes = [scopeVariable, ambientVariable, guardVariable, helpersVariable]
 
-/** The object that an enum or a namespace is built as. */
+/** A variable that no other node uses, such as for the object of an enum or namespace. */
 export function generatedVariable(node: { start: number }): string {
   return `${helpersVariable}_${node.start}`
 }
@@ -31,20 +32,22 @@ export function isConstantKind(kind: DeclarationKind): boolean {
 
 export function createNameStorage({ cell, references }: ScopeAnalysis, options: CompileOptions): NameStorage {
   const { known, ambient, constants } = options
-  // Names of the surroundings that this cell assigns to become names of its own: nobody else's world is changed.
-  const taken = new Set<string>()
+  // Globals and ambient names that this cell assigns to become names of its namespace; the originals stay unchanged.
+  const assignedGlobals = new Set<string>()
   for (const { name, write, declaration } of references.values()) {
-    if (write && !declaration && !known.has(name) && (ambient.has(name) || name in globalThis)) taken.add(name)
+    if (write && !declaration && !known.has(name) && (ambient.has(name) || name in globalThis))
+      assignedGlobals.add(name)
   }
 
-  const surroundings = (name: string): string | undefined => {
+  const outsideObject = (name: string): string | undefined => {
     if (ambient.has(name)) return ambientVariable
     return name in globalThis ? undefined : scopeVariable
   }
 
   return {
-    objectOf({ name, declaration, scope }) {
-      if (!declaration || !scope) return known.has(name) || taken.has(name) ? scopeVariable : surroundings(name)
+    holderOf({ name, declaration, scope }) {
+      if (!declaration || !scope)
+        return known.has(name) || assignedGlobals.has(name) ? scopeVariable : outsideObject(name)
       if (scope === cell) return scopeVariable
       return scope.self?.members?.get(name) === declaration ? generatedVariable(scope.node) : undefined
     },
@@ -56,8 +59,8 @@ export function createNameStorage({ cell, references }: ScopeAnalysis, options: 
     },
     prologue() {
       let text = ""
-      for (const name of taken) {
-        const from = surroundings(name)
+      for (const name of assignedGlobals) {
+        const from = outsideObject(name)
         text += `${scopeVariable}.${name}=${from ? `${from}.` : ""}${name};`
       }
       for (const { name, kind } of cell.names?.values() ?? []) {

@@ -1,3 +1,4 @@
+// Parses a cell to a syntax tree and walks the tree. The rules, the type gate and the compiler share the tree.
 import type { Program } from "acorn"
 import type { ScopeAnalysis } from "./scope-analysis.ts"
 import { type Position, positionAt } from "./text-positions.ts"
@@ -6,15 +7,14 @@ import { type ParseFailure, parseTypeScript } from "./typescript-parser.ts"
 
 export type { AnyNode } from "./typescript-ast.ts"
 
-/** A cell, parsed once: rules, type removal and rewriting all read this tree. */
 export interface ParsedCell {
   code: string
   program: Program
-  /** Who is who, once `analyseScope` was asked. */
+  /** Cached by `analyseScope`. */
   scope?: ScopeAnalysis | undefined
 }
 
-/** Code that is no TypeScript cell. Line and column count from 1. */
+/** The cell is not valid TypeScript. Line and column count from 1. */
 export class CellSyntaxError extends SyntaxError {
   override name = "SyntaxError"
   readonly line: number
@@ -27,7 +27,7 @@ export class CellSyntaxError extends SyntaxError {
   }
 }
 
-/** Parses TypeScript (top-level await, imports and exports allowed). Throws a `CellSyntaxError` with line and column. */
+/** Parses TypeScript; top-level await, imports and exports are allowed. Throws a `CellSyntaxError`. */
 export function parseCell(code: string): ParsedCell {
   try {
     return { code, program: parseTypeScript(code), scope: undefined }
@@ -37,15 +37,15 @@ export function parseCell(code: string): ParsedCell {
   }
 }
 
-/** What a failure inside the compiler is for the cell. Code that used up the stack, or that the parser would have to read
- *  too often because it has many readings, is nested too deeply. */
+/** Converts a failure of the compiler. A stack overflow, or code that the parser would have to re-read too often
+ *  because it is ambiguous, is reported as nested too deeply. */
 export function toCellSyntaxError(error: unknown): unknown {
   if (!(error instanceof RangeError)) return error
   return new CellSyntaxError(nestedTooDeeply, { line: 1, column: 1 })
 }
 
-/** Visits a node and all below it, parents first, in the order of the source. A visitor that returns false keeps the
- *  walk from going below that node; `types: false` leaves out what is only type. */
+/** Visits a node and its descendants, parents first, in source order. If the visitor returns false, the node's
+ *  descendants are skipped; `types: false` skips type-only nodes. */
 export function walk(
   root: AnyNode,
   visit: (node: AnyNode, parent: AnyNode | undefined) => unknown,
@@ -62,14 +62,14 @@ export function walk(
   enter(root, undefined)
 }
 
-/** Calls back for the nodes directly below a node, in the order of the source, leaving out what is only type. */
+/** Visits the direct children of a node in source order, without type-only nodes. */
 export function eachChild(node: AnyNode, visit: (child: AnyNode) => void): void {
   const keys = childKeys[node.type]
   if (!keys) {
     for (const child of allChildren(node)) if (!isTypeOnly(child)) visit(child)
     return
   }
-  // A table cannot be typed against a union of all nodes; `isNode` checks what it finds.
+  // The table cannot be typed against the union of all nodes; `isNode` checks each value.
   const fields = node as unknown as Record<string, unknown>
   for (const key of keys) {
     const value = fields[key]
@@ -79,9 +79,9 @@ export function eachChild(node: AnyNode, visit: (child: AnyNode) => void): void 
   }
 }
 
-/** Whether nothing of the node is left when the program runs. */
+/** Returns true if the node does not exist at run time. */
 export function isTypeOnly(node: AnyNode): boolean {
-  // Every plain node is asked, so the first letter decides for most.
+  // Called for every node, so most are decided by their first letter.
   if (node.type.charCodeAt(0) === letterT && node.type.startsWith("TS")) {
     return !valueNodes.has(node.type) || ("declare" in node && node.declare === true)
   }
@@ -123,7 +123,7 @@ const valueNodes = new Set([
   "TSParameterProperty",
 ])
 
-// The value fields of the nodes that a cell is mostly made of, in the order of the source.
+// The value fields of the most common nodes, in source order.
 const childKeys: { [type: string]: readonly string[] } = {
   Identifier: [],
   Literal: [],

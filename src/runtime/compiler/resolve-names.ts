@@ -1,3 +1,4 @@
+// Resolves the names of a cell: finds all declarations and references, then links each reference to its declaration.
 import type { AnyNode, Class, Function as FunctionNode, Identifier, ImportDeclaration, Pattern, Program } from "acorn"
 import { forEachTarget, unwrapExpression } from "./destructuring.ts"
 import { eachChild, isTypeOnly } from "./parse-cell.ts"
@@ -8,19 +9,19 @@ export function resolveNames(program: Program): ScopeAnalysis {
   const cell: LexicalScope = createLexicalScope("cell", program, undefined)
   const references = new Map<Identifier, Reference>()
   const continued = new Set<Identifier>()
-  const standing: LexicalScope[] = []
+  const referenceScopes: LexicalScope[] = []
   let scope = cell
-  let exporting = false
+  let isExporting = false
 
   visitAll(program.body)
   let index = 0
-  for (const reference of references.values()) resolve(reference, standing[index++])
+  for (const reference of references.values()) resolve(reference, referenceScopes[index++])
   return { cell, references, continued }
 
   function visit(node: AnyNode): void {
     switch (node.type) {
       case "Identifier":
-        return refer(node, { read: true })
+        return addReference(node, { read: true })
       case "MemberExpression":
         visit(node.object)
         if (node.computed) visit(node.property)
@@ -103,9 +104,9 @@ export function resolveNames(program: Program): ScopeAnalysis {
         return declareImport(node)
       case "ExportNamedDeclaration":
         if (!node.declaration) return
-        exporting = true
+        isExporting = true
         visit(node.declaration)
-        exporting = false
+        isExporting = false
         return
       case "TSEnumDeclaration":
         return node.declare ? undefined : visitEnum(node)
@@ -124,7 +125,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
 
   function visitCallee(callee: AnyNode): void {
     const target = unwrapExpression(callee)
-    if (target.type === "Identifier") refer(target, { read: true, call: true })
+    if (target.type === "Identifier") addReference(target, { read: true, call: true })
     else visit(target)
   }
 
@@ -133,7 +134,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
     within(kind, node as AnyNode, () => {
       for (const param of node.params) declare(param, "parameter")
       const body = () => (node.body.type === "BlockStatement" ? visitAll(node.body.body) : visit(node.body))
-      // Default values do not see what the body declares.
+      // Default values do not see declarations of the body.
       if (node.params.every((param) => param.type === "Identifier")) body()
       else within("arrow", node.body, body)
     })
@@ -164,7 +165,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
     const declaration = add(id, "namespace", node)
     within("namespace", body, () => {
       scope.self = declaration
-      exporting = body.type === "TSModuleDeclaration"
+      isExporting = body.type === "TSModuleDeclaration"
       if (body.type === "TSModuleDeclaration") visit(body)
       else visitAll(body.body)
     })
@@ -185,12 +186,12 @@ export function resolveNames(program: Program): ScopeAnalysis {
 
   function declareImportEquals(node: ImportEquals): void {
     if (node.importKind === "type") return
-    exporting = node.isExport
+    isExporting = node.isExport
     add(node.id, "import", node.moduleReference)
-    exporting = false
+    isExporting = false
     let name: AnyNode = node.moduleReference
     while (name.type === "TSQualifiedName") name = name.left
-    if (name.type === "Identifier") refer(name, { read: true })
+    if (name.type === "Identifier") addReference(name, { read: true })
   }
 
   function declare(pattern: Pattern, kind: DeclarationKind, init?: AnyNode): void {
@@ -199,11 +200,11 @@ export function resolveNames(program: Program): ScopeAnalysis {
   }
 
   function assign(pattern: AnyNode, use: NameUse): void {
-    if (pattern.type === "Identifier") return refer(pattern, use)
+    if (pattern.type === "Identifier") return addReference(pattern, use)
     forEachTarget(
       pattern,
       emptyPath,
-      (node, path) => (node.type === "Identifier" ? refer(node, use, path) : visit(node)),
+      (node, path) => (node.type === "Identifier" ? addReference(node, use, path) : visit(node)),
       visit,
     )
   }
@@ -211,7 +212,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
   function add(node: Identifier, kind: DeclarationKind, init?: AnyNode, path: Path = emptyPath): Declaration {
     let target = scope
     if (kind === "var") while (!varScopeKinds.has(target.kind) && target.parent) target = target.parent
-    if (exporting && target.self) return addTo(membersOf(target.self), node, kind, init, path)
+    if (isExporting && target.self) return addTo(membersOf(target.self), node, kind, init, path)
     target.names ??= new Map()
     return addTo(target.names, node, kind, init, path)
   }
@@ -226,7 +227,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
     const { name } = node
     const existing = names.get(name)
     if (existing) {
-      if (init && kind === "var") refer(node, { write: true, value: init }, path)
+      if (init && kind === "var") addReference(node, { write: true, value: init }, path)
       if (kind === "enum" || kind === "namespace") continued.add(node)
       return existing
     }
@@ -235,34 +236,31 @@ export function resolveNames(program: Program): ScopeAnalysis {
     return declaration
   }
 
-  function refer(
-    node: Identifier,
-    { read = false, write = false, call = false, value }: NameUse,
-    path = emptyPath,
-  ): void {
+  function addReference(node: Identifier, use: NameUse, path = emptyPath): void {
     const { name } = node
+    const { read = false, write = false, call = false, value } = use
     references.set(node, { name, node, declaration: undefined, scope: undefined, read, write, call, value, path })
-    standing.push(scope)
+    referenceScopes.push(scope)
   }
 
   function resolve(reference: Reference, from: LexicalScope | undefined): void {
-    for (let at = from; at; at = at.parent) {
-      const declaration = at.names?.get(reference.name) ?? implicitDeclaration(at, reference.name)
+    for (let current = from; current; current = current.parent) {
+      const declaration = current.names?.get(reference.name) ?? implicitDeclaration(current, reference.name)
       if (!declaration) continue
       reference.declaration = declaration
-      reference.scope = at
+      reference.scope = current
       declaration.references.push(reference)
       return
     }
   }
 
   function within(kind: LexicalScope["kind"], node: AnyNode, visitInside: () => void): void {
-    const [outer, wasExporting] = [scope, exporting]
+    const [outer, wasExporting] = [scope, isExporting]
     scope = createLexicalScope(kind, node, outer)
-    exporting = false
+    isExporting = false
     visitInside()
     scope = outer
-    exporting = wasExporting
+    isExporting = wasExporting
   }
 }
 
@@ -285,8 +283,8 @@ function membersOf(declaration: Declaration): Map<string, Declaration> {
   return declaration.members
 }
 
-/** What a scope knows without declaring it: enums and namespaces themselves and what they export; and every function
- *  but an arrow has `arguments`. */
+/** Names that a scope has without a declaration in it: an enum or namespace itself and its members; `arguments` in
+ *  every function except arrow functions. */
 function implicitDeclaration({ self, kind }: LexicalScope, name: string): Declaration | undefined {
   if (self) return self.members?.get(name) ?? (self.name === name ? self : undefined)
   if (name !== "arguments" || kind !== "function") return undefined

@@ -1,4 +1,5 @@
-/** A place in a text, counted from 1 as people and stacks do. */
+// Converts between offsets in a text and line and column.
+/** Line and column count from 1, as in stacks. */
 export interface Position {
   line: number
   column: number
@@ -27,7 +28,7 @@ export function isLineBreak(charCode: number): boolean {
 const lineBreak = /\r\n|[\n\r\u2028\u2029]/
 const lineBreaks = new RegExp(lineBreak, "g")
 
-/** The offset of the first token: behind spaces and comments. */
+/** The offset of the first token after spaces and comments. */
 export function firstTokenOffset(code: string): number {
   let at = 0
   for (;;) {
@@ -37,5 +38,5 @@ export function firstTokenOffset(code: string): number {
   }
 }
 
-// Spaces, or one comment. A comment that does not end is no comment, and the parser says so.
+// Spaces, or one comment. An unterminated comment does not match; the parser reports it.
 const spaceOrComment = /\s+|\/\/.*|\/\*[\s\S]*?\*\//y

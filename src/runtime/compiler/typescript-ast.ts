@@ -1,11 +1,10 @@
+// The syntax tree of a cell: acorn's nodes plus the nodes and fields that the TypeScript plugin adds. Types are opaque:
+// one interface covers every node that only describes a type.
 import type { ExportNamedDeclaration, Expression, Identifier, Literal, Node, Pattern, Statement } from "acorn"
-
-// The tree of a cell is acorn's, with the nodes and fields that the TypeScript plugin adds. Types themselves are opaque:
-// nothing looks inside them, so one interface stands for every node that only describes a type.
 
 export type { AnyNode } from "acorn"
 
-/** A node that is nothing but type: annotations, type parameters and arguments, interfaces, aliases, overloads. */
+/** A node that only describes a type: annotations, type parameters and arguments, interfaces, aliases, overloads. */
 export interface TypeNode extends Node {
   type:
     | "TSTypeAnnotation"
@@ -21,7 +20,7 @@ export interface TypeNode extends Node {
   id?: Identifier | null
 }
 
-/** An expression with a type beside it: `x as T`, `x satisfies T`, `x!`, `<T>x`, `x<T>`. */
+/** An expression with a type: `x as T`, `x satisfies T`, `x!`, `<T>x`, `x<T>`. */
 export interface TypedExpression extends Node {
   type:
     | "TSAsExpression"

@@ -1,9 +1,10 @@
+// Parses TypeScript with acorn and its TypeScript plugin, with corrections of the plugin and limits for hostile code.
 import { tsPlugin } from "@sveltejs/acorn-typescript"
 import { type AnyNode, type Options, Parser, type Program, type TokenType, tokTypes } from "acorn"
 import { firstTokenOffset } from "./text-positions.ts"
 
-/** Parses a cell as an ES module written in TypeScript. A cell that is only `{ total, average }` is an object, as in
- *  other REPLs, where that makes more sense than a block. Throws a `ParseFailure`. */
+/** Parses a cell as an ES module in TypeScript. A cell that is only `{ total, average }` is an object, as in other
+ *  REPLs, if that makes more sense than a block. Throws a `ParseFailure`. */
 export function parseTypeScript(code: string): Program {
   if (code[firstTokenOffset(code)] !== "{") return parse(code)
   let block: Program | undefined
@@ -16,8 +17,8 @@ export function parseTypeScript(code: string): Program {
   }
 }
 
-// A parser is used again: making one takes as long as reading a line, and the engine holds on to each until old memory is
-// collected. One whose parse failed is dropped, wherever it was left.
+// The parser is reused: creating one takes as long as parsing a line, and the engine frees it late. A parser whose
+// parse failed is dropped, because its state is undefined.
 let idleParser: CellParser | undefined
 
 function parse(code: string): Program {
@@ -28,8 +29,8 @@ function parse(code: string): Program {
   return program
 }
 
-/** What a parse stops with. It is no real error: the parser tries several readings of ambiguous code and drops most of
- *  them, so failing has to be cheap. */
+/** Thrown by a failed parse. Not a real error with a stack: the parser tries several readings of ambiguous code and
+ *  drops most of them, so failing must be cheap. */
 export interface ParseFailure {
   message: string
   /** Offset in the code. */
@@ -39,11 +40,11 @@ export interface ParseFailure {
 const options: Options = {
   ecmaVersion: "latest",
   sourceType: "module",
-  // The plugin works only with locations; nothing here reads them.
+  // The plugin requires locations; our code does not read them.
   locations: true,
 }
 
-// The parts of acorn and of the plugin that are used or overridden below; their published types leave them out.
+// Members of acorn and the plugin that are used or overridden below and missing in their published types.
 interface ParserInternals {
   input: string
   pos: number
@@ -92,19 +93,19 @@ interface ParserInternals {
   hasPrecedingLineBreak(): boolean
 }
 
-// A true boundary: acorn types its constructor as protected and its methods not at all.
+// acorn declares its constructor as protected and does not type its methods.
 const Base = Parser.extend(tsPlugin()) as unknown as new (options: Options, code: string) => ParserInternals
 
 class CellParser extends Base {
-  /** Whether the expression being read stands between the `?` and the `:` of a conditional, outside any brackets. */
+  /** Whether the current expression is between the `?` and `:` of a conditional, outside any brackets. */
   betweenQuestionAndColon = false
-  /** The same of the parenthesis being read, which may turn out to be the parameters of an arrow function. */
+  /** The same for the current parenthesis, which may turn out to be the parameters of an arrow function. */
   outsideParenthesis = false
   afterStatic = false
-  /** How much was read so far, in characters and tokens; what is read again counts again. */
+  /** Characters and tokens read so far; re-read ones count again. */
   work = 0
 
-  /** Parses another text: everything is as in a new parser. */
+  /** Parses another text from the state of a new parser. */
   parseCode(code: string): Program {
     Object.assign(this, initialFields)
     this.input = code
@@ -120,8 +121,8 @@ class CellParser extends Base {
     return this.parse()
   }
 
-  /** The plugin reads ambiguous code once for each meaning, and code inside of it again each time, which doubles the work
-   *  with each level. A limit for the work of a whole cell keeps it linear. */
+  /** The plugin reads ambiguous code once per meaning, which doubles the work with each level of nesting. Limiting the
+   *  work of a whole cell keeps it linear. */
   override nextToken(): void {
     const { pos } = this
     super.nextToken()
@@ -141,26 +142,26 @@ class CellParser extends Base {
     this.raise(position, message)
   }
 
-  /** `declare const x` says that x exists, so it does not stand in the way of another declaration. */
+  /** `declare const x` does not conflict with another declaration of x. */
   override declareName(name: string, binding: number, position: number): void {
     if (!this.isAmbientContext) super.declareName(name, binding, position)
   }
 
-  /** A name of an earlier cell may be exported: exports are dropped anyway. */
+  /** A name of an earlier cell may be exported; exports are dropped anyway. */
   override checkLocalExport(): void {}
 
-  /** The plugin forgets that type parameters of signatures may be `const` as well. */
+  /** Allows `const` type parameters in signatures too, which the plugin does not. */
   override tsTryParseTypeParameters(parseModifiers?: unknown): unknown {
     return super.tsTryParseTypeParameters(parseModifiers ?? this.tsParseConstModifier)
   }
 
-  /** The plugin builds a regular expression for each word, a third of the time of a parse. */
+  /** Replaces the plugin's version, which builds a regular expression per word and takes a third of the parse time. */
   override readWord(): void {
     const word = this.readWord1()
     this.finishToken(keywords.get(word) ?? tokTypes.name, word)
   }
 
-  /** `static` may stand on a line of its own, unlike TypeScript's modifiers, which are then names. */
+  /** Allows a line break after `static`; after TypeScript's modifiers a line break makes them names. */
   override tsNextTokenCanFollowModifier(): boolean {
     this.afterStatic = this.value === "static"
     const can = super.tsNextTokenCanFollowModifier()
@@ -173,7 +174,7 @@ class CellParser extends Base {
   }
 
   // In `a ? (b) : c => d` the plugin reads `(b): c => d` as an arrow function with a return type and then misses the
-  // colon. As TypeScript does, read it so only where another colon follows.
+  // colon. As in TypeScript, that reading is used only if another colon follows.
 
   override parseConditional(test: AnyNode, start: number, location: unknown, forInit: unknown): AnyNode {
     if (!this.eat(tokTypes.question)) return test
@@ -237,7 +238,7 @@ class CellParser extends Base {
   }
 }
 
-/** Reads the brace that a cell begins with as that of an object. */
+/** Parses the brace at the start of a cell as an object. */
 class ObjectCellParser extends CellParser {
   override parseStatement(context: unknown, topLevel: unknown, exports: unknown): AnyNode {
     if (!topLevel) return super.parseStatement(context, topLevel, exports)
@@ -254,7 +255,7 @@ function parseAsObjectOrThrow(failure: unknown, code: string): Program {
   }
 }
 
-/** Whether a cell is one block that would do nothing: a label before a value, or only names. */
+/** Returns true if a cell is one block without effect: a label before a value, or only names. */
 function isMeantAsObject({ body: [block, ...more] }: Program): boolean {
   if (block?.type !== "BlockStatement" || more.length > 0 || block.body.length !== 1) return false
   const [statement] = block.body
@@ -268,7 +269,7 @@ function isMeantAsObject({ body: [block, ...more] }: Program): boolean {
 const toleratedErrors = new Set([
   // `delete x` removes a name from the namespace; the compiler refuses it for a local variable.
   "Deleting local variable in strict mode",
-  // For the type checker to say; the program runs all the same.
+  // Errors of the type checker; the program runs anyway.
   "This member cannot have an 'override' modifier because its containing class does not extend another class.",
   "Abstract methods can only appear within an abstract class.",
 ])
@@ -277,7 +278,8 @@ const topScope = 1
 
 const workPerCharacter = 20
 
-// What a new parser begins with: places, flags and its first token. What a parse changes in place, `read` makes anew.
+// The initial positions, flags and first token of a parser. `parseCode` recreates the fields that a parse changes in
+// place.
 const initialFields = Object.fromEntries(
   Object.entries(new CellParser(options, "")).filter(([key, value]: [string, unknown]) => {
     return Object(value) !== value || key === "type" || key.endsWith("Loc")

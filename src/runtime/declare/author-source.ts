@@ -1,3 +1,4 @@
+// Parses the source text an author attached to a binding and finds the functions, classes and types it declares.
 import type { AnyNode, Class, Function as FunctionNode, Node, Program } from "acorn"
 import { parseCell } from "../compiler/parse-cell.ts"
 import type { EnumDeclaration } from "../compiler/typescript-ast.ts"
@@ -5,16 +6,15 @@ import { type ClassSource, docCommentBefore, readClass } from "./class-source.ts
 import { attempt, globalType, parseType, signatureOf, sourceText } from "./parse-signature.ts"
 import { jsDoc, named, printMembers, type Signature, type TypeTree } from "./type-tree.ts"
 
-/** What an author's source text declares at its top level. */
 export interface AuthorSource {
-  /** The function of one of these names, or the only one there is; with each of its overloads. */
+  /** Returns the function with one of these names, or the only function, with all its overloads. */
   functionNamed(names: readonly string[]): { signatures: Signature[]; doc: string | undefined } | undefined
-  /** The same for a class. */
+  /** Returns the class with one of these names, or the only class. */
   classNamed(names: readonly string[]): { type: ClassSource; doc: string | undefined } | undefined
   declares(name: string): boolean
-  /** The names it declares, in their order. */
+  /** The declared names in source order. */
   names: readonly string[]
-  /** The types declared here that a text mentions, and those that they mention in turn. */
+  /** Returns the types declared here that a text mentions, directly or through other types. */
   typesMentionedIn(text: string, skip: (name: string) => boolean): SourceType[]
 }
 
@@ -23,7 +23,7 @@ export interface SourceType {
   text: string
 }
 
-/** Reads a module, a declaration or a function expression. Undefined where it is none of these. */
+/** Reads a module, a declaration or a function expression. Returns undefined for anything else. */
 export function readAuthorSource(text: string): AuthorSource | undefined {
   const known = recent.get(text)
   if (known !== undefined) return known ?? undefined
@@ -34,7 +34,7 @@ export function readAuthorSource(text: string): AuthorSource | undefined {
   return source
 }
 
-// One module is given with each of its functions, so the last few are worth remembering.
+// Several functions often come from the same module, so the last few parsed sources are cached.
 const recent = new Map<string, AuthorSource | null>()
 const maxRecent = 16
 
@@ -94,11 +94,11 @@ function parseSource(code: string): AuthorSource {
 
 export interface VariableType {
   tree: TypeTree
-  /** Where the type was given in full, with its name. */
+  /** Set if the text is a full declaration of the type. */
   source?: AuthorSource | undefined
 }
 
-/** A type as its author wrote it: `Task[]`, or in full as `interface Task { name: string }`, the last one being meant. */
+/** Parses a type such as `Task[]`, or the last of declarations such as `interface Task { name: string }`. */
 export function parseVariableType(text: string, owner: string): VariableType {
   const isDeclaration =
     /^\s*(?:\/\*[\s\S]*?\*\/\s*)?(?:export\s+|declare\s+)*(?:interface|type|class|enum)\s+[\w$]/.test(text)
@@ -156,7 +156,7 @@ function functionIn(node: AnyNode): FunctionNode | undefined {
     case "ArrowFunctionExpression":
       return node
     case "TSDeclareFunction":
-      // An overload has all a function has but the body, though its type here says only that it is a type.
+      // An overload has every part of a function except the body, but acorn's types do not know it.
       return node as Node as FunctionNode
     default:
       return undefined
@@ -177,7 +177,7 @@ function readFunction(
   return { signatures, doc: found.find(({ doc }) => doc)?.doc }
 }
 
-/** A type that is not bound as a value: what a class or an enum admits is shown, not a thing to construct. */
+/** Returns the text of a type. Classes and enums are shown as types, because they are not bound as values. */
 function typeDeclarationText(
   name: string,
   { node, doc }: DeclaredNode,
@@ -194,13 +194,13 @@ function typeDeclarationText(
 function instanceInterface(name: string, type: ClassSource, declared: ReadonlyMap<string, unknown>): string {
   const members = type.members.filter((member) => !member.static && member.form !== "constructor")
   const isKnown = type.base !== undefined && (declared.has(type.base) || globalType(type.base))
-  const heritage = isKnown ? ` extends ${type.base}${type.baseArguments}` : ""
+  const extendsClause = isKnown ? ` extends ${type.base}${type.baseArguments}` : ""
   const body = printMembers(
     members.map((member) => ({ ...member, abstract: false })),
     "  ",
     false,
   )
-  return `interface ${name}${type.generics}${heritage} {${body && `\n${body}\n`}}`
+  return `interface ${name}${type.generics}${extendsClause} {${body && `\n${body}\n`}}`
 }
 
 function enumText({ members }: EnumDeclaration, code: string): string {

@@ -1,10 +1,10 @@
+// Reads the public members of a class from its source text.
 import type { Class, Expression, MethodDefinition, Node, PropertyDefinition } from "acorn"
 import { parseCell } from "../compiler/parse-cell.ts"
 import type { ParameterProperty } from "../compiler/typescript-ast.ts"
 import { annotatedType, attempt, childNode, expressionType, signatureOf, sourceText } from "./parse-signature.ts"
 import { any, type Member, propertyName, type TypeTree } from "./type-tree.ts"
 
-/** What the text of a class says of it: public members without bodies. */
 export interface ClassSource {
   generics: string
   /** The name after `extends`, and its type arguments. */
@@ -14,7 +14,7 @@ export interface ClassSource {
   members: Member[]
 }
 
-/** The source that a running class carries; undefined for native ones. JSDoc inside the class is still there, types are not. */
+/** Returns the source of a running class; undefined for native ones. It still has JSDoc comments, but no types. */
 export function runningClassSource(type: object): ClassSource | undefined {
   const known = sources.get(type)
   if (known !== undefined) return known ?? undefined
@@ -38,12 +38,12 @@ export function readClass(node: Class, code: string): ClassSource {
   }
 }
 
-/** A name that is not for others: by convention, or because it cannot be reached. */
+/** Returns true for a name that is private by convention (`_`) or by syntax (`#`). */
 export function isPrivateName(name: string): boolean {
   return name.startsWith("_") || name.startsWith("#")
 }
 
-/** The text of the last JSDoc comment in the space before a node. */
+/** Returns the text of the last JSDoc comment between two positions. */
 export function docCommentBefore(code: string, from: number, to: number): string | undefined {
   const comment = code
     .slice(from, to)
@@ -55,7 +55,7 @@ export function docCommentBefore(code: string, from: number, to: number): string
     .trim()
 }
 
-/** Members as they are read: made, held, told, done. */
+/** Sorts members: constructor, fields, methods, statics. */
 export function sortMembers<M extends Member>(members: readonly M[]): M[] {
   const rank = ({ form, static: onClass }: Member) =>
     onClass ? 3 : form === "constructor" ? 0 : form === "method" ? 2 : 1
@@ -64,7 +64,7 @@ export function sortMembers<M extends Member>(members: readonly M[]): M[] {
 
 const sources = new WeakMap<object, ClassSource | null>()
 
-/** A member and whether it has a body, which hides it where overloads stand before it. */
+/** `implemented`: the member has a body. Where overloads precede it, only the overloads are shown. */
 type SourceMember = Member & { implemented: boolean }
 
 function readMembers(node: Class, code: string): SourceMember[] {
@@ -108,16 +108,16 @@ function readField(
   return { form: isMethod ? "method" : "field", type, readonly: !isMethod && element.readonly, implemented: false }
 }
 
-/** The constructor, the fields its parameters declare and, as far as no declaration names them, those it assigns. */
+/** Returns the constructor, the fields its parameters declare, and the fields it assigns that are not declared. */
 function constructorMembers(element: MethodDefinition, code: string, doc: string | undefined): SourceMember[] {
   const { value } = element
   const signature = signatureOf(value, code)
   const typeOf = new Map(signature.parameters.map((parameter) => [parameter.name, parameter.type]))
   const shared = { form: "field", implemented: false } as const
-  const made: SourceMember[] = []
+  const members: SourceMember[] = []
   if ((element.accessibility ?? "public") === "public") {
     const type: TypeTree = { kind: "function", signature }
-    made.push({
+    members.push({
       name: "constructor",
       form: "constructor",
       type,
@@ -125,22 +125,25 @@ function constructorMembers(element: MethodDefinition, code: string, doc: string
       implemented: childNode(value, "body") !== undefined,
     })
   }
-  // The tree has parameter properties, of which acorn's own types know nothing.
+  // The tree contains parameter properties, which acorn's types lack.
   for (const param of value.params as (Node | ParameterProperty)[]) {
     if (param.type !== "TSParameterProperty" || !("parameter" in param)) continue
     const name = parameterName(param.parameter)
     const hidden = Reflect.get(param, "accessibility") ?? "public"
     if (!name || hidden !== "public" || isPrivateName(name)) continue
     const readonly = Reflect.get(param, "readonly") === true
-    made.push({ ...shared, name: propertyName(name), type: typeOf.get(name) ?? any, readonly })
+    members.push({ ...shared, name: propertyName(name), type: typeOf.get(name) ?? any, readonly })
   }
   for (const { name, value: assigned } of thisAssignments(value)) {
     if (isPrivateName(name)) continue
-    const given = assigned.type === "Identifier" ? typeOf.get(assigned.name) : undefined
-    const type = given && given.kind !== "name" ? given : (expressionType(assigned, code) ?? given ?? any)
-    made.push({ ...shared, name: propertyName(name), type: isUnknown(type) ? any : type })
+    const parameterType = assigned.type === "Identifier" ? typeOf.get(assigned.name) : undefined
+    const type =
+      parameterType && parameterType.kind !== "name"
+        ? parameterType
+        : (expressionType(assigned, code) ?? parameterType ?? any)
+    members.push({ ...shared, name: propertyName(name), type: isUnknown(type) ? any : type })
   }
-  return made
+  return members
 }
 
 function parameterName(param: Node): string | undefined {
@@ -157,7 +160,7 @@ function thisAssignments({ body }: MethodDefinition["value"]): { name: string; v
   })
 }
 
-/** One member per name: a getter with its setter is a field, and a declared field wins over an assignment to it. */
+/** Merges members by name: a getter and setter become a field, and a declared field wins over an assignment. */
 function mergeMembers(members: SourceMember[]): SourceMember[] {
   const found = new Map<string, SourceMember[]>()
   for (const member of members) {
@@ -183,7 +186,7 @@ function mergeAccessors(getter: SourceMember, setter: SourceMember): SourceMembe
   }
 }
 
-/** Overloads stand for their implementation. */
+/** Drops the implementations of members that have overloads. */
 function withoutImplementations(members: SourceMember[]): Member[] {
   const declared = new Set(members.filter((member) => !member.implemented).map((member) => member.name))
   return members

@@ -1,3 +1,4 @@
+// A block of declarations in progress: its lines, the names in use, and the classes it must still declare.
 import type { Binding } from "../bindings.ts"
 import { type AuthorSource, readAuthorSource } from "./author-source.ts"
 import { instanceMembers, isGlobalClass, type LiveClass, nameOfClass } from "./inspect-class.ts"
@@ -6,45 +7,42 @@ import type { TypeDeclarer } from "./json-schema-type.ts"
 import { splitTypeDeclaration } from "./type-parts.ts"
 import { isIdentifier, jsDoc, type Member, printMembers, printType, type TypeTree } from "./type-tree.ts"
 
-/** A block of declarations being written: what stands in it and which names mean what. */
 export interface DeclarationBlock extends TypeDeclarer {
   lines: string[]
-  /** Looks at live values and declares the classes it meets. Instances of those without a name are shown by their
-   *  members, or as `unnamed`. */
+  /** Returns an inspector that declares each class it finds. Unnamed classes are shown by members, or as `unnamed`. */
   inspector(unnamed?: string): ValueInspector
-  /** The name of a class: as it was bound, or as it is bound because an instance was; it is declared by then. */
+  /** Returns the name of a class that is bound, or that has an injected instance. Declares the class at first use. */
   referToClass(type: LiveClass): string | undefined
-  /** An instance of a class, if one was injected. */
+  /** Returns an injected instance of a class, if there is one. */
   instanceOf(type: LiveClass): object | undefined
-  /** Declares something under a name like this one, once for the same text, and gives the name. */
-  declareOnce(like: string, make: (name: string) => string): string
-  /** Declares the classes that a text names, as far as they are known only by their instances. */
+  /** Declares a text under this name or a numbered variant, once per distinct text. Returns the name. */
+  declareOnce(suggestedName: string, createText: (name: string) => string): string
+  /** Declares the classes named in a text that are known only through injected instances. */
   declareMentionedClasses(text: string): void
-  /** Declares the types that a text names and the source it was taken from declares. `handle` is the name of one whose
-   *  values are handles, even if all its members are data. */
+  /** Declares the types that a text names and that its source declares. Values of the type called `handle` are handles,
+   *  even if all its members are data. */
   declareMentionedTypes(source: AuthorSource, text: string, handle?: string): void
-  /** The members of a class as its author wrote them, found by the name of its binding or by the class itself. */
+  /** Returns the members of a class as its author wrote them, found by binding name or by the class itself. */
   sourceMembers(name: string, type: LiveClass | undefined): Member[] | undefined
-  /** Whether a binding or the class of one has this name. */
+  /** Returns true if a binding, an implied class or a declared type has this name. */
   hasName(name: string): boolean
-  /** Whether something in the block is an object of another process. */
+  /** True if the block declares an object of another process. */
   hasHandles: boolean
 }
 
-/** How a block writes types. */
 export interface TypeWriter {
-  /** Writes the class of an injected instance when it is first named. */
+  /** Writes the class of an injected instance at its first use. */
   declareClass(name: string, type: LiveClass, block: DeclarationBlock): string
-  /** Writes an interface or type alias that an author's source declares. Default: as it is. */
+  /** Writes an interface or type alias from an author's source. Default: unchanged. */
   declareSourceType?(text: string, block: DeclarationBlock, isHandle: boolean): string
 }
 
 export function createDeclarationBlock(
   bindings: ReadonlyMap<string, Binding>,
-  among: ReadonlyMap<string, Binding>,
+  allBindings: ReadonlyMap<string, Binding>,
   writer: TypeWriter,
 ): DeclarationBlock {
-  const all = among === bindings ? bindings : new Map([...among, ...bindings])
+  const all = allBindings === bindings ? bindings : new Map([...allBindings, ...bindings])
   const reached = injectedClasses(all)
   const implied = nameImpliedClasses(all, reached.keys())
   const explicit = new Map(
@@ -55,7 +53,7 @@ export function createDeclarationBlock(
   const declared = new Map<string, string>()
   const isTaken = (name: string) => all.has(name) || implied.has(name) || builtInTypeNames.has(name)
 
-  const need = (name: string) => {
+  const declarePending = (name: string) => {
     const type = pending.get(name)
     if (!type || !pending.delete(name)) return
     block.lines.push(writer.declareClass(name, type, block))
@@ -66,12 +64,13 @@ export function createDeclarationBlock(
     inspector: (unnamed) => createInspector((type) => block.referToClass(type) ?? unnamed),
     referToClass(type) {
       const name = explicit.get(type) ?? classes.get(type)
-      if (name !== undefined) need(name)
+      if (name !== undefined) declarePending(name)
       return name
     },
     instanceOf: (type) => reached.get(type),
     declareMentionedClasses(text) {
-      if (pending.size) for (const word of text.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? []) need(word)
+      if (pending.size)
+        for (const word of text.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? []) declarePending(word)
     },
     hasHandles: false,
     hasName: (name) => all.has(name) || implied.has(name) || declared.has(name),
@@ -88,23 +87,23 @@ export function createDeclarationBlock(
     },
     declareMentionedTypes(source, text, handle) {
       const found = source.typesMentionedIn(text, (name) => isTaken(name) || declared.has(name))
-      for (const { name, text: own } of found) declared.set(name, own)
-      for (const { name, text: own } of found) {
-        block.lines.push(writer.declareSourceType?.(own, block, name === handle) ?? own)
+      for (const type of found) declared.set(type.name, type.text)
+      for (const type of found) {
+        block.lines.push(writer.declareSourceType?.(type.text, block, type.name === handle) ?? type.text)
       }
     },
-    declareType: (like, type, doc) =>
-      block.declareOnce(like, (name) => jsDoc(doc) + printTypeDeclaration(name, type(name))),
-    declareOnce(like, make) {
+    declareType: (suggestedName, type, doc) =>
+      block.declareOnce(suggestedName, (name) => jsDoc(doc) + printTypeDeclaration(name, type(name))),
+    declareOnce(suggestedName, createText) {
       for (let count = 1; ; count++) {
-        const name = count === 1 ? like : `${like}${count}`
-        const before = declared.get(name)
+        const name = count === 1 ? suggestedName : `${suggestedName}${count}`
+        const existing = declared.get(name)
         if (isTaken(name)) continue
-        // Held while the text is made, which may declare others.
-        if (before === undefined) declared.set(name, "")
-        const text = make(name)
-        if (before === text) return name
-        if (before !== undefined) continue
+        // Reserve the name: building the text may declare other types.
+        if (existing === undefined) declared.set(name, "")
+        const text = createText(name)
+        if (existing === text) return name
+        if (existing !== undefined) continue
         declared.set(name, text)
         block.lines.push(text)
         return name
@@ -114,8 +113,8 @@ export function createDeclarationBlock(
   return block
 }
 
-/** The classes to bind by themselves, because instances of them were injected: named like the class, unless that is no
- *  identifier, a global, or already the name of a binding or of another class. */
+/** Returns the classes to bind automatically because an instance was injected, by class name. Skips names that are not
+ *  identifiers, globals, or names already taken by a binding or another class. */
 export function impliedClasses(bindings: ReadonlyMap<string, Binding>): Map<string, LiveClass> {
   return nameImpliedClasses(bindings, injectedClasses(bindings).keys())
 }
@@ -126,25 +125,25 @@ export function printTypeDeclaration(name: string, type: TypeTree): string {
   return `interface ${name} {\n${printMembers(type.members, "  ", false)}\n}`
 }
 
-/** Names of types that declarations use themselves. */
+/** Type names that the declarations themselves use. */
 const builtInTypeNames = new Set(
   `Array AsyncGenerator AsyncIterable AsyncIterator Awaited Date Generator Iterator Map Omit Partial Promise Record RegExp Set any bigint boolean
    never null number object string symbol undefined unknown void`.split(/\s+/),
 )
 
-/** An object graph may be large; more classes than these say little about the few that were injected. */
+/** Upper limit for large object graphs; more classes would not help the reader. */
 const maxClasses = 20
 
-/** The classes of injected values and, one step further, of what these hold; each with an instance. */
+/** Returns the classes of injected values and of the values directly inside them, each with one instance. */
 function injectedClasses(bindings: ReadonlyMap<string, Binding>): Map<LiveClass, object> {
   const reached = new Map<LiveClass, object>()
-  const look = () =>
+  const inspectorOf = () =>
     createInspector((type, instance) => {
       if (reached.size < maxClasses && !reached.has(type)) reached.set(type, instance)
       return "any"
     })
-  for (const binding of bindings.values()) if (binding.kind === "variable") look().typeOf(binding.value)
-  for (const instance of [...reached.values()]) instanceMembers(instance, look(), 2)
+  for (const binding of bindings.values()) if (binding.kind === "variable") inspectorOf().typeOf(binding.value)
+  for (const instance of [...reached.values()]) instanceMembers(instance, inspectorOf(), 2)
   return reached
 }
 

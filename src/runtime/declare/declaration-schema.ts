@@ -1,3 +1,4 @@
+// Converts schemas to the JSON Schema that declarations are written from, with marks for values that JSON cannot hold.
 import type { JsonSchema } from "../../core/json.ts"
 import type { SchemaLike } from "../bindings.ts"
 import type { StandardSchema } from "../runtime.ts"
@@ -7,9 +8,9 @@ import { printType } from "./type-tree.ts"
 
 type Direction = "input" | "output"
 
-/** The JSON Schema of a value before validation ("input") or after it ("output"), for declarations. Never throws. Unlike
- *  `toJsonSchema`, it marks each value that JSON has no form for, such as a Date: `liveTypeOf` and `mayBeUndefined` read
- *  the marks. A schema whose library cannot convert it is shown as `{}`, which is the type `unknown`. */
+/** Returns the JSON Schema of a value before validation ("input") or after it ("output"). Never throws. Unlike
+ *  `toJsonSchema`, it marks values that JSON cannot hold, such as dates; `nonJsonTypeOf` and `acceptsUndefined` read
+ *  the marks. If the library cannot convert a schema, the result is `{}`, which is the type `unknown`. */
 export function declarationSchema(schema: SchemaLike, direction: Direction): JsonSchema {
   if (!isStandardSchema(schema)) return schema
   const known = convertedSchemas[direction].get(schema) ?? convert(schema, direction)
@@ -17,22 +18,22 @@ export function declarationSchema(schema: SchemaLike, direction: Direction): Jso
   return known
 }
 
-/** The TypeScript type that a mark stands for; undefined where the schema has no mark. */
+/** Returns the TypeScript type of a marked schema; undefined without a mark. */
 export function nonJsonTypeOf(schema: JsonSchema): string | undefined {
   const type = schema[nonJsonTypeKey]
   if (typeof type !== "string") return undefined
   if (Object.hasOwn(nonJsonTypes, type)) return nonJsonTypes[type]
-  // A global class that `z.instanceof` names. The name is checked: a schema may come from another program.
+  // `z.instanceof` names a global class. The name is checked, because the schema may come from another program.
   const found = type.startsWith(classPrefix) ? globalType(type.slice(classPrefix.length)) : undefined
   return found && printType(found)
 }
 
-/** Whether the schema accepts `undefined` besides what it describes. */
+/** Returns true if the schema also accepts `undefined`. */
 export function acceptsUndefined(schema: JsonSchema): boolean {
   return schema[acceptsUndefinedKey] === true
 }
 
-/** The schema without the mark for `undefined`, for a place that has its own sign for it: `key?: string`. */
+/** Removes the mark for `undefined` where the declaration shows it otherwise, as in `key?: string`. */
 export function withoutUndefined({ [acceptsUndefinedKey]: _, ...schema }: JsonSchema): JsonSchema {
   return schema
 }
@@ -42,14 +43,14 @@ const convertedSchemas = { input: new WeakMap<object, JsonSchema>(), output: new
 function convert(schema: StandardSchema, direction: Direction): JsonSchema {
   try {
     const options = { target: "draft-2020-12", libraryOptions: zodOptions[direction] } as const
-    // The library's own types say only that this is an object.
+    // The library types the result only as an object.
     return (schema["~standard"].jsonSchema?.[direction](options) ?? {}) as JsonSchema
   } catch {
     return {}
   }
 }
 
-/** Keywords of our own on a converted schema. */
+/** Our marks on a converted schema. */
 const nonJsonTypeKey = "x-live-type"
 const acceptsUndefinedKey = "x-live-optional"
 const classPrefix = "class "
@@ -69,18 +70,16 @@ const nonJsonTypes: { [type: string]: string } = {
   never: "never",
 }
 
-/** The parts of a zod schema that are read here. */
 interface ZodSchema {
   _zod: {
     def: { type: string; values?: readonly unknown[]; coerce?: boolean }
     bag: { Class?: unknown }
-    /** Set where the value may be left out, by itself or because there is a default. */
+    /** Set if the value is optional or has a default. */
     optin?: string | undefined
     optout?: string | undefined
   }
 }
 
-// zod reads these options; other libraries ignore them.
 const zodOptions = { input: zodOptionsFor("input"), output: zodOptionsFor("output") }
 
 function zodOptionsFor(direction: Direction) {
@@ -88,7 +87,7 @@ function zodOptionsFor(direction: Direction) {
     unrepresentable: "any",
     override({ zodSchema: { _zod }, jsonSchema }: { zodSchema: ZodSchema; jsonSchema: JsonSchema }) {
       const { type, values } = _zod.def
-      // A default may be a value that JSON cannot hold, and no declaration shows it.
+      // A default may not be valid JSON, and declarations do not show it.
       delete jsonSchema.default
       if (Object.hasOwn(nonJsonTypes, type)) jsonSchema[nonJsonTypeKey] = type
       if (type === "literal" && values?.some((value) => !isJsonLiteral(value))) {
@@ -109,7 +108,7 @@ function zodOptionsFor(direction: Direction) {
   }
 }
 
-/** The values that `z.coerce` converts, by the type it converts to. It makes a string or boolean of any value. */
+/** The inputs that `z.coerce` accepts, by target type. Any value can become a string or boolean. */
 const coercionInputs: { [type: string]: JsonSchema } = {
   number: { type: ["number", "string"] },
   bigint: { anyOf: [{ type: ["number", "string"] }, { [nonJsonTypeKey]: "bigint" }] },

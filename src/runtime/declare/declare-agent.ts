@@ -1,26 +1,26 @@
+// Declares bound agents for cells, in TypeScript and in Python, with the objects in the agents' runtimes.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { types } from "node:util"
 import { type AgentBinding, type Binding, isAgent } from "../bindings.ts"
 import type { Runtime } from "../runtime.ts"
 import type { DeclarationBlock } from "./declaration-block.ts"
-import { jsDoc } from "./type-tree.ts"
+import { capitalize, jsDoc } from "./type-tree.ts"
 
-/** What is in the runtime of an agent, as its own declarations tell it. */
+/** The declarations of the objects in an agent's runtime. */
 export interface AgentRuntimeObjects {
   language: Runtime["language"]
   text: string
 }
 
-/** What is known of the runtimes of agents, by the agent. */
 export type AgentDescriptions = ReadonlyMap<object, AgentRuntimeObjects>
 
 export const noAgentDescriptions: AgentDescriptions = new Map()
 
-/** Looks into the runtimes that the agents among these bindings share with their owners: the variables, and the types
- *  these name. A runtime that cannot tell is left out. */
+/** Describes the variables, and the types they mention, in the runtimes of the agents among the bindings. Runtimes that
+ *  cannot describe themselves are left out. */
 export async function describeAgentRuntimes(bindings: Iterable<Binding>): Promise<AgentDescriptions> {
   const agents = [...bindings].flatMap((binding) => (binding.kind === "agent" ? [binding.agent] : []))
-  // Of agents within the runtimes of agents nothing is told; they may have each other.
+  // Agents inside those runtimes are not described in turn, because agents may contain each other.
   if (agents.length === 0 || isDescribingAgents.getStore()) return noAgentDescriptions
   const found = await isDescribingAgents.run(true, () => Promise.all(agents.map(describeRuntimeOf)))
   return new Map(agents.flatMap((agent, at) => (found[at] ? [[agent, found[at]]] : [])))
@@ -28,7 +28,6 @@ export async function describeAgentRuntimes(bindings: Iterable<Binding>): Promis
 
 const isDescribingAgents = new AsyncLocalStorage<true>()
 
-/** What a cell needs of an agent, in TypeScript. */
 export function declareAgent(
   name: string,
   { agent }: AgentBinding,
@@ -46,7 +45,6 @@ export function declareAgent(
   return `${about}declare const ${name}: ${type}<typeof ${names}>`
 }
 
-/** The same in Python. */
 export function declarePythonAgent(name: string, agent: object, known: AgentDescriptions): string {
   const objects = known.get(agent)
   const lines = [
@@ -73,7 +71,7 @@ async function describeRuntimeOf(agent: object): Promise<AgentRuntimeObjects | u
     const names = [...(await runtime.describe()).matchAll(variableLines[language])].flatMap(([, name]) => name ?? [])
     return names.length === 0 ? undefined : { language, text: await runtime.describe(names) }
   } catch {
-    // Closed, or not to be started here: the agent itself says so when it is used.
+    // The runtime is closed or cannot be started here. Using the agent reports the reason.
     return undefined
   }
 }
@@ -115,7 +113,7 @@ interface ${name}<Names = any> {
 }`
 }
 
-// Ambient once as a whole, so that nothing within may be.
+// `declare` is dropped inside the namespace, because the namespace itself is ambient.
 function namespaceText(name: string, text: string): string {
   const lines = text.split("\n").map((line) => `  ${line.replace(/^declare /, "")}`)
   return `declare namespace ${name} {\n${lines.join("\n")}\n}`
@@ -131,13 +129,9 @@ function hasRuntime(agent: object): boolean {
   return ownValue(agent, "runtime") !== undefined
 }
 
-// Nothing of the agent is run: a getter says only that there is something.
+// Runs no code of the agent: for a getter, only its existence is reported.
 function ownValue(agent: object, key: string): unknown {
   if (types.isProxy(agent)) return undefined
   const property = Object.getOwnPropertyDescriptor(agent, key)
   return property && !("value" in property) ? true : property?.value
-}
-
-function capitalize(name: string): string {
-  return name.slice(0, 1).toUpperCase() + name.slice(1)
 }

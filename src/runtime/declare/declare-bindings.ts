@@ -1,3 +1,4 @@
+// Writes the TypeScript declarations that show the model what is bound in a runtime.
 import { types } from "node:util"
 import type { Binding, FunctionBinding, VariableBinding } from "../bindings.ts"
 import { isTuple } from "../schema.ts"
@@ -16,6 +17,7 @@ import { declareRemoteClass, declareRemoteType } from "./remote-class.ts"
 import { handleType, receivedDeclaration, receivedType } from "./remote-type.ts"
 import {
   any,
+  capitalize,
   jsDoc,
   type Parameter,
   printSignature,
@@ -25,23 +27,20 @@ import {
   type TypeTree,
 } from "./type-tree.ts"
 
-export { impliedClasses as impliedTypes } from "./declaration-block.ts"
-export { describeType } from "./inspect-value.ts"
-
-/** What the model sees of the bindings: one block of TypeScript declarations, in their order, the same text for the same
- *  bindings. Types and docs, never values; nothing of the values is run. Each type comes from the first of these that
- *  there is: its author's text, a schema, the author's source, a look at the running value (marked `// inferred`).
- *  Where the bindings are only some, `among` is all of them: their types keep their names and are not declared again.
- *  `remote`: what has behaviour is in another process than the cells, and each member of it takes an `await`. `agents`:
- *  what is in the runtimes of those among the bindings.
- *  Throws a `ConfigError` for text that is not TypeScript. A schema that has no type text is `unknown`. */
+/** Returns one block of TypeScript declarations for the bindings, in their order. It contains types and docs, never
+ *  values, and runs no code of the values. The same bindings always produce the same text. Each type comes from the
+ *  first available source: the author's type text, a schema, the author's source code, or inspection of the live value
+ *  (marked `// inferred`). If `bindings` is a subset, `allBindings` is the full set: its types keep their names and are
+ *  not declared again. With `remote`, objects with behaviour live in another process and each member takes an `await`.
+ *  `agents` describes the runtimes of agents among the bindings. Throws a `ConfigError` for text that is not
+ *  TypeScript. A schema without a TypeScript equivalent is shown as `unknown`. */
 export function declareBindings(
   bindings: ReadonlyMap<string, Binding>,
-  among = bindings,
+  allBindings = bindings,
   remote = false,
   agents: AgentDescriptions = noAgentDescriptions,
 ): string {
-  const block = createDeclarationBlock(bindings, among, remote ? remoteWriter : { declareClass })
+  const block = createDeclarationBlock(bindings, allBindings, remote ? remoteWriter : { declareClass })
   for (const [name, binding] of bindings) {
     const text = declareBinding(name, binding, block, remote, agents)
     if (text) block.lines.push(text)
@@ -73,25 +72,25 @@ function declareBinding(
   }
 }
 
-/** A variable whose value is data may be assigned to; an object with behaviour of its own is kept. */
+/** Declares data with `let`, because cells may assign to it, and an object with behaviour with `const`. */
 function declareVariable(name: string, binding: VariableBinding, block: DeclarationBlock, remote: boolean): string {
   const { value, description, type, guard } = binding
-  const data = !guard && (remote ? isCopied(value) : isAssignableData(value))
-  const seen = (told: TypeTree) => {
-    if (remote) return data ? receivedType(told, block) : handleType(told, block)
-    return guard ? guardedType(told, value, guard, block) : told
+  const isData = !guard && (remote ? isCopied(value) : isAssignableData(value))
+  const shownType = (written: TypeTree) => {
+    if (remote) return isData ? receivedType(written, block) : handleType(written, block)
+    return guard ? guardedType(written, value, guard, block) : written
   }
-  const declared = `${jsDoc(description)}declare ${data ? "let" : "const"} ${name}: `
+  const declared = `${jsDoc(description)}declare ${isData ? "let" : "const"} ${name}: `
   if (type !== undefined) {
     block.declareMentionedClasses(type)
     const { tree, source } = cached(parsedVariableTypes, binding, () => parseVariableType(type, name))
-    if (source) block.declareMentionedTypes(source, printType(tree), data ? undefined : printType(tree))
-    return declared + printType(seen(tree))
+    if (source) block.declareMentionedTypes(source, printType(tree), isData ? undefined : printType(tree))
+    return declared + printType(shownType(tree))
   }
-  // An empty variable is there to be filled.
+  // An empty variable has type `any`, because a cell is expected to fill it.
   const found = value === null || value === undefined ? any : block.inspector().typeOf(value)
   const isNamed = printType(found) === classNameOfInstance(value, block)
-  const text = printType(seen(found))
+  const text = printType(shownType(found))
   return declared + (isNamed ? text : markInferred(text))
 }
 
@@ -103,8 +102,8 @@ function declareFunction(
 ): string {
   const { signatures, doc, inferred } = functionSignatures(name, call, options, block)
   const lines = signatures.map((signature) => {
-    const given = remote ? { ...signature, returns: receivedType(signature.returns, block) } : signature
-    const returns = options.sync ? signature.returns : promisedResult(given)
+    const received = remote ? { ...signature, returns: receivedType(signature.returns, block) } : signature
+    const returns = options.sync ? signature.returns : promisedResult(received)
     return `declare function ${name}${printSignature({ ...signature, returns }, ": ")}`
   })
   return jsDoc(doc) + lines.join("\n") + (inferred ? inferredNote : "")
@@ -146,7 +145,7 @@ function functionSignatures(
   return { signatures: written.signatures, doc }
 }
 
-/** The parameters a schema describes: one, or each of a tuple, under the names the function itself has for them. */
+/** Returns the parameters a schema describes: one, or one per place of a tuple, named as in the function itself. */
 function schemaParameters(
   name: string,
   own: Signature,
@@ -166,10 +165,10 @@ function schemaParameters(
   const parameters = type.parts.map((part, index): Parameter => {
     return { name: nameAt(index, `arg${index + 1}`), type: part, optional: index >= type.required }
   })
-  const places = schema.prefixItems ?? schema.items
-  const docs = (Array.isArray(places) ? places : []).flatMap((place, index) => {
+  const elementSchemas = schema.prefixItems ?? schema.items
+  const docs = (Array.isArray(elementSchemas) ? elementSchemas : []).flatMap((element, index) => {
     const described =
-      typeof place === "object" && place !== null && "description" in place ? place.description : undefined
+      typeof element === "object" && element !== null && "description" in element ? element.description : undefined
     return typeof described === "string" ? [`@param ${parameters[index]?.name} ${described}`] : []
   })
   const rest = type.rest && { name: "rest", type: { kind: "array", element: type.rest } as const, rest: true }
@@ -182,7 +181,7 @@ function isAssignableData(value: unknown): boolean {
   if (types.isProxy(value) || types.isPromise(value)) return false
   const type = classOf(value)
   if (!isPlain(value)) return type !== undefined && isGlobalClass(type)
-  // A module that is still loading cannot be looked at.
+  // Reading the keys of a module that is still loading throws.
   const properties = attempt(() =>
     Object.keys(value)
       .slice(0, 64)
@@ -191,17 +190,12 @@ function isAssignableData(value: unknown): boolean {
   return !properties?.some((property) => typeof property?.value === "function")
 }
 
-/** The name of the class of an instance, which is known and not inferred. */
 function classNameOfInstance(value: unknown, block: DeclarationBlock): string | undefined {
   const type = typeof value === "object" && value !== null ? classOf(value) : undefined
   return type && block.referToClass(type)
 }
 
-function capitalize(name: string): string {
-  return name.slice(0, 1).toUpperCase() + name.slice(1)
-}
-
-// An author's text is parsed once for as long as the binding lives.
+// The author's text is parsed once per binding.
 const parsedSignatures = new WeakMap<object, Signature>()
 const parsedVariableTypes = new WeakMap<object, VariableType>()
 

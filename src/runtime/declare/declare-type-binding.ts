@@ -1,3 +1,4 @@
+// Declares bound types: classes, enums and objects used as enums, and schemas.
 import { types } from "node:util"
 import type { TypeBinding } from "../bindings.ts"
 import { isStandardSchema } from "../schema.ts"
@@ -10,10 +11,10 @@ import { schemaType } from "./json-schema-type.ts"
 import { globalType } from "./parse-signature.ts"
 import { jsDoc, type Member, printClass, printMembers, printType, propertyName, type TypeTree } from "./type-tree.ts"
 
-/** Marks what was read off a running value and not said by its author. */
+/** Marks a type that was inferred from a live value instead of written by its author. */
 export const inferredNote = " // inferred"
 
-/** A type as its author wants it shown: all of it, its name with or without documentation, or nothing. */
+/** Declares a type in full, by name with or without documentation, or not at all, as its options say. */
 export function declareTypeBinding(name: string, { type, options }: TypeBinding, block: DeclarationBlock): string {
   const { schema = true, doc = true, description, source: text } = options
   const source = text === undefined ? undefined : readAuthorSource(text)
@@ -34,22 +35,22 @@ export function declareTypeBinding(name: string, { type, options }: TypeBinding,
   return comment + declareClass(name, type, block, doc)
 }
 
-/** A class as inspection sees it. */
+/** Declares a class from what inspection of the running class finds. */
 export function declareClass(name: string, type: LiveClass, block: DeclarationBlock, doc = true): string {
-  const { members, extendsClause: heritage } = classMembers(
+  const { members, extendsClause } = classMembers(
     type,
     block.inspector("any"),
     block.referToClass,
     block.instanceOf(type),
   )
   return printClass(
-    `declare class ${name}${heritage}`,
+    `declare class ${name}${extendsClause}`,
     limitMembers(doc ? members : members.map(withoutDoc)),
     inferredNote,
   )
 }
 
-/** A class as its author wrote it. */
+/** Declares a class from its author's source. */
 function declareSourceClass(
   name: string,
   type: LiveClass,
@@ -61,19 +62,19 @@ function declareSourceClass(
   const parent: unknown = Object.getPrototypeOf(type)
   const bound = typeof parent === "function" ? block.referToClass(parent) : undefined
   const known = bound ?? (base !== undefined && globalType(base) ? base : undefined)
-  const heritage = known ? ` extends ${known}${baseArguments}` : ""
-  const lines = [printClass(`declare ${abstract ? "abstract " : ""}class ${name}${generics}${heritage}`, members)]
+  const extendsClause = known ? ` extends ${known}${baseArguments}` : ""
+  const lines = [printClass(`declare ${abstract ? "abstract " : ""}class ${name}${generics}${extendsClause}`, members)]
   block.declareMentionedTypes(
     source,
     `${printMembers(members.map(withoutDoc), "", true)} ${generics} ${base ?? ""}${baseArguments}`,
   )
-  // The base is no value here, but what it brings can be told: an interface of the same name adds to the class.
+  // The base class is not bound, but its members are known: merge them in through an interface of the same name.
   if (base && !known && source.declares(base))
     lines.push(`interface ${name}${generics} extends ${base}${baseArguments} {}`)
   return lines.join("\n")
 }
 
-/** An enum, or an object used like one, with names and values: its author asked for them. Any other object by its shape. */
+/** Declares an enum, or an object used as one, with names and values. Declares any other object by its shape. */
 function declareEnumOrObject(name: string, value: object, block: DeclarationBlock): string {
   const entries = Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
     ([key, { enumerable }]) => enumerable && !isReverseEnumKey(value, key),
@@ -88,12 +89,12 @@ function declareEnumOrObject(name: string, value: object, block: DeclarationBloc
     : `declare enum ${name} {\n  ${members.join(",\n  ")}\n}`
 }
 
-/** Adds the mark where the first line ends. */
+/** Appends the mark to the first line. */
 export function markInferred(text: string): string {
   return text.replace(/\n|$/, `${inferredNote}$&`)
 }
 
-/** Members beyond this many are there but not listed. */
+/** Members beyond this number are not listed. */
 const maxMembers = 80
 
 function limitMembers(members: Member[]): Member[] {
@@ -106,7 +107,7 @@ function withoutDoc({ doc: _, ...member }: Member): Member {
   return member
 }
 
-/** Whether a key of a compiled enum only leads back from the number to the name. */
+/** Returns true if a key of a compiled enum only maps a number back to its name. */
 function isReverseEnumKey(value: object, key: string): boolean {
   const name: unknown = Object.getOwnPropertyDescriptor(value, key)?.value
   if (!/^-?\d/.test(key) || typeof name !== "string") return false

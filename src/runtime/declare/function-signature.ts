@@ -1,11 +1,10 @@
+// Reads the parameters of a running function from its text, which has no types. Native functions show no parameters.
 import { types } from "node:util"
 import { tokenizer } from "acorn"
 import { parseCell } from "../compiler/parse-cell.ts"
 import { attempt, defaultResult, parametersOf } from "./parse-signature.ts"
 import { type Signature, unknown } from "./type-tree.ts"
 
-/** What a running function tells of itself: its parameters and whether it is async. Types are gone by then, and a native
- *  or bound function tells nothing. */
 export function functionSignature(call: object): Signature {
   const known = signatures.get(call)
   if (known) return known
@@ -27,7 +26,7 @@ const nativeBody = /\{\s*\[native code\]\s*\}$/
 
 const signatures = new WeakMap<object, Signature>()
 
-/** Reads only what stands before the body, which may be long and mean nothing outside its class. */
+/** Parses only the text before the body, which may be long or invalid outside its class. */
 function readParameters(source: string): Signature["parameters"] {
   const code = `(function ${parameterText(source)} {})`
   const [statement] = parseCell(code).program.body
@@ -46,7 +45,7 @@ function parameterText(source: string): string {
     if (start < 0) {
       if (token === "=>") return `(${name})`
       if (token === "name") name = source.slice(from, end)
-      // Brackets before the parameters hold a computed name.
+      // Brackets before the parameters enclose a computed name.
       if (token === "[") depth++
       if (token === "]") depth--
       if (token !== "(" || depth > 0) continue

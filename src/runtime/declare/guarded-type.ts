@@ -1,3 +1,4 @@
+// Declares objects with guarded methods, which pass the call gate and so return Promises, for cells in this process.
 import { guardEntries } from "../bindings/method-guards.ts"
 import type { MethodGuard } from "../bindings.ts"
 import type { DeclarationBlock } from "./declaration-block.ts"
@@ -5,8 +6,7 @@ import { classOf, instanceMembers } from "./inspect-class.ts"
 import { splitType } from "./type-parts.ts"
 import { any, type Member, promisedResult, propertyName, type TypeTree } from "./type-tree.ts"
 
-/** The type of an object as cells in the same process see it: its guarded methods pass the gate, and so give Promises.
- *  Their parameters and results are those that the author wrote, in the type or in the source of the class. */
+/** Makes the guarded methods return Promises of the results that the type's text or the source of the class states. */
 export function guardedType(type: TypeTree, value: unknown, guard: MethodGuard, block: DeclarationBlock): TypeTree {
   const names = guardEntries(guard).map(([name]) => propertyName(name))
   if (names.length === 0) return type
@@ -22,11 +22,11 @@ export function guardedType(type: TypeTree, value: unknown, guard: MethodGuard, 
     const found = known.find((list) => list.some((member) => member.name === name)) ?? [unknownMethod(name)]
     return found.filter((member) => member.name === name).map(gatedMethod)
   })
-  // Of two methods of one name, TypeScript takes the first that fits: the guarded one.
+  // TypeScript picks the first matching method of an intersection: the guarded one.
   return { kind: "intersection", parts: [{ kind: "object", members }, type] }
 }
 
-/** Lists of members of a type, the author's words before what was read off the value. */
+/** Returns lists of members; those the author wrote come before those found on the value. */
 function knownMembers(type: TypeTree, value: unknown, block: DeclarationBlock): Member[][] {
   const name = type.kind === "name" ? type.text : ""
   if (typeof value !== "object" || value === null) return [block.sourceMembers(name, undefined) ?? []]

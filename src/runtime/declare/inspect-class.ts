@@ -1,3 +1,4 @@
+// Reads the public members of running classes and instances without running their code.
 import { EventEmitter } from "node:events"
 import * as stream from "node:stream"
 import { types } from "node:util"
@@ -7,10 +8,10 @@ import { functionSignature, isNativeFunction } from "./function-signature.ts"
 import { globalType } from "./parse-signature.ts"
 import { any, type Member, named, printType, propertyName, type TypeTree } from "./type-tree.ts"
 
-/** Anything with a prototype that instances have: a class, a constructor function or a native constructor. */
+/** Any function with a prototype: a class, a constructor function or a native constructor. */
 export type LiveClass = object
 
-/** What looks at the values that members hold. */
+/** Infers the types of the values that members hold. */
 export interface TypeInspector {
   typeOf(value: unknown, depth: number): TypeTree
 }
@@ -21,58 +22,58 @@ export interface ClassShape {
   extendsClause: string
 }
 
-/** The public members of a class. Those of the classes it extends are among them, up to one that has a name of its own or
- *  is not the user's. An instance tells the types of the fields. */
+/** Returns the public members of a class, including inherited ones up to the first base class that has a name in the
+ *  declarations or belongs to the platform. An instance supplies the types of fields. */
 export function classMembers(
   type: LiveClass,
-  look: TypeInspector,
+  inspector: TypeInspector,
   baseName: (base: LiveClass) => string | undefined,
   instance?: object,
 ): ClassShape {
   const members = new Map<string, Member>()
   const inherited = new Set<string>()
-  let heritage = ""
+  let extendsClause = ""
   for (const current of classChain(type)) {
-    if (current !== type && !heritage) heritage = extendsClauseOf(current, baseName(current))
+    if (current !== type && !extendsClause) extendsClause = extendsClauseOf(current, baseName(current))
     if (current !== type && isPlatformClass(current)) break
-    for (const member of ownMembers(current, look)) {
-      if (heritage) inherited.add(memberKey(member))
+    for (const member of ownMembers(current, inspector)) {
+      if (extendsClause) inherited.add(memberKey(member))
       else addIfMissing(members, member)
     }
   }
-  const fields = instance ? instanceFields(instance, look, 2) : []
+  const fields = instance ? instanceFields(instance, inspector, 2) : []
   for (const field of fields) if (!inherited.has(memberKey(field))) refineField(members, field)
-  return { members: sortMembers([...members.values()]), extendsClause: heritage }
+  return { members: sortMembers([...members.values()]), extendsClause }
 }
 
-/** What an object offers, as members of an anonymous type. */
-export function instanceMembers(instance: object, look: TypeInspector, depth: number): Member[] {
+/** Returns the members of an object for an anonymous type. */
+export function instanceMembers(instance: object, inspector: TypeInspector, depth: number): Member[] {
   const members = new Map<string, Member>()
   for (const prototype of prototypeChain(instance)) {
     const type = constructorOf(prototype)
     if (type && isPlatformClass(type) && (members.size || isGlobalClass(type))) break
-    const own = type ? ownMembers(type, look) : prototypeMembers(prototype, look)
+    const own = type ? ownMembers(type, inspector) : prototypeMembers(prototype, inspector)
     for (const member of own) if (!member.static && member.form !== "constructor") addIfMissing(members, member)
   }
-  for (const field of instanceFields(instance, look, depth)) refineField(members, field)
+  for (const field of instanceFields(instance, inspector, depth)) refineField(members, field)
   return sortMembers([...members.values()])
 }
 
-/** The class of an object, found without asking the object. */
+/** Returns the class of an object without running the object's code. */
 export function classOf(value: object): LiveClass | undefined {
   const prototype: unknown = types.isProxy(value) ? null : Object.getPrototypeOf(value)
   if (typeof prototype !== "object" || prototype === null || types.isProxy(prototype)) return undefined
   return constructorOf(prototype)
 }
 
-/** The name a class calls itself by, unless it has replaced it by something else. */
+/** Returns the name of a class, unless a static member replaced it. */
 export function nameOfClass(type: LiveClass): string | undefined {
   if (types.isProxy(type)) return undefined
   const name: unknown = Object.getOwnPropertyDescriptor(type, "name")?.value
   return typeof name === "string" && name ? name : undefined
 }
 
-/** Whether a class is one of the language or the platform that any code can name; that of another realm counts. */
+/** Returns true for a class that any code can name as a global, also one from another realm. */
 export function isGlobalClass(type: LiveClass): boolean {
   const known = knownGlobalClasses.get(type)
   if (known !== undefined) return known
@@ -85,7 +86,7 @@ export function isGlobalClass(type: LiveClass): boolean {
 
 const knownGlobalClasses = new WeakMap<LiveClass, boolean>()
 
-/** Classes that are no user's: what they bring is known, and long. */
+/** Returns true for classes of the language or of Node: their members are well known and many. */
 export function isPlatformClass(type: LiveClass): boolean {
   return isGlobalClass(type) || type === EventEmitter || streamClasses.has(type) || isNativeFunction(type)
 }
@@ -123,26 +124,26 @@ function constructorOf(prototype: object): LiveClass | undefined {
   return Object.getOwnPropertyDescriptor(type, "prototype")?.value === prototype ? type : undefined
 }
 
-/** Members of one class of a chain: those it has, told by its source where it has one. */
-function ownMembers(type: LiveClass, look: TypeInspector): Member[] {
+/** Returns the members of one class in the chain, taken from its source where it has one. */
+function ownMembers(type: LiveClass, inspector: TypeInspector): Member[] {
   const prototype: unknown = Object.getOwnPropertyDescriptor(type, "prototype")?.value
-  const source = runningClassSource(type)?.members ?? [constructorMember(type)]
+  const fromSource = runningClassSource(type)?.members ?? [constructorMember(type)]
   const hasPrototype = typeof prototype === "object" && prototype !== null && !types.isProxy(prototype)
-  const live = [
-    ...(hasPrototype ? prototypeMembers(prototype, look) : []),
-    ...propertiesOf(type, look, 1, staticKeys(type)).map((member) => ({ ...member, static: true })),
+  const fromRunning = [
+    ...(hasPrototype ? prototypeMembers(prototype, inspector) : []),
+    ...propertiesOf(type, inspector, 1, staticKeys(type)).map((member) => ({ ...member, static: true })),
   ]
-  const told = new Set(source.map(memberKey))
-  return [...source, ...live.filter((member) => !told.has(memberKey(member)))]
+  const listed = new Set(fromSource.map(memberKey))
+  return [...fromSource, ...fromRunning.filter((member) => !listed.has(memberKey(member)))]
 }
 
 function constructorMember(type: LiveClass): Member {
   return { name: "constructor", form: "constructor", type: { kind: "function", signature: functionSignature(type) } }
 }
 
-function prototypeMembers(prototype: object, look: TypeInspector): Member[] {
+function prototypeMembers(prototype: object, inspector: TypeInspector): Member[] {
   const symbols = symbolMembers.filter(({ symbol }) => Object.hasOwn(prototype, symbol)).map(({ member }) => member)
-  return [...propertiesOf(prototype, look, 1), ...symbols]
+  return [...propertiesOf(prototype, inspector, 1), ...symbols]
 }
 
 const symbolMembers = [
@@ -156,16 +157,16 @@ function symbolMember(name: string, returns: string): Member {
   return { name, form: "method", type: { kind: "function", signature: { parameters: [], returns: named(returns) } } }
 }
 
-function instanceFields(instance: object, look: TypeInspector, depth: number): Member[] {
-  // The elements of an array or of a typed one are no members.
+function instanceFields(instance: object, inspector: TypeInspector, depth: number): Member[] {
+  // Elements of arrays and typed arrays are not members.
   if (types.isProxy(instance) || Array.isArray(instance) || ArrayBuffer.isView(instance)) return []
-  return propertiesOf(instance, look, depth, Object.keys(instance))
+  return propertiesOf(instance, inspector, depth, Object.keys(instance))
 }
 
-/** Own public properties, accessors among them, none of them read. */
+/** Returns own public properties. Accessors are listed, not read. */
 function propertiesOf(
   owner: object,
-  look: TypeInspector,
+  inspector: TypeInspector,
   depth: number,
   keys = Object.getOwnPropertyNames(owner),
 ): Member[] {
@@ -178,7 +179,7 @@ function propertiesOf(
         { name, form: property.get ? (property.set ? "field" : "getter") : "setter", type: any, isAccessor: true },
       ]
     }
-    const type = look.typeOf(property.value, depth)
+    const type = inspector.typeOf(property.value, depth)
     if (type.kind === "function" && !isClass(property.value)) return [{ name, form: "method", type }]
     return [{ name, form: "field", type, readonly: property.writable === false }]
   })
@@ -195,7 +196,7 @@ function addIfMissing(members: Map<string, Member>, member: Member): void {
   if (!members.has(key)) members.set(key, member)
 }
 
-/** What an instance holds is truer than what the source lets one guess. */
+/** Prefers the field type found in an instance to the type guessed from the source. */
 function refineField(members: Map<string, Member>, field: Member): void {
   const key = memberKey(field)
   const known = members.get(key)
@@ -203,7 +204,7 @@ function refineField(members: Map<string, Member>, field: Member): void {
   members.set(key, { ...field, type: typeOfField(field.type, known?.type), doc: known?.doc })
 }
 
-/** A field that is empty now may be filled later. */
+/** Uses the written type for a field that is empty now, because it may be filled later. */
 function typeOfField(type: TypeTree, written: TypeTree | undefined): TypeTree {
   const empty = type.kind === "name" && (type.text === "null" || type.text === "undefined")
   return empty ? (written ?? any) : type

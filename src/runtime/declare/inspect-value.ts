@@ -1,3 +1,4 @@
+// Infers TypeScript types from live values without running any of their code: no getter, proxy trap or iterator.
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
 import { crossingFormOf } from "../handles/codec/crossing-form.ts"
@@ -13,29 +14,28 @@ import {
 import { attempt, globalType } from "./parse-signature.ts"
 import { any, type Member, named, printType, propertyName, type TypeTree, union } from "./type-tree.ts"
 
-/** A look at live values. Nothing of theirs is run: no getter, no proxy trap, no iterator; and no value is kept. */
 export interface ValueInspector extends TypeInspector {
-  /** The type of a live value, as far as it can be seen. */
+  /** Returns the type of a live value as far as it is visible. Keeps no reference to the value. */
   typeOf(value: unknown, depth?: number): TypeTree
 }
 
-/** `nameOf` gives the name that instances of a class are shown under; without one, their members are shown in place.
- *  What is too deep, too much or a cycle is shown as `beyond`. */
+/** `nameOf` returns the name shown for instances of a class; without a name their members are shown. Types that are too
+ *  deep, too many, or cyclic are shown as `fallback`. */
 export function createInspector(
   nameOf: (type: LiveClass, instance: object) => string | undefined,
-  beyond: TypeTree = any,
+  fallback: TypeTree = any,
 ): ValueInspector {
-  const look: InspectorState = {
+  const state: InspectorState = {
     nameOf,
-    fallback: beyond,
+    fallback,
     remainingTypes: maxTypes,
     openObjects: new Set(),
-    typeOf: (value, depth = maxDepth) => inspectValue(value, look, depth),
+    typeOf: (value, depth = maxDepth) => inspectValue(value, state, depth),
   }
-  return look
+  return state
 }
 
-/** The type of a live value in a few words, for people: `number[]`, `Light`, `Map<string, Task>`, `(name) => …`. */
+/** Describes the type of a live value briefly for people: `number[]`, `Light`, `Map<string, Task>`, `(name) => …`. */
 export function describeType(value: unknown): string {
   if (typeof value === "function" && !types.isProxy(value)) {
     if (isClass(value)) return `class ${nameOfClass(value) ?? "(anonymous)"}`
@@ -51,7 +51,7 @@ export function describeType(value: unknown): string {
   return Array.isArray(value) ? "object[]" : "object"
 }
 
-/** Whether an object is data by its own account: made by `{}`, in any realm, or without a prototype. */
+/** Returns true for an object made by `{}` in any realm, or without a prototype. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === null || prototype === Object.prototype) return true
@@ -59,7 +59,7 @@ export function isPlain(value: object): boolean {
   return type !== undefined && isGlobalClass(type) && nameOfClass(type) === "Object"
 }
 
-/** Whether a value reaches another process as a copy. Everything else is a handle there. */
+/** Returns true if a value reaches another process as a copy. Any other value is a handle there. */
 export function isCopied(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return typeof value !== "function"
   return (attempt(() => crossingFormOf(value)) ?? "live") !== "live"
@@ -68,36 +68,36 @@ export function isCopied(value: unknown): boolean {
 const maxTypes = 1_000
 const maxDepth = 5
 const maxDescription = 60
-/** Elements that stand for the rest of a collection. */
+/** How many elements of a collection are inspected. */
 const sampleSize = 20
-/** An object with more keys than this, or keys that are no names, is a dictionary: its keys are data. */
+/** An object with more keys than this, or with keys that are not identifiers, is shown as a dictionary. */
 const maxKeys = 20
-/** Columns of a table, or functions of a module, that are listed. */
+/** Maximum number of listed table columns or module functions. */
 const maxListed = 64
-/** More kinds of elements than these are a mixture. */
+/** More alternatives than these are shown as `any`. */
 const maxAlternatives = 4
 
 interface InspectorState extends ValueInspector {
   nameOf(type: LiveClass, instance: object): string | undefined
   fallback: TypeTree
-  /** How many more types are made before the rest is `beyond`. */
+  /** The number of types that may still be created before `fallback` is used. */
   remainingTypes: number
-  /** Objects being looked at, so that a cycle ends. */
+  /** The objects being inspected, to detect cycles. */
   openObjects: Set<object>
 }
 
-function inspectValue(value: unknown, look: InspectorState, depth: number): TypeTree {
+function inspectValue(value: unknown, state: InspectorState, depth: number): TypeTree {
   if (typeof value === "function") return inspectFunction(value)
   if (typeof value !== "object" || value === null) return primitiveType(value)
-  if (types.isProxy(value) || look.openObjects.has(value) || look.remainingTypes-- <= 0) return look.fallback
-  look.openObjects.add(value)
-  // Whatever an exotic object does when it is looked at, the declaration of the rest stands.
-  const type = attempt(() => inspectObject(value, look, depth)) ?? look.fallback
-  look.openObjects.delete(value)
+  if (types.isProxy(value) || state.openObjects.has(value) || state.remainingTypes-- <= 0) return state.fallback
+  state.openObjects.add(value)
+  // If inspecting an exotic object throws, only its own type falls back.
+  const type = attempt(() => inspectObject(value, state, depth)) ?? state.fallback
+  state.openObjects.delete(value)
   return type
 }
 
-// One tree for each, so that a thousand numbers are seen to be the same at a glance.
+// One shared tree per primitive, so that equal types are found by identity.
 const primitiveTypes = new Map<string, TypeTree>()
 
 function primitiveType(value: unknown): TypeTree {
@@ -116,35 +116,35 @@ function inspectFunction(value: object): TypeTree {
 
 const anyArguments = [{ name: "args", type: named("unknown[]"), rest: true }]
 
-function inspectObject(value: object, look: InspectorState, depth: number): TypeTree {
+function inspectObject(value: object, state: InspectorState, depth: number): TypeTree {
   const space = globalObjects.get(value)
   if (space) return { kind: "text", text: `typeof ${space}` }
   if (types.isArgumentsObject(value)) return { kind: "array", element: any }
-  if (isPlain(value)) return depth > 0 ? dictionaryOrShape(shapeOf(value, look, depth)) : look.fallback
+  if (isPlain(value)) return depth > 0 ? dictionaryOrShape(shapeOf(value, state, depth)) : state.fallback
   const type = classOf(value)
   const isGlobal = type !== undefined && isGlobalClass(type)
-  if (Array.isArray(value) && (!type || isGlobal)) return arrayType(value, look, depth)
+  if (Array.isArray(value) && (!type || isGlobal)) return arrayType(value, state, depth)
   if (type && !isGlobal) {
-    const name = look.nameOf(type, value)
+    const name = state.nameOf(type, value)
     if (name !== undefined) return named(name)
-    return depth > 0 ? { kind: "object", members: instanceMembers(value, look, depth - 1) } : look.fallback
+    return depth > 0 ? { kind: "object", members: instanceMembers(value, state, depth - 1) } : state.fallback
   }
   if (types.isMap(value)) {
     const entries = [...Map.prototype.entries.call(value).take(sampleSize)]
     const [keys, values] = [entries.map(([key]) => key), entries.map(([, held]) => held)]
-    return { kind: "generic", name: "Map", parts: [elementType(keys, look, depth), elementType(values, look, depth)] }
+    return { kind: "generic", name: "Map", parts: [elementType(keys, state, depth), elementType(values, state, depth)] }
   }
   if (types.isSet(value)) {
     const values = [...Set.prototype.values.call(value).take(sampleSize)]
-    return { kind: "generic", name: "Set", parts: [elementType(values, look, depth)] }
+    return { kind: "generic", name: "Set", parts: [elementType(values, state, depth)] }
   }
   if (types.isGeneratorObject(value))
     return named(Symbol.asyncIterator in value ? "AsyncGenerator<any>" : "Generator<any>")
-  if (type) return globalType(nameOfClass(type) ?? "") ?? look.fallback
-  return depth > 0 ? { kind: "object", members: instanceMembers(value, look, depth - 1) } : look.fallback
+  if (type) return globalType(nameOfClass(type) ?? "") ?? state.fallback
+  return depth > 0 ? { kind: "object", members: instanceMembers(value, state, depth - 1) } : state.fallback
 }
 
-// The global objects that are neither data nor instances.
+// Global objects that are neither data nor instances.
 const globalObjects = new Map<unknown, string>(
   ["Math", "JSON", "Reflect", "Atomics", "Intl", "console", "process", "globalThis"].map((name) => [
     Reflect.get(globalThis, name),
@@ -152,45 +152,45 @@ const globalObjects = new Map<unknown, string>(
   ]),
 )
 
-function arrayType(value: unknown[], look: InspectorState, depth: number): TypeTree {
+function arrayType(value: unknown[], state: InspectorState, depth: number): TypeTree {
   const length = Math.min(value.length, sampleSize)
   const elements = Array.from({ length }, (_, index) => dataPropertyOf(value, index)).filter(
     (element) => element !== undefined,
   )
-  return { kind: "array", element: elementType(elements, look, depth) }
+  return { kind: "array", element: elementType(elements, state, depth) }
 }
 
-/** One type for the elements of a collection: the shapes of plain objects are laid over each other. */
-function elementType(values: readonly unknown[], look: InspectorState, depth: number): TypeTree {
+/** Returns one type for the elements of a collection, merging the shapes of plain objects. */
+function elementType(values: readonly unknown[], state: InspectorState, depth: number): TypeTree {
   if (!values.length) return emptyElement
   const rows = depth > 0 ? values.filter(isPlainRow) : []
   const others = rows.length === values.length ? [] : values.filter((value) => !rows.length || !isPlainRow(value))
-  const table = rows.length ? [rowType(rows, look, depth - 1)] : []
-  return mergeTypes([...table, ...others.map((value) => inspectValue(value, look, depth - 1))])
+  const table = rows.length ? [rowType(rows, state, depth - 1)] : []
+  return mergeTypes([...table, ...others.map((value) => inspectValue(value, state, depth - 1))])
 }
 
-// Elements of an empty collection may be anything, and give way to those of a filled one.
+// The element type of an empty collection is `any`; the merge drops it if another collection has elements.
 const emptyElement: TypeTree = { kind: "name", text: "any" }
 
 function isPlainRow(value: unknown): value is object {
   return typeof value === "object" && value !== null && !types.isProxy(value) && !Array.isArray(value) && isPlain(value)
 }
 
-function rowType(rows: readonly object[], look: InspectorState, depth: number): TypeTree {
-  const seen = rows.filter((row) => !look.openObjects.has(row))
-  if (depth <= 0 || !seen.length) return look.fallback
+function rowType(rows: readonly object[], state: InspectorState, depth: number): TypeTree {
+  const seen = rows.filter((row) => !state.openObjects.has(row))
+  if (depth <= 0 || !seen.length) return state.fallback
   const keys = seen.map((row) => new Set(keysOf(row)))
-  // What most rows have are columns, whatever their names; a lone object with such keys would be a dictionary.
+  // Keys that most rows share are columns, whatever their names. A single object with such keys would be a dictionary.
   const common = keys.reduce((some, more) => some.intersection(more))
   const all = keys.reduce((some, more) => some.union(more))
   const columns = seen.length > 1 && common.size >= all.size / 2
   const shapes: ObjectType[] = []
   for (const row of seen) {
-    // A few rows seen whole tell more than many seen in part.
-    if (shapes.length && look.remainingTypes < maxTypes / 2) break
-    look.openObjects.add(row)
-    shapes.push(shapeOf(row, look, depth))
-    look.openObjects.delete(row)
+    // A few rows inspected fully say more than many inspected partly.
+    if (shapes.length && state.remainingTypes < maxTypes / 2) break
+    state.openObjects.add(row)
+    shapes.push(shapeOf(row, state, depth))
+    state.openObjects.delete(row)
   }
   const shape = mergeShapes(shapes)
   return columns ? shape : dictionaryOrShape(shape)
@@ -198,26 +198,26 @@ function rowType(rows: readonly object[], look: InspectorState, depth: number): 
 
 type ObjectType = Extract<TypeTree, { kind: "object" }>
 
-function shapeOf(value: object, look: InspectorState, depth: number): ObjectType {
+function shapeOf(value: object, state: InspectorState, depth: number): ObjectType {
   const keys = keysOf(value)
-  const members = keys.slice(0, maxListed).map((key): Member => memberOf(value, key, look, depth - 1))
-  // One more key says only that there are more, so that reading it is not refused.
+  const members = keys.slice(0, maxListed).map((key): Member => memberOf(value, key, state, depth - 1))
+  // The index signature allows reading keys that are not listed.
   if (keys.length > maxListed) members.push({ name: "[key: string]", form: "field", type: any })
   return { kind: "object", members }
 }
 
-function memberOf(value: object, key: string, look: InspectorState, depth: number): Member {
+function memberOf(value: object, key: string, state: InspectorState, depth: number): Member {
   const name = propertyName(key)
   const property = attempt(() => Object.getOwnPropertyDescriptor(value, key))
   if (!property || !("value" in property)) {
     return { name, form: property?.set ? "field" : "getter", type: any, isAccessor: true }
   }
-  const type = inspectValue(property.value, look, depth)
+  const type = inspectValue(property.value, state, depth)
   if (type.kind === "function" && !type.constructs) return { name, form: "method", type }
   return { name, form: "field", type, readonly: property.writable === false }
 }
 
-/** The members of several objects together; what some lack is optional. */
+/** Merges the members of several objects. Members that some objects lack become optional. */
 function mergeShapes(shapes: readonly ObjectType[]): ObjectType {
   const [only, more] = shapes
   if (only && !more) return only
@@ -227,15 +227,15 @@ function mergeShapes(shapes: readonly ObjectType[]): ObjectType {
     if (same) same.types.push(member.type)
     else found.set(member.name, { member, types: [member.type] })
   }
-  const members = [...found.values()].map(({ member: { name, form, readonly, isAccessor: live }, types }): Member => {
+  const members = [...found.values()].map(({ member: { name, form, readonly, isAccessor }, types }): Member => {
     const type = mergeTypes(types)
     const optional = types.length < shapes.length && !name.startsWith("[")
-    return { name, form: type.kind === "function" ? form : "field", type, optional, readonly, isAccessor: live }
+    return { name, form: type.kind === "function" ? form : "field", type, optional, readonly, isAccessor }
   })
   return { kind: "object", members }
 }
 
-/** An object whose keys are data shows none of them. */
+/** Shows an object as a `Record` if its keys are data. */
 function dictionaryOrShape(shape: ObjectType): TypeTree {
   const names = shape.members.filter(({ name }) => !name.startsWith("["))
   if (shape.members.every(({ form }) => form === "method")) return shape
@@ -244,7 +244,7 @@ function dictionaryOrShape(shape: ObjectType): TypeTree {
   return { kind: "generic", name: "Record", parts: [named("string"), values] }
 }
 
-/** One type for several: shapes laid over each other, arrays joined, the rest as alternatives, a mixture as anything. */
+/** Merges types: shapes are merged, arrays joined, and the rest become alternatives, or `any` if too many. */
 function mergeTypes(types: readonly TypeTree[]): TypeTree {
   const shapes = types.filter((type) => type.kind === "object")
   const arrays = types.filter((type) => type.kind === "array")

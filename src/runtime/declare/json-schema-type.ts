@@ -1,20 +1,21 @@
+// Converts JSON Schema to TypeScript types.
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { acceptsUndefined, nonJsonTypeOf, withoutUndefined } from "./declaration-schema.ts"
 import { isIdentifier, type Member, named, propertyName, type TypeTree, union, unknown } from "./type-tree.ts"
 
-/** Where the types that a schema names are declared. */
+/** Declares the types that a schema names. */
 export interface TypeDeclarer {
-  /** Declares a type once, under the given name or one close to it if that is taken, and gives the name. `type` may be
-   *  asked for more than once, each time with another name. */
-  declareType(like: string, type: (name: string) => TypeTree, doc: string | undefined): string
+  /** Declares a type once, under the suggested name or a similar free one, and returns the name. May call `type`
+   *  several times, each time with another name. */
+  declareType(suggestedName: string, type: (name: string) => TypeTree, doc: string | undefined): string
 }
 
-/** The TypeScript type of what a JSON Schema admits. `like` names the schema itself, should it need a name. */
-export function schemaType(schema: JsonSchema, names: TypeDeclarer, like: string): TypeTree {
+/** Returns the type of the values a JSON Schema accepts. `suggestedName` is used if the type needs a name. */
+export function schemaType(schema: JsonSchema, declarer: TypeDeclarer, suggestedName: string): TypeTree {
   const document: SchemaDocument = {
     root: schema,
-    declarer: names,
-    suggestedName: like,
+    declarer,
+    suggestedName,
     declaredNames: new Map(),
     recursive: new Map(),
     remainingTypes: maxTypes,
@@ -26,35 +27,36 @@ interface SchemaDocument {
   root: JsonSchema
   declarer: TypeDeclarer
   suggestedName: string
-  /** Names given to places in the document. */
+  /** Declared type names by JSON pointer. */
   declaredNames: Map<string, string>
-  /** Places of which it is known whether they contain themselves. */
+  /** Whether the schema at a JSON pointer contains itself, as far as known. */
   recursive: Map<string, boolean>
-  /** How many more types are made before the rest is left unknown. */
+  /** The number of types that may still be created; the rest is `unknown`. */
   remainingTypes: number
 }
 
-/** Deeper and more than anyone reads, and a stop for a document that contains itself. */
+/** Limits for very large documents and for documents that contain themselves. */
 const maxDepth = 10
 const maxTypes = 1_000
 const maxSearchDepth = 1_000
 
-/** More alternatives than these say no more than their common type. */
+/** With more literals than these, only their common type is shown. */
 const maxLiterals = 60
 
 function typeOfSchema(schema: Json | undefined, document: SchemaDocument, depth: number): TypeTree {
   if (schema === false) return named("never")
   if (!isSchema(schema) || depth > maxDepth || document.remainingTypes-- <= 0) return unknown
-  const below = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
+  const convert = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
   const parts: TypeTree[] = []
   if (typeof schema.$ref === "string") parts.push(refType(schema.$ref, document, depth))
   const own = typeOfKeywords(schema, document, depth)
   if (own) parts.push(own)
-  for (const choices of [schema.anyOf, schema.oneOf]) if (Array.isArray(choices)) parts.push(union(choices.map(below)))
-  if (Array.isArray(schema.allOf)) parts.push(...schema.allOf.map(below))
-  const telling = parts.filter((part) => part !== unknown)
-  const [first = unknown] = telling
-  const type: TypeTree = telling.length > 1 ? { kind: "intersection", parts: telling } : first
+  for (const choices of [schema.anyOf, schema.oneOf])
+    if (Array.isArray(choices)) parts.push(union(choices.map(convert)))
+  if (Array.isArray(schema.allOf)) parts.push(...schema.allOf.map(convert))
+  const known = parts.filter((part) => part !== unknown)
+  const [first = unknown] = known
+  const type: TypeTree = known.length > 1 ? { kind: "intersection", parts: known } : first
   const absent = [...(schema.nullable === true ? ["null"] : []), ...(acceptsUndefined(schema) ? ["undefined"] : [])]
   return type === unknown || absent.length === 0 ? type : union([type, ...absent.map(named)])
 }
@@ -69,7 +71,7 @@ function typeOfKeywords(schema: JsonSchema, document: SchemaDocument, depth: num
   const combined = [schema.$ref, schema.anyOf, schema.oneOf, schema.allOf].some((part) => part !== undefined)
   const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? impliedType(schema)]
   const found = types.flatMap((type) => {
-    // Beside a choice, `type: "object"` alone says nothing that the choices do not.
+    // Next to a choice, a bare `type: "object"` adds nothing.
     if (combined && !impliedType(schema)) return []
     const tree = keywordType(type, schema, document, depth)
     return tree ? [tree] : []
@@ -106,18 +108,18 @@ function keywordType(
 }
 
 function arrayType(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree {
-  const below = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
-  // Before draft 2020 the places of a tuple were in `items` and what follows them in `additionalItems`.
-  const places = schema.prefixItems ?? schema.items
-  if (!Array.isArray(places)) return { kind: "array", element: below(schema.items) }
+  const convert = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
+  // Before draft 2020-12, tuple elements were in `items` and the rest in `additionalItems`.
+  const elementSchemas = schema.prefixItems ?? schema.items
+  if (!Array.isArray(elementSchemas)) return { kind: "array", element: convert(schema.items) }
   const following = schema.prefixItems ? schema.items : schema.additionalItems
-  const required = typeof schema.minItems === "number" ? schema.minItems : places.length
-  const parts = places.map((place, index) => below(index < required ? place : optionalSchema(place)))
-  return { kind: "tuple", parts, required, rest: following ? below(following) : undefined }
+  const required = typeof schema.minItems === "number" ? schema.minItems : elementSchemas.length
+  const parts = elementSchemas.map((item, index) => convert(index < required ? item : optionalSchema(item)))
+  return { kind: "tuple", parts, required, rest: following ? convert(following) : undefined }
 }
 
 function objectType(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree {
-  const below = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
+  const convert = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
   const required = Array.isArray(schema.required) ? schema.required : []
   const properties = isSchema(schema.properties) ? Object.entries(schema.properties) : []
   const members = properties.map(([key, property]): Member => {
@@ -127,30 +129,30 @@ function objectType(schema: JsonSchema, document: SchemaDocument, depth: number)
     return {
       name: propertyName(key),
       form: "field",
-      type: below(optional ? optionalSchema(property) : property),
+      type: convert(optional ? optionalSchema(property) : property),
       optional,
       readonly,
       doc,
     }
   })
-  const others = unlistedValueSchemas(schema).map(below)
+  const others = unlistedValueSchemas(schema).map(convert)
   if (!others.length) {
     if (members.length) return { kind: "object", members }
     return recordType(named("string"), schema.additionalProperties === false ? named("never") : unknown)
   }
   const listed = isSchema(schema.propertyNames) && Array.isArray(schema.propertyNames.enum)
-  const rest = recordType(listed ? below(schema.propertyNames) : named("string"), union(others))
+  const rest = recordType(listed ? convert(schema.propertyNames) : named("string"), union(others))
   const partial = listed && !required.length
   const dictionary: TypeTree = partial ? { kind: "generic", name: "Partial", parts: [rest] } : rest
   return members.length ? { kind: "intersection", parts: [{ kind: "object", members }, dictionary] } : dictionary
 }
 
-/** The schema of a member or place that may be left out, which is said by a `?` beside its name. */
+/** Drops the `undefined` mark of an optional member, which is declared with `?`. */
 function optionalSchema(schema: Json): Json {
   return isSchema(schema) ? withoutUndefined(schema) : schema
 }
 
-/** Schemas of the values under keys that are not listed. */
+/** Returns the schemas of values whose keys are not listed. */
 function unlistedValueSchemas(schema: JsonSchema): Json[] {
   const patterns = isSchema(schema.patternProperties) ? Object.values(schema.patternProperties) : []
   const additional = schema.additionalProperties
@@ -163,35 +165,35 @@ function recordType(keys: TypeTree, values: TypeTree): TypeTree {
 
 function literalType(value: Json, depth = 0): TypeTree {
   if (depth > maxDepth) return unknown
-  const below = (inner: Json) => literalType(inner, depth + 1)
-  if (Array.isArray(value)) return { kind: "tuple", parts: value.map(below), required: value.length }
+  const convert = (inner: Json) => literalType(inner, depth + 1)
+  if (Array.isArray(value)) return { kind: "tuple", parts: value.map(convert), required: value.length }
   if (typeof value !== "object" || value === null) return named(Object.is(value, -0) ? "0" : JSON.stringify(value))
   const members = Object.entries(value).map(([key, inner]): Member => {
-    return { name: propertyName(key), form: "field", type: below(inner) }
+    return { name: propertyName(key), form: "field", type: convert(inner) }
   })
   return { kind: "object", members }
 }
 
-/** What a `$ref` means: a name where its author gave one or it contains itself, else what stands there. */
+/** Resolves a `$ref`: to a type name if its author named it or it contains itself, otherwise to the type itself. */
 function refType(pointer: string, document: SchemaDocument, depth: number): TypeTree {
   const known = document.declaredNames.get(pointer)
   if (known) return named(known)
   const target = resolvePointer(pointer, document.root)
   if (!isSchema(target)) return unknown
-  const like = nameFor(pointer, target, document)
-  if (!like) return typeOfSchema(target, document, depth + 1)
+  const suggestedName = nameFor(pointer, target, document)
+  if (!suggestedName) return typeOfSchema(target, document, depth + 1)
   const doc = typeof target.description === "string" ? target.description : undefined
   const make = (name: string) => {
     document.declaredNames.set(pointer, name)
     return typeOfSchema(target, document, 0)
   }
-  return named(document.declarer.declareType(like, make, doc))
+  return named(document.declarer.declareType(suggestedName, make, doc))
 }
 
 function nameFor(pointer: string, target: JsonSchema, document: SchemaDocument): string | undefined {
-  const place = pointer.split("/").at(-1) ?? ""
-  // Libraries number the places that nobody named.
-  const given = /^#\/(?:\$defs|definitions|components\/schemas)\/(?!_)/.test(pointer) ? typeName(place) : undefined
+  const lastStep = pointer.split("/").at(-1) ?? ""
+  // Libraries give generated definitions names that start with an underscore.
+  const given = /^#\/(?:\$defs|definitions|components\/schemas)\/(?!_)/.test(pointer) ? typeName(lastStep) : undefined
   if (given) return given
   if (!isRecursive(pointer, document)) return undefined
   const title = typeof target.title === "string" ? typeName(target.title) : undefined
@@ -215,7 +217,7 @@ function containsItself(pointer: string, document: SchemaDocument): boolean {
   const reaches = (value: Json | undefined): boolean => {
     if (typeof value !== "object" || value === null || seen.has(value)) return false
     seen.add(value)
-    // So deep, nothing of it is shown.
+    // Schemas this deep are never shown.
     if (levels > maxSearchDepth) return false
     levels++
     const found = isReached(value)
@@ -226,7 +228,7 @@ function containsItself(pointer: string, document: SchemaDocument): boolean {
     if (Array.isArray(value)) return value.some(reaches)
     if (value.$ref === pointer) return true
     if (typeof value.$ref === "string" && reaches(resolvePointer(value.$ref, document.root))) return true
-    // The definitions of a document are not part of what it describes.
+    // Definitions are not part of what the schema describes.
     return Object.entries(value).some(([key, inner]) => key !== "$defs" && key !== "definitions" && reaches(inner))
   }
   return reaches(resolvePointer(pointer, document.root))
@@ -235,13 +237,13 @@ function containsItself(pointer: string, document: SchemaDocument): boolean {
 function resolvePointer(pointer: string, root: JsonSchema): Json | undefined {
   if (pointer === "#") return root
   if (!pointer.startsWith("#/")) return undefined
-  let place: Json | undefined = root
+  let current: Json | undefined = root
   for (const step of pointer.slice(2).split("/")) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~")
-    if (typeof place !== "object" || place === null || !Object.hasOwn(place, key)) return undefined
-    place = Array.isArray(place) ? place[Number(key)] : place[key]
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, key)) return undefined
+    current = Array.isArray(current) ? current[Number(key)] : current[key]
   }
-  return place
+  return current
 }
 
 function isSchema(value: Json | undefined): value is JsonSchema {

@@ -1,3 +1,5 @@
+// Parses signatures and types written as TypeScript text, and reads them from syntax trees. An unknown parameter type
+// is `unknown` and an unknown result `any`, so that the type gate rejects neither.
 import type { AnyNode, Function as FunctionNode, Node, Pattern } from "acorn"
 import { ConfigError } from "../../core/errors.ts"
 import { parseCell } from "../compiler/parse-cell.ts"
@@ -14,9 +16,8 @@ import {
   unknown,
 } from "./type-tree.ts"
 
-// What is not known about a parameter is `unknown` and about a result `any`: nobody is refused who passes or reads one.
-
-/** A signature as its author wrote it: `(name: string) => Task`, `(name: string): Task`, `function add(name: string): Task`. */
+/** Parses a signature such as `(name: string) => Task`, `(name: string): Task` or `function add(name: string):
+ *  Task`. */
 export function parseSignature(text: string, owner: string): Signature {
   const bare = text.trim().replace(/^(?:export\s+)?(?:declare\s+)?(?:async\s+)?(?:function\b\s*)?/, "")
   for (const code of [`declare let f: ${bare}`, `declare function f${bare}`, `declare function ${bare}`]) {
@@ -28,7 +29,6 @@ export function parseSignature(text: string, owner: string): Signature {
   )
 }
 
-/** A type as its author wrote it. */
 export function parseType(text: string, owner: string): TypeTree {
   const code = `declare let x: ${text.trim().replace(/;$/, "")}`
   const tree = attempt(() => {
@@ -44,7 +44,7 @@ export function parseType(text: string, owner: string): TypeTree {
   )
 }
 
-/** The signature of a function's node in the code it was parsed from. */
+/** Returns the signature of a function node. `code` is the text it was parsed from. */
 export function signatureOf(node: FunctionNode, code: string): Signature {
   return {
     generics: node.typeParameters && sourceText(node.typeParameters, code),
@@ -53,13 +53,13 @@ export function signatureOf(node: FunctionNode, code: string): Signature {
   }
 }
 
-/** The type written beside a name, or undefined. */
+/** Returns the type annotation of a node, if it has one. */
 export function annotatedType(node: { typeAnnotation?: TypeNode | undefined }, code: string): TypeTree | undefined {
   const type = node.typeAnnotation && childNode(node.typeAnnotation, "typeAnnotation")
   return type && typeFromNode(type, code)
 }
 
-/** The type of a value that the code writes out: `5`, `"x"`, `[…]`, `new Map()`, `x as Task`. */
+/** Returns the type of an expression whose form shows it: `5`, `"x"`, `[…]`, `new Map()`, `x as Task`. */
 export function expressionType(node: AnyNode | null | undefined, code: string): TypeTree | undefined {
   switch (node?.type) {
     case "Literal":
@@ -91,14 +91,14 @@ export function expressionType(node: AnyNode | null | undefined, code: string): 
   }
 }
 
-/** The type of an instance of a global class, its type arguments open; undefined where there is no such class. */
+/** Returns the type of instances of a global class, with `any` as type arguments; undefined without such a class. */
 export function globalType(name: string): TypeTree | undefined {
   const open = openGenericTypes.get(name)
   if (open) return named(open)
   return Object.hasOwn(globalThis, name) && /^[A-Z]/.test(name) ? named(name) : undefined
 }
 
-/** A node below another, for the nodes of types, which the parser does not describe. */
+/** Returns a child of a TypeScript node, which acorn's types do not describe. */
 export function childNode(node: object, key: string): Node | undefined {
   const value: unknown = Reflect.get(node, key)
   return typeof value === "object" && value !== null && "start" in value ? (value as Node) : undefined
@@ -108,7 +108,7 @@ export function sourceText(node: Node, code: string): string {
   return code.slice(node.start, node.end)
 }
 
-/** What a reading gives, or undefined when it cannot be read. */
+/** Returns undefined instead of throwing. */
 export function attempt<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -151,27 +151,27 @@ export function parametersOf(params: readonly (Pattern | ParameterProperty)[], c
   return parameters.filter((parameter) => parameter.name !== "this")
 }
 
-function parameterOf(param: Pattern | ParameterProperty, code: string, spare: string): Parameter {
+function parameterOf(param: Pattern | ParameterProperty, code: string, fallbackName: string): Parameter {
   switch (param.type) {
     case "TSParameterProperty":
-      return parameterOf(param.parameter, code, spare)
+      return parameterOf(param.parameter, code, fallbackName)
     case "AssignmentPattern": {
-      const inner = parameterOf(param.left, code, spare)
+      const inner = parameterOf(param.left, code, fallbackName)
       const type = inner.type === unknown ? (expressionType(param.right, code) ?? unknown) : inner.type
       return { ...inner, type, optional: true }
     }
     case "RestElement": {
       const type = annotatedType(param, code) ?? { kind: "array", element: unknown }
-      return { name: param.argument.type === "Identifier" ? param.argument.name : spare, type, rest: true }
+      return { name: param.argument.type === "Identifier" ? param.argument.name : fallbackName, type, rest: true }
     }
     case "ObjectPattern":
       return { name: "options", type: annotatedType(param, code) ?? objectPatternType(param.properties, code) }
     case "Identifier": {
-      const name = param.name === "this" || isIdentifier(param.name) ? param.name : spare
+      const name = param.name === "this" || isIdentifier(param.name) ? param.name : fallbackName
       return { name, type: annotatedType(param, code) ?? unknown, optional: param.optional }
     }
     default:
-      return { name: spare, type: ("typeAnnotation" in param && annotatedType(param, code)) || unknown }
+      return { name: fallbackName, type: ("typeAnnotation" in param && annotatedType(param, code)) || unknown }
   }
 }
 
@@ -210,7 +210,7 @@ export function defaultResult(async: boolean, generator: boolean): TypeTree {
   return async ? named("Promise<any>") : any
 }
 
-/** A type's node as text. A name or keyword needs no parentheses beside others. */
+/** Converts a type node to text. Names and keywords never need parentheses. */
 export function typeFromNode(node: Node, code: string): TypeTree {
   const whole = node.type === "TSTypeReference" || node.type.endsWith("Keyword") || node.type === "TSTypeLiteral"
   return { kind: whole ? "name" : "text", text: sourceText(node, code) }

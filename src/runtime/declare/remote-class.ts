@@ -1,3 +1,4 @@
+// Declares the host's classes for cells that run in another process.
 import { types } from "node:util"
 import type { TypeBinding } from "../bindings.ts"
 import { readAuthorSource } from "./author-source.ts"
@@ -6,22 +7,20 @@ import { classMembers, isPlatformClass, type LiveClass, nameOfClass } from "./in
 import { handleMembers } from "./remote-type.ts"
 import { jsDoc, type Member, named, printMembers, printType, type TypeTree } from "./type-tree.ts"
 
-// Classes of the host as cells in another process see them.
-
-/** The instances of a class of the host. Cells cannot construct one that was not bound, so it is an interface. */
+/** Declares instances of a class as an interface, because cells cannot construct a class that is not bound. */
 export function declareRemoteClass(name: string, type: LiveClass, block: DeclarationBlock): string {
-  const { members, extendsClause: heritage } = classMembers(
+  const { members, extendsClause } = classMembers(
     type,
     block.inspector("any"),
     block.referToClass,
     block.instanceOf(type),
   )
-  const base = /^ extends (\w+)$/.exec(heritage)?.[1]
-  const extended = base !== undefined && !(base in globalThis) ? heritage : ""
+  const base = /^ extends (\w+)$/.exec(extendsClause)?.[1]
+  const extended = base !== undefined && !(base in globalThis) ? extendsClause : ""
   return printRemoteInterface(`${name}${extended}`, members, block, " // inferred")
 }
 
-/** A class that was bound: `await new Light()` makes an instance on the host. Undefined where there is none to show. */
+/** Declares a bound class, whose constructor is awaited: `await new Light()`. Returns undefined if it is not shown. */
 export function declareRemoteType(
   name: string,
   { type, options }: TypeBinding,
@@ -41,16 +40,21 @@ export function declareRemoteType(
   const parent: unknown = Object.getPrototypeOf(type)
   const bound = typeof parent === "function" ? block.referToClass(parent) : undefined
   const extended = bound ?? (base !== undefined && source?.declares(base) ? base : undefined)
-  const heritage = extended === undefined ? "" : ` extends ${extended}${baseArguments}`
+  const extendsClause = extended === undefined ? "" : ` extends ${extended}${baseArguments}`
   const comment = doc ? jsDoc(description ?? written?.doc) : ""
-  const shown = printRemoteInterface(`${name}${generics}${heritage}`, members, block, written ? "" : " // inferred")
+  const instances = printRemoteInterface(
+    `${name}${generics}${extendsClause}`,
+    members,
+    block,
+    written ? "" : " // inferred",
+  )
   const own = members.some(({ form }) => form === "constructor")
   const constructors = own ? [] : inheritedConstructors(parent, block)
   const all = [...constructors, ...members, ...inheritedStatics(parent, members, block)]
-  return `${comment}${shown}\ndeclare const ${name}: ${printType(constructorType(name, generics, all, abstract, block))}`
+  return `${comment}${instances}\ndeclare const ${name}: ${printType(constructorType(name, generics, all, abstract, block))}`
 }
 
-/** The constructor that a class without one of its own is made by. */
+/** Returns the constructors that a class without its own constructor inherits. */
 function inheritedConstructors(parent: unknown, block: DeclarationBlock): readonly Member[] {
   if (typeof parent !== "function" || parent === Function.prototype || types.isProxy(parent)) return []
   const found = classMembers(parent, block.inspector("any"), block.referToClass).members.filter(
@@ -59,8 +63,7 @@ function inheritedConstructors(parent: unknown, block: DeclarationBlock): readon
   return found.length > 0 ? found : inheritedConstructors(Object.getPrototypeOf(parent), block)
 }
 
-/** Static members of the classes that a class extends. The interface of its instances names its base; the constant for the
- *  class itself has no base to name. */
+/** Returns inherited static members, because the constant that represents the class cannot extend anything. */
 function inheritedStatics(parent: unknown, known: readonly Member[], block: DeclarationBlock): readonly Member[] {
   if (typeof parent !== "function" || parent === Function.prototype || types.isProxy(parent) || isPlatformClass(parent))
     return []
@@ -70,7 +73,7 @@ function inheritedStatics(parent: unknown, known: readonly Member[], block: Decl
   return [...found, ...inheritedStatics(Object.getPrototypeOf(parent), [...known, ...found], block)]
 }
 
-/** The class itself: `new` and the static members. */
+/** Returns the type of the class object: `new` and the static members. */
 function constructorType(
   name: string,
   generics: string,
@@ -82,15 +85,15 @@ function constructorType(
   const returns: TypeTree = { kind: "generic", name: "Promise", parts: [instance] }
   const makers = members.filter(({ form }) => form === "constructor").map(({ type }) => type)
   const lists = makers.map((maker) => (maker.kind === "function" ? maker.signature.parameters : []))
-  const made = (lists.length > 0 ? lists : [[]]).map((parameters): Member => {
-    // The blank keeps the printer from taking it for a method called `new`.
+  const constructSignatures = (lists.length > 0 ? lists : [[]]).map((parameters): Member => {
+    // The space keeps the printer from quoting `new` as a method name.
     return { name: "new ", form: "method", type: { kind: "function", signature: { generics, parameters, returns } } }
   })
   const statics = members.filter((member) => member.static).map(({ static: _, ...member }) => member)
-  return { kind: "object", members: [...(abstract ? [] : made), ...handleMembers(statics, block)] }
+  return { kind: "object", members: [...(abstract ? [] : constructSignatures), ...handleMembers(statics, block)] }
 }
 
-/** The names in `<T extends Row, K = string>`. */
+/** Returns the parameter names in text such as `<T extends Row, K = string>`. */
 function parameterNames(generics: string): string[] {
   let depth = 0
   let isName = true

@@ -1,3 +1,5 @@
+// Converts types of host values to what cells in another process see. Data arrives as a copy. Everything else is a
+// handle: members are read with `await`, calls return Promises, and iteration takes `for await`.
 import type { DeclarationBlock } from "./declaration-block.ts"
 import { splitType, splitTypeDeclaration } from "./type-parts.ts"
 import {
@@ -12,14 +14,11 @@ import {
   union,
 } from "./type-tree.ts"
 
-// Types of the host's values as cells in another process see them. Data is copied. Everything else is a handle: each
-// member is read with `await`, each call gives a Promise, and iterating takes `for await`.
-
-/** The type of a value that arrives in the cell: a copy, in which everything that cannot be copied is a handle. Text in
- *  which nothing changes stays as its author wrote it. */
+/** Returns the type of a value received by a cell: a copy in which everything that cannot be copied is a handle. If
+ *  nothing changes, the author's text is kept. */
 export function receivedType(tree: TypeTree, block: DeclarationBlock): TypeTree {
   const parts = splitType(tree)
-  // The copy of a frozen object is not frozen.
+  // A copy of a frozen object is not frozen.
   const copied = parts === tree && tree.kind === "object" ? withoutReadonly(tree.members) : parts
   const arriving = receivedParts(copied, block)
   return printType(arriving) === printType(parts) ? tree : arriving
@@ -32,7 +31,7 @@ function withoutReadonly(members: readonly Member[]): TypeTree {
   }
 }
 
-/** The type of an object that is a handle, whatever its members are. */
+/** Returns the type of an object that is always a handle, even if all its members are data. */
 export function handleType(tree: TypeTree, block: DeclarationBlock): TypeTree {
   const parts = splitType(tree)
   switch (parts.kind) {
@@ -46,7 +45,7 @@ export function handleType(tree: TypeTree, block: DeclarationBlock): TypeTree {
   }
 }
 
-/** An interface or a type alias as cells see it. `isHandle`: its values are handles, even if all members are data. */
+/** Converts an interface or type alias. `isHandle`: its values are handles, even if all members are data. */
 export function receivedDeclaration(text: string, block: DeclarationBlock, isHandle: boolean): string {
   const found = splitTypeDeclaration(text)
   if (!found) return text
@@ -57,11 +56,10 @@ export function receivedDeclaration(text: string, block: DeclarationBlock, isHan
   }
   const shown = isHandle || needsHandle(members) ? handleMembers(members, block) : copiedMembers(members, block)
   if (printMembers(shown, "  ", false) === printMembers(members, "  ", false)) return text
-  const heritage = bases.length > 0 ? ` extends ${bases.join(", ")}` : ""
-  return `interface ${name}${generics}${heritage} {\n${printMembers(shown, "  ", false)}\n}`
+  const extendsClause = bases.length > 0 ? ` extends ${bases.join(", ")}` : ""
+  return `interface ${name}${generics}${extendsClause} {\n${printMembers(shown, "  ", false)}\n}`
 }
 
-/** The members of a handle. */
 export function handleMembers(members: readonly Member[], block: DeclarationBlock): Member[] {
   block.hasHandles = true
   return members.flatMap((member): Member[] => {
@@ -74,18 +72,21 @@ export function handleMembers(members: readonly Member[], block: DeclarationBloc
         { ...member, form: "method", type: { kind: "function", signature: remoteSignature(type.signature, block) } },
       ]
     }
-    const held = receivedType(member.type, block)
-    const read = promisedResult({ parameters: [], returns: optional ? union([held, named("undefined")]) : held })
+    const received = receivedType(member.type, block)
+    const read = promisedResult({
+      parameters: [],
+      returns: optional ? union([received, named("undefined")]) : received,
+    })
     if (form === "getter" || readonly) return [{ name, form: "getter", type: read, doc }]
-    // Read by awaiting and written at once: two types, so two accessors.
+    // Reading returns a Promise and writing takes the value: two types, so two accessors.
     return [
       { name: `get ${name}()`, form: "field", type: read, doc },
-      { name, form: "setter", type: held },
+      { name, form: "setter", type: received },
     ]
   })
 }
 
-/** `[Symbol.iterator]` is asked from afar, so it is the async one. An index signature covers methods too, so it is open. */
+/** Makes `[Symbol.iterator]` async, and index signatures `any`, because they also cover methods. */
 function symbolMember(member: Member, type: TypeTree, members: readonly Member[], block: DeclarationBlock): Member[] {
   const { name } = member
   if (!name.startsWith("[Symbol.")) return [{ ...member, type: any }]
@@ -112,7 +113,7 @@ function asyncIteration(returns: TypeTree): TypeTree {
     : named("AsyncIterator<any>")
 }
 
-/** A call of the host: it gives a Promise of what arrives. */
+/** Makes a call return a Promise of the received type. */
 function remoteSignature(signature: Signature, block: DeclarationBlock): Signature {
   const { returns, awaited } = signature
   return { ...signature, returns: promisedResult({ parameters: [], returns: receivedType(returns, block), awaited }) }
@@ -122,16 +123,16 @@ function copiedMembers(members: readonly Member[], block: DeclarationBlock): Mem
   return members.map((member) => ({ ...member, type: receivedType(member.type, block) }))
 }
 
-/** Whether an object of these members cannot be copied: it has a method, an accessor or a call signature. */
+/** Returns true if an object with these members cannot be copied: it has a method, an accessor or a call signature. */
 function needsHandle(members: readonly Member[]): boolean {
-  return members.some(({ form, type, optional, isAccessor: live }) => {
-    if (live || form === "getter" || form === "setter") return true
+  return members.some(({ form, type, optional, isAccessor }) => {
+    if (isAccessor || form === "getter" || form === "setter") return true
     return !optional && splitType(type).kind === "function"
   })
 }
 
 function receivedParts(tree: TypeTree, block: DeclarationBlock): TypeTree {
-  const below = (part: TypeTree) => receivedType(part, block)
+  const receive = (part: TypeTree) => receivedType(part, block)
   switch (tree.kind) {
     case "name":
     case "text":
@@ -139,12 +140,12 @@ function receivedParts(tree: TypeTree, block: DeclarationBlock): TypeTree {
     case "generic":
       return receivedGeneric(tree.name, tree.parts, block)
     case "array":
-      return { kind: "array", element: below(tree.element) }
+      return { kind: "array", element: receive(tree.element) }
     case "tuple":
-      return { ...tree, parts: tree.parts.map(below), rest: tree.rest && below(tree.rest) }
+      return { ...tree, parts: tree.parts.map(receive), rest: tree.rest && receive(tree.rest) }
     case "union":
     case "intersection":
-      return { kind: tree.kind, parts: tree.parts.map(below) }
+      return { kind: tree.kind, parts: tree.parts.map(receive) }
     case "function":
       return { ...tree, signature: remoteSignature(tree.signature, block) }
     case "object": {
@@ -165,10 +166,10 @@ function receivedName(tree: Extract<TypeTree, { kind: "name" | "text" }>, block:
 }
 
 function receivedGeneric(name: string, parts: TypeTree[], block: DeclarationBlock): TypeTree {
-  const below = parts.map((part) => receivedType(part, block))
+  const received = parts.map((part) => receivedType(part, block))
   const iterator = block.hasName(name) ? undefined : asyncTypes[name]
-  if (iterator !== undefined) return { kind: "generic", name: iterator, parts: below.slice(0, 1) }
-  const tree: TypeTree = { kind: "generic", name, parts: below }
+  if (iterator !== undefined) return { kind: "generic", name: iterator, parts: received.slice(0, 1) }
+  const tree: TypeTree = { kind: "generic", name, parts: received }
   return isHostOnlyClass(name, block) ? handleOf({ kind: "generic", name, parts }, block) : tree
 }
 
@@ -184,7 +185,7 @@ const asyncTypes: { [name: string]: string } = {
   Generator: "AsyncGenerator",
 }
 
-/** Whether instances of a class of the language or of Node stay on the host. */
+/** Returns true if instances of a class of the language or of Node stay on the host. */
 function isHostOnlyClass(name: string, block: DeclarationBlock): boolean {
   if (block.hasName(name) || copiedClasses.has(name) || name.endsWith("Error")) return false
   return typeof Object.getOwnPropertyDescriptor(globalThis, name)?.value === "function"
@@ -196,13 +197,13 @@ const copiedClasses = new Set(
    Uint8ClampedArray`.split(/\s+/),
 )
 
-/** `Handle<URL>`: the members of the class, each behind a Promise. */
+/** Returns `Handle<URL>`: the members of the class, each as a Promise. */
 function handleOf(type: TypeTree, block: DeclarationBlock): TypeTree {
   block.hasHandles = true
   return { kind: "generic", name: block.declareOnce("Handle", handleText), parts: [type] }
 }
 
-/** Declarations in which `Handle<…>` is open, for a checker that does not know the classes of Node. */
+/** Replaces `Handle<…>` by `any`, for a type checker that does not know Node's classes. */
 export function handlesAsAny(declarations: string): string {
   return declarations.replace(/^type (Handle\d*)<T> = \{\n.*\n\} & .*$/gm, "type $1<T> = any")
 }

@@ -1,3 +1,4 @@
+// Splits types, interfaces and type aliases given as text into their parts.
 import type { Identifier, Node, Pattern } from "acorn"
 import { parseCell } from "../compiler/parse-cell.ts"
 import { docCommentBefore } from "./class-source.ts"
@@ -12,20 +13,18 @@ import {
 } from "./parse-signature.ts"
 import { any, type Member, propertyName, type Signature, type TypeTree } from "./type-tree.ts"
 
-/** An interface or type alias, taken apart. */
 export interface SplitTypeDeclaration {
   name: string
   /** Text such as `<T extends Row>`. */
   generics: string
   /** The types after `extends`, as text. */
   bases: string[]
-  /** What it declares; `undefined` for an interface whose members are in `members`. */
+  /** The aliased type; undefined for an interface. */
   alias?: TypeTree | undefined
   members: Member[]
 }
 
-/** A type with its outermost parts: text such as `Task[]` or `{ name: string }` is taken apart by one level. Text that has
- *  no parts that declarations need stays as it is. */
+/** Splits a type such as `Task[]` or `{ name: string }` by one level. Returns other text unchanged. */
 export function splitType(tree: TypeTree): TypeTree {
   if (tree.kind !== "name" && tree.kind !== "text") return tree
   const code = `declare let x: ${tree.text}`
@@ -39,10 +38,10 @@ export function splitType(tree: TypeTree): TypeTree {
   )
 }
 
-/** Takes one interface or type alias apart; undefined for any other text. */
+/** Splits one interface or type alias; returns undefined for any other text. */
 export function splitTypeDeclaration(code: string): SplitTypeDeclaration | undefined {
   return attempt(() => {
-    // The parser's own types do not have TypeScript's statements.
+    // Acorn's types lack TypeScript's statements.
     const [node, more] = parseCell(code).program.body as readonly Node[]
     if (!node || more) return undefined
     const name = childNode(node, "id")
@@ -86,9 +85,9 @@ function splitNode(node: Node, code: string): TypeTree {
       return splitTuple(childNodes(node, "elementTypes"), code) ?? typeFromNode(node, code)
     case "TSTypeReference": {
       const name = childNode(node, "typeName")
-      const given = childNode(node, "typeArguments") ?? childNode(node, "typeParameters")
-      if (!name || !given) return typeFromNode(node, code)
-      const parts = childNodes(given, "params").map((each) => withoutParentheses(each, code))
+      const typeArguments = childNode(node, "typeArguments") ?? childNode(node, "typeParameters")
+      if (!name || !typeArguments) return typeFromNode(node, code)
+      const parts = childNodes(typeArguments, "params").map((each) => withoutParentheses(each, code))
       return { kind: "generic", name: sourceText(name, code), parts }
     }
     default:
@@ -96,7 +95,7 @@ function splitNode(node: Node, code: string): TypeTree {
   }
 }
 
-/** Undefined for one with names or spreads that the tree has no place for. */
+/** Returns undefined for tuples with named or rest elements, which the tree cannot represent. */
 function splitTuple(elements: readonly Node[], code: string): TypeTree | undefined {
   if (elements.some(({ type }) => type === "TSNamedTupleMember" || type === "TSRestType")) return undefined
   const optionalAt = elements.findIndex(({ type }) => type === "TSOptionalType")
@@ -107,7 +106,7 @@ function splitTuple(elements: readonly Node[], code: string): TypeTree | undefin
   return { kind: "tuple", parts, required: optionalAt < 0 ? parts.length : optionalAt }
 }
 
-/** A part of a type. Its own parentheses are left out: the printer sets those that are needed. */
+/** Drops parentheses; the printer adds those that are needed. */
 function withoutParentheses(node: Node, code: string): TypeTree {
   const inner = node.type === "TSParenthesizedType" ? childNode(node, "typeAnnotation") : undefined
   return inner ? withoutParentheses(inner, code) : typeFromNode(node, code)
@@ -134,7 +133,6 @@ function readTypeMembers(nodes: readonly Node[], start: number, code: string): M
   })
   return members.flatMap((member): Member[] => {
     const other = (form: Member["form"]) => members.some((each) => each.form === form && each.name === member.name)
-    // A getter with a setter is a field.
     if (member.form === "getter" && other("setter")) return [{ ...member, form: "field" }]
     return member.form === "setter" && other("getter") ? [] : [member]
   })
@@ -145,7 +143,7 @@ function memberName(node: Node, code: string): string | undefined {
     case "TSCallSignatureDeclaration":
       return ""
     case "TSConstructSignatureDeclaration":
-      // The blank keeps the printer from taking it for a method called `new`.
+      // The space keeps the printer from quoting `new` as a method name.
       return "new "
     case "TSIndexSignature":
       return `[${childNodes(node, "parameters")

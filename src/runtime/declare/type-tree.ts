@@ -1,9 +1,9 @@
-/** A TypeScript type before it is text. Inspection, JSON Schema and the author's source all make these; one printer
- *  lays them out, so everything shown to the model is well-formed. */
+// TypeScript types as trees, and the printer that lays them out. Inspection, JSON Schema and authors' source all
+// produce these trees, so everything shown to the model is well-formed.
 export type TypeTree =
-  /** A keyword or the name of a type, with its arguments if any. */
+  /** A keyword or type name, with type arguments if any. */
   | { kind: "name"; text: string }
-  /** Somebody's own text, parenthesised wherever its neighbours could bind tighter. */
+  /** Text from the author. It gets parentheses where neighbours could bind tighter. */
   | { kind: "text"; text: string }
   | { kind: "generic"; name: string; parts: TypeTree[] }
   | { kind: "array"; element: TypeTree }
@@ -17,7 +17,7 @@ export interface Signature {
   generics?: string | undefined
   parameters: Parameter[]
   returns: TypeTree
-  /** What awaiting the result gives, where that cannot be read from `returns`. */
+  /** The awaited type, if it does not follow from `returns`. */
   awaited?: TypeTree | undefined
 }
 
@@ -29,7 +29,7 @@ export interface Parameter {
 }
 
 export interface Member {
-  /** As it is printed: see `propertyName`. */
+  /** The printed form: see `propertyName`. */
   name: string
   form: "constructor" | "field" | "getter" | "setter" | "method"
   type: TypeTree
@@ -37,7 +37,7 @@ export interface Member {
   readonly?: boolean | undefined
   static?: boolean | undefined
   abstract?: boolean | undefined
-  /** Set for a property with a getter and a setter, which a copy of the object would not have. */
+  /** Set for properties with a getter or setter, which a copy of the object would lose. */
   isAccessor?: boolean | undefined
   doc?: string | undefined
 }
@@ -45,12 +45,12 @@ export interface Member {
 export const any: TypeTree = { kind: "name", text: "any" }
 export const unknown: TypeTree = { kind: "name", text: "unknown" }
 
-/** A keyword or the name of a type. */
 export function named(text: string): TypeTree {
   return { kind: "name", text }
 }
 
-/** One type out of several: flat, without repetition, absence last, and nothing but the widest where one covers all. */
+/** Joins types into a flat union without repetitions, `null` and `undefined` last. `any` and `unknown` absorb the
+ *  rest. */
 export function union(parts: readonly TypeTree[]): TypeTree {
   const [only] = parts
   if (only && parts.every((part) => part === only)) return only
@@ -67,7 +67,7 @@ export function union(parts: readonly TypeTree[]): TypeTree {
   return others.length ? { kind: "union", parts: [first, ...others] } : first
 }
 
-/** The type a call has once it has passed the gate: a Promise, and only one. */
+/** Returns the type of a call that passes the call gate: exactly one Promise around the result. */
 export function promisedResult({ returns, awaited = returns }: Signature): TypeTree {
   const text = awaited.kind === "name" || awaited.kind === "text" ? awaited.text : ""
   if (awaited.kind === "generic" && awaited.name === "Promise") return awaited
@@ -100,26 +100,24 @@ export function printType(tree: TypeTree, indent = ""): string {
   }
 }
 
-/** `<T>(a: T, b?: string): void`, with `: ` or ` => ` before the result. */
 export function printSignature(signature: Signature, arrow: ": " | " => ", indent = ""): string {
   const { generics = "", returns } = signature
   return `${generics}(${printParameters(signature.parameters, indent)})${arrow}${printType(returns, indent)}`
 }
 
-/** The members of a class or an interface, one or more lines each. */
 export function printMembers(members: readonly Member[], indent: string, inClass: boolean): string {
   return members
     .map((member) => `${jsDoc(member.doc, indent)}${indent}${printMember(member, indent, inClass)}`)
     .join("\n")
 }
 
-/** `declare class Light<T> extends Base { … }`; `head` is what stands before the brace. */
+/** Prints `declare class Light<T> extends Base { … }`. `head` is the text before the brace. */
 export function printClass(head: string, members: readonly Member[], note = ""): string {
   if (!members.length) return `${head} {}${note}`
   return `${head} {${note}\n${printMembers(members, "  ", true)}\n}`
 }
 
-/** A comment above a declaration. No text can end it early. */
+/** Prints a doc comment. Escapes `*\/` in the text, so that it cannot end early. */
 export function jsDoc(text: string | undefined, indent = ""): string {
   if (!text) return ""
   const lines = text
@@ -135,13 +133,16 @@ export function jsDoc(text: string | undefined, indent = ""): string {
   return `${indent}/**\n${body.join("")}${indent} */\n`
 }
 
-/** A key as it stands in a type: plain where it can be, else in quotes. */
+/** Returns a key as written in a type: plain if possible, otherwise quoted. */
 export function propertyName(key: string): string {
-  // `new (` would be a construct signature and `constructor` a constructor.
   return identifierName.test(key) && key !== "new" && key !== "constructor" ? key : JSON.stringify(key)
 }
 
-/** Whether a name can be declared in a module. */
+export function capitalize(name: string): string {
+  return name.slice(0, 1).toUpperCase() + name.slice(1)
+}
+
+/** Returns true if a module can declare this name. */
 export function isIdentifier(name: string): boolean {
   return identifierName.test(name) && !reserved.has(name)
 }
@@ -154,7 +155,7 @@ const reserved = new Set(
    static super switch this throw true try typeof var void while with yield`.split(/\s+/),
 )
 
-/** A type that fits on one line of about this length is written on one. */
+/** Object types up to this length are printed on one line. */
 const lineLength = 80
 
 function printObject(members: Member[], indent: string): string {
@@ -192,7 +193,7 @@ function printParameters(parameters: readonly Parameter[], indent: string): stri
     used.add(name)
     if (rest) return `...${name}: ${printType(type, indent)}`
     if (!optional) return `${name}: ${printType(type, indent)}`
-    // A parameter with a default may stand before a required one; an optional one may not.
+    // TypeScript allows no optional parameter before a required one, but JavaScript allows a default there.
     if (index < lastRequired) return `${name}: ${printType(union([type, named("undefined")]), indent)}`
     return `${name}?: ${printType(type, indent)}`
   })
@@ -207,13 +208,13 @@ function printTuple({ parts, required, rest }: Extract<TypeTree, { kind: "tuple"
   return `[${items.join(", ")}]`
 }
 
-/** Printed so that it holds together before `[]` or `?`. */
+/** Adds parentheses where `[]` or `?` follows. */
 function printOperand(tree: TypeTree, indent: string): string {
   const text = printPart(tree, indent)
   return text.startsWith("-") ? `(${text})` : text
 }
 
-/** Printed so that it holds together beside `|` or `&`. */
+/** Adds parentheses where `|` or `&` is a neighbour. */
 function printPart(tree: TypeTree, indent: string): string {
   const text = printType(tree, indent)
   const loose =

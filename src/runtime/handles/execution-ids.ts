@@ -1,13 +1,14 @@
+// Issues execution ids that a peer cannot guess, and finds the caller that an id belongs to.
 import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import type { Json } from "../../core/json.ts"
 import type { Caller } from "./caller.ts"
 import { expectText, ForgedMessage } from "./wire.ts"
 
-/** The executions of one connection, by ids that the peer cannot guess. */
+/** The execution ids of one connection. */
 export interface ExecutionIds {
-  /** Returns the id of a new execution, whose calls are made for `caller`. */
+  /** Returns the id of a new execution. Calls with this id are made for `caller`. */
   issue(caller: Caller): string
-  /** The caller of an execution. Throws `Forged` for an id that was never given out. */
+  /** Returns the caller of an execution. Throws `ForgedMessage` for an id that was never issued. */
   callerOf(id: Json | undefined): Caller
 }
 
@@ -15,7 +16,7 @@ export function createExecutionIds(): ExecutionIds {
   const callers = new Map<string, Caller>()
   const secret = randomBytes(32).toString("hex")
   let count = 0
-  // Signed, so that an old id can be recognised without being stored.
+  // Ids are signed, so that an old id is recognised without being stored.
   const signed = (number: number) => `${number}-${hash("sha256", `${secret}${number}${secret}`).slice(0, 32)}`
 
   const isIssued = (id: string): boolean => {
@@ -30,7 +31,7 @@ export function createExecutionIds(): ExecutionIds {
     issue(caller) {
       const id = signed(++count)
       callers.set(id, caller)
-      // A timer of an old cell may still call. Calls of cells older than these are refused.
+      // Timers of old cells may still make calls. Only the newest executions are stored; older ones are refused.
       if (callers.size > maxStoredCallers) callers.delete(callers.keys().next().value ?? "")
       return id
     },

@@ -1,26 +1,25 @@
+// Host functions and methods that a cell passes on to host code. Host code receives a gated function: each of its calls
+// passes the call gate of a cell, under any name and at any later time.
 import type { AnyFunction, FunctionBinding } from "../bindings.ts"
 import { type Caller, currentCaller } from "./caller.ts"
-import { reportIfUnawaited } from "./unawaited-calls.ts"
-
-// Functions of the host that a cell passes on to host code. The code receives gated functions: each call of one passes
-// the gate of a cell, under any name and at any later time.
+import { reportIfUnawaited } from "./pending-result.ts"
 
 /** A function binding of one runtime. */
 export interface BoundFunction {
   readonly name: string
-  /** The function that is called from now on, also where the gated function was stored before. */
+  /** The function to call. After a rebinding, gated functions that were passed on before call the new one. */
   target: FunctionBinding
-  /** What host code gets when a cell passes the function; always the same function. */
+  /** The function that host code receives when a cell passes this binding. It is always the same function. */
   readonly gated: AnyFunction
 }
 
-/** A method of a host object that a cell passed on by itself. */
+/** A method that a cell passed on without its object. */
 export interface GatedMethod {
   readonly owner: object
   readonly name: string
-  /** The binding through which the owner was reached. */
+  /** The binding through which the cell reached the owner. */
   readonly binding: string
-  /** The members from the binding to the method: `runtime.update`. */
+  /** The members from the binding to the method, for example `runtime.update`. */
   readonly pathFromBinding: string
 }
 
@@ -31,17 +30,17 @@ export interface GatedCalls {
 }
 
 export interface GatedFunctions {
-  /** Binds a name to a function, or to another one. */
+  /** Binds a name to a function, or rebinds it to another one. */
   bind(name: string, target: FunctionBinding): BoundFunction
   find(name: string): BoundFunction | undefined
-  /** The gated form of a bound function or method, passed on by `caller`. */
+  /** Returns the gated form of a bound function or method, and records `caller` as the last cell that passed it on. */
   passBound(bound: BoundFunction, caller: Caller): AnyFunction
   passMethod(method: GatedMethod, caller: Caller): AnyFunction
-  /** The binding that a function is bound by, or stands for in its gated form. */
+  /** Returns the binding of a bound function or of its gated form. */
   boundBy(value: object): BoundFunction | undefined
-  /** The method that a gated function stands for. */
+  /** Returns the method behind a gated function. */
   methodOf(value: object): GatedMethod | undefined
-  /** The runtime is reset or closed: functions that were passed on before throw when they are called. */
+  /** Called when the runtime is reset or closed. Functions that were passed on before then throw when called. */
   reset(): void
 }
 
@@ -50,15 +49,15 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
   let byFunction = new WeakMap<object, BoundFunction>()
   let methods = new WeakMap<object, Map<string, AnyFunction>>()
   const methodOf = new WeakMap<object, GatedMethod>()
-  /** Who passed a gated function last: judges calls that host code makes outside of any cell. */
+  /** The last cell that passed a gated function on. Its gate applies to calls that host code makes outside any cell. */
   const passedBy = new WeakMap<object, Caller>()
   let epoch = 0
 
   const gate = (name: string, call: (args: unknown[], caller: Caller) => Promise<unknown>): AnyFunction => {
-    const born = epoch
+    const createdIn = epoch
     const gated = (...args: unknown[]) => {
       const caller = currentCaller.getStore() ?? passedBy.get(gated)
-      if (!caller || born !== epoch) throw new Error(`${name} was not called: its runtime was reset or closed.`)
+      if (!caller || createdIn !== epoch) throw new Error(`${name} was not called: its runtime was reset or closed.`)
       return reportIfUnawaited(call(args, caller), name, caller, {})
     }
     return Object.defineProperty(gated, "name", { value: name })
@@ -72,18 +71,18 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
   return {
     bind(name, target) {
       const known = bound.get(name)
-      const made: BoundFunction = known ?? {
+      const entry: BoundFunction = known ?? {
         name,
         target,
-        gated: gate(name, (args, caller) => calls.callBound(made, args, caller)),
+        gated: gate(name, (args, caller) => calls.callBound(entry, args, caller)),
       }
-      made.target = target
-      bound.set(name, made)
-      byFunction.set(made.gated, made)
-      // One function under two names is two bindings; on its own it is the first.
+      entry.target = target
+      bound.set(name, entry)
+      byFunction.set(entry.gated, entry)
+      // If one function has two bindings, the plain function belongs to the first binding.
       const first = byFunction.get(target.call)
-      if (!first || first.target.call !== target.call) byFunction.set(target.call, made)
-      return made
+      if (!first || first.target.call !== target.call) byFunction.set(target.call, entry)
+      return entry
     },
     find: (name) => bound.get(name),
     passBound: ({ gated }, caller) => pass(gated, caller),

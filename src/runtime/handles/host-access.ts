@@ -1,15 +1,17 @@
+// Registers the bindings of one runtime: which functions, guards and extensible objects its cells have.
 import { createMethodGuards } from "../bindings/method-guards.ts"
 import { createUsedObjects } from "../bindings/used-objects.ts"
 import type { Binding } from "../bindings.ts"
 import type { Codecs } from "../snapshot/codec.ts"
 import { createGatedFunctions } from "./gated-functions.ts"
-import { callBoundFunction, callGatedMethod, type HostAccess } from "./operations.ts"
+import { callBoundFunction, callGatedMethod } from "./operations/call-operations.ts"
+import type { HostAccess } from "./operations.ts"
 import { isObject } from "./wire.ts"
 
-/** What the bindings of one runtime allow its cells to do. */
 export interface PermittedAccess {
   readonly access: HostAccess
-  /** Registers a binding: its function, its guards, whether it may be extended. Before a peer receives the value. */
+  /** Registers the function, the guards and the extensibility of a binding. Call it before a peer receives the
+   *  value. */
   registerBinding(name: string, binding: Binding): void
 }
 

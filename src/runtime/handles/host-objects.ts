@@ -1,40 +1,41 @@
+// The host objects that one peer holds: their numbers, their shapes, and how often each was sent.
 import { types } from "node:util"
 import { agentRuntimeInfo, viewForOtherProcess } from "../bindings/cell-agent.ts"
 import type { BoundFunction, GatedFunctions } from "./gated-functions.ts"
 import { createSentShapes, objectShapeOf, type SentShapes } from "./object-shapes.ts"
 import { CannotCross, ForgedMessage, type WireObject } from "./wire.ts"
 
-/** An object of the host that a peer may use. */
+/** A host object that a peer may use. */
 export interface HostObject {
   readonly id: number
-  /** What the peer uses: the object itself, or the part of an agent that cells may use. */
+  /** The object that operations apply to: the object itself, or the part of an agent that cells may use. */
   readonly value: object
-  /** What host code gets when the peer passes the object back. */
+  /** The object that host code receives when the peer passes the handle back. */
   readonly original: object
-  /** The binding through which it was reached; calls are named by it. */
+  /** The binding through which the object was reached. The call gate names calls after it. */
   readonly binding: string
-  /** How it was reached, as a program would write it: `order.customer`. */
+  /** The expression that reached the object, for example `order.customer`. */
   readonly title: string
   /** Set for a function binding. */
   readonly bound?: BoundFunction | undefined
 }
 
-/** The members from the binding of an object to one of its own: `runtime.update`. */
+/** Returns the members from an object's binding to one of the object's members, for example `runtime.update`. */
 export function pathFromBinding({ binding, title }: HostObject, path: readonly string[]): string {
   const isPath = title.startsWith(`${binding}.`) && /^[\p{ID_Continue}$.]+$/u.test(title)
   return [...(isPath ? [title.slice(binding.length + 1)] : []), ...path].join(".")
 }
 
-/** The host objects that one peer holds. The same object always has the same number while the peer holds it. */
+/** An object has the same number as long as the peer holds it. */
 export interface HostObjects {
-  /** The tagged value for an object or function; `binding` is the name it was reached by. */
+  /** Returns the tagged value for an object or function that was reached through `binding`. */
   reference(value: object, binding: string, where: string): WireObject
-  /** The number of a function binding, which the peer holds for good. */
+  /** Returns the tagged value of a function binding. The peer can never release it. */
   bind(bound: BoundFunction): WireObject
-  /** Throws `Forged` for a number that was never given out and a `ReferenceError` for one that was released. */
+  /** Throws `ForgedMessage` for a number that was never sent, and a `ReferenceError` for one that was released. */
   find(id: number): HostObject
   has(value: object): boolean
-  /** Encodes and sends a message: when that fails, the objects in it do not count as sent. */
+  /** Runs `work`, which encodes and sends a message. If it throws, the objects in the message do not count as sent. */
   sendCounted<T>(work: () => T): T
   /** The peer dropped an object that it had received `count` times. */
   release(id: number, count: number): void
@@ -47,11 +48,11 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
   const byName = new Map<string, CountedHostObject>()
   const shapes = createSentShapes()
   let last = 0
-  let ofMessage: number[] = []
+  let sentInMessage: number[] = []
 
   const release = (id: number, count: number) => {
     const entry = byId.get(id)
-    // A binding stays, whatever the peer says.
+    // The peer cannot release a function binding.
     if (!entry || entry.bound || !(count > 0)) return
     entry.received -= count
     if (entry.received > 0) return
@@ -61,10 +62,10 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
 
   const count = (entry: CountedHostObject) => {
     entry.received++
-    ofMessage.push(entry.id)
+    sentInMessage.push(entry.id)
   }
 
-  const enter = (value: object, binding: string, where: string): CountedHostObject => {
+  const addObject = (value: object, binding: string, where: string): CountedHostObject => {
     const known = byValue.get(value)
     if (known) return known
     if (types.isPromise(value)) throw new CannotCross(`${where} is a promise: await it first.`)
@@ -112,11 +113,11 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
       if (bound) return bind(bound)
       const method = functions.methodOf(value)
       if (method) {
-        const entry = enter(method.owner, method.binding, where)
+        const entry = addObject(method.owner, method.binding, where)
         count(entry)
         return { $: "hm", of: handleTag(entry, shapes), name: method.name }
       }
-      const entry = enter(value, binding, where)
+      const entry = addObject(value, binding, where)
       count(entry)
       return handleTag(entry, shapes)
     },
@@ -128,14 +129,14 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
     },
     has: (value) => byValue.has(value),
     sendCounted(work) {
-      ofMessage = []
+      sentInMessage = []
       try {
         return work()
       } catch (error) {
-        for (const id of ofMessage) release(id, 1)
+        for (const id of sentInMessage) release(id, 1)
         throw error
       } finally {
-        ofMessage = []
+        sentInMessage = []
       }
     },
     release,
@@ -148,7 +149,7 @@ interface CountedHostObject extends HostObject {
   value: object
   original: object
   bound?: BoundFunction | undefined
-  /** How often the peer was sent the object; it gives back as many. */
+  /** How often the object was sent to the peer. The peer releases it with the same count. */
   received: number
 }
 

@@ -1,3 +1,4 @@
+// Encodes and decodes references to objects and functions that are not copied, for one connection.
 import type { Caller } from "./caller.ts"
 import { type HostObjects, pathFromBinding } from "./host-objects.ts"
 import { readMember } from "./operations/reachable-members.ts"
@@ -5,18 +6,17 @@ import type { HostAccess } from "./operations.ts"
 import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
 import { type DecodeReferences, type EncodeReferences, expectId, expectRecord, expectText } from "./wire.ts"
 
-/** The binding and the title of a live object by its place in a value, such as `.values[3].lamp`. */
+/** Returns the binding and the title of a live object at a position in a value, such as `.values[3].lamp`. */
 export type NameReference = (where: string) => { binding: string; title: string }
 
-/** Names objects that were reached by no binding. */
+/** Names objects that were not reached through a binding. */
 export const nameUnbound: NameReference = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
 
-/** How objects and functions that are not copied cross one connection. */
 export interface ReferenceCodec {
   encodeReferences(named: NameReference): EncodeReferences
-  /** With a caller, host code gets gated functions, passed on by that cell; without one, the owner gets the originals. */
+  /** With a caller, host functions decode to gated functions. Without one, the runtime's owner gets the originals. */
   decodeReferences(caller: Caller | undefined): DecodeReferences
-  /** Objects that the peer sent before are gone. */
+  /** Makes every object that the peer sent before unusable. */
   forgetPeerObjects(): void
 }
 
@@ -39,7 +39,7 @@ export function createReferenceCodec(objects: HostObjects, access: HostAccess, p
         if (caller) used.markUsed(original)
         if (!caller || typeof original !== "function") return original
         if (bound) return functions.passBound(bound, caller)
-        // A guarded method that came to the cell as a function by itself.
+        // The cell received a guarded method as a plain function.
         const guarded = guards.find(undefined, undefined, original)
         if (!guarded) return original
         const { object: owner, method: name, binding } = guarded
@@ -53,7 +53,7 @@ export function createReferenceCodec(objects: HostObjects, access: HostAccess, p
         const method = readMember(owner, name)
         if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
         if (!caller) return method.bind(owner)
-        // A field may hold a function that a cell stored there: it is the same one again.
+        // If the field holds a function that a cell stored there, return that same function.
         const bound = functions.boundBy(method)
         if (bound) return functions.passBound(bound, caller)
         const stored = functions.methodOf(method)

@@ -1,37 +1,38 @@
+// The shape of a host object, that is, the members a peer knows without asking, and the shapes already sent.
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
 import { classOf, nameOfClass } from "../declare/inspect-class.ts"
 import { isReserved, isSharedPrototype, prototypeChain } from "./operations/reachable-members.ts"
 import { isObject, type WireObject } from "./wire.ts"
 
-/** What a peer knows of a host object without asking. */
+/** The fields are part of the wire format. */
 export type ObjectShape = {
   is: "object" | "function" | "class"
-  /** The name of its class, or its own for a function or class. */
+  /** The name of the object's class, or the name of the function or class itself. */
   name: string
   methods: string[]
   /** Fields and accessors. */
   values: string[]
   iterable: boolean
   disposable: boolean
-  /** The numbers of the classes it is an instance of. */
+  /** The numbers of the classes that the object is an instance of. */
   classes: number[]
-  /** The number of the class, for a class. */
+  /** If this is a class, its number. */
   number?: number
-  /** What its author says of a function. */
+  /** The description of a function binding. */
   doc?: string
-  /** Whether tables go to this object as references. */
+  /** True if tables are passed to this object as references. */
   whole?: boolean
-  /** Whether there may be members that are not listed, as in a Proxy. */
+  /** True if the object may have members that are not listed, as a Proxy may. */
   open?: boolean
 }
 
-/** The shapes that one connection has sent. Each crosses once, before its first use. */
+/** The shapes that one connection has sent. Each shape is sent once, before its first use. */
 export interface SentShapes {
-  /** The number of a shape; one that is new is among the next `takeNew`. */
+  /** Returns the number of a shape. The next `takeNew` includes the shape if it is new. */
   numberOf(shape: ObjectShape): number
   takeNew(): WireObject[]
-  /** Shapes that were taken and could not be sent. */
+  /** Puts shapes back that were taken and could not be sent. */
   returnUnsent(shapes: readonly WireObject[]): void
 }
 
@@ -46,7 +47,7 @@ export function createSentShapes(): SentShapes {
       if (known !== undefined) return known
       const number = ++last
       numbers.set(key, number)
-      // A shape that is forgotten is sent again, under another number.
+      // A shape that was dropped here is sent again, under another number.
       if (numbers.size > maxShapes) numbers.delete(numbers.keys().next().value ?? "")
       added.push({ $: "sh", n: number, ...shape })
       return number
@@ -87,7 +88,7 @@ export function objectShapeOf(value: object): ObjectShape {
 interface Members {
   methods: readonly string[]
   values: readonly string[]
-  /** Whether more members are there than are listed. */
+  /** True if the object has more members than are listed. */
   isCut: boolean
 }
 
@@ -121,7 +122,7 @@ function classNumbers(holder: object): number[] {
 const classes = new WeakMap<object, number>()
 let lastClass = 0
 
-/** The same for the same class, in every connection of this process. */
+/** A class has the same number in every connection of this process. */
 function classNumber(type: object): number {
   const number = classes.get(type) ?? ++lastClass
   classes.set(type, number)
@@ -152,5 +153,5 @@ function shapeName(value: object, is: ObjectShape["is"]): string {
 }
 
 const maxShapes = 2_000
-// Members beyond these are reachable, but not listed.
+// Further members are reachable, but not listed.
 const maxListedMembers = 500

@@ -1,18 +1,14 @@
+// Performs the operations that a peer asks for on host objects. Every call passes the call gate of the calling cell.
 import { types } from "node:util"
-import { agentCallOptions } from "../bindings/cell-agent.ts"
-import { callThroughGate } from "../bindings/gated-call.ts"
 import type { MethodGuards } from "../bindings/method-guards.ts"
 import type { UsedObjects } from "../bindings/used-objects.ts"
 import type { AnyFunction } from "../bindings.ts"
-import { isClass } from "../bindings.ts"
-import { isTuple, validateMaybeSync } from "../schema.ts"
 import { type Caller, currentCaller } from "./caller.ts"
-import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
+import type { GatedFunctions, GatedMethod } from "./gated-functions.ts"
 import { type HostObject, pathFromBinding } from "./host-objects.ts"
 import { objectShapeOf } from "./object-shapes.ts"
-import { refuseBuiltInCallback } from "./operations/builtin-callbacks.ts"
+import { callForCaller, callHostMember, ownerOf } from "./operations/call-operations.ts"
 import { collectElements, iteratorMethod, methodBySymbol, startIterator } from "./operations/iteration.ts"
-import { placeKeywordArguments } from "./operations/keyword-arguments.ts"
 import {
   findProperty,
   hasMember,
@@ -26,25 +22,25 @@ import {
 import { isPeerObject } from "./peer-objects.ts"
 import { appendMember, ForgedMessage, isObject } from "./wire.ts"
 
-/** What a peer asks the host to do with one of the host's objects. */
+/** An operation that a peer asks the host to perform on a host object. */
 export interface Operation {
   op: "call" | "new" | "get" | "set" | "iterate" | "list" | "members" | "instance" | "dispose"
   object: HostObject
-  /** Members from the object to what is meant. */
+  /** The members from the object to the operation's target. */
   path: readonly string[]
-  /** `get`, `call` and `new`: after so many steps of the path, null and undefined end it, and the result is undefined. */
+  /** For `get`, `call` and `new`: the numbers of steps after which null or undefined ends the path with undefined. */
   optional: readonly number[]
   args: readonly unknown[]
   /** Arguments passed by keyword. */
   keywordArgs: Readonly<Record<string, unknown>>
-  /** `set`: the value is a changed copy of what the field holds. */
+  /** For `set`: true if the value is a changed copy of the field's value. */
   isCopy: boolean
-  /** The digest of the copy when it was read, empty where the peer does not know it, and how to make that of the field
-   *  now. */
+  /** The digest of the copy when it was read (empty if the peer does not know it), and a function that returns the
+   *  digest of the field's current value. */
   copyState?: { digest: string; now(value: unknown): string | undefined } | undefined
 }
 
-/** What came of an operation: a value, or a method, which the peer calls through its owner. */
+/** The result of an operation: a value, or a method, which the peer calls through its owner. */
 export type OperationResult = { value: unknown; method?: undefined } | { method: GatedMethod }
 
 export interface HostAccess {
@@ -55,22 +51,21 @@ export interface HostAccess {
   readonly extensible: WeakSet<object>
   /** The host objects that cells have used. */
   readonly used: UsedObjects
-  /** The error for reading a member that does not exist. Default: such a member is undefined. */
+  /** Returns the error for reading a missing member. Default: a missing member is undefined. */
   readonly missing?: ((title: string) => Error) | undefined
-  /** Gives an assigned value the types of the old one, where the peer's language does not tell them apart. */
+  /** Converts an assigned value to the type of the old one, if the peer's language does not distinguish the types. */
   readonly fit?: ((value: unknown, old: () => unknown) => unknown) | undefined
-  /** Makes a call of a method; for languages that need to know whose method host code runs. Default: calls it. */
+  /** Wraps the call of a method, for languages that need to know the owner. Default: calls the method. */
   readonly around?: (<T>(owner: unknown, call: () => T) => T) | undefined
 }
 
-/** Does what a peer asks, as the cell it works for: every call passes the gate. */
 export function performOperation(
   operation: Operation,
   access: HostAccess,
   caller: Caller,
 ): OperationResult | Promise<OperationResult> {
   access.used.markUsed(operation.object.original)
-  // Reading plain data runs no code, so it needs no context, and its answer no promise.
+  // Reading a primitive field runs no code, so it needs neither the caller's context nor a promise.
   if (operation.op === "get" && operation.path.length === 1) {
     const { value: owner } = operation.object
     const held = types.isProxy(owner) ? undefined : findProperty(owner, operation.path[0] ?? "")
@@ -88,37 +83,10 @@ async function performInContext(operation: Operation, access: HostAccess, caller
     case "call":
     case "new":
       return { value: await callHostMember(operation, title, access, caller) }
-    case "get": {
-      const owner = ownerOf(value, path, access, operation.optional)
-      if (owner === pathEnded) return { value: undefined }
-      const key = path.at(-1)
-      const member = key === undefined ? value : await readMember(owner, key)
-      if (member === undefined && access.missing && !hasMember(owner, key)) throw access.missing(title)
-      const stored = typeof member === "function" ? access.functions.methodOf(member) : undefined
-      if (stored) return { method: stored }
-      if (
-        !isObject(owner) ||
-        key === undefined ||
-        !isMethod(member) ||
-        access.functions.boundBy(Object(member)) ||
-        isPeerObject(member)
-      ) {
-        return { value: member }
-      }
-      return { method: { owner, name: key, binding, pathFromBinding: pathFromBinding(object, path) } }
-    }
-    case "set": {
-      const key = path.at(-1)
-      if (key === undefined) throw new ForgedMessage("an assignment to no member")
-      const owner = ownerOf(value, path, access)
-      const given = access.fit ? access.fit(args[0], () => readMember(owner, key)) : args[0]
-      const { copyState: readAs } = operation
-      const isStale =
-        readAs !== undefined && readAs.digest !== "" && readAs.now(readMember(owner, key)) !== readAs.digest
-      writeMember(owner, key, given, { where: title, isCopy: operation.isCopy, rules: writeRules(access) })
-      // Whether the assignment replaced something that the cell had not seen, and what the field holds now.
-      return { value: readAs && [isStale, readAs.now(readMember(owner, key)) ?? ""] }
-    }
+    case "get":
+      return getMember(operation, title, access)
+    case "set":
+      return setMember(operation, title, access)
     case "iterate": {
       const target = readPath(value, path)
       const guarded = access.guards.find(target, undefined, iteratorMethod(target))
@@ -146,139 +114,33 @@ async function performInContext(operation: Operation, access: HostAccess, caller
   }
 }
 
-async function callHostMember(
-  operation: Operation,
-  title: string,
-  access: HostAccess,
-  caller: Caller,
-): Promise<unknown> {
-  const { op, object, path, optional, args, keywordArgs: named } = operation
-  const { value, binding, bound } = object
-  if (bound && path.length === 0) {
-    if (op === "new") throw new TypeError(`${title} is a function binding and cannot be constructed`)
-    return callBoundFunction(bound, args, caller, named)
-  }
+async function getMember(operation: Operation, title: string, access: HostAccess): Promise<OperationResult> {
+  const { object, path, optional } = operation
+  const owner = ownerOf(object.value, path, access, optional)
+  if (owner === pathEnded) return { value: undefined }
   const key = path.at(-1)
-  const owner = key === undefined ? undefined : ownerOf(value, path, access, optional)
-  const member = owner === pathEnded ? undefined : key === undefined ? value : readMember(owner, key)
-  const isOptional = owner === pathEnded || optional.includes(path.length)
-  if (isOptional && (member === null || member === undefined)) return undefined
-  if (typeof member !== "function") {
-    const kind = op === "new" ? "class" : "function"
-    throw new TypeError(member === undefined ? `${title} does not exist` : `${title} is not a ${kind}`)
+  const member = key === undefined ? object.value : await readMember(owner, key)
+  if (member === undefined && access.missing && !hasMember(owner, key)) throw access.missing(title)
+  const stored = typeof member === "function" ? access.functions.methodOf(member) : undefined
+  if (stored) return { method: stored }
+  const isPlainMethod = isMethod(member) && !access.functions.boundBy(Object(member)) && !isPeerObject(member)
+  if (!isObject(owner) || key === undefined || !isPlainMethod) return { value: member }
+  return {
+    method: { owner, name: key, binding: object.binding, pathFromBinding: pathFromBinding(object, path) },
   }
-  // A gated function that a cell stored here passes the gate by itself.
-  const stored = access.functions.boundBy(member)
-  if (stored && op === "call") return callBoundFunction(stored, args, caller, named)
-  const method = access.functions.methodOf(member)
-  if (method && op === "call") return callGatedMethod(method, args, caller, access, named)
-  if (stored || method) throw new TypeError(`${title} is a function that passes the gate and cannot be constructed`)
-  refuseBuiltInCallback(member, args, title)
-  const guarded = access.guards.find(owner, key, member)
-  const all = placeKeywordArguments(args, named, { name: title, call: member, owner: owner ?? value })
-  const isConstruction = op === "new" || (key === undefined && isClass(member))
-  const suffix = isConstruction ? "new" : "call"
-  const options = agentCallOptions(owner) ?? {}
-  const reached = pathFromBinding(object, path)
-  const plain = { binding, method: reached || suffix, options }
-  const apply = (made: readonly unknown[]): unknown => Reflect.apply(member, owner, made)
-  const make = (made: readonly unknown[]) => {
-    if (isConstruction) return Reflect.construct(member, made)
-    return access.around ? access.around(owner, () => apply(made)) : apply(made)
-  }
-  return callForCaller(
-    {
-      ...plain,
-      ...(op === "new" && path.length > 0 && { method: `${reached}.${suffix}` }),
-      ...guarded,
-      args: all,
-      make,
-    },
-    caller,
-  )
 }
 
-/** The object whose member is meant. A cell that uses a member uses the object. */
-function ownerOf(
-  value: unknown,
-  path: readonly string[],
-  { used }: HostAccess,
-  optional: readonly number[] = [],
-): unknown {
-  const owner = readPath(value, path.slice(0, -1), optional)
-  if (isObject(owner)) used.markUsed(owner)
-  return owner
-}
-
-/** Calls a function binding through the gate of a cell. */
-export async function callBoundFunction(
-  { name, target }: BoundFunction,
-  given: readonly unknown[],
-  caller: Caller,
-  named: Readonly<Record<string, unknown>> = {},
-): Promise<unknown> {
-  const accept = (args: readonly unknown[]) => validateInput(target, name, args)
-  const args = await accept(placeKeywordArguments(given, named, { name, call: target.call, target }))
-  const make = (made: readonly unknown[]) => Reflect.apply(target.call, undefined, made)
-  const call = { binding: name, method: undefined, args, options: target.options, make }
-  return callForCaller(target.options.input === undefined ? call : { ...call, accept }, caller)
-}
-
-/** Calls a method that a cell passed on, through the gate of a cell. */
-export async function callGatedMethod(
-  method: GatedMethod,
-  given: readonly unknown[],
-  caller: Caller,
-  { functions, guards, used }: Pick<HostAccess, "functions" | "guards" | "used">,
-  named: Readonly<Record<string, unknown>> = {},
-): Promise<unknown> {
-  used.markUsed(method.owner)
-  const { owner, name, binding, pathFromBinding: reached, member } = resolveStoredMethod(method, functions)
-  const title = `${binding}.${reached}`
-  if (typeof member !== "function") throw new TypeError(`${title} is not a function`)
-  const bound = functions.boundBy(member)
-  if (bound) return callBoundFunction(bound, given, caller, named)
-  refuseBuiltInCallback(member, given, title)
-  const args = placeKeywordArguments(given, named, { name: title, call: member, owner })
-  const guarded = guards.find(owner, name, member)
-  const make = (made: readonly unknown[]) => Reflect.apply(member, owner, made)
-  return callForCaller(
-    { binding, method: reached, options: agentCallOptions(owner) ?? {}, ...guarded, args, make },
-    caller,
-  )
-}
-
-/** A method, and what it is now. A field may hold a method of another object that a cell stored there. */
-function resolveStoredMethod(method: GatedMethod, functions: GatedFunctions): GatedMethod & { member: unknown } {
-  let found = method
-  for (let step = 0; step < maxStoredSteps; step++) {
-    const member = readMember(found.owner, found.name)
-    const stored = typeof member === "function" ? functions.methodOf(member) : undefined
-    if (!stored) return { ...found, member }
-    found = stored
-  }
-  throw new TypeError(`${method.binding}.${method.pathFromBinding} leads to no function, but back to itself.`)
-}
-
-const maxStoredSteps = 32
-
-type GatedCall = Omit<Parameters<typeof callThroughGate>[0], "signal">
-
-function callForCaller(call: GatedCall, caller: Caller): Promise<unknown> {
-  const make = (args: readonly unknown[]) => {
-    caller.throwIfStopped()
-    return call.make(args)
-  }
-  caller.throwIfStopped()
-  return callThroughGate({ ...call, make, signal: caller.signal, nameOf: caller.nameOf }, caller.gate)
-}
-
-async function validateInput({ options: { input } }: BoundFunction["target"], name: string, args: readonly unknown[]) {
-  if (input === undefined) return args
-  const tuple = isTuple(input)
-  const validation = await validateMaybeSync(input, tuple ? args : args[0])
-  if (!validation.ok) throw new TypeError(`Invalid input of ${name}: ${validation.message}`)
-  return tuple && Array.isArray(validation.value) ? validation.value : [validation.value, ...args.slice(1)]
+function setMember(operation: Operation, title: string, access: HostAccess): OperationResult {
+  const { object, path, args, isCopy, copyState } = operation
+  const key = path.at(-1)
+  if (key === undefined) throw new ForgedMessage("an assignment to no member")
+  const owner = ownerOf(object.value, path, access)
+  const assigned = access.fit ? access.fit(args[0], () => readMember(owner, key)) : args[0]
+  const isStale =
+    copyState !== undefined && copyState.digest !== "" && copyState.now(readMember(owner, key)) !== copyState.digest
+  writeMember(owner, key, assigned, { where: title, isCopy, rules: writeRules(access) })
+  // The peer learns whether the assignment overwrote changes that the cell had not read, and the field's new digest.
+  return { value: copyState && [isStale, copyState.now(readMember(owner, key)) ?? ""] }
 }
 
 function writeRules({ functions, guards, extensible }: HostAccess) {

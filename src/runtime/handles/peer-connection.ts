@@ -1,3 +1,5 @@
+// The host's end of the connection with one peer. It sends requests to the peer, performs the peer's operations on host
+// objects, and translates values in both directions.
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { type Caller, currentCaller } from "./caller.ts"
@@ -20,62 +22,58 @@ import {
   type WireObject,
 } from "./wire.ts"
 
-// The host's end of the connection with one peer: it asks the peer, performs the peer's operations on host objects, and
-// translates values both ways.
-
 export interface ConnectionOptions {
   link: FrameLink
   codec: WireCodec
   access: HostAccess
-  /** How many host objects the peer may hold. */
+  /** The maximum number of host objects that the peer may hold. */
   maxHandles: number
-  /** Where the peer's objects live, for messages. */
+  /** Where the peer's objects live, for error messages. */
   location: string
-  /** Other messages: output, reports, recorded time. Throws `Forged` for one that makes no sense. */
+  /** Handles other messages, such as output and reports. Throws `ForgedMessage` for an invalid one. */
   onMessage(message: WireObject, frame: Frame): void
-  /** What a failure that the peer answered with is to host code. */
+  /** Decodes a failure that the peer answered with into an error for host code. */
   decodeFailure(encodeFailure: WireObject, read: (json: Json | undefined) => unknown): unknown
-  /** An error of a host function on its way to the peer, as the peer's language wants it. */
+  /** Encodes an error of a host function for the peer's language. */
   failure(error: unknown, encode: (value: unknown, name: string) => Json): WireObject
-  /** Another value for the result of an operation; undefined where the result is sent as it is. */
+  /** Returns a replacement for the result of an operation, or undefined to send the result unchanged. */
   prepareResult?: ((value: unknown) => Promise<unknown> | undefined) | undefined
-  /** The peer sent something that our own code never sends; it must be ended. */
+  /** The peer sent a message that our own code never sends. The handler must end the peer. */
   onForged(what: string): void
   onEnd(problem?: string): void
-  /** A callback failed outside of any cell, and no code awaited it. */
+  /** A callback failed outside any cell, and no code awaited it. */
   onUnawaitedFailure(error: unknown): void
 }
 
 export interface Connection {
-  /** Asks the peer. The values in `body` are encoded; `named` says how live objects in them are called. */
+  /** Sends a request to the peer. `named` names the live objects in `body`, for error messages and the call gate. */
   ask(op: string, body?: Record<string, unknown>, named?: NameReference): Promise<PeerAnswer>
   send(message: WireObject): void
-  /** Answers something that the peer asked with a failure. */
+  /** Answers a request of the peer with a failure. */
   fail(i: number, error: unknown): void
-  /** Returns the id of a new execution, whose calls are made for `caller`. */
+  /** Returns the id of a new execution. Calls with this id are made for `caller`. */
   beginExecution(caller: Caller): string
-  /** The caller of an execution; throws `Forged` for an id that was never given out. */
+  /** Returns the caller of an execution. Throws `ForgedMessage` for an id that was never issued. */
   callerOf(execution: Json | undefined): Caller
-  /** Decodes a value for the owner of the runtime, who gets the host's own functions and not gated ones, unless it
-   *  works for a cell. */
+  /** Decodes a value. Host functions in it are gated if a cell is the caller; the runtime's owner gets the
+   *  originals. */
   read(json: Json | undefined, frame: Frame): unknown
-  /** The peer was reset: host code that uses an object of an earlier cell gets an error. */
+  /** Called when the peer is reset. Host code that then uses an object of an earlier cell gets an error. */
   forgetPeerObjects(): void
-  /** Rejects every request that waits for an answer, and all later ones, with the reason. */
+  /** Rejects all waiting and all later requests with the reason. */
   end(reason: string): void
   readonly objects: HostObjects
   readonly peer: Peer
 }
 
-/** An answer of the peer. `value` is decoded for the cell that the host works for, else for the owner of the
- *  runtime. */
+/** `value` is decoded for the calling cell, or for the runtime's owner if no cell is the caller. */
 export interface PeerAnswer {
   message: WireObject
   value: unknown
 }
 
 export function openConnection(options: ConnectionOptions): Connection {
-  const { link, codec, access, prepareResult: prepare } = options
+  const { link, codec, access, prepareResult } = options
   const objects = createHostObjects(access.functions, options.maxHandles)
   const waiting = new Map<number, Waiter>()
   const executions = createExecutionIds()
@@ -99,7 +97,7 @@ export function openConnection(options: ConnectionOptions): Connection {
 
   const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
     const shapes = objects.shapes.takeNew()
-    // First in the text: a reader that decodes while it parses knows the shapes before their first use.
+    // The shapes come first, so that a reader that decodes while it parses knows them before their first use.
     const whole = shapes.length > 0 ? { sh: shapes, ...message } : message
     try {
       link.send({ message: whole, buffers, special: special || shapes.length > 0 })
@@ -110,7 +108,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
   const send = (message: WireObject) => sendFrame(message, [], false)
 
-  /** `passedBy`: the cell that passed what is asked, for host code that works for no cell at the moment. */
+  /** `passedBy`: the cell that passed the object, used if no cell is the current caller. */
   const ask = (
     op: string,
     body: Record<string, unknown> = {},
@@ -152,7 +150,7 @@ export function openConnection(options: ConnectionOptions): Connection {
 
   const serve = (message: WireObject, frame: Frame) => {
     const i = expectId(message.i)
-    // Read before anything is awaited, so that operations begin in the order they were sent.
+    // Decode synchronously, so that operations start in the order in which they were sent.
     const asked = attempt(() => {
       const caller = executions.callerOf(message.x)
       const decode = (json: Json) => codec.decode(json, frame, decodeReferences(caller))
@@ -180,7 +178,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       reply(i, outcome, operation)
     }
     const performed = (outcome: OperationResult) => {
-      const prepared = outcome.method ? undefined : prepare?.(outcome.value)
+      const prepared = outcome.method ? undefined : prepareResult?.(outcome.value)
       if (prepared) prepared.then((value) => succeed({ value }), failed)
       else succeed(outcome)
     }
@@ -276,7 +274,7 @@ export function openConnection(options: ConnectionOptions): Connection {
 interface Waiter {
   resolve(answer: PeerAnswer): void
   reject(error: unknown): void
-  /** The cell that the host works for: functions in the answer are gated for it. */
+  /** The calling cell. Functions in the answer are gated for it. */
   caller: Caller | undefined
 }
 

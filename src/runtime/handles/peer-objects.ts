@@ -1,22 +1,21 @@
+// Handles for objects and functions that live in a peer, as host code uses them.
 import { inspect } from "node:util"
 import { AgentError } from "../../core/errors.ts"
 import { type Binding, toBinding, variable } from "../bindings.ts"
 import { type Caller, currentCaller } from "./caller.ts"
-import { reportIfUnawaited } from "./unawaited-calls.ts"
+import { reportIfUnawaited } from "./pending-result.ts"
 import { CannotCross, expectId, expectText, type WireObject } from "./wire.ts"
 
-// Objects and functions that cells made, as host code uses them.
-
-/** What the host can ask of a peer about an object that lives there. */
+/** The operations that the host can ask of a peer. */
 export interface Peer {
-  /** Where the object lives, for messages: "in Python". */
+  /** Where the object lives, for error messages: "in Python". */
   readonly location: string
   readonly alive: boolean
   get(object: PeerObject, path: readonly string[]): Promise<unknown>
   set(object: PeerObject, path: readonly string[], value: unknown): Promise<unknown>
   call(object: PeerObject, path: readonly string[], args: readonly unknown[]): Promise<unknown>
   release(id: number, count: number): void
-  /** A call of this object failed and no host code awaited it, while no cell was running. */
+  /** A call of the object failed, host code did not await it, and no cell was running. */
   onUnawaitedFailure(error: unknown): void
 }
 
@@ -25,19 +24,20 @@ export interface PeerObject {
   readonly id: number
   readonly type: string
   readonly isCallable: boolean
-  /** The cell that passed the object last. */
+  /** The last cell that passed the object to host code. */
   caller?: Caller | undefined
-  /** Why an assignment failed, for the next use of the handle: an assignment cannot be awaited. */
+  /** The error of a failed assignment. The next use of the handle throws it, because an assignment cannot be
+   *  awaited. */
   failure?: unknown
-  /** Whether the peer was reset since. */
+  /** True if the peer was reset after it sent the object. */
   isReleased?: boolean
 }
 
-/** The objects of one peer that the host holds. The same object is the same handle as long as someone holds it. */
+/** The objects of one peer that the host holds. An object has one handle as long as host code holds it. */
 export interface PeerObjects {
-  /** `caller`: the cell that passes the object to host code. */
+  /** Returns the handle for a tagged value. `caller`: the cell that passes the object to host code. */
   receive(tagged: WireObject, caller?: Caller): object
-  /** The peer was reset: every object that was received before is gone. */
+  /** Called when the peer is reset. Makes every object received before unusable. */
   releaseAll(): void
 }
 
@@ -45,9 +45,9 @@ export interface PeerObjects {
  *  assignment is made before the next use. `then` is undefined, so a handle can be awaited and returned. */
 export function createPeerObjects(peer: Peer): PeerObjects {
   const held = new Map<number, { handle: WeakRef<object>; count: number }>()
-  const dropped = new FinalizationRegistry<number>((id) => {
+  const collected = new FinalizationRegistry<number>((id) => {
     const entry = held.get(id)
-    // The same object may have been received again since.
+    // The same object may have been received again in the meantime.
     if (!entry || entry.handle.deref()) return
     held.delete(id)
     if (peer.alive) peer.release(id, entry.count)
@@ -71,7 +71,7 @@ export function createPeerObjects(peer: Peer): PeerObjects {
       const type = shortName(expectText(tagged.type))
       const handle = createPeerHandle({ peer, id, type, isCallable: tagged.callable === true, caller }, [])
       held.set(id, { handle: new WeakRef(handle), count: (entry?.count ?? 0) + 1 })
-      dropped.register(handle, id)
+      collected.register(handle, id)
       return handle
     },
     releaseAll() {
@@ -85,15 +85,15 @@ export function createPeerObjects(peer: Peer): PeerObjects {
   }
 }
 
-// Each takes about a kilobyte here, and a few bytes in a message.
+// A handle takes about a kilobyte here, but only a few bytes in a message.
 const maxHeldObjects = 50_000
 
-/** A name that the peer chose, for messages. */
+/** Shortens a name that the peer chose, for error messages. */
 function shortName(name: string): string {
   return name.slice(0, 80).replace(/[^\p{L}\p{N}_$.]+/gu, " ")
 }
 
-/** The peer's object that a handle stands for; undefined for anything else. */
+/** Returns the peer object behind a handle, or undefined if the value is not a handle. */
 export function peerObjectOf(value: unknown): PeerObject | undefined {
   return typeof value === "function" ? peerObjects.get(value) : undefined
 }
@@ -102,12 +102,12 @@ export function isPeerObject(value: unknown): boolean {
   return peerObjectOf(value) !== undefined
 }
 
-/** The binding of a value. A handle can be called, but is an object of the peer's and not a function of the host's. */
+/** Makes a binding of a value. A handle is bound as a variable, although it is callable. */
 export function bindingOf(given: unknown): Binding {
   return isPeerObject(given) ? variable(given) : toBinding(given)
 }
 
-/** The tagged value by which a peer finds its own object again. */
+/** Returns the tagged value by which a peer finds its own object. */
 export function peerReference(value: object, peer: Peer): WireObject {
   const found = peerObjectOf(value)
   if (found && isGone(found)) throw goneError(found)
@@ -120,32 +120,32 @@ export function peerReference(value: object, peer: Peer): WireObject {
 const peerObjects = new WeakMap<object, PeerObject>()
 const functionMethods = new Set(["call", "apply", "bind"])
 
-/** A handle, or a path from it: `model.coefficients.shape` is asked for when it is awaited or called. */
+/** Creates a handle, or a path from one. `model.coefficients.shape` is read when it is awaited or called. */
 function createPeerHandle(object: PeerObject, path: readonly string[], root?: object): object {
   const { peer, type } = object
   const title = [type, ...path].join(".")
-  // A bound function can be constructed and has no `prototype`, which a Proxy would have to show.
+  // A bound function is constructible and has no `prototype`, which a Proxy would have to expose.
   const target = function peerObject() {}.bind(undefined)
-  // `inspect` looks behind a Proxy.
-  const shown = () => `[${title} ${peer.location}]`
-  Object.defineProperty(target, inspect.custom, { value: shown, configurable: true })
+  // `inspect` reads the target of a Proxy.
+  const describe = () => `[${title} ${peer.location}]`
+  Object.defineProperty(target, inspect.custom, { value: describe, configurable: true })
   const proxy: object = new Proxy(target, {
     apply: (_target, _this, args: unknown[]) => callPeer(object, title, () => peer.call(object, path, args)),
-    // In the peer, a class that is called makes an instance.
+    // In the peer, calling a class creates an instance.
     construct: (_target, args: unknown[]) => callPeer(object, title, () => peer.call(object, path, args)),
     get(_target, key) {
       if (key === Symbol.toStringTag) return "PeerObject"
       if (key === Symbol.toPrimitive)
         return path.length > 0 ? () => throwMissingAwait(title, peer) : () => throwNoPrimitive(title, peer)
-      // The language asks for these and cannot wait for an answer.
-      if (key === "toString" || key === "toJSON") return shown
+      // JavaScript calls these synchronously, so the peer cannot be asked.
+      if (key === "toString" || key === "toJSON") return describe
       if (typeof key === "symbol") return undefined
-      // Host code passes callbacks on by these, as event emitters do.
+      // Host code such as event emitters calls callbacks through these methods.
       if (object.isCallable && path.length === 0 && functionMethods.has(key))
         return Reflect.get(Function.prototype, key)
       if (key === "then")
         return path.length === 0 ? undefined : thenOf(() => askPeer(object, () => peer.get(object, path)))
-      // A path from a handle keeps the handle alive, and so the peer's object.
+      // A path holds its handle, so that the peer's object is not released.
       return createPeerHandle(object, [...path, key], root ?? proxy)
     },
     set(_target, key, value) {
@@ -167,8 +167,8 @@ function createPeerHandle(object: PeerObject, path: readonly string[], root?: ob
   return proxy
 }
 
-/** Calls into the peer. A failure that host code does not await belongs to the cell the host works for, or is a warning
- *  when no cell is running. */
+/** Calls into the peer. If host code does not await a failure, the calling cell fails. If no cell is running, the
+ *  failure is printed as a warning. */
 function callPeer(object: PeerObject, title: string, call: () => Promise<unknown>): Promise<unknown> {
   const caller = currentCaller.getStore()
   return reportIfUnawaited(askPeer(object, call), title, caller, {

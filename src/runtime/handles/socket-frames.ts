@@ -1,3 +1,4 @@
+// Sends and receives frames over a socket, with limits on what the other side may send.
 import type { Socket } from "node:net"
 import { getHeapStatistics } from "node:v8"
 import type { Json } from "../../core/json.ts"
@@ -5,21 +6,20 @@ import { estimateJsonCost, type JsonCost } from "./codec/json-cost.ts"
 import { type Frame, type FrameHandlers, type FrameLink, isRecord, type WireObject } from "./wire.ts"
 
 export interface FrameLimits {
-  /** The longest frame accepted from the other side. */
+  /** The largest frame accepted from the other side. */
   maxBytes: number
-  /** The longest frame that the other side accepts. */
+  /** The largest frame that the other side accepts. */
   maxSent: number
-  /** How deep the JSON of an accepted frame may be nested. */
+  /** The maximum nesting depth of an accepted frame's JSON. */
   maxDepth: number
-  /** The most heap that the JSON of one accepted frame may take. Default: half of this process's heap. */
+  /** How much heap the JSON of one accepted frame may take. Default: half of this process's heap. */
   maxHeapBytes?: number | undefined
-  /** While the other side has left more than this unread, nothing is read from it. Only one end may have a limit: two
-   *  ends that wait for each other would wait for ever. Default: no limit. */
+  /** While more sent bytes than this are unread, nothing is read from the other side. Only one end may have this limit:
+   *  with two, both ends could wait for each other for ever. Default: no limit. */
   maxUnread?: number | undefined
 }
 
-/** Frames over a socket. They are taken in small groups, so that what a group causes to be sent counts as unread before
- *  the next. */
+/** Frames are handled in small groups. The answers to one group count as unread before the next group is handled. */
 export function createSocketLink(socket: Socket, limits: FrameLimits): FrameLink {
   let handlers: FrameHandlers | undefined
   let ended = false
@@ -32,22 +32,22 @@ export function createSocketLink(socket: Socket, limits: FrameLimits): FrameLink
   }
 
   const { maxUnread = Number.POSITIVE_INFINITY } = limits
-  let taken = 0
-  let waits = false
-  let take = (_chunk: Buffer): void => {}
+  let handledInGroup = 0
+  let isWaiting = false
+  let handleChunk = (_chunk: Buffer): void => {}
 
-  const wait = () => {
-    if (waits) return
-    waits = true
+  const pauseReading = () => {
+    if (isWaiting) return
+    isWaiting = true
     socket.pause()
-    setImmediate(goOn)
+    setImmediate(resumeReading)
   }
-  const goOn = () => {
+  const resumeReading = () => {
     if (ended) return
-    if (socket.writableLength > maxUnread) return void socket.once("drain", goOn)
-    waits = false
+    if (socket.writableLength > maxUnread) return void socket.once("drain", resumeReading)
+    isWaiting = false
     socket.resume()
-    take(Buffer.alloc(0))
+    handleChunk(Buffer.alloc(0))
   }
 
   return {
@@ -57,20 +57,20 @@ export function createSocketLink(socket: Socket, limits: FrameLimits): FrameLink
       socket.cork()
       for (const part of parts) socket.write(part)
       socket.uncork()
-      if (socket.writableLength > maxUnread) wait()
+      if (socket.writableLength > maxUnread) pauseReading()
     },
     listen(given) {
       handlers = given
       const read = createFrameReader(limits, given.onFrame, () => {
-        if (++taken >= framesPerGroup) wait()
-        return waits
+        if (++handledInGroup >= framesPerGroup) pauseReading()
+        return isWaiting
       })
-      take = (chunk) => {
-        taken = 0
+      handleChunk = (chunk) => {
+        handledInGroup = 0
         const problem = ended ? undefined : read(chunk)
         if (problem !== undefined) end(problem)
       }
-      socket.on("data", (chunk: Buffer) => take(chunk))
+      socket.on("data", (chunk: Buffer) => handleChunk(chunk))
       socket.on("error", () => end())
       socket.on("close", () => end())
     },
@@ -81,16 +81,16 @@ export function createSocketLink(socket: Socket, limits: FrameLimits): FrameLink
 
 const framesPerGroup = 16
 
-/** For the host: a peer that asks and never reads the answers must not fill the host's memory. */
+/** The host's limit: a peer that never reads its answers must not fill the host's memory. */
 export const maxHostUnreadBytes = 16 * 1024 * 1024
 
-// Length of the rest, special flag, length of the JSON, number of buffers. The length of each buffer follows, then the
-// JSON, then the buffers.
+// The head: length of the rest, special flag, length of the JSON, number of buffers. After it come the length of each
+// buffer, the JSON and the buffers.
 const headLength = 13
 const lengthBytes = 4
 const maxBuffers = 2 ** 20
 
-/** The bytes of a frame, in the parts to write. */
+/** Returns the bytes of a frame as a list of parts to write. */
 export function encodeFrame({ message, buffers, special }: Frame, maxSent: number): Uint8Array[] {
   const json = Buffer.from(stringifyWire(message))
   const head = Buffer.allocUnsafe(headLength + 4 * buffers.length)
@@ -104,8 +104,8 @@ export function encodeFrame({ message, buffers, special }: Frame, maxSent: numbe
   return json.length < 16_384 ? [Buffer.concat([head, json]), ...buffers] : [head, json, ...buffers]
 }
 
-/** The JSON of a message. Generated code in a child may have given all objects or arrays a `toJSON`, which must not change
- *  what is sent. */
+/** Returns the JSON of a message. Generated code in a child may add `toJSON` to all objects or arrays; that must not
+ *  change the sent message. */
 export function stringifyWire(json: Json): string {
   if (!("toJSON" in Object.prototype) && !("toJSON" in Array.prototype)) return JSON.stringify(json)
   if (typeof json !== "object" || json === null) return JSON.stringify(json)
@@ -118,12 +118,13 @@ function tooLongMessage(length: number, most: number): string {
   return `${length} bytes cannot cross at once, ${most} can. Take a part of it, or raise \`limits.messageBytes\`.`
 }
 
-/** Takes chunks and calls `onFrame` for each whole frame; returns what was wrong with the bytes, if anything was. When
- *  `rests` answers true after a frame, the frames behind it wait for the next chunk, which may be empty. */
+/** Returns a function that takes chunks, calls `onFrame` for each whole frame and returns a description of
+ *  invalid bytes. If `isPaused` returns true after a frame, the following frames wait for the next chunk, which
+ *  may be empty. */
 export function createFrameReader(
   limits: FrameLimits,
   onFrame: (frame: Frame) => void,
-  rests: () => boolean = () => false,
+  isPaused: () => boolean = () => false,
 ): (chunk: Buffer) => string | undefined {
   let chunks: Buffer[] = []
   let length = 0
@@ -134,7 +135,7 @@ export function createFrameReader(
     else addSmall(chunks, chunk)
     length += chunk.length
     while (length >= needed) {
-      // Joined only when a whole frame is there, so a large one is copied once.
+      // Chunks are joined once the whole frame has arrived, so that a large frame is copied once.
       const data = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)
       chunks = [data]
       const end = 4 + data.readUInt32LE(0)
@@ -153,17 +154,17 @@ export function createFrameReader(
       } catch {
         return "a message that makes no sense"
       }
-      if (rests()) return undefined
+      if (isPaused()) return undefined
     }
     return undefined
   }
 }
 
-// A frame that arrives byte by byte must not take a Buffer of a hundred bytes for each.
+// If a frame arrives byte by byte, one Buffer object per byte would take a hundred times its size.
 const smallChunk = 4096
 const fewChunks = 64
 
-/** Appends small chunks to a list by joining those that follow each other. */
+/** Appends small chunks to a list and joins consecutive ones. */
 function createSmallChunkJoiner(): (chunks: Buffer[], chunk: Buffer) => void {
   let slab = Buffer.alloc(0)
   let start = 0
@@ -183,7 +184,7 @@ function createSmallChunkJoiner(): (chunks: Buffer[], chunk: Buffer) => void {
   }
 }
 
-/** A frame behind its length, or what is wrong with it. */
+/** Parses a frame without its length. Returns a description if the frame is invalid. */
 function parseFrame(bytes: Buffer, limits: FrameLimits): Frame | string {
   const start = headLength - 4
   const length = bytes.readUInt32LE(1)
@@ -193,7 +194,7 @@ function parseFrame(bytes: Buffer, limits: FrameLimits): Frame | string {
   const text = bytes.subarray(jsonEnd - length, jsonEnd)
   const { maxHeapBytes = maxMessageHeapBytes() } = limits
   const cost = costOf(text, limits.maxDepth)
-  // A message with tagged values is copied when it is decoded.
+  // Decoding a message with tagged values copies it.
   const copies = bytes[0] === 1 ? 2 : 1
   const left = maxHeapBytes - copies * cost.heapBytes - count * bufferBytes
   if (cost.depth > limits.maxDepth + envelopeDepth) return "a value that is nested too deeply"
@@ -211,18 +212,18 @@ function parseFrame(bytes: Buffer, limits: FrameLimits): Frame | string {
   return { message, buffers, special: bytes[0] === 1, size: bytes.length, maxHeapBytes: left }
 }
 
-/** Short texts cost little whatever they contain. */
+/** Short texts are not scanned: they cost little, whatever they contain. */
 function costOf(text: Uint8Array, maxDepth: number): JsonCost {
   return text.length <= maxDepth ? { heapBytes: 0, depth: 0 } : estimateJsonCost(text)
 }
 
-// What a view of a buffer takes.
+// The heap that one view of a buffer takes.
 const bufferBytes = 160
 
-// The message around a value, and the tags of nested Maps and Sets.
+// The levels of the message around a value, and of the tags of nested Maps and Sets.
 const envelopeDepth = 8
 
-/** The heap that one message may take in this process. */
+/** Returns how much heap one message may take in this process. */
 export function maxMessageHeapBytes(): number {
   heapLimit ??= getHeapStatistics().heap_size_limit
   return heapLimit / 2

@@ -1,23 +1,22 @@
+// The wire format of live handles: frames, tagged values, and checks of untrusted messages. A frame is a JSON message
+// plus buffers. If a frame is flagged `special`, objects with the key "$" are tagged values; each codec lists its tags.
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
-
-// The wire format of live handles. A frame is a JSON message plus buffers. In a frame that is flagged `special`, an object
-// with the key "$" is a tagged value; see the codecs for the tags of each language.
 
 export type WireObject = { [key: string]: Json }
 
 export interface Frame {
   message: WireObject
   buffers: readonly Uint8Array[]
-  /** Whether the message contains tagged values. */
+  /** True if the message contains tagged values. */
   special: boolean
-  /** How many bytes a received frame had. */
+  /** The size of a received frame in bytes. */
   size?: number | undefined
-  /** The heap that values of a received frame may still take besides its JSON. Default: half of this process's heap. */
+  /** How much heap the decoded values of a received frame may take besides its JSON. Default: half of the heap. */
   maxHeapBytes?: number | undefined
 }
 
-/** A value as it travels: JSON, the buffers it refers to by number, and whether the JSON contains tagged values. */
+/** An encoded value: JSON, the buffers it refers to by number, and whether the JSON contains tagged values. */
 export interface EncodedValue {
   json: Json
   buffers: Uint8Array[]
@@ -26,48 +25,49 @@ export interface EncodedValue {
 
 /** Sends and receives whole frames. */
 export interface FrameLink {
-  /** Throws a `RangeError` for a frame that the other side would not accept. */
+  /** Throws a `RangeError` if the frame is larger than the other side accepts. */
   send(frame: Frame): void
-  /** Called once per connection, before the first frame arrives. */
+  /** Call it once per connection, before the first frame arrives. */
   listen(handlers: FrameHandlers): void
-  /** Whether an open link keeps this process alive. */
+  /** Sets whether the open link keeps this process alive. */
   keepProcessAlive(alive: boolean): void
   close(): void
 }
 
 export interface FrameHandlers {
   onFrame(frame: Frame): void
-  /** Called once: the other side is gone, or it sent bytes that are no frame (`problem` says which). */
+  /** Called once, when the other side is gone. `problem` is set if it sent bytes that are not a frame. */
   onEnd(problem?: string): void
 }
 
-/** How a codec represents objects and functions that are not copied. */
+/** Turns objects and functions that are not copied into tagged values. */
 export interface EncodeReferences {
-  /** The tagged value for an object or function with behaviour; throws `CannotCross` when it cannot leave. `owner`: the
-   *  plain object whose method a function is, where such objects are copied. */
+  /** Returns the tagged value for an object or function with behaviour. Throws `CannotCross` if it cannot be sent.
+   *  `owner`: the plain object that has the function as a method, if such objects are copied. */
   reference(value: object, where: string, owner?: object): WireObject
-  /** Whether a value is a handle of this side; handles are Proxies and must not be inspected. */
+  /** Returns true for a handle of this side. Handles are Proxies and must not be inspected. */
   isHandle(value: object): boolean
-  /** Whether a plain object with methods is copied, and its methods cross one by one. Default: it crosses by reference. */
+  /** If true, a plain object with methods is copied and its methods are sent as references. Default: false, the object
+   *  is sent as a reference. */
   copiesMethods?: boolean | undefined
 }
 
-/** How a codec finds the objects and functions that tagged values refer to. */
+/** Finds the objects and functions that tagged values refer to. */
 export interface DecodeReferences {
   hostObject(tagged: WireObject): unknown
-  /** `of` of the tagged value is the owner, `name` the method. */
+  /** `of` in the tagged value is the owner, `name` the method. */
   hostMethod(tagged: WireObject): unknown
   peerObject(tagged: WireObject): unknown
 }
 
-/** A language's representation of values. `encode` with an empty name takes the body of a message: an object of ours
+/** Encodes values for one language. If the name is empty, `encode` takes the body of a message: an object of our own
  *  whose members are values. */
 export interface WireCodec {
   encode(value: unknown, name: string, references: EncodeReferences): EncodedValue
   decode(json: Json, frame: FrameContents, references: DecodeReferences): unknown
 }
 
-/** What values need of the frame that they came in. */
+/** The parts of a frame that decoding its values needs. */
 export type FrameContents = Pick<Frame, "buffers" | "special" | "maxHeapBytes">
 
 /** A value cannot be sent to the other process. */
@@ -75,7 +75,7 @@ export class CannotCross extends TypeError {
   override name = "CannotCross"
 }
 
-/** The peer sent something that our own code never sends. The peer is ended. */
+/** The peer sent a message that our own code never sends. The host then ends the peer. */
 export class ForgedMessage extends AgentError {
   override name = "Forged"
   readonly #mark = true
@@ -84,7 +84,7 @@ export class ForgedMessage extends AgentError {
     super(what, { code: "forged" })
   }
 
-  /** Unlike `instanceof`, this runs no code of the value that was thrown. */
+  /** Unlike `instanceof`, this runs no code of the thrown value. */
   static is(thrown: unknown): thrown is ForgedMessage {
     return typeof thrown === "object" && thrown !== null && #mark in thrown
   }
@@ -98,8 +98,8 @@ export function isObject(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function"
 }
 
-/** Names under which the language itself calls a function: to await a value, to write JSON, to convert to a primitive.
- *  A peer's function must not be called unasked. */
+/** Members that JavaScript itself calls: to await a value, to write JSON, to convert to a primitive. The host must not
+ *  call a peer's function in this way. */
 const calledImplicitly: ReadonlySet<string> = new Set(["then", "toJSON", "toString", "valueOf"])
 
 export function isCalledImplicitly(key: string): boolean {
@@ -113,14 +113,14 @@ export function refuseImplicitCall(key: string, value: unknown): void {
   )
 }
 
-/** `order.items[3]["a b"]`: a path as a program would write it. */
+/** Appends a member to an expression, for example `order.items[3]["a b"]`. */
 export function appendMember(where: string, key: string): string {
   if (/^[A-Za-z_$][\w$]*$/.test(key)) return `${where}.${key}`
   if (/^(?:0|[1-9]\d*)$/.test(key)) return `${where}[${key}]`
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? `${where}.${key}` : `${where}[${JSON.stringify(key)}]`
 }
 
-// Readers of untrusted messages. They test the type and never convert: a conversion would call methods of the value.
+// Checks of untrusted messages. They test the type and never convert: a conversion would call methods of the value.
 
 export function expectText(value: unknown): string {
   if (typeof value !== "string") throw new ForgedMessage("a message with something else where a text belongs")

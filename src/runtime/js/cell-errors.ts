@@ -1,9 +1,12 @@
+// Errors of cells as the model sees them: message, position in the cell's source, and a stack without frames of Node
+// and Karst.
 import { fileURLToPath } from "node:url"
 import { types } from "node:util"
 import type { ActionError } from "../../core/event.ts"
+import type { Position } from "../compiler/text-positions.ts"
 import { inspectShort } from "../preview.ts"
 
-/** What a program threw, as the model sees it: where in this cell's own text, and only the frames that say something. */
+/** Describes a thrown value: message, position in this cell, and the relevant frames. */
 export function describeThrown(thrown: unknown, filename: string): ActionError & { stack?: string | undefined } {
   const message = formatThrown(thrown)
   const frames = usefulFrames(stackOf(thrown))
@@ -15,14 +18,14 @@ export function describeThrown(thrown: unknown, filename: string): ActionError &
   }
 }
 
-/** What nobody caught, as Node would print it. */
+/** An uncaught error as Node would print it. */
 export function formatUncaught(thrown: unknown): string {
   const message = formatThrown(thrown)
   const title = isError(thrown) ? `Uncaught ${message}` : message
   return cleanStackText([title, ...usefulFrames(stackOf(thrown))].join("\n"))
 }
 
-/** Where in a cell an error was made or passed through. */
+/** The position in a cell where an error was created or passed through. */
 export function positionInCell(filename: string, error: unknown): Position | undefined {
   for (const line of stackOf(error)) {
     const frame = cellFrame.exec(line)
@@ -31,21 +34,20 @@ export function positionInCell(filename: string, error: unknown): Position | und
   return undefined
 }
 
-/** Remembers of an error that came from where the stack says nothing of the cell which cell asked for it, and where. The
- *  error itself is its maker's, and stays as it is. */
+/** Records which cell made the call that failed, for errors whose stack has no frame of it. The error itself stays
+ *  unchanged. */
 export function recordCallingCell(error: unknown, calledAt: Error): unknown {
   const frames = cellFrames(calledAt)
   if (isError(error) && frames.length > 0) callerFrames.set(error, frames)
   return error
 }
 
-/** The frames of cells in the stack of an error. */
 export function cellFrames(error: Error): string[] {
   return framesOf(error).filter((frame) => frame.includes(cellFilePrefix))
 }
 
-/** Lets stacks that go through a cell show positions in its own text. Only the newest cells are remembered: of older
- *  ones a stack shows the line, which is right anyway, without the column, which is not. */
+/** Lets stacks show positions in a cell's source. Only the newest cells are stored: for older ones a stack shows the
+ *  line, which is right anyway, without the column. */
 export function registerCellLocator(filename: string, locate: (at: Position) => Position): void {
   const oldest = recentCells[nextRecentSlot]
   if (oldest !== undefined) locators.delete(oldest)
@@ -54,13 +56,13 @@ export function registerCellLocator(filename: string, locate: (at: Position) => 
   nextRecentSlot = (nextRecentSlot + 1) % maxRecentCells
 }
 
-/** `Name: message`, with causes and parts where there are any; what is no error as the console would show it. */
+/** `Name: message`, with causes and sub-errors; a thrown value that is not an error as the console shows it. */
 export function formatThrown(thrown: unknown): string {
   if (!isError(thrown)) return `Uncaught ${inspectShort(thrown)}`
   return errorLines(thrown, 0).join("\n").slice(0, maxMessageLength)
 }
 
-/** Text without the frames of Node and Karst, and with cells called as people know them. */
+/** Removes frames of Node and Karst, and shows cells as `cell-n.ts` with positions in their source. */
 export function cleanStackText(text: string): string {
   if (!text.includes(" at ") && !text.includes(cellFilePrefix)) return text
   return text
@@ -76,35 +78,30 @@ export function cleanStackText(text: string): string {
     .replaceAll(cellNames, "$1")
 }
 
-/** What the stack calls the nth cell of a runtime: unique in the process, while people only see `cell-n.ts`. */
+/** The file name of a cell in stacks: unique in the process; people only see `cell-n.ts`. */
 export function cellFilename(runtime: number, cell: number): string {
   return `${cellFilePrefix}${runtime}/cell-${cell}.ts`
 }
 
-interface Position {
-  line: number
-  column: number
-}
-
 const locators = new Map<string, (at: Position) => Position>()
-// The names of the newest cells, in a circle.
+// The newest cells, as a ring buffer.
 const recentCells: string[] = []
 let nextRecentSlot = 0
 const callerFrames = new WeakMap<Error, string[]>()
 const maxRecentCells = 64
 const cellFilePrefix = "karst:"
 const cellFramePositions = /(karst:\d+\/(cell-\d+\.ts)):(\d+):(\d+)/g
-// What a cell evaluates itself comes from somewhere in the cell.
+// Code that a cell evaluates has no position in the cell.
 const cellNames = /karst:\d+\/(cell-\d+\.ts)/g
-// What is a name to a cell is a property to the engine.
+// Names of the cell are properties of `$$scope` for the engine.
 const scopeFrames = /(?<=\bat (?:async )?)\$\$scope\./g
-// A function of a cell that has no name is called by how the cell was compiled, which says nothing.
+// The engine shows an unnamed function of a cell as `eval`.
 const namelessFrames = /\beval \((karst:\d+\/cell-\d+\.ts:\d+:\d+)\)/g
 const cellFrame = new RegExp(cellFramePositions, "")
 const frameStart = /^\s+at /
 const nodeFrame = /node:internal\/|node:diagnostics_channel|at new Promise \(<anonymous>\)$/
 const karstRoot = new URL("../../", import.meta.url)
-// A frame names its file by a URL, and by a path where our modules are bundled.
+// A frame names its file by a URL, or by a path if our modules are bundled.
 const karstRoots = [karstRoot.href, fileURLToPath(karstRoot)]
 const maxMessageLength = 10_000
 const shownParts = ["0", "1", "2", "3", "4"]
@@ -114,11 +111,11 @@ function errorLines(error: unknown, depth: number): string[] {
   const errors = readSafely(error, "errors")
   const parts: unknown[] = Array.isArray(errors) ? shownParts.map((key) => readSafely(errors, key)) : []
   parts.push(readSafely(error, "cause"))
-  // A cause may lead back to itself.
-  const below = depth < 4 ? parts.flatMap((part) => (part === undefined ? [] : errorLines(part, depth + 1))) : []
+  // Limited, because causes may form a cycle.
+  const nested = depth < 4 ? parts.flatMap((part) => (part === undefined ? [] : errorLines(part, depth + 1))) : []
   return [
     `${nameOf(error)}: ${textOf(readSafely(error, "message"))}`,
-    ...below.map((line, at) => (at === 0 ? `  because of ${line}` : `  ${line}`)),
+    ...nested.map((line, at) => (at === 0 ? `  because of ${line}` : `  ${line}`)),
   ]
 }
 
@@ -126,19 +123,19 @@ function isInternalFrame(line: string): boolean {
   return frameStart.test(line) && (karstRoots.some((root) => line.includes(root)) || nodeFrame.test(line))
 }
 
-// Below the last frame of a cell are its callers, who do not concern it.
+// Frames below the last one of a cell belong to the host that ran it.
 function usefulFrames(frames: string[]): string[] {
   const last = frames.findLastIndex((frame) => frame.includes(cellFilePrefix))
   const above = last === -1 ? frames : frames.slice(0, last + 1)
   return above.filter((frame) => !isInternalFrame(frame))
 }
 
-/** The frames of an error, and below them those of the cell that asked for what failed. */
+/** The frames of an error, followed by those of the cell that made the failed call. */
 function stackOf(thrown: unknown): string[] {
-  const own = framesOf(thrown)
-  const asked = (isError(thrown) && callerFrames.get(thrown)) || []
-  const [, cell] = cellFrame.exec(asked[0] ?? "") ?? []
-  return cell !== undefined && own.some((frame) => frame.includes(cell)) ? own : [...own, ...asked]
+  const ownFrames = framesOf(thrown)
+  const callers = (isError(thrown) && callerFrames.get(thrown)) || []
+  const [, cell] = cellFrame.exec(callers[0] ?? "") ?? []
+  return cell !== undefined && ownFrames.some((frame) => frame.includes(cell)) ? ownFrames : [...ownFrames, ...callers]
 }
 
 function framesOf(thrown: unknown): string[] {
@@ -154,7 +151,7 @@ function isError(thrown: unknown): thrown is Error {
   }
 }
 
-// What a program throws is its own making: reading it may run code, and that code may throw.
+// Reading a thrown value may run its code, which may throw.
 function readSafely(error: object, key: string): unknown {
   try {
     return Reflect.get(error, key)

@@ -1,34 +1,38 @@
+// Schedules the cells of a runtime, and operations that need the namespace for themselves: one at a time. A cell that
+// is started from within a running cell does not wait, because the running cell may wait for it.
 import { ConfigError } from "../../core/errors.ts"
 import { createCellQueue } from "../cell-queue.ts"
 import type { CellExecution } from "../runtime.ts"
 import { notStartedExecution } from "./execute-cell.ts"
 import { cellStorage, type RunningCell, type SharedCellState } from "./running-cell.ts"
 
-/** Whose turn it is in a runtime: cells, and what wants the namespace for itself, one at a time. A cell under way may wait
- *  for what it started, also through a leftover, and so never keeps it waiting. */
 export interface CellScheduler {
-  /** Runs a cell in its turn, with the cell it was started from. One that is aborted before is not started. */
+  /** Runs a cell when it is next; `parent` is the cell that started it. A cell that is aborted before is not
+   *  started. */
   runCell(
     run: (parent: RunningCell | undefined) => Promise<CellExecution>,
     signal: AbortSignal | undefined,
   ): Promise<CellExecution>
-  /** Does something in its turn. */
-  runExclusive<T>(use: string, job: () => Promise<T>): Promise<T>
-  /** Throws when a cell under way asks for what would take the names from under it. */
-  refuseInsideCell(use: string): void
-  /** Sends everybody who waits home. */
+  /** Runs an operation when it is next. `use` names it in errors. */
+  runExclusive<T>(operation: string, job: () => Promise<T>): Promise<T>
+  /** Throws if a running cell calls an operation that would replace its namespace. */
+  refuseInsideCell(operation: string): void
+  /** Rejects everything that waits. */
   rejectWaiting(error: Error): void
 }
 
-/** `open` throws when the runtime is closed, and says for what. */
-export function createCellScheduler(shared: SharedCellState, open: (use: string) => unknown): CellScheduler {
+/** `open` throws an error that names the operation if the runtime is closed. */
+export function createCellScheduler(
+  shared: SharedCellState,
+  requireOpen: (operation: string) => unknown,
+): CellScheduler {
   const queue = createCellQueue()
-  const isWithin = () => queue.busy && cellStorage.getStore()?.belongsToRuntime(shared) === true
+  const isInsideCell = () => queue.busy && cellStorage.getStore()?.belongsToRuntime(shared) === true
   return {
     async runCell(run, signal) {
-      open("execute()")
+      requireOpen("execute()")
       const parent = cellStorage.getStore()
-      if (isWithin()) return run(parent)
+      if (isInsideCell()) return run(parent)
       let started = false
       const start = () => {
         started = true
@@ -41,17 +45,19 @@ export function createCellScheduler(shared: SharedCellState, open: (use: string)
         return notStartedExecution("The cell was aborted before its turn came.")
       }
     },
-    async runExclusive(use, job) {
-      if (isWithin()) return job()
+    async runExclusive(operation, job) {
+      if (isInsideCell()) return job()
       return queue.enter(job).catch((error: unknown) => {
-        // Sent home from the queue: told by its own name.
-        open(use)
+        // If the runtime was closed, throw the error with this operation's name.
+        requireOpen(operation)
         throw error
       })
     },
-    refuseInsideCell(use) {
-      if (!isWithin()) return
-      throw new ConfigError(`${use} would take the names from under the cell that calls it. Call it when it has ended.`)
+    refuseInsideCell(operation) {
+      if (!isInsideCell()) return
+      throw new ConfigError(
+        `${operation} would take the names from under the cell that calls it. Call it when it has ended.`,
+      )
     },
     rejectWaiting: (error) => queue.refuse(error),
   }

@@ -1,3 +1,4 @@
+// Runs one cell: parse, check rules and types, compile, run, and build the execution result.
 import { setImmediate } from "node:timers/promises"
 import { type Ambient, type CompiledCell, compileCell, type LoopGuard } from "../compiler/compile-cell.ts"
 import { CellSyntaxError, parseCell } from "../compiler/parse-cell.ts"
@@ -13,56 +14,55 @@ import { unwrapObjectProxy } from "./proxies/function-proxy.ts"
 import { CellStopped, cellStorage, type RunningCell } from "./running-cell.ts"
 import type { CellRefusal, Transaction } from "./transaction.ts"
 
-/** Where a cell runs. */
+/** What the cells of a runtime run in. */
 export interface CellContext {
   namespace: Namespace
   ambient: Ambient
   ambientNames: ReadonlySet<string>
   guard: LoopGuard
   rules: readonly Rule[]
-  /** Whether the compiler puts checks around conditions and equalities. */
-  checksValues?: boolean | undefined
+  /** Whether the compiler adds checks of values that may be remote. */
+  checkRemoteValues?: boolean | undefined
 }
 
-/** Runs one cell from its text to its execution: parse, check the rules and the types, compile, run. Whatever happens in
- *  the cell is in the result; this rejects only for what is wrong with Karst itself. */
+/** Everything that happens in the cell is part of the result; this rejects only for errors of Karst itself. */
 export async function executeCell(
   code: string,
   filename: string,
   cell: RunningCell,
-  place: CellContext,
-  gate?: CellTypeGate,
+  context: CellContext,
+  typeGate?: CellTypeGate,
   transaction?: Transaction,
 ): Promise<CellExecution> {
   const startedAt = performance.now()
-  const prepared = prepareCell(code, filename, place, gate)
-  const { scope } = place.namespace
+  const prepared = prepareCell(code, filename, context, typeGate)
+  const { scope } = context.namespace
   const outcome = await new Promise<Outcome>((resolve) => {
     cell.begin((reason) => resolve({ stopped: reason }))
     if (cell.stopped) return
     if ("error" in prepared) return resolve(prepared)
-    place.namespace.markMentionedObjectsUsed(prepared.mentions)
-    // Not `resolve(promise)`: that would wait for the cell even when it is stopped.
+    context.namespace.markMentionedObjectsUsed(prepared.mentions)
     transaction?.begin(prepared)
-    cellStorage.run(cell, () => runPreparedCell(prepared, cell, place, transaction)).then(resolve)
+    // Not `resolve(promise)`: that would wait for the cell even if it is stopped.
+    cellStorage.run(cell, () => runPreparedCell(prepared, cell, context, transaction)).then(resolve)
   })
   cell.end()
   const notRolledBack = "value" in outcome ? undefined : transaction?.rollBack()
   const compiled = "error" in prepared || notRolledBack ? undefined : prepared
   const { stdout, stderr, output } = cell
-  const changes = place.namespace.recordChanges(compiled, scope, "value" in outcome)
+  const changes = context.namespace.recordChanges(compiled, scope, "value" in outcome)
   const hints = cell.hints.length > 0 ? { hints: cell.hints } : undefined
-  const ran = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes, ...hints }
+  const base = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes, ...hints }
   if (!("value" in outcome)) {
-    return { ok: false, ...failureOf(outcome, filename), ...(notRolledBack && { notRolledBack }), ...ran }
+    return { ok: false, ...failureOf(outcome, filename), ...(notRolledBack && { notRolledBack }), ...base }
   }
   const value = unwrapObjectProxy(outcome.value)
-  if (value === undefined || !compiled?.hasValue) return { ok: true, value, ...ran }
+  if (value === undefined || !compiled?.hasValue) return { ok: true, value, ...base }
   const text = preview(value)
-  return { ok: true, value, preview: cleanStackText(text), ...(isPreviewCut(text) && { cut: true }), ...ran }
+  return { ok: true, value, preview: cleanStackText(text), ...(isPreviewCut(text) && { cut: true }), ...base }
 }
 
-/** The execution of a cell that was stopped before its turn came. */
+/** The execution of a cell that was aborted while it waited in the queue. */
 export function notStartedExecution(message: string): CellNotExecuted {
   const changes = { created: [], reassigned: [], removed: [] }
   return { ok: false, error: { kind: "aborted", message }, stdout: "", stderr: "", output: "", durationMs: 0, changes }
@@ -79,22 +79,22 @@ function failureOf(outcome: Failed, filename: string): Pick<CellNotExecuted, "er
 function prepareCell(
   code: string,
   filename: string,
-  place: CellContext,
-  gate?: CellTypeGate,
+  context: CellContext,
+  typeGate?: CellTypeGate,
 ): PreparedCell | CellRefusal {
   try {
     const parsed = parseCell(code)
-    const [violation, ...others] = checkRules(parsed, place.rules)
+    const [violation, ...others] = checkRules(parsed, context.rules)
     if (violation) {
       const { line, column } = violation
       return { error: { kind: "security", message: explainViolations([violation, ...others]), line, column } }
     }
-    const mistyped = gate?.check(parsed)
-    if (mistyped) return { error: mistyped }
-    const { scope, constants } = place.namespace
+    const typeError = typeGate?.check(parsed)
+    if (typeError) return { error: typeError }
+    const { scope, constants } = context.namespace
     const known = { has: (name: string) => Object.hasOwn(scope, name) }
-    const { ambientNames: ambient, checksValues } = place
-    const compiled = compileCell(parsed, { filename, known, constants, ambient, checksValues })
+    const { ambientNames: ambient, checkRemoteValues } = context
+    const compiled = compileCell(parsed, { filename, known, constants, ambient, checkRemoteValues })
     registerCellLocator(filename, compiled.locate)
     const assigned = assignedNames(parsed, compiled.declares)
     return {
@@ -113,13 +113,13 @@ function prepareCell(
 async function runPreparedCell(
   compiled: CompiledCell,
   cell: RunningCell,
-  place: CellContext,
+  context: CellContext,
   transaction: Transaction | undefined,
 ): Promise<Outcome> {
   try {
-    const value = await compiled.run(place.namespace.scope, place.ambient, place.guard)
+    const value = await compiled.run(context.namespace.scope, context.ambient, context.guard)
     if (hasOpenCalls(cell)) await waitForOpenCalls(cell)
-    // A cell that kept the event loop to its end was late all the same.
+    // A cell that blocked the event loop until its end may have missed its deadline.
     cell.throwIfStoppedOrLate()
     for (const report of cell.endReports) report()
     for (const check of cell.endChecks) check()
@@ -132,14 +132,14 @@ async function runPreparedCell(
   }
 }
 
-function hasOpenCalls({ openCalls: calls, hasFailedCall: callFailed }: RunningCell): boolean {
-  return calls.size > 0 || callFailed
+function hasOpenCalls({ openCalls, hasFailedCall }: RunningCell): boolean {
+  return openCalls.size > 0 || hasFailedCall
 }
 
-/** A cell ends when every call it started has settled, also those it forgot to await. */
+/** A cell ends when every call it started has settled, also calls that it did not await. */
 async function waitForOpenCalls(cell: RunningCell): Promise<void> {
   while (cell.openCalls.size > 0) await Promise.allSettled(cell.openCalls)
-  // The failure of a forgotten call is printed a turn later; it still belongs to this cell.
+  // The failure of a call that was not awaited is printed one event-loop turn later; it still belongs to this cell.
   await setImmediate()
 }
 

@@ -1,3 +1,4 @@
+// The implementation of `jsRuntime`, also used by the child process of processRuntime to run its cells.
 import { AgentError } from "../../core/errors.ts"
 import { ambientNames } from "../bindings/binding-names.ts"
 import type { Bindings } from "../bindings.ts"
@@ -19,13 +20,13 @@ import { CellStopped, cellStorage, RunningCell, type SharedCellState } from "./r
 import type { Transaction } from "./transaction.ts"
 import { captureCellRejections } from "./unhandled-rejections.ts"
 
-/** A runtime that has everything a runtime may have. */
+/** A runtime with all optional methods. */
 export type JsCore = Required<Omit<Runtime, "warnings" | "writable">>
 
-// What only some runtimes use, loaded at the first use. To ask for a module again costs more than a small cell.
+// Modules that only some runtimes need, loaded at first use. A repeated `import()` costs more than a small cell.
 const lazyModules: { transaction?: typeof import("./transaction.ts"); snapshot?: typeof import("../snapshot.ts") } = {}
 
-/** What a runtime in a child process adds to its cells, whose objects may be remote. */
+/** Hooks of the child process, whose cells use remote objects. */
 export interface RemoteCellHooks extends RemoteValueChecks {
   wrapCallResult: NonNullable<SharedCellState["wrapCallResult"]>
   /** Called before a cell runs. */
@@ -33,7 +34,7 @@ export interface RemoteCellHooks extends RemoteValueChecks {
   onFunctionBound: NonNullable<SharedCellState["onFunctionBound"]>
 }
 
-/** The runtime behind `jsRuntime`, with everything it needs. */
+/** `loaded` has the names of each loaded module file. */
 export function createJsRuntime(
   bindings: Bindings | undefined,
   options: JsRuntimeOptions,
@@ -41,10 +42,10 @@ export function createJsRuntime(
   remote?: RemoteCellHooks,
 ): JsCore {
   const { rules = [], cwd = process.cwd(), codecs = {} } = options
-  const number = ++runtimeCount
+  const runtimeNumber = ++runtimeCount
   let cellCount = 0
   let closed = false
-  let endWatch: (() => void) | undefined
+  let stopCapturing: (() => void) | undefined
 
   const shared: SharedCellState = {
     cells: new Set(),
@@ -63,52 +64,52 @@ export function createJsRuntime(
   const timers = createCellTimers(shared)
   const ambient = createAmbient({ shared, timers, cwd, scope: () => namespace.scope })
   const namespace = createNamespace(ambientNames, shared, codecs)
-  const place = { namespace, ambient, ambientNames, guard, rules, checksValues: remote !== undefined }
+  const context = { namespace, ambient, ambientNames, guard, rules, checkRemoteValues: remote !== undefined }
   if (bindings) namespace.inject(bindings)
 
-  const closedError = (use: string) =>
-    new AgentError(`${use} came too late: this jsRuntime is closed. Make another one with jsRuntime().`, {
+  const closedError = (operation: string) =>
+    new AgentError(`${operation} came too late: this jsRuntime is closed. Make another one with jsRuntime().`, {
       code: "closed",
     })
-  const open = (use: string) => {
-    if (closed) throw closedError(use)
+  const requireOpen = (operation: string) => {
+    if (closed) throw closedError(operation)
     return namespace
   }
 
-  let openGate: OpenCellTypeGate | undefined
-  const gateFor = async (typeGate: "hint" | "block") => {
-    const { createInProcessTypeGate: createCellGate } = await import("../type-gate/in-process-type-gate.ts")
-    open("The cell")
-    openGate ??= createCellGate(namespace, ambientNames)
-    return openGate(typeGate)
+  let typeGateOpener: OpenCellTypeGate | undefined
+  const openTypeGate = async (typeGate: "hint" | "block") => {
+    const { createInProcessTypeGate } = await import("../type-gate/in-process-type-gate.ts")
+    requireOpen("The cell")
+    typeGateOpener ??= createInProcessTypeGate(namespace, ambientNames)
+    return typeGateOpener(typeGate)
   }
 
-  // Cells that were transactions and may still be undone.
+  // Transactions that can still be undone.
   const undoable = new Set<Transaction>()
   const expireUndo = () => {
     for (const transaction of undoable) transaction.expire()
     undoable.clear()
   }
-  const transactionFor = async (cell: RunningCell, wanted: CellOptions["transaction"]) => {
+  const transactionFor = async (cell: RunningCell, requested: CellOptions["transaction"]) => {
     lazyModules.transaction ??= await import("./transaction.ts")
     const { createTransaction } = lazyModules.transaction
-    const check = typeof wanted === "object" ? () => wanted.check(runtime) : undefined
+    const check = typeof requested === "object" ? () => requested.check(runtime) : undefined
     return createTransaction(cell, namespace, check)
   }
 
   const runCell = async (code: string, parent: RunningCell | undefined, executeOptions: CellOptions) => {
-    const { typeGate = "off", transaction: wanted } = executeOptions
-    const gate = typeGate === "off" ? undefined : await gateFor(typeGate)
-    endWatch ??= captureCellRejections()
+    const { typeGate = "off", transaction: requested } = executeOptions
+    const gate = typeGate === "off" ? undefined : await openTypeGate(typeGate)
+    stopCapturing ??= captureCellRejections()
     timers.keepHostAlive(true)
-    // What the last cell left on the counter is not for this one.
-    guard.left = 0
+    guard.restart()
     const cell = new RunningCell(shared, parent, executeOptions)
     remote?.onCell(cell)
     expireUndo()
-    const transaction = wanted ? await transactionFor(cell, wanted) : undefined
+    const transaction = requested ? await transactionFor(cell, requested) : undefined
     try {
-      const execution = await executeCell(code, cellFilename(number, ++cellCount), cell, place, gate, transaction)
+      const filename = cellFilename(runtimeNumber, ++cellCount)
+      const execution = await executeCell(code, filename, cell, context, gate, transaction)
       if (transaction) undoable.add(transaction)
       const ended = transaction ? transaction.withUndo(execution) : execution
       return gate ? gate.recordExecution(ended) : ended
@@ -117,101 +118,102 @@ export function createJsRuntime(
     }
   }
 
-  // The last whole snapshot, where only changes are asked for.
-  const wholeSnapshot: { last?: FullSnapshot | undefined } = {}
-  const turns = createCellScheduler(shared, open)
-  /** Leaves behind what cells have under way in the namespace as it is. */
-  const leave = () => {
+  // The last full snapshot, the base of snapshots that contain only changes.
+  const snapshotBase: { last?: FullSnapshot | undefined } = {}
+  const scheduler = createCellScheduler(shared, requireOpen)
+  /** Ends everything that cells still have running in the current namespace. */
+  const endCells = () => {
     shared.epoch++
     shared.lateOutput.length = shared.lateOutputLength = 0
     timers.clear()
     resetAmbient(ambient)
     expireUndo()
-    wholeSnapshot.last = undefined
+    snapshotBase.last = undefined
   }
 
   const runtime: JsCore = {
     language: "typescript",
     isolation: "none",
     async inject(more) {
-      open("inject()").inject(more)
+      requireOpen("inject()").inject(more)
     },
     async load(file) {
-      open("load()")
+      requireOpen("load()")
       const known = loaded.get(file)
       if (known) return known
-      const { loadModuleBindings: moduleBindings } = await import("../bindings/module-bindings.ts")
-      // What the module starts belongs to nobody's cell.
-      const exported = await cellStorage.exit(() => moduleBindings(file))
+      const { loadModuleBindings } = await import("../bindings/module-bindings.ts")
+      // The module's own code does not belong to the calling cell.
+      const exported = await cellStorage.exit(() => loadModuleBindings(file))
       const names = loaded.get(file) ?? Object.keys(exported)
-      if (!loaded.has(file)) open("load()").inject(exported)
+      if (!loaded.has(file)) requireOpen("load()").inject(exported)
       loaded.set(file, names)
       return names
     },
     async update(values) {
-      open("update()").update(values)
+      requireOpen("update()").update(values)
     },
     async retrieve(name, schema) {
-      return validateRetrieved(name, open("retrieve()").retrieve(name), schema)
+      return validateRetrieved(name, requireOpen("retrieve()").retrieve(name), schema)
     },
     execute: (code, executeOptions = {}) =>
-      turns.runCell((parent) => runCell(code, parent, executeOptions), executeOptions.signal),
+      scheduler.runCell((parent) => runCell(code, parent, executeOptions), executeOptions.signal),
     async describe(names) {
-      const { bindingsToDescribe: described } = open("describe()")
-      const wanted = described(names)
-      return declareBindings(wanted, described(undefined), false, await describeAgentRuntimes(wanted.values()))
+      const { bindingsToDescribe } = requireOpen("describe()")
+      const shown = bindingsToDescribe(names)
+      const injected = bindingsToDescribe(undefined)
+      return declareBindings(shown, injected, false, await describeAgentRuntimes(shown.values()))
     },
     async names() {
-      return open("names()").names()
+      return requireOpen("names()").names()
     },
     async keep(prefix, value) {
-      return open("keep()").keep(prefix, value)
+      return requireOpen("keep()").keep(prefix, value)
     },
     async snapshot(limit) {
-      open("snapshot()")
+      requireOpen("snapshot()")
       lazyModules.snapshot ??= await import("../snapshot.ts")
       const { takeSnapshot } = lazyModules.snapshot
-      return turns.runExclusive("snapshot()", async () =>
-        takeSnapshot(place, {
+      return scheduler.runExclusive("snapshot()", async () =>
+        takeSnapshot(context, {
           codecs,
           maxBytes: snapshotBytes(options.maxSnapshotBytes, limit),
           since: limit?.since,
-          base: wholeSnapshot,
+          base: snapshotBase,
         }),
       )
     },
     async restore(snapshot) {
-      open("restore()")
-      turns.refuseInsideCell("restore()")
+      requireOpen("restore()")
+      scheduler.refuseInsideCell("restore()")
       const { loadSnapshot } = await import("../snapshot.ts")
-      return turns.runExclusive("restore()", () => loadSnapshot(snapshot, place, { codecs, endCells: leave }))
+      return scheduler.runExclusive("restore()", () => loadSnapshot(snapshot, context, { codecs, endCells }))
     },
     async fork() {
-      open("fork()")
-      const { takeLocalCopy: takeCopy } = await import("../snapshot.ts")
-      const copy = await turns.runExclusive("fork()", async () => takeCopy(place, codecs))
+      requireOpen("fork()")
+      const { takeLocalCopy } = await import("../snapshot.ts")
+      const copy = await scheduler.runExclusive("fork()", async () => takeLocalCopy(context, codecs))
       const other = createJsRuntime(namespace.injectedBindings(), options, new Map(loaded))
       await other.restore(copy)
       return other
     },
     async reset() {
-      open("reset()")
-      turns.refuseInsideCell("reset()")
-      await turns.runExclusive("reset()", async () => {
-        leave()
+      requireOpen("reset()")
+      scheduler.refuseInsideCell("reset()")
+      await scheduler.runExclusive("reset()", async () => {
+        endCells()
         namespace.reset()
       })
     },
     async close() {
       if (closed) return
       closed = true
-      turns.rejectWaiting(closedError("The cell"))
+      scheduler.rejectWaiting(closedError("The cell"))
       for (const cell of shared.cells)
         cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
       shared.epoch++
       timers.clear()
       expireUndo()
-      endWatch?.()
+      stopCapturing?.()
     },
     [Symbol.asyncDispose]: () => runtime.close(),
   }

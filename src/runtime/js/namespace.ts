@@ -1,3 +1,4 @@
+// The namespace of one runtime: its names, the bindings behind them, and which of them cells changed or used.
 import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
@@ -7,7 +8,8 @@ import { bindingGuardProblem } from "../bindings/method-guards.ts"
 import { createUsedObjects, injectedObjects, type UsedObjects } from "../bindings/used-objects.ts"
 import { type Binding, type Bindings, boundValue, rebind, toBinding } from "../bindings.ts"
 import type { CompiledCell, Scope } from "../compiler/compile-cell.ts"
-import { describeType, impliedTypes } from "../declare/declare-bindings.ts"
+import { impliedClasses } from "../declare/declaration-block.ts"
+import { describeType } from "../declare/inspect-value.ts"
 import { sizeOf } from "../preview.ts"
 import type { RuntimeLoss, RuntimeName } from "../runtime.ts"
 import { type CellDeclaration, type CodeOrigins, createCodeOrigins } from "../snapshot/code-origins.ts"
@@ -18,104 +20,105 @@ import { unwrapProxy } from "./proxies/function-proxy.ts"
 import type { SharedCellState } from "./running-cell.ts"
 import { addReassigned, createScopeObject, takeNameChanges } from "./scope-object.ts"
 
-/** The names of one runtime and what the host knows about them. Nothing here waits for a cell. */
+/** Names of a runtime. No method waits for a cell. */
 export interface Namespace {
-  /** The object whose properties the names are; another one after `reset`. */
+  /** The object whose properties are the names; `reset` replaces it. */
   readonly scope: Scope
   /** Names that a cell may declare again but not assign to. */
   readonly constants: ReadonlySet<string>
-  /** Where the functions and classes that cells declared came from. */
+  /** The source of functions and classes that cells declared. */
   readonly origins: CodeOrigins
   inject(bindings: Bindings): void
   update(values: Record<string, unknown>): void
   retrieve(name: string): unknown
-  /** How names are declared: all that were injected, or the given ones. */
+  /** The bindings to show in declarations: of all injected names, or of the given ones. */
   bindingsToDescribe(names: readonly string[] | undefined): ReadonlyMap<string, Binding>
   names(): RuntimeName[]
   keep(prefix: string, value: unknown): string
   reset(): void
-  /** What the host put in, and the classes of what it put in, as cells see them. */
+  /** The injected values and their implied classes, as cells see them. */
   boundValues(): Map<string, BoundValue>
-  /** What the host put in, by name. */
+  /** The injected bindings, by name. */
   readonly bindings: ReadonlyMap<string, Binding>
-  /** The objects among them that cells have used. */
+  /** The injected objects that cells have used. */
   readonly used: UsedObjects
-  /** A cell runs that mentions these names; undefined where it may reach any. It counts as using their objects. */
+  /** Called before a cell runs: marks the injected objects that it mentions as used, or all if `mentions()` is
+   *  undefined. */
   markMentionedObjectsUsed(mentions: PreparedCell["mentions"]): void
-  /** Values that cells made lead to these injected names: a cell that mentions such a value may use them. */
+  /** Cell-made values hold these injected objects: a cell that mentions any cell-made name may use them. */
   markHeldByCellValues(names: Iterable<string>): void
-  /** What the host put in, to be put into another runtime. */
+  /** The injected bindings, for another runtime. */
   injectedBindings(): Bindings
-  /** Takes names over as if cells had made them. */
-  loadCellNames(values: ReadonlyMap<string, unknown>, fixed: readonly string[]): void
-  /** What has changed in the namespace since a cell last ended, but for what the host changed. A cell that began before a
-   *  reset changed nothing of what is there now. A cell that ran to its `end` also reassigned the names to which its
-   *  top-level statements assigned an equal value. */
-  recordChanges(cell: PreparedCell | undefined, place: Scope, ended: boolean): NameChanges
-  /** The namespace as it is now, to be brought back. What the host changes meanwhile stays. */
-  takeImage(take: (scope: Scope) => UndoImage): NamespaceImage
+  /** Adds names as if cells had made them; those in `constantNames` are constants. */
+  loadCellNames(values: ReadonlyMap<string, unknown>, constantNames: readonly string[]): void
+  /** Records the end of a cell and returns what changed since the previous one ended, without the host's changes. A
+   *  cell that began before a reset changed nothing in the current namespace. A cell that ran to its end also
+   *  reassigned the names to which its top-level statements assigned an equal value. */
+  recordChanges(cell: PreparedCell | undefined, cellScope: Scope, ended: boolean): NameChanges
+  /** Takes an image of the namespace, to roll back to. Changes that the host makes later are not rolled back. */
+  takeImage(createImage: (scope: Scope) => UndoImage): NamespaceImage
 }
 
 export interface BoundValue {
   value: unknown
-  /** Whether it is data, and no function, type or agent. */
+  /** True for data; false for a function, type or agent. */
   isVariable: boolean
 }
 
-/** A cell that can run, and what the namespace wants to know about it. */
+/** A compiled cell with the facts that the namespace records about it. */
 export interface PreparedCell extends CompiledCell {
   declared: readonly CellDeclaration[]
-  /** The names of the namespace that its top-level statements declare or assign. */
+  /** The names that its top-level statements declare or assign. */
   assigned: readonly string[]
-  /** The names of the namespace that its code speaks of; undefined when it may reach any. */
+  /** The names that its code mentions; undefined if it may reach any name. */
   mentions(): readonly string[] | undefined
 }
 
 export interface NamespaceImage {
-  /** What can be reached and is not in it. */
+  /** Reachable values that the image does not cover. */
   readonly uncaptured: RuntimeLoss[]
-  /** Brings everything back and gives what could not be. */
+  /** Rolls back and returns what could not be restored. */
   restore(): RuntimeLoss[]
-  /** Forgets it. */
+  /** Discards the image. */
   drop(): void
 }
 
 export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCellState, codecs: Codecs = {}): Namespace {
   let scope = createScopeObject()
   const bindings = new Map<string, Binding>()
-  const standIns = createBindingProxies(shared)
+  const proxies = createBindingProxies(shared)
   const constants = new Set<string>()
-  // Classes of injected instances, bound as a courtesy: whatever else wants the name gets it.
+  // Classes of injected instances, bound for convenience; any other use of such a name takes precedence.
   const implied = new Map<string, unknown>()
-  // Every name with the value it had when a cell last ended: what differs afterwards, a cell has changed.
-  const settled = new Map<string, unknown>()
+  // Every name with its value when the last cell ended. A difference means that a cell changed it.
+  const lastValues = new Map<string, unknown>()
   const origins = createCodeOrigins()
   const used = createUsedObjects(codecs)
-  const held = new Set<string>()
+  const heldByCells = new Set<string>()
   const images = new Set<{ names: UndoImage; constants: Set<string> }>()
   shared.pathOf = (value) => injectedObjectPath(unwrapProxy(value) as object, bindings)
-  const maker = createNameGenerator((name) => Object.hasOwn(scope, name))
+  const nameGenerator = createNameGenerator((name) => Object.hasOwn(scope, name))
 
-  const put = (name: string, value: unknown) => {
+  const setName = (name: string, value: unknown) => {
     scope[name] = value
-    settled.set(name, value)
-    maker.markUsed(name)
+    lastValues.set(name, value)
+    nameGenerator.markUsed(name)
     for (const { names } of images) names.updateName(name, value)
   }
 
   const bind = (name: string, binding: Binding) => {
     bindings.set(name, binding)
-    put(name, standIns.get(name, binding))
-    for (const fixed of [constants, ...[...images].map((image) => image.constants)]) {
-      if (binding.kind === "variable") fixed.delete(name)
-      else fixed.add(name)
+    setName(name, proxies.get(name, binding))
+    for (const names of [constants, ...[...images].map((image) => image.constants)]) {
+      if (binding.kind === "variable") names.delete(name)
+      else names.add(name)
     }
   }
 
   const bindImplied = () => {
-    for (const [name, type] of impliedTypes(bindings)) {
+    for (const [name, type] of impliedClasses(bindings)) {
       if (Object.hasOwn(scope, name) || ambient.has(name)) continue
-      put(name, type)
+      setName(name, type)
       implied.set(name, type)
     }
   }
@@ -123,11 +126,11 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
   const isTaken = (name: string) =>
     bindings.has(name) || (Object.hasOwn(scope, name) && !(implied.has(name) && implied.get(name) === scope[name]))
 
-  // What a name is now: what the host said of it holds as long as no cell put something else in its place.
-  const current = (name: string): Binding => {
+  // The current binding of a name. The host's options apply until a cell replaces the value.
+  const currentBinding = (name: string): Binding => {
     const binding = bindings.get(name)
     const value = scope[name]
-    if (binding && Object.is(standIns.get(name, binding), value)) return binding
+    if (binding && Object.is(proxies.get(name, binding), value)) return binding
     if (binding?.kind !== "variable") return toBinding(unwrapProxy(value))
     return { ...binding, value: unwrapProxy(value), guard: undefined }
   }
@@ -135,14 +138,14 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
   const unknownName = (name: string) =>
     new ConfigError(`There is no "${name}" in the runtime. There is ${listNames(Object.keys(scope))}.`)
 
-  const updateProblem = (name: string, given: unknown): string | undefined => {
+  const updateProblem = (name: string, value: unknown): string | undefined => {
     if (!Object.hasOwn(scope, name)) return `there is no "${name}"; there is ${listNames(Object.keys(scope))}`
-    const next = toBinding(given)
+    const next = toBinding(value)
     if (isThenable(boundValue(next))) return `"${name}" would be a promise: await it first`
     const old = bindings.get(name)
-    const unguarded = old && bindingGuardProblem(rebind(old, given))
-    if (unguarded !== undefined) return `"${name}": ${unguarded}`
-    const { kind } = old ?? current(name)
+    const guardProblem = old && bindingGuardProblem(rebind(old, value))
+    if (guardProblem !== undefined) return `"${name}": ${guardProblem}`
+    const { kind } = old ?? currentBinding(name)
     if (next.kind === kind || (kind === "variable" && next.kind === "agent")) return undefined
     if (kind === "variable" && typeof scope[name] === "function") return undefined
     return `"${name}" is a ${kind} and cannot become a ${next.kind}`
@@ -152,18 +155,18 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
     scope,
     constants,
     origins,
-    inject(given) {
-      const entries = toCheckedBindings(given, isTaken)
+    inject(added) {
+      const entries = toCheckedBindings(added, isTaken)
       for (const [name, binding] of entries) bind(name, binding)
       bindImplied()
     },
     update(values) {
-      const problems = Object.entries(values).flatMap(([name, given]) => updateProblem(name, given) ?? [])
+      const problems = Object.entries(values).flatMap(([name, value]) => updateProblem(name, value) ?? [])
       if (problems.length > 0) throw new ConfigError(`Nothing was updated: ${problems.join("; ")}.`)
-      for (const [name, given] of Object.entries(values)) {
+      for (const [name, value] of Object.entries(values)) {
         const old = bindings.get(name)
-        if (old) bind(name, rebind(old, given))
-        else put(name, standIns.create(name, toBinding(given)))
+        if (old) bind(name, rebind(old, value))
+        else setName(name, proxies.create(name, toBinding(value)))
       }
       bindImplied()
     },
@@ -180,12 +183,12 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
     bindingsToDescribe(names) {
       const missing = names?.find((name) => !Object.hasOwn(scope, name))
       if (missing !== undefined) throw unknownName(missing)
-      const there = names ?? [...bindings.keys()].filter((name) => Object.hasOwn(scope, name))
-      return new Map(there.map((name) => [name, current(name)]))
+      const described = names ?? [...bindings.keys()].filter((name) => Object.hasOwn(scope, name))
+      return new Map(described.map((name) => [name, currentBinding(name)]))
     },
     names: () =>
       Object.keys(scope).map((name): RuntimeName => {
-        const binding = current(name)
+        const binding = currentBinding(name)
         const value = boundValue(binding)
         const type = binding.kind === "agent" ? "Agent" : describeType(value)
         const size = sizeOf(value)
@@ -193,18 +196,17 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
         return { name, kind: binding.kind, type, injected, ...(size !== undefined && { size }) }
       }),
     keep(prefix, value) {
-      const name = maker.createName(prefix)
-      put(name, value)
+      const name = nameGenerator.createName(prefix)
+      setName(name, value)
       return name
     },
     reset() {
       scope = namespace.scope = createScopeObject()
-      settled.clear()
+      lastValues.clear()
       constants.clear()
       implied.clear()
       images.clear()
-      // Cells from before keep their stand-ins, which lead nowhere now.
-      standIns.clear()
+      proxies.clear()
       for (const [name, binding] of bindings) bind(name, binding)
       bindImplied()
     },
@@ -212,47 +214,47 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
       const bound = new Map<string, BoundValue>()
       for (const [name, value] of implied) bound.set(name, { value, isVariable: false })
       for (const [name, binding] of bindings) {
-        bound.set(name, { value: standIns.get(name, binding), isVariable: binding.kind === "variable" })
+        bound.set(name, { value: proxies.get(name, binding), isVariable: binding.kind === "variable" })
       }
       return bound
     },
     bindings,
     used,
     markMentionedObjectsUsed(mentions) {
-      const unused = injectedObjects(bindings)
-      if (unused.length === 0) return
+      const objects = injectedObjects(bindings)
+      if (objects.length === 0) return
       const mentioned = mentions()
-      const leadsOn = mentioned?.some((name) => !bindings.has(name)) ?? true
-      for (const { name, value } of unused) {
-        if (!mentioned || mentioned.includes(name) || (leadsOn && held.has(name))) used.markUsed(value)
+      const mentionsCellNames = mentioned?.some((name) => !bindings.has(name)) ?? true
+      for (const { name, value } of objects) {
+        if (!mentioned || mentioned.includes(name) || (mentionsCellNames && heldByCells.has(name))) used.markUsed(value)
       }
     },
     markHeldByCellValues(names) {
-      for (const name of names) if (bindings.has(name)) held.add(name)
+      for (const name of names) if (bindings.has(name)) heldByCells.add(name)
     },
     injectedBindings: () => Object.fromEntries(bindings),
-    loadCellNames(values, fixed) {
+    loadCellNames(values, constantNames) {
       for (const [name, value] of values) {
-        put(name, value)
+        setName(name, value)
         constants.delete(name)
       }
-      for (const name of fixed) if (Object.hasOwn(scope, name)) constants.add(name)
+      for (const name of constantNames) if (Object.hasOwn(scope, name)) constants.add(name)
     },
-    recordChanges(cell, place, ended) {
+    recordChanges(cell, cellScope, ended) {
       for (const name of cell?.declares ?? []) constants.delete(name)
-      for (const name of cell?.constants ?? []) if (Object.hasOwn(place, name)) constants.add(name)
-      if (place !== scope) return { created: [], reassigned: [], removed: [] }
+      for (const name of cell?.constants ?? []) if (Object.hasOwn(cellScope, name)) constants.add(name)
+      if (cellScope !== scope) return { created: [], reassigned: [], removed: [] }
       origins.record(cell?.declared ?? [], scope)
-      const changes = takeNameChanges(settled, scope)
-      for (const name of changes.created) maker.markUsed(name)
+      const changes = takeNameChanges(lastValues, scope)
+      for (const name of changes.created) nameGenerator.markUsed(name)
       if (cell && ended) addReassigned(changes, cell.assigned, scope)
       for (const name of changes.removed) constants.delete(name)
       const names = used.takeNames(bindings)
       return names.length > 0 ? { ...changes, used: names } : changes
     },
-    takeImage(take) {
-      const place = scope
-      const image = { names: take(scope), constants: new Set(constants) }
+    takeImage(createImage) {
+      const imageScope = scope
+      const image = { names: createImage(scope), constants: new Set(constants) }
       images.add(image)
       const drop = () => void images.delete(image)
       return {
@@ -261,10 +263,10 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
         restore() {
           drop()
           const lost = image.names.restore()
-          if (place !== scope) return lost
+          if (imageScope !== scope) return lost
           constants.clear()
           for (const name of image.constants) constants.add(name)
-          takeNameChanges(settled, scope)
+          takeNameChanges(lastValues, scope)
           return lost
         },
       }

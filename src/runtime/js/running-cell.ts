@@ -1,3 +1,5 @@
+// The execution of one cell: its output, calls, deadline and abort signal, and the state that the cells of a runtime
+// share.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { onAbort } from "../../core/abort.ts"
 import type { ActionErrorKind } from "../../core/event.ts"
@@ -6,10 +8,10 @@ import { type Deadline, monotonicNow, startDeadline } from "../deadline.ts"
 import type { CallGate, CellOptions, CellOutput, PauseSignal, RuntimeCall } from "../runtime.ts"
 import type { CellEnv } from "./ambient/cell-env.ts"
 
-/** The cell that the code running now belongs to, also after awaits, in timers and in host functions it called. */
+/** The cell that the running code belongs to, also after awaits, in timers and in host functions that it called. */
 export const cellStorage = new AsyncLocalStorage<RunningCell>()
 
-/** What is thrown inside a cell that must not go on. */
+/** Thrown inside a cell that must stop. */
 export class CellStopped extends Error {
   override name = "CellStopped"
   readonly kind: StopKind
@@ -20,7 +22,7 @@ export class CellStopped extends Error {
     this.kind = kind
   }
 
-  /** Unlike `instanceof`, this runs nothing of what a program threw. */
+  /** Unlike `instanceof`, this runs no code of the thrown value. */
   static is(thrown: unknown): thrown is CellStopped {
     return typeof thrown === "object" && thrown !== null && #mark in thrown
   }
@@ -28,38 +30,38 @@ export class CellStopped extends Error {
 
 export type StopKind = Extract<ActionErrorKind, "timeout" | "aborted" | "memory">
 
-/** Turns values of the host into what cells may get, where they lead to guarded objects, and back. */
+/** Converts values between host and cells if they lead to guarded objects. */
 export interface GuardedValues {
   toCell(value: unknown): unknown
   toHost(value: unknown): unknown
 }
 
-/** What the cells of one runtime share. */
+/** State that the cells of one runtime share. */
 export interface SharedCellState {
-  /** Cells under way, the newest last. */
+  /** Running cells, the newest last. */
   readonly cells: Set<RunningCell>
-  /** The gate of the newest cell that had one, for calls that nobody can tell which cell they belong to. */
+  /** The gate of the newest cell that had one, for calls outside of every cell. */
   gate: CallGate | undefined
-  /** Whose gates there were, where there was one; with several such a call is refused. */
+  /** The owner of the gates so far; with several owners, a call outside of every cell is refused. */
   owner?: object | "several" | undefined
-  /** What was printed while no cell was under way; the next cell begins with it. */
+  /** Output that was printed while no cell ran; it is added to the next cell's output. */
   readonly lateOutput: CellOutput[]
   lateOutputLength: number
-  /** The names of injected objects, as calls tell them. */
+  /** The path of an injected object, for calls. */
   pathOf?: RuntimeCall["nameOf"]
-  /** Set once a runtime has guarded objects in this process. */
+  /** Set once the runtime has guarded objects in this process. */
   guardedValues?: GuardedValues | undefined
-  /** Goes up when the namespace is emptied or closed: code of cells from before must not go on. */
+  /** Increases when the namespace is reset or closed: code of earlier cells must stop. */
   epoch: number
-  /** Told of each cell that was stopped, as parts of it may still be waiting somewhere. */
+  /** Called for each stopped cell, parts of which may still wait somewhere. */
   onCellStopped(cell: RunningCell): void
-  /** Told which function cells know a function binding by. */
+  /** Called with the function that cells get for a function binding. */
   onFunctionBound?: ((call: object, cellFunction: object) => void) | undefined
-  /** Replaces the promise that a cell gets for a call of a function binding. */
+  /** Replaces the promise that a cell gets for a call. */
   wrapCallResult?: ((promise: Promise<unknown>, name: string) => Promise<unknown>) | undefined
 }
 
-/** One execution of a cell, as everything that runs because of it sees it. */
+/** One execution of a cell. */
 export class RunningCell {
   readonly shared: SharedCellState
   readonly parent: RunningCell | undefined
@@ -67,28 +69,28 @@ export class RunningCell {
   readonly gate: CallGate | undefined
   readonly owner: object
   readonly pauses: PauseSignal | undefined
-  /** Whether it, or a cell it belongs to, has a deadline. */
+  /** Whether this cell or one of its parents has a deadline. */
   readonly hasDeadline: boolean
-  /** Cells under way that this one started. */
+  /** Running cells that this one started. */
   readonly children = new Set<RunningCell>()
-  /** Calls of function bindings that have not settled. */
+  /** Calls of bindings that have not settled. */
   readonly openCalls = new Set<Promise<unknown>>()
-  /** Whether one of them failed. */
+  /** Whether a call failed. */
   hasFailedCall = false
-  /** How often function bindings were called, where somebody wants to know. */
+  /** How often each binding was called; only counted for transactions. */
   callCounts: Map<string, number> | undefined
-  /** Run when its code has ended and its calls have settled: what one of them throws fails the cell. */
+  /** Run after the code has ended and its calls have settled. A check that throws fails the cell. */
   readonly endChecks: (() => void)[] = []
-  /** Run when its code has ended, however it ended: they may add to `hints`. */
+  /** Run after the code has ended or thrown. They may add `hints`. */
   readonly endReports: (() => void)[] = []
-  /** Sentences for the result. */
+  /** Hints for the author of the cell. */
   readonly hints: string[] = []
   stdout = ""
   stderr = ""
   output = ""
-  /** What `console.group` puts before each line. */
+  /** Indentation by `console.group`. */
   groupIndent = ""
-  /** Whether its execution has a result; what still runs of it is a leftover. */
+  /** Whether the execution has its result. Code of the cell that still runs is a leftover. */
   hasEnded = false
   stopped: CellStopped | undefined
   readonly #options: CellOptions
@@ -110,7 +112,7 @@ export class RunningCell {
     this.#epoch = shared.epoch
   }
 
-  /** Takes part in the life of its runtime, its parent and its signal, until `end`. */
+  /** Registers the cell with its runtime, its parent and its signal, until `end`. */
   begin(whenStopped: (reason: CellStopped) => void): void {
     if (this.shared.lateOutput.length > 0) this.#takeLate()
     this.#whenStopped = whenStopped
@@ -146,12 +148,12 @@ export class RunningCell {
     return this.#controller.signal
   }
 
-  /** Gives the execution its result at once; the code itself stops at its next guard. */
+  /** Ends the execution at once; the code itself stops at its next guard. */
   stop(reason: CellStopped): void {
     if (this.stopped) return
     this.stopped = reason
     this.shared.onCellStopped(this)
-    // Whoever still holds a function of this cell must not call on in its name.
+    // Functions of this cell that the host still has must not call through its gate.
     if (this.gate && this.shared.gate === this.gate && this.parent?.gate !== this.gate) {
       this.shared.gate = () => Promise.reject(reason)
     }
@@ -160,13 +162,13 @@ export class RunningCell {
     this.#controller?.abort(reason)
   }
 
-  /** Throws when the code of this cell must not go on. */
+  /** Throws if the cell was stopped, or its runtime was reset or closed. */
   throwIfStopped(): void {
     if (this.stopped) throw this.stopped
     if (this.#epoch !== this.shared.epoch) throw new CellStopped("aborted", "The runtime was reset or closed.")
   }
 
-  /** The same for code that keeps the event loop, and so its timers, from running. */
+  /** Also checks the deadline, for code that blocks the event loop and so its timers. */
   throwIfStoppedOrLate(): void {
     if (!this.hasDeadline) return this.throwIfStopped()
     this.throwIfPastDeadline(monotonicNow())
@@ -195,18 +197,17 @@ export class RunningCell {
     this.#options.output?.({ stream, text })
   }
 
-  /** Takes note of a call of a function binding, for itself and the cells it belongs to. */
+  /** Counts a call of a binding, for this cell and its parents. */
   countCall(name: string): void {
     this.callCounts?.set(name, (this.callCounts.get(name) ?? 0) + 1)
     this.parent?.countCall(name)
   }
 
-  /** Whether it is a cell of that runtime, or was started by one: under way, or a leftover that a cell may wait for. */
+  /** Returns true if this cell, or one of its parents, belongs to that runtime. */
   belongsToRuntime(shared: SharedCellState): boolean {
     return this.shared === shared || (this.parent?.belongsToRuntime(shared) ?? false)
   }
 
-  // What leftovers printed while no cell was under way.
   #takeLate(): void {
     this.shared.lateOutputLength = 0
     for (const { stream, text } of this.shared.lateOutput.splice(0)) this.write(stream, text)
@@ -221,8 +222,8 @@ export class RunningCell {
   }
 }
 
-/** Prints for the cell that is running now; what a leftover of an ended cell prints goes to the cell under way, or waits
- *  for the next. */
+/** Prints for the running cell. Output of a leftover of an ended cell goes to the newest running cell, or waits for the
+ *  next one. */
 export function printForCell(shared: SharedCellState, stream: CellOutput["stream"], text: string): void {
   const cell = cellStorage.getStore()
   if (cell && !cell.hasEnded) return cell.write(stream, text)
@@ -238,12 +239,12 @@ export function printForCell(shared: SharedCellState, stream: CellOutput["stream
   })
 }
 
-/** Who a new cell belongs to: leftovers of a cell that has ended act for the one it belonged to itself. */
+/** The parent of a new cell: a leftover of an ended cell acts for that cell's parent. */
 function nearestActiveCell(cell: RunningCell | undefined): RunningCell | undefined {
   return cell?.hasEnded && !cell.stopped ? nearestActiveCell(cell.parent) : cell
 }
 
-// Whose cells those are that the host runs without saying whose.
+// The owner of cells that the host runs without an `owner`.
 const hostOwner = {}
 
 const maxOutputLength = 16_000_000

@@ -1,40 +1,41 @@
+// The object whose properties are the names of a namespace, and the detection of names that a cell changed.
 import type { NameChanges } from "../../core/event.ts"
 import type { Scope } from "../compiler/compile-cell.ts"
 
-/** An object that only knows what was put in: any other name is not defined. */
+/** An object that throws a `ReferenceError` for names that are not in it. */
 export function createScopeObject(): Scope {
-  const nothing = new Proxy(Object.create(null), {
+  const missingNames = new Proxy(Object.create(null), {
     get(_, key) {
       if (typeof key === "symbol") return undefined
       const hint = key === "require" ? ": use import" : ""
       throw new ReferenceError(`${key} is not defined${hint}`)
     },
   })
-  return Object.create(nothing)
+  return Object.create(missingNames)
 }
 
-/** Brings what is known of a scope up to date and tells what has changed. One pass over the names, and nothing is copied:
- *  this runs after every cell, however many names there are. */
-export function takeNameChanges(settled: Map<string, unknown>, scope: Scope): NameChanges {
+/** Updates the known values of a scope and returns what has changed. Runs after every cell, so it makes one pass over
+ *  the names and copies nothing. */
+export function takeNameChanges(lastValues: Map<string, unknown>, scope: Scope): NameChanges {
   const changes: NameChanges = { created: [], reassigned: [], removed: [] }
   const names = Object.keys(scope)
   for (const name of names) {
     const value = scope[name]
-    if (Object.is(settled.get(name), value) && (value !== undefined || settled.has(name))) continue
-    if (settled.has(name)) changes.reassigned.push(name)
+    if (Object.is(lastValues.get(name), value) && (value !== undefined || lastValues.has(name))) continue
+    if (lastValues.has(name)) changes.reassigned.push(name)
     else changes.created.push(name)
-    settled.set(name, value)
+    lastValues.set(name, value)
   }
-  if (settled.size === names.length) return changes
-  for (const name of settled.keys()) {
+  if (lastValues.size === names.length) return changes
+  for (const name of lastValues.keys()) {
     if (Object.hasOwn(scope, name)) continue
     changes.removed.push(name)
-    settled.delete(name)
+    lastValues.delete(name)
   }
   return changes
 }
 
-/** Adds the names that a cell assigned and whose values are the same as before. */
+/** Adds the names to which a cell assigned an equal value. */
 export function addReassigned({ created, reassigned }: NameChanges, assigned: readonly string[], scope: Scope): void {
   for (const name of assigned) {
     if (Object.hasOwn(scope, name) && !created.includes(name) && !reassigned.includes(name)) reassigned.push(name)

@@ -1,3 +1,4 @@
+// Transactions: a cell that fails, or whose check fails, is rolled back.
 import { AgentError } from "../../core/errors.ts"
 import type { CellExecution, CellNotExecuted, RuntimeLoss } from "../runtime.ts"
 import { watchBuiltInClasses } from "../snapshot/undo/built-in-classes.ts"
@@ -7,22 +8,21 @@ import type { Namespace, NamespaceImage, PreparedCell } from "./namespace.ts"
 import { CellStopped, type RunningCell } from "./running-cell.ts"
 import { findUncaptured, undoImageOptions } from "./undo-reach.ts"
 
-/** What makes a cell leave nothing behind when it fails. */
+/** The transaction of one cell. */
 export interface Transaction {
-  /** Remembers everything as it is. Comes right before the cell's first line; without it there is nothing to undo. */
-  begin(ready: PreparedCell): void
-  /** Why the cell must not stand although it ran to its end; undefined when it may. */
+  /** Takes an image of the namespace, right before the cell's first line. Without it there is nothing to undo. */
+  begin(prepared: PreparedCell): void
+  /** Calls the user's check after the cell ran to its end. Returns why the cell must be rolled back, if it must. */
   runCheck(): Promise<CellRefusal | undefined>
-  /** Puts everything back, stops what is left of the cell, and gives what could not be put back: parts of the heap, and
-   *  calls that were made. */
+  /** Rolls back and stops leftovers of the cell. Returns what could not be undone: parts of the heap, and calls. */
   rollBack(): RuntimeLoss[]
-  /** The execution of its cell, with `undo` where there is something to undo. */
+  /** The execution of the cell, with `undo` if it succeeded. */
   withUndo(execution: CellExecution): CellExecution
-  /** From now on nothing can be undone. */
+  /** Ends the time in which the cell can be undone. */
   expire(): void
 }
 
-/** Why a cell must not run, or must not stand. */
+/** Why a cell was refused or rolled back. */
 export interface CellRefusal {
   error: CellNotExecuted["error"]
   thrown?: unknown
@@ -35,27 +35,28 @@ export function createTransaction(
 ): Transaction {
   let image: NamespaceImage | undefined
   let mentions: PreparedCell["mentions"] = () => []
-  let added: () => RuntimeLoss[] = () => []
-  let ending: string | undefined
-  const called = new Map<string, number>()
-  cell.callCounts = called
+  let lostInBuiltIns: () => RuntimeLoss[] = () => []
+  let tooLate: string | undefined
+  const calls = new Map<string, number>()
+  cell.callCounts = calls
 
   const rollBack = () => {
-    // What the cell left behind, waiting for a timer or a promise, would go on as if it had succeeded.
+    // Leftovers of the cell, such as timers, would continue as if it had succeeded.
     if (image) cell.stop(new CellStopped("aborted", "The cell was rolled back."))
     const lost = image?.restore() ?? []
-    // Named is only what the cell could have changed; what the host did in a call, nobody knows.
-    const mentioned = called.size === 0 ? mentions() : undefined
-    const beyond =
+    // Report only values that the cell could have changed. If it called the host, that may be any value.
+    const mentioned = calls.size === 0 ? mentions() : undefined
+    const uncaptured =
       image && image.uncaptured.length > 0 ? (findUncaptured(mentioned, namespace) ?? image.uncaptured) : []
     image = undefined
-    return [...beyond, ...lost, ...added(), ...[...called].map(([name, count]) => callNotUndone(name, count))]
+    const notUndone = [...calls].map(([name, count]) => callNotUndone(name, count))
+    return [...uncaptured, ...lost, ...lostInBuiltIns(), ...notUndone]
   }
 
   return {
-    begin(ready) {
-      mentions = ready.mentions
-      added = watchBuiltInClasses()
+    begin(prepared) {
+      mentions = prepared.mentions
+      lostInBuiltIns = watchBuiltInClasses()
       image = namespace.takeImage((scope) => createUndoImage(scope, undoImageOptions(namespace)))
     },
     async runCheck() {
@@ -71,14 +72,14 @@ export function createTransaction(
     withUndo(execution) {
       if (!execution.ok) return execution
       const undo = async () => {
-        if (ending !== undefined) throw new AgentError(`undo() came too late: ${ending}.`, { code: "too-late" })
-        ending = "the cell was undone already"
+        if (tooLate !== undefined) throw new AgentError(`undo() came too late: ${tooLate}.`, { code: "too-late" })
+        tooLate = "the cell was undone already"
         return rollBack()
       }
       return { ...execution, undo }
     },
     expire() {
-      ending ??= "another cell has begun, or the runtime was reset or closed. Undo a cell before you run the next"
+      tooLate ??= "another cell has begun, or the runtime was reset or closed. Undo a cell before you run the next"
       image?.drop()
       image = undefined
     },

@@ -1,23 +1,24 @@
+// Finds values that a cell could have changed but that an undo image does not cover.
 import type { RuntimeLoss } from "../runtime.ts"
 import { createUndoImage, type UndoOptions } from "../snapshot/undo.ts"
 import type { Namespace } from "./namespace.ts"
 import { unwrapObjectProxy, unwrapProxy } from "./proxies/function-proxy.ts"
 
-/** What an image of a namespace does not look into. */
+/** How an image of a namespace is taken. */
 export function undoImageOptions({ origins }: Namespace): UndoOptions {
   return { skippedObjects: origins.platformModules(), proxyTarget: objectBehindProxy }
 }
 
-// A function of the host keeps nothing that is the namespace's; a guarded object is looked at behind its facade.
+// Host functions are not followed; a guarded object is captured behind its proxy.
 function objectBehindProxy(proxy: object): object | null | undefined {
   const real = unwrapObjectProxy(proxy)
   if (typeof real === "object" && real !== null && real !== proxy) return real
   return unwrapProxy(proxy) === proxy ? undefined : null
 }
 
-/** What no image holds of that which a cell could have changed that speaks of these names: it is reached from their
- *  values, and from the names that the functions among them speak of. Undefined when nobody can tell, because there is
- *  code among them whose text is not known: then it may be anything. */
+/** The uncaptured values among those that a cell could have changed that mentions these names: reachable from the
+ *  names' values, and from the names that functions among these mention. Undefined if a function's source is unknown:
+ *  then it could have changed anything. */
 export function findUncaptured(
   mentioned: readonly string[] | undefined,
   namespace: Namespace,
@@ -30,7 +31,7 @@ export function findUncaptured(
     const part = Object.fromEntries(
       [...names].filter((name) => Object.hasOwn(scope, name)).map((name) => [name, scope[name]]),
     )
-    const { uncaptured: beyond } = createUndoImage(part, {
+    const { uncaptured } = createUndoImage(part, {
       ...undoImageOptions(namespace),
       onFunction: (value) => functions.add(value),
     })
@@ -39,18 +40,18 @@ export function findUncaptured(
       const origin = typeof value === "function" ? origins.originOf(value) : undefined
       if (!origin) continue
       for (const name of origin.known) names.add(name)
-      for (const own of [value, ...methodsOf(value)]) functions.delete(own)
+      for (const covered of [value, ...methodsOf(value)]) functions.delete(covered)
     }
     if (functions.size > 0) return undefined
-    if (names.size === size) return beyond
+    if (names.size === size) return uncaptured
   }
 }
 
-/** The functions that a declaration of a class makes. */
+/** The functions that a class declaration creates. */
 function methodsOf(value: unknown): unknown[] {
-  const { prototype, ...own } = Object.getOwnPropertyDescriptors(value) as Record<string, PropertyDescriptor>
+  const { prototype, ...covered } = Object.getOwnPropertyDescriptors(value) as Record<string, PropertyDescriptor>
   const inherited = Object.getOwnPropertyDescriptors(Object(prototype?.value)) as Record<string, PropertyDescriptor>
-  return [...Object.values(own), ...Object.values(inherited)]
-    .flatMap(({ value: held, get, set }) => [held, get, set])
-    .filter((held) => typeof held === "function")
+  return [...Object.values(covered), ...Object.values(inherited)]
+    .flatMap(({ value: member, get, set }) => [member, get, set])
+    .filter((member) => typeof member === "function")
 }

@@ -1,3 +1,4 @@
+// The bindings and modules that the host injected into a process runtime. A new child is filled from this registry.
 import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
 import { isThenable, nameProblem } from "../bindings/binding-names.ts"
@@ -12,28 +13,27 @@ import { CannotCross } from "../handles/wire.ts"
 import type { Codecs } from "../snapshot/codec.ts"
 import type { LoadedModule } from "./child-modules.ts"
 
-/** What the host has injected into a runtime whose namespace is in another process: enough to fill a new process. */
 export interface BindingRegistry {
   readonly bindings: ReadonlyMap<string, Binding>
   readonly access: HostAccess
-  /** How the state of host objects is kept. */
+  /** The codecs that store the state of host objects. */
   readonly codecs: Codecs
-  /** The binding or path by which a host object is known. */
+  /** Returns the binding or path of a host object. */
   nameOf(value: object): string | undefined
-  /** The modules that the child has loaded, by file. */
+  /** The loaded modules, by file. */
   readonly modules: Map<string, LoadedModule>
-  /** Whether a name was injected, by the host or by a module that it loaded. */
+  /** Returns true if the host or a loaded module injected the name. */
   has(name: string): boolean
-  /** The bindings of a literal; throws when one of them cannot be bound. `sentAtOnce`: sending them finds the values
-   *  that cannot cross, so that they need not be tried here. */
+  /** Converts and checks new bindings; throws if one of them cannot be bound. `sentAtOnce`: the bindings are sent right
+   *  away, which finds values that cannot be encoded, so that this need not be tried here. */
   checkNew(given: Bindings, sentAtOnce?: boolean): [string, Binding][]
-  /** The same for new values of existing names, some of which cells may have made. */
+  /** Converts and checks new values of existing names. Cells may have created some of these names. */
   checkUpdates(values: Record<string, unknown>): [string, Binding][]
-  /** Registers bindings and their guards. Returns a function that undoes it. */
+  /** Registers bindings and their guards. Returns a function that reverts this. */
   register(entries: readonly [string, Binding][]): () => void
-  /** Forgets a binding whose value is gone. */
+  /** Removes a binding whose value no longer exists. */
   remove(name: string): void
-  /** After a reset: gated functions that were passed on before throw when they are called. */
+  /** Called on reset. Gated functions that were passed on before then throw when called. */
   resetFunctions(): void
 }
 
@@ -110,7 +110,7 @@ function bindingProblem(name: string, binding: Binding): string | undefined {
   return unguarded && `"${name}": ${unguarded}`
 }
 
-/** Why a value could not be sent, found when it is injected and not only when a child is started. */
+/** Returns why a value cannot be sent, so that `inject` reports it before a child is started. */
 export function crossingProblem(name: string, binding: Binding): string | undefined {
   try {
     encodeJavaScript(boundValue(binding), name, {
@@ -127,11 +127,11 @@ export function crossingProblem(name: string, binding: Binding): string | undefi
   }
 }
 
-/** The kind of a new value, where the name is of another kind and cannot take it. A variable may hold an agent or a
- *  function. */
+/** Returns the kind of a new value if the binding cannot change to that kind. A variable may become an agent, and may
+ *  hold a function if it held one before. */
 function incompatibleKind(old: Binding, given: unknown): Binding["kind"] | undefined {
   const { kind } = bindingOf(given)
   if (kind === old.kind) return undefined
-  const isKept = old.kind === "variable" && (kind === "agent" || typeof old.value === "function")
-  return isKept ? undefined : kind
+  const isAllowed = old.kind === "variable" && (kind === "agent" || typeof old.value === "function")
+  return isAllowed ? undefined : kind
 }

@@ -1,21 +1,23 @@
+// Loads module files in a child: the host asks for it, and the child injects the module's exports.
 import { existsSync, realpathSync } from "node:fs"
 import { ConfigError } from "../../core/errors.ts"
 import { isWithin } from "../../core/path-within.ts"
 import { type Bindings, isBinding, toBinding } from "../bindings.ts"
+import { isRecord } from "../handles/wire.ts"
 import type { Runtime } from "../runtime.ts"
 import type { BindingRegistry } from "./binding-registry.ts"
-import { isRecord, isStringArray } from "./child-protocol.ts"
+import { isStringArray } from "./child-protocol.ts"
 import type { ConnectedChild } from "./connected-child.ts"
 import type { ChildLaunchOptions } from "./process-launch.ts"
 
 /** The names that a module file has defined in a child. */
 export interface LoadedModule {
   names: string[]
-  /** Those that cells may have changed. */
+  /** The names that cells may have changed. */
   variables: string[]
 }
 
-/** Lets a child run a module file, and remembers it for the children to come. */
+/** Loads a module file in a child, and registers it so that later children load it too. */
 export async function loadModuleInChild(
   file: string,
   child: ConnectedChild,
@@ -31,18 +33,19 @@ export async function loadModuleInChild(
   return names
 }
 
-/** Throws for a file that the child could not read, before a child is started for it. */
+/** Throws if the child could not read the file. Called before a child is started for it. */
 export function refuseUnreadableFile(file: string, { isolation, read, write, folder }: ChildLaunchOptions): void {
-  const places = [...read, ...write, folder.path()].map((path) => (existsSync(path) ? realpathSync(path) : path))
-  if (isolation === "process" || places.some((place) => isWithin(place, file))) return
+  const readablePaths = [...read, ...write, folder.path()].map((path) => (existsSync(path) ? realpathSync(path) : path))
+  if (isolation === "process" || readablePaths.some((path) => isWithin(path, file))) return
   throw new ConfigError(
-    `"${file}" cannot be read inside the sandbox. Name its folder in the \`read\` option of processRuntime, or load it on the host: a skill by \`trusted: true\`.`,
+    `"${file}" cannot be read inside the sandbox. Name its folder in the \`read\` option of processRuntime, ` +
+      "or load it on the host: a skill by `trusted: true`.",
   )
 }
 
-/** In the child: runs a module file and injects its exports. */
+/** Called in the child: runs a module file and injects its exports. */
 export async function injectModuleExports(file: string, runtime: Runtime): Promise<LoadedModule> {
-  // Loaded here, because few children need it.
+  // Imported here because few children need it.
   const { loadModuleBindings: moduleBindings } = await import("../bindings/module-bindings.ts")
   const bindings = await moduleBindings(file)
   refuseGatedBindings(bindings)
@@ -53,16 +56,17 @@ export async function injectModuleExports(file: string, runtime: Runtime): Promi
 
 /** Throws for bindings with approval or limits: only the host's gate can enforce them. */
 function refuseGatedBindings(bindings: Bindings): void {
-  const held = Object.entries(bindings).filter(([, binding]) => {
+  const gated = Object.entries(bindings).filter(([, binding]) => {
     if (!isBinding(binding)) return false
     if (binding.kind === "variable") return binding.guard !== undefined
     if (binding.kind !== "function") return false
     const { approve = false, maxCalls, timeoutMs } = binding.options
     return approve !== false || maxCalls !== undefined || timeoutMs !== undefined
   })
-  if (held.length === 0) return
-  const names = held.map(([name]) => `"${name}"`).join(", ")
+  if (gated.length === 0) return
+  const names = gated.map(([name]) => `"${name}"`).join(", ")
   throw new ConfigError(
-    `${names} would be called in the runtime's own process, where approval and limits cannot be enforced. Load the module on the host: a skill by \`trusted: true\`.`,
+    `${names} would be called in the runtime's own process, where approval and limits cannot be enforced. ` +
+      "Load the module on the host: a skill by `trusted: true`.",
   )
 }

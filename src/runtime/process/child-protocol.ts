@@ -1,13 +1,11 @@
+// The host's requests to a child and the checks of its answers. Generated code may control the child, so the host
+// checks the form of every answer and ends a child that sends an invalid one.
 import type { ActionError, NameChanges } from "../../core/event.ts"
-import type { WireObject } from "../handles/wire.ts"
+import { isRecord, type WireObject } from "../handles/wire.ts"
 import type { RemoteEnv } from "../remote-env.ts"
 import type { RuntimeLoss, RuntimeName, RuntimeSnapshot } from "../runtime.ts"
 import { shortTypeText } from "./child-type-text.ts"
 
-// What a child process answers when the host asks it for something. The child may be under the control of generated
-// code: the host checks the form of each answer, and ends a child whose answer has another.
-
-/** One binding as the child gets it. */
 export interface BindEntry {
   name: string
   kind: "variable" | "function" | "type"
@@ -26,11 +24,11 @@ export interface ExecuteInput {
   env?: RemoteEnv | undefined
   /** The id of the execution that this one was started from. */
   within?: string | undefined
-  /** `check`: the host decides whether the transaction is kept. */
+  /** `check`: the host decides whether the transaction is committed. */
   transaction?: "on" | "check" | undefined
 }
 
-/** How an execution ended. Its output was sent before. */
+/** The result of an execution without its output, which was sent before. */
 export interface ExecutionSummary {
   error?: (ActionError & { stack?: string | undefined }) | undefined
   preview?: string | undefined
@@ -38,17 +36,17 @@ export interface ExecutionSummary {
   changes: NameChanges
   hints?: string[] | undefined
   notRolledBack?: RuntimeLoss[] | undefined
-  /** Whether it can be undone until the next cell begins. */
+  /** True if the execution can be undone until the next cell begins. */
   undoable?: boolean | undefined
-  /** Whether code of a stopped cell may still run. */
+  /** True if code of a stopped cell may still run. */
   unclean?: boolean | undefined
 }
 
-/** A name with the handle or the function binding behind it, where there is one. */
+/** A name of the namespace, with the number of the host object behind it if there is one. */
 export type NameReport = RuntimeName & { handle?: number | undefined }
 
-/** The answer to `execute`: the summary as plain JSON, so that the child need not encode it, and the value and what was
- *  thrown, where there are any. Undefined where the answer has another form. */
+/** Parses the answer to `execute`: the summary as plain JSON, and a list of at most the value and the thrown error.
+ *  Returns undefined if the answer is invalid. */
 export function parseExecuted(
   summary: unknown,
   values: unknown,
@@ -91,13 +89,13 @@ function parseExecutionSummary(value: unknown): ExecutionSummary | undefined {
     ...(unclean === true && { unclean }),
     ...(cut === true && { cut }),
   }
-  const shortHints = hints?.slice(0, maxHints).map((hint) => hint.slice(0, longestHint))
+  const shortHints = hints?.slice(0, maxHints).map((hint) => hint.slice(0, maxHintLength))
   return { error, preview, hints: shortHints, notRolledBack, ...flags, changes: { created, reassigned, removed } }
 }
 
-/** The most hints in the result of a cell. */
+/** The maximum number of hints in the result of a cell. */
 export const maxHints = 50
-const longestHint = 4_000
+const maxHintLength = 4_000
 
 export function parseNameReports(value: unknown): NameReport[] | undefined {
   if (!isBoundedArray(value)) return undefined
@@ -110,8 +108,8 @@ export function parseNameReports(value: unknown): NameReport[] | undefined {
     if (handle !== undefined && typeof handle !== "number") return undefined
     return { name, kind, type: shortTypeText(type), injected, handle, ...(size !== undefined && { size }) }
   })
-  const whole = reports.filter((report) => report !== undefined)
-  return whole.length === reports.length ? whole : undefined
+  const valid = reports.filter((report) => report !== undefined)
+  return valid.length === reports.length ? valid : undefined
 }
 
 export function parseSnapshot(value: unknown): RuntimeSnapshot | undefined {
@@ -120,10 +118,6 @@ export function parseSnapshot(value: unknown): RuntimeSnapshot | undefined {
   if (since !== undefined && typeof since !== "string") return undefined
   if (version !== 1 || language !== "typescript" || !(data instanceof Uint8Array)) return undefined
   return typeof hash === "string" && isLostList(lost) ? { version, language, data, hash, lost, since } : undefined
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 export function isStringArray(value: unknown): value is string[] {
@@ -143,12 +137,12 @@ export function isLostList(value: unknown): value is RuntimeLoss[] {
   )
 }
 
-/** An array that can be walked: a sparse one may claim a length of billions in a few bytes. */
+/** Checks the length too: a sparse array may claim a length of billions in a few bytes. */
 function isBoundedArray(value: unknown): value is unknown[] {
-  return Array.isArray(value) && value.length <= longestList
+  return Array.isArray(value) && value.length <= maxListLength
 }
 
-const longestList = 1_000_000
+const maxListLength = 1_000_000
 
 function isOptionalBoolean(value: unknown): value is boolean | undefined {
   return value === undefined || typeof value === "boolean"

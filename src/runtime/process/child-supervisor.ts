@@ -1,42 +1,40 @@
-import { AsyncResource } from "node:async_hooks"
+// Starts a child when one is needed, fills it with the injected bindings, and reports what is lost when it ends.
 import { AgentError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
-import type { Caller } from "../handles/caller.ts"
 import { expectList, expectText, ForgedMessage, type WireObject } from "../handles/wire.ts"
 import { formatUncaught } from "../js/cell-errors.ts"
 import { CellStopped, cellStorage, printForCell, type RunningCell, type SharedCellState } from "../js/running-cell.ts"
 import { applyEnvUpdate } from "../remote-env.ts"
 import type { CellOutput, RuntimeLoss } from "../runtime.ts"
 import type { BindingRegistry } from "./binding-registry.ts"
+import { callerFor } from "./cell-caller.ts"
 import { loadModuleInChild } from "./child-modules.ts"
-import { maxHints } from "./child-protocol.ts"
 import { type ConnectedChild, connectChild } from "./connected-child.ts"
 import type { StartPeer } from "./peer-process.ts"
 import type { ChildLaunchOptions } from "./process-launch.ts"
 import type { WorkingFolder } from "./working-folder.ts"
 
-/** The host's side of a runtime in a child process: starts a child when one is needed and none is running. */
 export interface ChildSupervisor {
-  /** The running child, or a new one with everything that was injected. */
+  /** Returns the running child, or starts one and injects all bindings. */
   connect(): Promise<ConnectedChild>
-  /** The running child, if there is one. */
+  /** Undefined if no child is running. */
   readonly runningChild: ConnectedChild | undefined
-  /** Whether a child is running or being started. */
+  /** True if a child is running or being started. */
   readonly isStarted: boolean
-  /** Remembers the names that a cell created or removed, so that they can be reported as lost when the child ends. */
+  /** Records the names that a cell created or removed, so that they can be reported as lost when the child ends. */
   recordNameChanges(changes: NameChanges): void
-  /** Returns the id of a new execution. Output and calls of the child with this id belong to the cell. */
+  /** Returns the id of a new execution. The child's output and calls with this id belong to the cell. */
   beginExecution(child: ConnectedChild, cell: RunningCell, check: (() => unknown) | undefined): string
   endExecutions(cell: RunningCell): void
-  /** The execution of a cell, or of the nearest cell of this runtime that started it. */
+  /** Returns the execution of a cell, or of the nearest ancestor cell that runs in this runtime. */
   executionOf(cell: RunningCell): string | undefined
-  /** After a child has ended: prepares for the next one and returns what was lost. */
+  /** If the child has ended, forgets it, so that the next use starts another. Returns and clears the losses. */
   forgetEndedChild(): Promise<RuntimeLoss[]>
-  /** What was lost with children that ended between cells. Each loss is returned once. */
+  /** Returns and clears the losses of children that ended between cells. */
   takeLost(): RuntimeLoss[]
   /** Replaces the known names, after a snapshot was loaded. */
   replaceKnownNames(names: readonly string[]): void
-  /** Empties the namespace and fills it with what the host has. */
+  /** Clears the namespace and injects the bindings again. */
   reset(): Promise<void>
   close(): Promise<void>
 }
@@ -49,7 +47,7 @@ export function createChildSupervisor(
 ): ChildSupervisor {
   const { bounds } = options
   const tracked = new Map<string, TrackedExecution>()
-  const made = new Set<string>()
+  const createdNames = new Set<string>()
   const reassigned = new Set<string>()
   let starting: Promise<ConnectedChild> | undefined
   let live: ConnectedChild | undefined
@@ -77,7 +75,7 @@ export function createChildSupervisor(
     return child
   }
 
-  /** Gives a new child what was injected. Objects of a child that has ended are lost; the rest is bound. */
+  /** Injects all bindings into a new child. Objects that lived in an ended child are reported as lost. */
   const fill = async (child: ConnectedChild) => {
     try {
       return await child.bind("inject", registry.bindings)
@@ -95,7 +93,7 @@ export function createChildSupervisor(
     }
   }
 
-  // When a module cannot be loaded again, only its names are lost.
+  // If a module cannot be loaded again, only its names are lost.
   const reload = async (file: string, child: ConnectedChild) => {
     const { names = [] } = registry.modules.get(file) ?? {}
     try {
@@ -108,7 +106,6 @@ export function createChildSupervisor(
     }
   }
 
-  /** Forgets a child that has ended, so that the next use starts another. */
   const forget = async (child: ConnectedChild) => {
     await child.process.gone
     if (live !== child) return
@@ -118,12 +115,14 @@ export function createChildSupervisor(
   }
 
   const forgetNames = () => {
-    made.clear()
+    createdNames.clear()
     reassigned.clear()
   }
 
   const lostWith = (child: ConnectedChild): RuntimeLoss[] => {
-    const gone = [...made].map((name): RuntimeLoss => ({ name, reason: "it was in the process that ended" }))
+    const lostNames = [...createdNames].map(
+      (name): RuntimeLoss => ({ name, reason: "it was in the process that ended" }),
+    )
     const changed = [...registry.bindings].filter(([name, binding]) => {
       return binding.kind === "variable" && child.used && (reassigned.has(name) || isCopied(binding.value, child))
     })
@@ -133,7 +132,7 @@ export function createChildSupervisor(
     const loaded = child.used ? [...registry.modules.values()].flatMap(({ variables }) => variables) : []
     const again = "it is again what its module gives; what cells did to it is gone"
     return [
-      ...gone,
+      ...lostNames,
       ...changed.map(([name]): RuntimeLoss => ({ name, reason, asInjected: true })),
       ...loaded.map((name): RuntimeLoss => ({ name, reason: again, asInjected: true })),
       ...files,
@@ -162,7 +161,7 @@ export function createChildSupervisor(
     }
   }
 
-  /** Answers whether a transaction may be kept. */
+  /** Answers whether to commit a transaction. */
   const decide = async (i: number, execution: string, child: ConnectedChild) => {
     const { cell, check } = tracked.get(execution) ?? {}
     if (!cell || !check) return void child.killForViolation("a check of no transaction")
@@ -175,19 +174,19 @@ export function createChildSupervisor(
 
   const printLate = (error: unknown) => printForCell(shared, "stderr", `${formatUncaught(error)}\n`)
 
-  const onPrinted = (execution: string | undefined, stream: CellOutput["stream"], text: string) => {
-    const printing = execution === undefined ? undefined : tracked.get(execution)
-    if (!printing) return printForCell(shared, stream, text)
-    const { cell } = printing
+  const onPrinted = (id: string | undefined, stream: CellOutput["stream"], text: string) => {
+    const execution = id === undefined ? undefined : tracked.get(id)
+    if (!execution) return printForCell(shared, stream, text)
+    const { cell } = execution
     if (cell.stopped) return
-    printing.printed += Buffer.byteLength(text)
-    if (printing.printed <= bounds.outputBytes) return cell.write(stream, text)
+    execution.printed += Buffer.byteLength(text)
+    if (execution.printed <= bounds.outputBytes) return cell.write(stream, text)
     cell.stop(new CellStopped("memory", `The cell was stopped: it printed more than ${bounds.outputBytes} bytes.`))
   }
 
   const connect = async (): Promise<ConnectedChild> => {
     if (live?.process.ending) await forget(live)
-    // The child outlives the cell that happens to start it, so it is started outside of every cell.
+    // The child outlives the cell that starts it, so it is started outside any cell's context.
     starting ??= cellStorage.exit(start)
     try {
       return await starting
@@ -201,9 +200,9 @@ export function createChildSupervisor(
 
   return {
     recordNameChanges({ created, reassigned: again, removed }) {
-      for (const name of created) if (!registry.has(name)) made.add(name)
+      for (const name of created) if (!registry.has(name)) createdNames.add(name)
       for (const name of again) if (registry.bindings.has(name)) reassigned.add(name)
-      for (const name of removed) made.delete(name)
+      for (const name of removed) createdNames.delete(name)
     },
     get runningChild() {
       return live?.process.ending ? undefined : live
@@ -218,13 +217,13 @@ export function createChildSupervisor(
       return execution
     },
     endExecutions(cell) {
-      for (const [id, printing] of tracked) if (printing.cell === cell) tracked.delete(id)
+      for (const [id, execution] of tracked) if (execution.cell === cell) tracked.delete(id)
     },
     executionOf(cell) {
-      // The cell may have been started by a cell of another runtime, which was started by one of this runtime.
+      // A cell of another runtime, itself started by a cell of this one, may have started the cell.
       for (let each: RunningCell | undefined = cell; each; each = each.parent) {
-        const [execution] = [...tracked].find(([, printing]) => printing.cell === each) ?? []
-        if (execution !== undefined) return execution
+        const [id] = [...tracked].find(([, execution]) => execution.cell === each) ?? []
+        if (id !== undefined) return id
       }
       return undefined
     },
@@ -235,7 +234,7 @@ export function createChildSupervisor(
     takeLost,
     replaceKnownNames(names) {
       forgetNames()
-      for (const name of names) if (!registry.has(name)) made.add(name)
+      for (const name of names) if (!registry.has(name)) createdNames.add(name)
     },
     async reset() {
       if (!live || live.process.ending) return
@@ -261,41 +260,12 @@ interface TrackedExecution {
   printed: number
 }
 
-/** The cell as the caller of host code. Its calls run in the asynchronous context of whoever executed the cell. */
-function callerFor(cell: RunningCell, nameOf: Caller["nameOf"], printLate: (error: unknown) => void): Caller {
-  // Cheaper than `AsyncLocalStorage.snapshot()`, and this is done for every cell.
-  const context = new AsyncResource("KarstCell", { requireManualDestroy: true })
-  return {
-    gate: cell.gate,
-    nameOf,
-    get signal() {
-      return cell.signal
-    },
-    throwIfStopped: () => cell.throwIfStopped(),
-    runInContext: (work) => context.runInAsyncScope(() => cellStorage.run(cell, work)),
-    waitFor(work) {
-      const settle = () => void cell.openCalls.delete(work)
-      cell.openCalls.add(work)
-      work.then(settle, settle)
-    },
-    fail(error) {
-      if (cell.hasEnded) return printLate(error)
-      cell.endChecks.push(() => {
-        throw error
-      })
-    },
-    hint(text) {
-      if (!cell.hasEnded && cell.hints.length < maxHints && !cell.hints.includes(text)) cell.hints.push(text)
-    },
-  }
-}
-
 function expectFinite(value: unknown): number {
   if (typeof value !== "number" || !Number.isFinite(value)) throw new ForgedMessage("an invalid time")
   return value
 }
 
-/** Reports the files that cells had written, where their folder was in memory and ended with the process. */
+/** Reports the files that cells wrote to a folder in memory, which ended with the process. */
 function lostFiles(folder: WorkingFolder): RuntimeLoss {
   return {
     name: folder.path(),
@@ -303,7 +273,7 @@ function lostFiles(folder: WorkingFolder): RuntimeLoss {
   }
 }
 
-/** Whether the child has a copy of the value, which cells may have changed. */
+/** Returns true if the child has a copy of the value, which cells may have changed. */
 function isCopied(value: unknown, child: ConnectedChild): boolean {
   return typeof value === "object" && value !== null && !child.connection.objects.has(value)
 }

@@ -1,11 +1,11 @@
+// Checks texts of types that a child wrote. The model sees them as TypeScript, so they must contain TypeScript types
+// and nothing else.
 import { isTypeOnly, parseCell } from "../compiler/parse-cell.ts"
 import { parseVariableType } from "../declare/author-source.ts"
 
-// Texts of types that a child wrote. They are shown to a model as TypeScript, so they must be TypeScript and nothing else.
-
-/** The text of one type; `any` for a text that is too long, or more than one type. */
+/** Returns the text if it is exactly one type and not too long, or else `any`. */
 export function validTypeText(text: string, name: string): string {
-  if (text.length > longestType) return "any"
+  if (text.length > maxTypeLength) return "any"
   try {
     parseVariableType(text, name)
     return text
@@ -14,9 +14,9 @@ export function validTypeText(text: string, name: string): string {
   }
 }
 
-/** Whether a text is a list of declarations, without a statement that does something. */
+/** Returns true if the text contains only declarations and no executable statement. */
 export function isDeclarationList(text: string): boolean {
-  if (text.length > longestDeclarations) return false
+  if (text.length > maxDeclarationsLength) return false
   try {
     return parseCell(text).program.body.every(isTypeOnly)
   } catch {
@@ -24,12 +24,12 @@ export function isDeclarationList(text: string): boolean {
   }
 }
 
-/** The type of a name in a few words, on one line. */
+/** Shortens a type to one line. */
 export function shortTypeText(text: string): string {
-  const line = text.slice(0, longestShortType).replace(/\s+/g, " ")
-  return text.length > longestShortType ? `${line}…` : line
+  const line = text.slice(0, maxShortTypeLength).replace(/\s+/g, " ")
+  return text.length > maxShortTypeLength ? `${line}…` : line
 }
 
-const longestType = 20_000
-const longestDeclarations = 500_000
-const longestShortType = 200
+const maxTypeLength = 20_000
+const maxDeclarationsLength = 500_000
+const maxShortTypeLength = 200

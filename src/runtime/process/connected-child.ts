@@ -1,3 +1,4 @@
+// One running child and the connection with it.
 import { AgentError, ConfigError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { type Binding, boundValue } from "../bindings.ts"
@@ -11,17 +12,16 @@ import { crossingProblem } from "./binding-registry.ts"
 import type { BindEntry } from "./child-protocol.ts"
 import type { PeerProcess } from "./peer-process.ts"
 
-/** One child and the connection with it. */
 export interface ConnectedChild {
   readonly process: PeerProcess
   readonly connection: Connection
-  /** Asks for something that is no cell. Throws what went wrong there, and an `AgentError` when the child ended. */
+  /** Sends a request other than `execute`. Throws the child's error, or an `AgentError` if the child ended. */
   ask(op: string, body?: Record<string, unknown>): Promise<unknown>
-  /** Binds, or gives new values to, names of the namespace. */
+  /** Injects bindings, or updates the values of existing names. */
   bind(op: "inject" | "update", entries: Iterable<readonly [string, Binding]>): Promise<void>
-  /** Ends the child for something that our own code never does. */
+  /** Kills the child because it sent something that our own code never sends. Returns the error to throw. */
   killForViolation(what: string): AgentError
-  /** Whether a cell has run in it. */
+  /** True if a cell has run in the child. */
   used: boolean
 }
 
@@ -55,7 +55,7 @@ export function connectChild(process: PeerProcess, options: ConnectedChildOption
     onForged: (what) => void accuse(what),
     onEnd(problem) {
       if (problem !== undefined) accuse(problem)
-      // A process that has ended says why in a moment; one that lives without its connection is of no use.
+      // If the process has ended, its exit reports the reason soon. If it is alive without a connection, kill it.
       else setTimeout(() => process.kill({ kind: "crash", why: "it closed its connection" }), patienceMs).unref()
     },
   })
@@ -83,8 +83,8 @@ export function connectChild(process: PeerProcess, options: ConnectedChildOption
       const entries = [...given]
       if (entries.length === 0) return
       const kinds = entries.map(([name, { kind }]): BindEntry => ({ name, kind: kind === "agent" ? "variable" : kind }))
-      // All in one message: what two names share is shared in the child too. A function goes by its own binding, as one
-      // function may have two.
+      // All values go in one message, so that names share objects in the child as on the host. A function binding is
+      // sent as its gated function, because one function may have two bindings.
       const values = entries.map(([name, binding]) =>
         binding.kind === "function" ? access.functions.find(name)?.gated : boundValue(binding),
       )
@@ -108,7 +108,7 @@ export function connectChild(process: PeerProcess, options: ConnectedChildOption
 
 const patienceMs = 1_000
 
-/** An error of a host function: with everything that can cross, else with its message. */
+/** Encodes an error of a host function. If it cannot be encoded, sends only its message. */
 function encodeHostError(error: unknown, encode: (value: unknown, name: string) => Json): WireObject {
   try {
     return { error: encode(error, "the error") }
@@ -120,7 +120,7 @@ function encodeHostError(error: unknown, encode: (value: unknown, name: string) 
 /** Errors that children answered with. */
 const childErrors = new WeakSet<object>()
 
-/** What the child says went wrong, as an error of the host. Of its code, only what has a meaning here is taken over. */
+/** Converts an error of the child into an error of the host. Only known error codes are taken over. */
 function hostErrorFrom(error: unknown): AgentError {
   if (!(error instanceof Error)) return new AgentError("The runtime's process failed.", { code: "runtime" })
   if (error.name === "ConfigError") return new ConfigError(error.message)

@@ -1,8 +1,11 @@
+// Declares and lists the names of a child's namespace. The host describes the values that it injected; the child
+// describes the values that cells created.
 import { ConfigError } from "../../core/errors.ts"
 import { listNames } from "../bindings/binding-names.ts"
 import { type Binding, boundValue, toBinding, variable } from "../bindings.ts"
 import { describeAgentRuntimes } from "../declare/declare-agent.ts"
-import { declareBindings, describeType } from "../declare/declare-bindings.ts"
+import { declareBindings } from "../declare/declare-bindings.ts"
+import { describeType } from "../declare/inspect-value.ts"
 import type { HostObject } from "../handles/host-objects.ts"
 import { ForgedMessage } from "../handles/wire.ts"
 import type { RuntimeName } from "../runtime.ts"
@@ -14,7 +17,7 @@ import { isDeclarationList, validTypeText } from "./child-type-text.ts"
 import type { ConnectedChild } from "./connected-child.ts"
 import { parseRemoteShapes, placeholderFor, type ShapeQuery } from "./remote-shapes.ts"
 
-/** Declarations of names. The host describes what it injected itself; the child describes what cells made. */
+/** Returns the declarations of the given names, or of all injected ones. */
 export async function declareChildNames(
   host: ChildSupervisor,
   { bindings, modules }: BindingRegistry,
@@ -38,7 +41,7 @@ export async function declareChildNames(
   const declared = wanted.map((name): [string, Binding] => {
     const injected = bindings.get(name)
     const type = types.get(name)
-    // The child knows little of the objects behind its handles. Where its type says less, the host's own is used.
+    // The child knows little about the objects behind its handles. If its type contains `any`, use the host's type.
     const known = current.get(name) ?? (type?.includes("any") && injected?.kind === "variable" ? injected : undefined)
     const description = injected?.kind === "variable" ? injected.description : undefined
     return [name, known ?? variable(undefined, { description, type })]
@@ -68,7 +71,7 @@ export async function listChildNames(child: ConnectedChild, { bindings }: Bindin
   })
 }
 
-/** Describes names and their members, as deep as `wanted` asks. A host object is only described as one. */
+/** Describes names and their members to the depth of the query. Host objects are described only as such. */
 export async function describeChildShapes(wanted: ShapeQuery, child: ConnectedChild): Promise<RemoteShapes> {
   if (Object.keys(wanted).length === 0) return { values: new Map(), handles: new Map() }
   const sights = parseRemoteShapes(await child.ask("look", { wanted }), wanted)
@@ -84,7 +87,7 @@ export async function describeChildShapes(wanted: ShapeQuery, child: ConnectedCh
   }
 }
 
-/** The host's own value of a name; undefined where only the child has it. */
+/** Returns the host's value of a name, or undefined if only the child has the value. */
 function hostBinding(
   report: NameReport | undefined,
   injected: Binding | undefined,
@@ -96,8 +99,8 @@ function hostBinding(
   return exposed && (exposed.bound ? exposed.bound.target : variable(exposed.original))
 }
 
-/** Whether the host's declaration of a name is still right. Cells may change data, so that only a `type` that its
- *  author wrote stays right for it. */
+/** Returns true if the host's declaration of a name is still right. Cells may change data, so a data variable keeps
+ *  only a `type` that its author wrote. */
 function isHostDeclarationCurrent({ name, handle }: NameReport, injected: Binding, child: ConnectedChild): boolean {
   if (injected.kind === "function") return findHostObject(handle, child)?.bound?.name === name
   if (handle !== undefined) return findHostObject(handle, child)?.original === boundValue(injected)
@@ -117,7 +120,7 @@ async function requestTypes(child: ConnectedChild, names: readonly string[]): Pr
   return new Map(names.map((name, index) => [name, validTypeText(types[index] ?? "any", name)]))
 }
 
-/** Declarations of what a module put in: only the child knows its types and comments. */
+/** Asks the child for the declarations of a module's exports: only the child knows their types and comments. */
 async function requestDeclarations(child: ConnectedChild, names: readonly string[]): Promise<string> {
   if (names.length === 0) return ""
   const text = await child.ask("describe", { names })
@@ -125,7 +128,7 @@ async function requestDeclarations(child: ConnectedChild, names: readonly string
   return text
 }
 
-/** The host object behind a name; undefined where a cell has released it since. */
+/** Returns the host object behind a name, or undefined if the child has released it. */
 function findHostObject(handle: number | undefined, child: ConnectedChild): HostObject | undefined {
   if (handle === undefined) return undefined
   try {

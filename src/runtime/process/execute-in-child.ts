@@ -1,3 +1,4 @@
+// Runs one cell in a child and builds its execution result.
 import { thrownText } from "../../core/errors.ts"
 import { describeThrown } from "../js/cell-errors.ts"
 import { CellStopped, type RunningCell } from "../js/running-cell.ts"
@@ -6,32 +7,32 @@ import { type ExecuteInput, type ExecutionSummary, isLostList, parseExecuted } f
 import type { ChildSupervisor } from "./child-supervisor.ts"
 import type { ConnectedChild } from "./connected-child.ts"
 
-/** Runs a cell in the child. `takeUsed` gives the names of host objects that cells used meanwhile. A cell that must stop is first told to. If it, or work that it started, goes on, the
- *  process is ended, and the execution names what was lost with it. */
+/** To stop a cell, the host first asks the child. If the cell or work that it started continues, the process is killed,
+ *  and the result names what was lost. `takeUsed` returns the names of host objects that cells used. */
 export async function executeInChild(
   cell: RunningCell,
   input: ExecuteInput,
-  host: ChildSupervisor,
+  supervisor: ChildSupervisor,
   takeUsed: () => string[],
   check?: () => unknown,
 ): Promise<CellExecution> {
-  const child = await host.connect()
-  const lostBefore = host.takeLost()
+  const child = await supervisor.connect()
+  const lostBefore = supervisor.takeLost()
   const startedAt = performance.now()
-  const executed = await requestExecution(cell, input, child, () => host.beginExecution(child, cell, check))
+  const executed = await requestExecution(cell, input, child, () => supervisor.beginExecution(child, cell, check))
   const outcome = await cellResultOf(executed, cell, child)
-  // The result is returned only after the process has ended, so that the cell can do nothing afterwards.
+  // Wait until an ending process is gone, so that the cell can do nothing after its result is returned.
   if (child.process.ending) await child.process.gone
   cell.end()
-  // Calls that the cell made to the host are stopped.
+  // Stop the calls that the cell made to the supervisor.
   const { ending } = child.process
   if (ending) cell.stop(new CellStopped("aborted", `The cell's process is gone: ${ending.why}.`))
-  host.endExecutions(cell)
+  supervisor.endExecutions(cell)
   const { changes = { created: [], reassigned: [], removed: [] }, hints: found = [] } = executed?.summary ?? {}
-  host.recordNameChanges(changes)
+  supervisor.recordNameChanges(changes)
   const used = takeUsed()
   const hints = [...found, ...cell.hints]
-  const lost = [...lostBefore, ...(await host.forgetEndedChild())]
+  const lost = [...lostBefore, ...(await supervisor.forgetEndedChild())]
   const { stdout, stderr, output } = cell
   return {
     ...outcome,
@@ -47,7 +48,7 @@ export async function executeInChild(
   }
 }
 
-/** How long a cell that was told to stop may take before its process is ended. */
+/** How long a cell may take to stop before its process is killed. */
 const graceMs = 200
 
 interface ChildExecution {
@@ -64,27 +65,27 @@ async function requestExecution(
 ): Promise<ChildExecution | undefined> {
   const { connection, process } = child
   let execution: string | undefined
-  let patience: NodeJS.Timeout | undefined
+  let killTimer: NodeJS.Timeout | undefined
   const { promise: stopped, resolve: onStopped } = Promise.withResolvers<void>()
   cell.begin(({ kind, message }: CellStopped) => {
     onStopped()
     if (execution === undefined) return
     connection.send({ k: "stop", x: execution, message })
-    patience = setTimeout(() => process.kill({ kind, why: message }), graceMs)
+    killTimer = setTimeout(() => process.kill({ kind, why: message }), graceMs)
   })
   if (cell.stopped) return undefined
   child.used = true
   process.startCell()
   const x = track()
   execution = x
-  // The child measures the time-out; the host tells it when to pause.
-  const ignore =
+  // The child measures the time-out; the host tells it when to pause the clock.
+  const stopListening =
     input.timeoutMs === undefined ? undefined : cell.pauses?.((paused) => connection.send({ k: "pause", x, paused }))
   try {
     const { message, value } = await connection.ask("execute", { ...input, x })
     const executed = parseExecuted(message.s, value)
     if (!executed) child.killForViolation("an invalid execution")
-    // Callbacks that host code called belong to the cell.
+    // Wait for callbacks that host code called: they belong to the cell.
     while (executed && cell.openCalls.size > 0 && !cell.stopped) {
       await Promise.race([Promise.allSettled(cell.openCalls), stopped])
     }
@@ -93,8 +94,8 @@ async function requestExecution(
     if (!process.ending) process.kill({ kind: "crash", why: `it could not run the cell: ${errorMessage(error)}` })
     return undefined
   } finally {
-    ignore?.()
-    clearTimeout(patience)
+    stopListening?.()
+    clearTimeout(killTimer)
   }
 }
 
@@ -136,7 +137,7 @@ async function cellResultOf(
   }
 }
 
-/** The outcome of a cell whose code succeeded while a callback of it failed unnoticed; a transaction is rolled back. */
+/** Returns the failure of a cell whose code succeeded while an unawaited callback failed. Undoes a transaction. */
 async function unnoticedCallbackFailure(
   cell: RunningCell,
   undoing: ConnectedChild | undefined,

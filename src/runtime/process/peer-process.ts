@@ -1,26 +1,27 @@
+// One child process from its start to its end: its frame link, its resource limits and why it ended.
 import type { Socket } from "node:net"
 import { constants } from "node:os"
+import { killGroup, onProgramExit } from "../../core/child/child-end.ts"
 import { createSocketLink, maxHostUnreadBytes } from "../handles/socket-frames.ts"
 import type { FrameLink } from "../handles/wire.ts"
 import { type ChildLaunchOptions, launchChild } from "./process-launch.ts"
 import { watchUsage } from "./process-limits.ts"
 
-/** How a child came to its end. */
+/** Why a child ended. */
 export interface PeerEnding {
   kind: "crash" | "memory" | "timeout" | "aborted"
-  /** The reason, as a clause that begins with "it"; the child is meant. */
+  /** The reason, as a clause that begins with "it" (the child). */
   why: string
 }
 
-/** One child process from its start to its end. */
 export interface PeerProcess {
   /** Frames to and from the child. */
   readonly link: FrameLink
-  /** Undefined as long as it lives. */
+  /** Undefined while the child is running. */
   readonly ending: PeerEnding | undefined
-  /** Processor time counts from here. */
+  /** Restarts the measurement of processor time for `limits.cpuMs`. */
   startCell(): void
-  /** Ends it for certain. The first reason stays. */
+  /** Kills the process. If it is already ending, the first reason remains. */
   kill(ending: PeerEnding): void
   /** Resolves when the process is gone. */
   readonly gone: Promise<void>
@@ -29,7 +30,7 @@ export interface PeerProcess {
 export interface PeerEvents {
   /** The child wrote to its standard output directly. */
   onStdout(text: string): void
-  /** The child has ended, or is about to: no answer will come any more. */
+  /** The child has ended or is being killed. No more answers will come. */
   onEnding(ending: PeerEnding): void
 }
 
@@ -45,22 +46,18 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
     if (ending) return
     ending = given
     watchdog?.stop()
-    runningKills.delete(kill)
+    cancelKillAtExit()
     events.onEnding(given)
   }
 
   const kill = () => {
-    // This process must live to see the end of the child.
+    // Keep this process alive until the child has ended.
     child.ref()
-    try {
-      // The whole group: processes that the child started end with it.
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
-    } catch {
-      child.kill("SIGKILL")
-    }
+    killGroup(child)
   }
+  const cancelKillAtExit = onProgramExit(kill)
 
-  // The cast is safe: the fourth descriptor of `launch` is a socket.
+  // The cast is safe: `launchChild` opens the fourth descriptor as a socket.
   const limits = {
     maxBytes: bounds.messageBytes,
     maxSent: Number.POSITIVE_INFINITY,
@@ -83,7 +80,7 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
   })
   child.unref()
   for (const stream of [child.stdout, child.stderr]) {
-    // A broken pipe means that the child has ended, which `close` reports.
+    // A broken pipe means that the child has ended. `close` reports that.
     stream?.on("error", () => {})
     // The cast is safe: pipes of a child are sockets.
     ;(stream as Socket | null)?.unref()
@@ -95,18 +92,17 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
       resolve()
     })
     child.on("exit", () => {
-      // A process that it started may hold its output open, and is not waited for.
+      // A process that the child started may hold the output open. Do not wait for it.
       const patience = setTimeout(() => [child.stdout, child.stderr, child.stdio[3]].map((end) => end?.destroy()), 200)
       child.on("close", () => clearTimeout(patience))
     })
-    // `close` comes when all its output has been read.
+    // `close` is emitted after all output has been read.
     child.on("close", (code, signal) => {
       end(endingFromExit(code, signal, stderr))
       socket.close()
       resolve()
     })
   })
-  killAtExit(kill)
 
   return {
     link: {
@@ -117,7 +113,7 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
         socket.listen({
           onFrame: handlers.onFrame,
           onEnd(problem) {
-            // Until now the socket kept this process alive.
+            // The socket no longer keeps this process alive, so the child must, until its end is reported.
             child.ref()
             handlers.onEnd(problem)
           },
@@ -142,21 +138,8 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
   }
 }
 
-// Three levels of JSON for each of a value's: a Map in a Map is an array in an array in a tagged object.
+// One level of a value may be three levels of JSON: a Map is an array of arrays in a tagged object.
 const maxJsonDepth = 4_000
-
-/** Functions that end the running children. */
-const runningKills = new Set<() => void>()
-let watchesExit = false
-
-function killAtExit(kill: () => void): void {
-  runningKills.add(kill)
-  if (watchesExit) return
-  watchesExit = true
-  process.on("exit", () => {
-    for (const end of runningKills) end()
-  })
-}
 
 const maxStderr = 8_000
 
@@ -164,17 +147,17 @@ function endingFromExit(code: number | null, signal: NodeJS.Signals | null, stde
   if (/heap out of memory|Allocation failed|OOM error|Zone Allocation/i.test(stderr)) {
     return { kind: "memory", why: "it ran out of heap memory" }
   }
-  // A shell and bubblewrap report a signal by a number above 128.
+  // A shell and bubblewrap report a signal as an exit code above 128.
   const ended = signal ?? signalNames.get((code ?? 0) - 128)
-  // What Node and the system write to stderr after a signal does not explain it.
+  // After a signal, stderr does not explain the end.
   if (ended !== undefined) return { kind: "crash", why: `it was ended by ${ended}` }
   const lines = stderr.trim().split("\n")
-  // Below an uncaught error Node writes its stack and its own version.
+  // After an uncaught error Node prints its stack and version, so the message is not in the last line.
   const reason = (lines.findLast((line) => /^\w*Error\b.*: /.test(line)) ?? lines.at(-1))?.slice(0, 300)
   return { kind: "crash", why: `it exited with code ${code}${reason ? ` (${reason})` : ""}` }
 }
 
-// Some signals have a second name, which comes later and is less known.
+// Reversed, so that the first and better known of two names of a signal is used.
 const signalNames = new Map(
   Object.entries(constants.signals)
     .map(([name, number]) => [number, name] as const)

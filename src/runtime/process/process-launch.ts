@@ -1,3 +1,4 @@
+// Starts the child process of a processRuntime with its flags, system limits and sandbox.
 import type { ChildProcess } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, lstatSync, mkdirSync, statSync } from "node:fs"
@@ -5,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { spawn } from "../../core/child/child-process.ts"
-import { bubblewrapCommand } from "./bubblewrap.ts"
+import { nodeSandboxCommand } from "./node-sandbox.ts"
 import type { ResolvedLimits } from "./process-limits.ts"
 import type { WorkingFolder } from "./working-folder.ts"
 
@@ -19,7 +20,7 @@ export interface ChildLaunchOptions {
   network: "none" | "all"
 }
 
-/** Starts a child. It inherits no descriptor but its standard streams and the channel, which is the fourth. */
+/** The child inherits only its standard streams and the socket, which is the fourth descriptor. */
 export function launchChild({
   isolation,
   folder,
@@ -35,33 +36,33 @@ export function launchChild({
   const node = [
     process.execPath,
     `--max-old-space-size=${bounds.heapMb}`,
-    // By default V8's space for new objects grows with every cell, beyond the size of what cells keep.
+    // By default, V8's space for new objects grows with every cell, beyond what cells retain.
     "--max-semi-space-size=16",
-    // Without it, WebAssembly reserves more address space than the limit below leaves.
+    // Otherwise WebAssembly reserves more address space than the limit below allows.
     "--disable-wasm-trap-handler",
     "--no-warnings",
   ]
   const own = { HOME: cwd, TMPDIR: cwd, ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }), ...env }
   const command =
     isolation === "os"
-      ? bubblewrapCommand({ node, entry: childEntry, cwd, scratchMb, read, write, network, env: own, cache })
+      ? nodeSandboxCommand({ node, entry: childEntry, cwd, scratchMb, read, write, network, env: own, cache })
       : [...parentDeathSignal(), ...node, childEntry]
   const [program = process.execPath, ...args] =
     process.platform === "win32" ? command : withSystemLimits(bounds, command)
   return spawn(program, args, {
     cwd,
     env: own,
-    // Its own group, so that whatever it started ends with it.
+    // A separate process group, so that all processes of the child can be killed together.
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   })
 }
 
-/** The program of the child, in the folder of this file: `.ts` in the sources, `.js` in a build. */
+/** The child's program is in the same folder: `.ts` in the sources, `.js` in a build. */
 const childEntry = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "child.ts" : "child.js", import.meta.url))
 
-/** Limits of the system: no core files, a largest file size and a largest address space, so that exceeding them is
- *  an error in the cell and does not end the process. The address space that V8 reserves at its start is added. */
+/** Sets system limits: no core files, a maximum file size and a maximum address space. Exceeding these is an error in
+ *  the cell and does not end the process. The limit includes the address space that V8 reserves at its start. */
 function withSystemLimits({ heapMb, memoryMb, diskMb }: ResolvedLimits, command: string[]): string[] {
   const kilobytes = (memoryMb + heapMb + reservedMb) * 1024
   // `ulimit -f` counts in units of 512 bytes.
@@ -71,14 +72,14 @@ function withSystemLimits({ heapMb, memoryMb, diskMb }: ResolvedLimits, command:
 
 const reservedMb = 1600
 
-/** Has the system end the child with its host: code in an endless loop would not notice that the host has ended. */
+/** Makes the system kill the child when the host ends: code in an endless loop would not notice that. */
 function parentDeathSignal(): string[] {
   const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => existsSync(path))
   return setpriv ? [setpriv, "--pdeathsig", "KILL", "--"] : []
 }
 
-/** The folder of Node's compile cache, which makes later starts faster. Only this user can write it; each build has
- *  its own. */
+/** Returns the folder of Node's compile cache, which makes later starts faster. Only this user can write to it. Each
+ *  build has its own folder. */
 function compileCacheFolder(): string | undefined {
   const root = join(tmpdir(), `karst-compile-cache-${process.getuid?.() ?? "user"}`)
   try {

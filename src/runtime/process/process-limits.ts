@@ -1,20 +1,22 @@
-import { cpuMsOf, exactMemoryBytesOf, memoryBytesOf, processTree } from "../../core/child/process-usage.ts"
+// The limits of a process runtime and the watcher that measures memory and processor time.
+import { processTree } from "../../core/child/process-tree.ts"
+import { cpuMsOf, findExcess } from "../../core/child/process-usage.ts"
 
 export interface ProcessLimits {
   /** JavaScript heap of the child. Default 512. */
   heapMb?: number | undefined
   /** All memory of the child and its children, buffers and files in memory included. Default 1024. */
   memoryMb?: number | undefined
-  /** What cells may write: with `os`, all of a temporary working directory, which is memory then; else one file.
-   *  Default 512. */
+  /** How much cells may write. With isolation `os`, the limit of a temporary working directory, which is in memory;
+   *  otherwise the limit of each file. Default 512. */
   diskMb?: number | undefined
   /** Processor time of one cell. Default: none. */
   cpuMs?: number | undefined
-  /** What one cell may print. Default 16,000,000. */
+  /** How much one cell may print. Default 16,000,000. */
   outputBytes?: number | undefined
-  /** One value or message between child and host. Default 256 MB. */
+  /** The maximum size of one message between child and host. Default 256 MB. */
   messageBytes?: number | undefined
-  /** Objects of the host that a child may hold at once. Default 10,000. */
+  /** How many host objects a child may hold at once. Default 10,000. */
   handles?: number | undefined
 }
 
@@ -28,7 +30,6 @@ export interface ResolvedLimits {
   handles: number
 }
 
-/** The names of all limits, as users write them. */
 export const processLimitNames = [
   "heapMb",
   "memoryMb",
@@ -53,57 +54,53 @@ export function resolveLimits(limits: ProcessLimits = {}): ResolvedLimits {
   }
 }
 
-/** A number instead of Infinity, which Node's flags and the shell do not accept. */
+/** Replaces Infinity, which Node's flags and the shell do not accept. */
 function wholeMb(megabytes: number): number {
   return Math.min(Math.ceil(megabytes), 2 ** 24)
 }
 
 export interface UsageWatcher {
-  /** Processor time counts from here. */
+  /** Restarts the measurement of processor time. */
   startCell(): void
-  /** Whether a cell is running: then usage is measured often, else seldom. */
+  /** Usage is measured often while a cell is running, and seldom otherwise. */
   setBusy(busy: boolean): void
   stop(): void
 }
 
-/** Measures the memory and processor time of a process and its descendants. Without `/proc` only the heap limit
- *  applies. */
+/** Measures the memory and processor time of a process and its descendants. Without `/proc` nothing is measured, and
+ *  only the heap limit applies. */
 export function watchUsage(
   pid: number,
   bounds: ResolvedLimits,
   onExceeded: (kind: "memory" | "timeout", why: string) => void,
 ): UsageWatcher {
-  let cpuAtStart = 0
+  let cpuMsAtStart = 0
   let isBusy = true
   let everyMs = 0
   let timer: NodeJS.Timeout | undefined
 
-  const look = () => {
-    const tree = processTree(pid, maxProcesses)
-    const most = bounds.memoryMb * 1024 * 1024
-    if (memoryBytesOf(tree) > most && exactMemoryBytesOf(tree) > most) {
-      onExceeded("memory", `it used more than ${bounds.memoryMb} MB of memory`)
-    } else if (cpuMsOf(tree) - cpuAtStart > bounds.cpuMs) {
-      onExceeded("timeout", `it used more than ${bounds.cpuMs} ms of processor time`)
-    }
-    if (!isBusy) lookEvery(idleMs)
+  const measure = () => {
+    const excess = findExcess(processTree(pid, maxProcesses), { ...bounds, cpuMsAtStart })
+    if (excess?.kind === "memory") onExceeded("memory", `it used more than ${bounds.memoryMb} MB of memory`)
+    if (excess?.kind === "cpu") onExceeded("timeout", `it used more than ${bounds.cpuMs} ms of processor time`)
+    if (!isBusy) measureEvery(idleMs)
   }
-  const lookEvery = (ms: number) => {
+  const measureEvery = (ms: number) => {
     if (ms === everyMs) return
     everyMs = ms
     clearInterval(timer)
-    timer = setInterval(look, ms).unref()
+    timer = setInterval(measure, ms).unref()
   }
-  lookEvery(busyMs)
+  measureEvery(busyMs)
 
   return {
     startCell() {
-      if (Number.isFinite(bounds.cpuMs)) cpuAtStart = cpuMsOf(processTree(pid, maxProcesses))
+      if (Number.isFinite(bounds.cpuMs)) cpuMsAtStart = cpuMsOf(processTree(pid, maxProcesses))
     },
     setBusy(busy) {
       isBusy = busy
-      // The next measurement slows the timer down, so a cell that follows at once sets no new timer.
-      if (busy) lookEvery(busyMs)
+      // The next measurement slows the timer down, so that a cell that follows immediately sets no new timer.
+      if (busy) measureEvery(busyMs)
     },
     stop: () => clearInterval(timer),
   }
@@ -111,5 +108,5 @@ export function watchUsage(
 
 const busyMs = 50
 const idleMs = 1_000
-// The most processes that are measured: measuring more would take too long.
+// Measuring more processes would take too long.
 const maxProcesses = 1_000

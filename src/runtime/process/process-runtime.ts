@@ -1,7 +1,9 @@
+// Builds a processRuntime from its parts. `startPeer` starts the child processes.
 import { mustBePositive, type OptionChecks } from "../../core/checks/check-options.ts"
 import { AgentError } from "../../core/errors.ts"
 import { type Bindings, rebindAll } from "../bindings.ts"
 import { createHostObjectState } from "../host-object-state.ts"
+import { resolveIsolation } from "../isolation.ts"
 import { createAmbient } from "../js/ambient/cell-env.ts"
 import { createCellTimers } from "../js/ambient/cell-timers.ts"
 import { createCellScheduler } from "../js/cell-scheduler.ts"
@@ -11,15 +13,14 @@ import type { ProcessRuntime, ProcessRuntimeOptions } from "../process.ts"
 import { refuseUnsupportedEnv, toRemoteEnv } from "../remote-env.ts"
 import { type CellExecution, type CellOptions, type Runtime, snapshotBytes } from "../runtime.ts"
 import {
-  areCodecs,
   checkRuntimeOptions,
   confinementChecks,
   runtimeLimitChecks as limitChecks,
+  mustBeCodecs,
 } from "../runtime-options.ts"
 import { validateRetrieved } from "../schema.ts"
 import type { RemoteTypeGate } from "../type-gate/remote-type-gate.ts"
 import { createBindingRegistry } from "./binding-registry.ts"
-import { resolveIsolation } from "./bubblewrap.ts"
 import { loadModuleInChild, refuseUnreadableFile } from "./child-modules.ts"
 import type { ExecuteInput } from "./child-protocol.ts"
 import { createChildSupervisor } from "./child-supervisor.ts"
@@ -31,7 +32,6 @@ import { restoreChildSnapshot, takeChildSnapshot } from "./process-snapshots.ts"
 import { ruleRefusal } from "./rule-refusal.ts"
 import { createWorkingFolder } from "./working-folder.ts"
 
-/** A processRuntime; `start` starts its child processes. */
 export function createProcessRuntime<B extends Bindings>(
   bindings: B | undefined,
   options: ProcessRuntimeOptions,
@@ -76,7 +76,7 @@ export function createProcessRuntime<B extends Bindings>(
     refuseClosed(use)
     return host.connect()
   }
-  const turns = createCellScheduler(shared, refuseClosed)
+  const scheduler = createCellScheduler(shared, refuseClosed)
 
   let gate: RemoteTypeGate | undefined
   const gated = async (code: string, { typeGate = "off" }: CellOptions, run: () => Promise<CellExecution>) => {
@@ -93,7 +93,7 @@ export function createProcessRuntime<B extends Bindings>(
   }
 
   const runCell = async (code: string, parent: RunningCell | undefined, executeOptions: CellOptions) => {
-    // No child is started for a cell that was aborted before its turn.
+    // Start no child for a cell that was aborted while it waited.
     if (executeOptions.signal?.aborted) return notStartedExecution("The cell was aborted before it began.")
     const refused = ruleRefusal(code, rules)
     if (refused) return refused
@@ -117,9 +117,9 @@ export function createProcessRuntime<B extends Bindings>(
       refuseClosed("inject()")
       const { isStarted: started } = host
       const entries = registry.checkNew(more, started)
-      // Registered first: guards must hold before the child has the objects.
+      // Register first: guards must apply before the child has the objects.
       const takeBack = registry.register(entries)
-      // Without a child there is nothing to wait for. A child that is being started right now must find the bindings.
+      // Without a child there is nothing to send. A child that is being started may have missed the new bindings.
       if (started)
         await host
           .connect()
@@ -146,7 +146,7 @@ export function createProcessRuntime<B extends Bindings>(
     async execute(code, executeOptions = {}) {
       refuseClosed("execute()")
       refuseUnsupportedEnv("processRuntime", executeOptions.env, unsupportedEnv)
-      return turns.runCell((parent) => runCell(code, parent, executeOptions), executeOptions.signal)
+      return scheduler.runCell((parent) => runCell(code, parent, executeOptions), executeOptions.signal)
     },
     async describe(names) {
       refuseClosed("describe()")
@@ -166,19 +166,19 @@ export function createProcessRuntime<B extends Bindings>(
       const maxBytes = snapshotBytes(options.maxSnapshotBytes, limit)
       const take = async () =>
         takeChildSnapshot(await host.connect(), { maxBytes, since: limit?.since }, registry, hostState)
-      return turns.runExclusive("snapshot()", take)
+      return scheduler.runExclusive("snapshot()", take)
     },
     async restore(snapshot) {
       refuseClosed("restore()")
-      turns.refuseInsideCell("restore()")
-      return turns.runExclusive("restore()", async () =>
+      scheduler.refuseInsideCell("restore()")
+      return scheduler.runExclusive("restore()", async () =>
         restoreChildSnapshot(snapshot, await host.connect(), host, registry, hostState),
       )
     },
     async fork() {
       refuseClosed("fork()")
       const { bindings } = registry
-      const copy = await turns.runExclusive("fork()", async () =>
+      const copy = await scheduler.runExclusive("fork()", async () =>
         takeChildSnapshot(await host.connect(), { maxBytes: Number.POSITIVE_INFINITY }, registry),
       )
       const given = rebindAll(bindings, await hostState.copy(bindings))
@@ -189,8 +189,8 @@ export function createProcessRuntime<B extends Bindings>(
     },
     async reset() {
       refuseClosed("reset()")
-      turns.refuseInsideCell("reset()")
-      await turns.runExclusive("reset()", async () => {
+      scheduler.refuseInsideCell("reset()")
+      await scheduler.runExclusive("reset()", async () => {
         shared.epoch++
         shared.lateOutput.length = shared.lateOutputLength = 0
         registry.resetFunctions()
@@ -201,7 +201,7 @@ export function createProcessRuntime<B extends Bindings>(
     async close() {
       if (closed) return
       closed = true
-      turns.rejectWaiting(closedError("The cell"))
+      scheduler.rejectWaiting(closedError("The cell"))
       for (const cell of shared.cells)
         cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
       shared.epoch++
@@ -211,7 +211,7 @@ export function createProcessRuntime<B extends Bindings>(
     },
     [Symbol.asyncDispose]: () => runtime.close(),
   }
-  // Only the type parameter knows the types of the bindings; at run time all runtimes have the same form.
+  // The cast is safe: the type parameter exists only at compile time.
   return runtime as ProcessRuntime<B>
 }
 
@@ -219,7 +219,7 @@ const optionChecks: OptionChecks<ProcessRuntimeOptions> = {
   ...confinementChecks,
   limits: limitChecks(processLimitNames),
   maxSnapshotBytes: mustBePositive,
-  codecs: areCodecs,
+  codecs: mustBeCodecs,
 }
 
 function undoAndRethrow(takeBack: () => void): (error: unknown) => never {
@@ -236,10 +236,10 @@ function definedVariables(variables: ProcessRuntimeOptions["env"] = {}): Record<
   return Object.fromEntries(entries)
 }
 
-/** Cells fetch and import in their own process. */
+/** Parts of an env that cannot be sent: cells fetch and import in the child. */
 const unsupportedEnv = ["fetch", "import"] as const
 
-/** The names that cells know the platform by, which are the same in every runtime. */
+/** Returns the names of the platform that cells see, which are the same in every runtime. */
 function ambientNames(): ReadonlySet<string> {
   const shared: SharedCellState = {
     cells: new Set(),

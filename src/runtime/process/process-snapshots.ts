@@ -1,3 +1,4 @@
+// Takes and restores snapshots of a child's namespace, with the state of host objects that have a codec.
 import { codecOf, dropSameObjects, injectedObjects, lostObjectState } from "../bindings/used-objects.ts"
 import type { Binding } from "../bindings.ts"
 import { crossingFormOf } from "../handles/codec/crossing-form.ts"
@@ -9,8 +10,7 @@ import type { ChildSupervisor } from "./child-supervisor.ts"
 import type { ConnectedChild } from "./connected-child.ts"
 import { listChildNames } from "./describe-child-names.ts"
 
-/** Takes a snapshot of a child's namespace, with the state of host objects that have a codec. The host never decodes the
- *  bytes of the child. */
+/** The host never decodes the bytes of the child. */
 export async function takeChildSnapshot(
   child: ConnectedChild,
   { maxBytes, since }: { maxBytes: number; since?: string | undefined },
@@ -20,7 +20,7 @@ export async function takeChildSnapshot(
   const { bindings } = registry
   const { data, lost = [] } = (await hostState?.encode(bindings, maxBytes)) ?? {}
   const left = Math.max(0, maxBytes - (data?.length ?? 0))
-  // The state of host objects is part of whole snapshots only.
+  // Only whole snapshots can contain the state of host objects.
   const sinceWhole = since !== undefined && data === undefined ? { since } : {}
   const snapshot = parseSnapshot(await child.ask("snapshot", { maxBytes: left, ...sinceWhole }))
   if (!snapshot) throw child.killForViolation("an invalid snapshot")
@@ -55,7 +55,7 @@ export async function restoreChildSnapshot(
   return dropSameObjects([...missing, ...(restored?.lost ?? [])], registry.bindings, registry.access.used)
 }
 
-/** The host objects that cells used and whose state is not kept. */
+/** Returns the host objects that cells used and whose state is not stored. */
 function lostUsedObjects({ bindings, access, codecs }: BindingRegistry): RuntimeLoss[] {
   return injectedObjects(bindings)
     .filter(({ value }) => access.used.has(value) && crossingFormOf(value) === "live" && !codecOf(value, codecs))

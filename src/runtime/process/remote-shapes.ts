@@ -1,24 +1,27 @@
+// Describes values of a child for the host's type gate: their members, without running their code. The child describes,
+// the host checks the description and builds placeholders with the same members.
 import { types } from "node:util"
 import { isPlain } from "../declare/inspect-value.ts"
+import { isObject, isRecord } from "../handles/wire.ts"
 import type { Runtime } from "../runtime.ts"
-import { isRecord, isStringArray } from "./child-protocol.ts"
+import { isStringArray } from "./child-protocol.ts"
 
-/** The names, and the members below them, that the host asks the child to describe. */
+/** The names and nested members that the host asks the child to describe. */
 export interface ShapeQuery {
   [name: string]: ShapeQuery
 }
 
-/** What is known of a value without running its code, as deep as was asked. */
+/** The description of a value, to the depth of the query. */
 export type RemoteShape =
-  /** An object of the host. */
+  /** A host object. */
   | { as: "handle"; id: number }
   | { as: "string" | "number" | "boolean" | "bigint" }
-  /** Its members, those of its classes included. */
+  /** `members` includes those of its classes. */
   | { as: "object"; plain: boolean; members: string[]; parts: { [name: string]: RemoteShape } }
 
 type IdOf = (value: object) => number | undefined
 
-/** Describes names of a namespace. Names with nothing to describe are left out. */
+/** Called in the child: describes names of the namespace. Names with nothing to describe are left out. */
 export async function describeShapes(
   runtime: Runtime,
   wanted: ShapeQuery,
@@ -50,8 +53,8 @@ function remoteShapeOf(value: unknown, wanted: ShapeQuery, idOf: IdOf): RemoteSh
   return { as: "object", plain: isPlain(value), members, parts }
 }
 
-/** An object with the members that the child described; members that were not asked for are undefined. The members of a
- *  handle are not shown, because cells read them as promises. */
+/** Builds an object with the described members. Members outside the query are undefined, and so are all members of a
+ *  handle, because cells read them as promises. */
 export function placeholderFor(sight: RemoteShape, find: (id: number) => object | undefined): unknown {
   switch (sight.as) {
     case "handle": {
@@ -69,8 +72,8 @@ export function placeholderFor(sight: RemoteShape, find: (id: number) => object 
   }
 }
 
-/** Checks a child's description of names; undefined where it is invalid. Only what was asked for is read: the rest
- *  may be endless or circular. */
+/** Checks a child's description of names. Returns undefined if it is invalid. Only members of the query are read: the
+ *  rest may be endless or circular. */
 export function parseRemoteShapes(value: unknown, wanted: ShapeQuery): Map<string, RemoteShape> | undefined {
   if (!isRecord(value)) return undefined
   const sights = new Map<string, RemoteShape>()
@@ -95,7 +98,7 @@ function parseRemoteShape(value: unknown, wanted: ShapeQuery): RemoteShape | und
 
 const primitivePlaceholders = { string: "", number: 0, boolean: false, bigint: 0n }
 
-/** The names of all members, own and inherited; undefined where there are too many, or a Proxy hides them. */
+/** Returns the names of all own and inherited members, or undefined if there are too many or a Proxy hides them. */
 function membersOf(value: object): string[] | undefined {
   const names = new Set<string>()
   for (let holder: object | null = value; holder; holder = Object.getPrototypeOf(holder)) {
@@ -115,8 +118,4 @@ function createPlaceholder(plain: boolean, members: readonly string[], partNamed
   const made: object = Object.create(plain ? Object.prototype : Instance.prototype)
   for (const name of members) Object.defineProperty(made, name, { value: partNamed(name) })
   return made
-}
-
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function"
 }

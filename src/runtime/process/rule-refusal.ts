@@ -1,10 +1,10 @@
+// Checks a cell against the rules on the host, before the cell is sent to a child.
 import { CellSyntaxError, parseCell } from "../compiler/parse-cell.ts"
 import { checkRules } from "../rules/check-rules.ts"
 import { explainViolations, type Rule } from "../rules/rules.ts"
 import type { CellNotExecuted } from "../runtime.ts"
 
-/** The execution of a cell that breaks a rule; undefined when it breaks none. Rules are the host's own code, so they
- *  are checked there and not where the cell runs. */
+/** Returns the failed execution of a cell that breaks a rule, or undefined if it breaks none. */
 export function ruleRefusal(code: string, rules: readonly Rule[]): CellNotExecuted | undefined {
   const [violation, ...others] = rules.length > 0 ? violationsOf(code, rules) : []
   if (!violation) return undefined

@@ -1,14 +1,15 @@
+// The working folder of a runtime's cells: a given one, or a temporary one that is removed at the end.
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import { onProgramExit } from "../../core/child/child-end.ts"
 import { ConfigError } from "../../core/errors.ts"
 
-/** Where the cells of a runtime work. */
 export interface WorkingFolder {
-  /** Its path, without links. A temporary one is made when it is first asked for. */
+  /** Returns the path without symbolic links. Creates a temporary folder on the first call. */
   path(): string
   readonly isTemporary: boolean
-  /** Removes it where it is a temporary one. */
+  /** Removes a temporary folder. */
   remove(): void
 }
 
@@ -20,34 +21,22 @@ export function createWorkingFolder(given: string | undefined): WorkingFolder {
     return { path: () => real, isTemporary: false, remove() {} }
   }
   let made: string | undefined
+  let cancelRemoval: (() => void) | undefined
   const remove = () => {
     if (made === undefined) return
     rmSync(made, { recursive: true, force: true })
-    foldersToRemove.delete(remove)
+    cancelRemoval?.()
     made = undefined
   }
   return {
     path() {
       if (made === undefined) {
         made = realpathSync(mkdtempSync(join(tmpdir(), "karst-")))
-        removeAtExit(remove)
+        cancelRemoval = onProgramExit(remove)
       }
       return made
     },
     isTemporary: true,
     remove,
   }
-}
-
-/** Functions that remove the folders of runtimes that were not closed. */
-const foldersToRemove = new Set<() => void>()
-let watchesExit = false
-
-function removeAtExit(remove: () => void): void {
-  foldersToRemove.add(remove)
-  if (watchesExit) return
-  watchesExit = true
-  process.on("exit", () => {
-    for (const each of [...foldersToRemove]) each()
-  })
 }

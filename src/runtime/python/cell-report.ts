@@ -1,7 +1,7 @@
+// Parses the report that the kernel sends when a cell ends, and the errors of Python code.
 import type { Json } from "../../core/json.ts"
 import { expectList, expectRecord, expectText, ForgedMessage, type WireObject } from "../handles/wire.ts"
 
-/** The report of a cell, which the kernel sends when the cell ends. */
 export interface CellReport {
   changes: { created: string[]; reassigned: string[]; removed: string[] }
   hints: string[]
@@ -16,17 +16,16 @@ export interface CellReportError {
   stack?: string
   line?: number
   column?: number
-  /** The number of the error of a host function, when the cell failed with it. */
+  /** If the cell failed with an error of a host function, the number of that error. */
   thrown?: number
 }
 
-/** A failure in Python, as TypeScript sees it: its class is the name, its text the message. */
+/** A Python exception: `name` is its class, `message` its text. */
 export class PythonError extends Error {
-  /** Where in Python it was raised. */
   readonly traceback: string
-  /** Of a value that could not cross: where in it. */
+  /** If a value could not cross: the path to the part that cannot. */
   readonly path: string | undefined
-  /** Of a name that is not there: those that are. */
+  /** If a name does not exist: the names that do. */
   readonly names: string[] | undefined
 
   constructor({ name, message, stack, path, names }: WireObject) {
@@ -38,7 +37,7 @@ export class PythonError extends Error {
   }
 }
 
-/** Reads a report. Code in the kernel may have written it: only its form is believed. */
+/** Parses a report. Cells can forge it, so its form is checked and its size limited. */
 export function parseReport(message: WireObject, read: () => unknown): CellReport {
   const { created, reassigned, removed } = expectRecord(message.changes)
   const changes = { created: stringList(created), reassigned: stringList(reassigned), removed: stringList(removed) }
@@ -52,7 +51,7 @@ export function parseReport(message: WireObject, read: () => unknown): CellRepor
 const maxHints = 20
 const maxHintLength = 1_000
 
-/** A value that cannot be read does not fail the cell. */
+/** A cell does not fail if its value cannot be decoded. */
 function readOrUndefined(read: () => unknown): unknown {
   try {
     return read()

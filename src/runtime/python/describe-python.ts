@@ -1,3 +1,5 @@
+// Writes the declarations of a Python runtime's names for the model. Host objects are described here, Python objects by
+// the kernel.
 import { types } from "node:util"
 import { AgentError, ConfigError } from "../../core/errors.ts"
 import type { JsonSchema } from "../../core/json.ts"
@@ -26,45 +28,41 @@ import {
   schemaPythonType,
 } from "./python-types.ts"
 
-/** Declarations for the model, as Python would write them: of everything bound or set up, or of the given names. What
- *  lives on the host is described here, what lives in Python by the kernel. */
-export async function describePython(names: readonly string[] | undefined, session: KernelSupervisor): Promise<string> {
-  // What the setup makes is known when it has run.
-  await session.ensureStarted()
-  const { bindings, known } = session
-  const wanted = names ?? [...new Set([...known.setup, ...bindings.keys()])].filter(isShown)
-  const own = (name: string) => (known.changed.has(name) ? undefined : bindings.get(name))
-  const about = Object.fromEntries(wanted.flatMap((name) => hostNotes(name, own(name))))
-  const texts = await askKernel(session, { names: wanted, about })
-  const agents = await describeAgentRuntimes(wanted.flatMap((name) => own(name) ?? []))
+/** Describes the given names, by default all injected names and those that the setup code or modules defined. */
+export async function describePython(names: readonly string[] | undefined, kernel: KernelSupervisor): Promise<string> {
+  // The names that the setup code defines are known only after it has run.
+  await kernel.ensureStarted()
+  const { bindings, known } = kernel
+  const shownNames = names ?? [...new Set([...known.setup, ...bindings.keys()])].filter(isPublicName)
+  const bindingOf = (name: string) => (known.changed.has(name) ? undefined : bindings.get(name))
+  const notes = Object.fromEntries(shownNames.flatMap((name) => hostNotes(name, bindingOf(name))))
+  const texts = await askKernel(kernel, shownNames, notes)
+  const agents = await describeAgentRuntimes(shownNames.flatMap((name) => bindingOf(name) ?? []))
   const types = new Set(
-    wanted.map((name) => own(name)).map((binding) => (binding?.kind === "type" ? binding.type : undefined)),
+    shownNames.map((name) => bindingOf(name)).map((binding) => (binding?.kind === "type" ? binding.type : undefined)),
   )
   const classes = new ClassTexts((type) => types.has(type))
-  const lines = wanted.map((name, at) => hostDeclaration(name, own(name), classes, agents) ?? texts[at] ?? "")
-  const declared = wanted.filter((name) => own(name)?.kind === "type")
+  const lines = shownNames.map((name, at) => hostDeclaration(name, bindingOf(name), classes, agents) ?? texts[at] ?? "")
+  const declared = shownNames.filter((name) => bindingOf(name)?.kind === "type")
   for (const name of declared) classes.delete(name)
   return [...classes.values(), ...lines].join("\n")
 }
 
-async function askKernel(
-  session: KernelSupervisor,
-  wanted: { names: readonly string[]; about: object },
-): Promise<string[]> {
+async function askKernel(kernel: KernelSupervisor, names: readonly string[], about: object): Promise<string[]> {
   try {
-    return checkTexts(await session.ask("describe", wanted), wanted.names.length)
+    return checkTexts(await kernel.ask("describe", { names, about }), names.length)
   } catch (error) {
     if (!(error instanceof PythonError) || !error.names) throw error
     throw new ConfigError(unknownNameMessage(error.message, error.names))
   }
 }
 
-function isShown(name: string): boolean {
+function isPublicName(name: string): boolean {
   return !name.startsWith("_")
 }
 
-/** The texts of classes by name, and the base classes that are declared by a name: the members of all others are shown with
- *  those of the class itself. */
+/** The declarations of classes by name. A base class is shown by name if it is declared itself; otherwise its members
+ *  are shown with those of the class. */
 class ClassTexts extends Map<string, string> {
   readonly baseName: (base: object) => string | undefined
 
@@ -74,7 +72,7 @@ class ClassTexts extends Map<string, string> {
   }
 }
 
-/** What the host says of a name, for the kernel to tell beside what it finds. */
+/** The host's description of a name, which the kernel adds to its own declaration. */
 function hostNotes(name: string, binding: Binding | undefined): [string, object][] {
   if (binding?.kind === "variable") {
     const type = binding.type === undefined ? undefined : pythonType(parseVariableType(binding.type, name).tree)
@@ -119,9 +117,9 @@ function functionText(name: string, { call, options }: FunctionBinding): string 
   if (signature !== undefined) {
     return functionBlock(`def ${name}${pythonSignature(parseSignature(signature, name))}`, description)
   }
-  const own = functionSignature(call)
-  const shown = result ? pythonSignature({ ...own, returns: any, awaited: any }) + result : pythonSignature(own)
-  return functionBlock(`def ${name}${shown}`, description)
+  const ownSignature = functionSignature(call)
+  const shownSignature = output ? { ...ownSignature, returns: any, awaited: any } : ownSignature
+  return functionBlock(`def ${name}${pythonSignature(shownSignature)}${result}`, description)
 }
 
 function inputParameters(schema: JsonSchema, tuple: boolean): string[] {
@@ -132,7 +130,7 @@ function inputParameters(schema: JsonSchema, tuple: boolean): string[] {
   return places.map((place, at) => schemaParameter(`arg${at + 1}`, place, at >= required))
 }
 
-/** An object of the host: its class, with the members that its author wrote or that can be seen. */
+/** Describes a host object by its class, with the members of its written type or those found in the value. */
 function objectText(name: string, binding: VariableBinding, classes: ClassTexts): string | undefined {
   const { value, description, type: text } = binding
   if (typeof value !== "object" || value === null) return undefined
@@ -140,7 +138,7 @@ function objectText(name: string, binding: VariableBinding, classes: ClassTexts)
   const written = text === undefined || isCopied(value) ? undefined : declaredMembers(text, name)
   const type = classOf(value)
   const isPlainObject = !isCopied(value) && !types.isProxy(value) && isPlain(value)
-  // Data, and objects of Node, are described by what Python has made of them.
+  // The kernel describes data and objects of Node's own classes, by their Python values.
   if (!written && !isPlainObject && (!type || isGlobalClass(type))) return undefined
   if (!written && !isPlainObject && type) {
     const typeName = className(value)
@@ -153,15 +151,15 @@ function objectText(name: string, binding: VariableBinding, classes: ClassTexts)
   return `${name}: ${typeName}${comment}`
 }
 
-/** The members of a type that its author wrote; undefined where it has none, as `Task[]`. */
+/** Returns the members of a written type; undefined if the type has none, like `Task[]`. */
 function declaredMembers(text: string, name: string): { name: string | undefined; members: Member[] } | undefined {
   const { tree, source } = parseVariableType(text, name)
-  const own = printType(tree)
-  const found = source?.typesMentionedIn(own, () => false).find((each) => each.name === own)
+  const typeName = printType(tree)
+  const found = source?.typesMentionedIn(typeName, () => false).find((each) => each.name === typeName)
   const declared = found && splitTypeDeclaration(found.text)
   const parts = splitType(declared?.alias ?? tree)
-  if (declared && !declared.alias) return { name: own, members: declared.members }
-  return parts.kind === "object" ? { name: declared && own, members: parts.members } : undefined
+  if (declared && !declared.alias) return { name: typeName, members: declared.members }
+  return parts.kind === "object" ? { name: declared && typeName, members: parts.members } : undefined
 }
 
 function membersText(name: string, members: readonly Member[]): string {
@@ -169,7 +167,7 @@ function membersText(name: string, members: readonly Member[]): string {
   return lines.length > 0 ? [`class ${name}:`, ...lines].join("\n") : `class ${name}: ...`
 }
 
-/** A schema under a name: a class with the members of an object, else the type it stands for. */
+/** Describes a schema: an object schema as a class with members, any other as a type alias. */
 function schemaText(name: string, schema: StandardSchema, description: string | undefined): string {
   const shown = declarationSchema(schema, "output")
   const members = shown.type === "object" ? schemaMembers(shown) : []
@@ -198,7 +196,7 @@ function classText(
   return body.length > 0 ? [head, ...body].join("\n") : `${head} ...`
 }
 
-/** Undefined for a member that Python has no name for. */
+/** Returns undefined if the member's name is not valid in Python. */
 function memberText({ name, form, type: given, doc, readonly, static: isStatic }: Member): string | undefined {
   const type = splitType(given)
   const signature = type.kind === "function" ? type.signature : undefined
@@ -208,8 +206,10 @@ function memberText({ name, form, type: given, doc, readonly, static: isStatic }
     const notes = [...(readonly || form === "getter" ? ["read-only"] : []), ...(doc ? [doc.replaceAll("\n", " ")] : [])]
     return `    ${name}: ${pythonType(type)}${notes.length > 0 ? `  # ${notes.join(": ")}` : ""}`
   }
-  const made = form === "constructor"
-  const head = `    def ${made ? "__init__" : name}${pythonSignature(made ? { ...signature, returns: any } : signature, isStatic ? [] : ["self"])}`
+  const isConstructor = form === "constructor"
+  const shownSignature = isConstructor ? { ...signature, returns: any } : signature
+  const parameters = pythonSignature(shownSignature, isStatic ? [] : ["self"])
+  const head = `    def ${isConstructor ? "__init__" : name}${parameters}`
   const text = doc === undefined ? `${head}: ...` : `${head}:\n${docText(doc, "        ")}`
   return isStatic ? `    @staticmethod\n${text}` : text
 }
@@ -227,7 +227,7 @@ function className(value: object): string {
   return (type && nameOfClass(type)) ?? "object"
 }
 
-/** Descriptions that a kernel wrote: one for each name, of a bounded length. */
+/** Checks the declarations that a kernel sent: one for each name, cut to a maximum length. */
 function checkTexts(value: unknown, count: number): string[] {
   const isList = Array.isArray(value) && value.length === count && value.every((text) => typeof text === "string")
   if (!isList) throw new AgentError("The kernel sent an invalid description of its names.", { code: "runtime" })

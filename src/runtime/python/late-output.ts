@@ -1,9 +1,9 @@
+// Collects output printed while no cell runs, for example by threads. The next cell reports it.
 import type { CellOutput } from "../runtime.ts"
 
-/** What is printed while no cell runs, by threads for example: the next cell tells it. */
 export interface LateOutput {
   add(chunk: CellOutput): void
-  /** All of it, which is then no longer here. */
+  /** Returns and removes all output. */
   drain(): CellOutput[]
 }
 

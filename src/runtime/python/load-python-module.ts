@@ -1,10 +1,11 @@
+// Runs the Python module of a skill in a kernel.
 import { readFile } from "node:fs/promises"
 import { ConfigError } from "../../core/errors.ts"
 import { PythonError } from "./cell-report.ts"
 import type { KernelBridge } from "./kernel/kernel-bridge.ts"
 
-/** Lets a kernel run a module file and gives the names of what it exports. The host reads the file, so that a kernel need
- *  not see it; what else the module reads or imports, the kernel must see. */
+/** Runs a module file in a kernel and returns the names it exports. The host reads the file, so a sandboxed kernel need
+ *  not have access to it; other files that the module reads or imports must be readable for the kernel. */
 export async function loadPythonModule(file: string, bridge: KernelBridge): Promise<string[]> {
   const code = await readFile(file, "utf8").catch((error) => {
     throw moduleError(file, error)

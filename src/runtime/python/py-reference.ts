@@ -1,6 +1,7 @@
+// py() names an object of a Python package; kwargs() passes keyword arguments.
 import { ConfigError } from "../../core/errors.ts"
 
-/** A thing of a Python package, imported and bound when the kernel starts. `T` is what `retrieve` gives for it. */
+/** An object of a Python package, imported and bound when the kernel starts. `retrieve` returns a `T`. */
 export interface PyReference<T = unknown> {
   readonly [reference]: true
   readonly [referred]?: T
@@ -8,15 +9,15 @@ export interface PyReference<T = unknown> {
   readonly attribute: string
 }
 
-/** Names something that lives in Python: `py("sklearn.linear_model:LinearRegression")`, or a whole module: `py("numpy")`.
- *  What is retrieved by its name is data or a handle, of the type that you say: `py<Model>("shop.models:model")`. */
+/** Names a Python object, `py("sklearn.linear_model:LinearRegression")`, or a module, `py("numpy")`. Retrieving it
+ *  returns data or a handle of the type parameter: `py<Model>("shop.models:model")`. */
 export function py<T = unknown>(path: string): PyReference<T> {
   const found = /^([\p{L}_][\p{L}\p{N}_.]*)(?::([\p{L}_][\p{L}\p{N}_.]*))?$/u.exec(path)
   if (!found?.[1]) throw new ConfigError(`py(${JSON.stringify(path)}): write it like "package.module:attribute".`)
   return { [reference]: true, module: found[1], attribute: found[2] ?? "" }
 }
 
-/** Keyword arguments for a call of a Python object, as the last argument: `await model.fit(x, kwargs({ verbose: 1 }))`. */
+/** Keyword arguments as the last argument of a call into Python: `await model.fit(x, kwargs({ verbose: 1 }))`. */
 export function kwargs(values: Record<string, unknown>): KeywordArguments {
   return { [keywords]: true, values }
 }

@@ -1,3 +1,4 @@
+// Checks the values that are injected into a Python runtime or updated there.
 import { ConfigError } from "../../core/errors.ts"
 import { isThenable, listNames } from "../bindings/binding-names.ts"
 import { bindingGuardProblem, guardedCopyProblem, isGuardOnCopiedValue } from "../bindings/method-guards.ts"
@@ -8,11 +9,11 @@ import type { KernelSupervisor } from "./kernel/kernel-supervisor.ts"
 import { pythonNameProblem } from "./python-names.ts"
 import { isTable, table } from "./tables/table.ts"
 
-/** The bindings of a literal; a `ConfigError` with all that is wrong when one of them cannot be bound. */
-export function checkNewBindings(given: Bindings, { known, bindings }: KernelSupervisor): Map<string, Binding> {
-  const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, bindingOf(value)])
+/** Returns the bindings to inject. Throws a `ConfigError` that lists every value that cannot be bound. */
+export function checkNewBindings(values: Bindings, { known, bindings }: KernelSupervisor): Map<string, Binding> {
+  const entries = Object.entries(values).map(([name, value]): [string, Binding] => [name, bindingOf(value)])
   const problems = entries.flatMap(([name, binding]) => {
-    // What a cell has deleted is a binding still, but no longer a name.
+    // A binding that a cell deleted may be injected again.
     if (known.all.has(name) || (bindings.has(name) && !known.changed.has(name))) return `"${name}" is already there`
     if (isThenable(boundValue(binding))) return `"${name}" is a promise: await it before you inject it`
     if (isGuardOnCopiedValue(binding)) return `"${name}" ${guardedCopyProblem}`
@@ -24,18 +25,18 @@ export function checkNewBindings(given: Bindings, { known, bindings }: KernelSup
   return new Map(entries)
 }
 
-/** The bindings that an update leaves; the same. */
+/** Returns the updated bindings. Throws a `ConfigError` that lists every value that cannot be updated. */
 export function checkUpdatedBindings(
   values: Record<string, unknown>,
   entries: readonly RuntimeName[],
-  session: KernelSupervisor,
+  kernel: KernelSupervisor,
 ): Map<string, Binding> {
   const changes = new Map<string, Binding>()
-  const problems = Object.entries(values).flatMap(([name, given]) => {
-    const next = withNewValue(session.bindings.get(name), given)
-    const problem = updateProblem(name, given, entries, session) ?? guardProblem(name, next)
+  const problems = Object.entries(values).flatMap(([name, newValue]) => {
+    const nextBinding = withNewValue(kernel.bindings.get(name), newValue)
+    const problem = updateProblem(name, newValue, entries, kernel) ?? guardProblem(name, nextBinding)
     if (problem !== undefined) return problem
-    changes.set(name, next)
+    changes.set(name, nextBinding)
     return []
   })
   if (problems.length > 0) throw new ConfigError(`Nothing was updated: ${problems.join("; ")}.`)
@@ -44,18 +45,18 @@ export function checkUpdatedBindings(
 
 function updateProblem(
   name: string,
-  given: unknown,
+  newValue: unknown,
   entries: readonly RuntimeName[],
-  session: KernelSupervisor,
+  kernel: KernelSupervisor,
 ): string | undefined {
   const entry = entries.find((each) => each.name === name)
   if (!entry) return `there is no "${name}"; there is ${listNames(entries.map((each) => each.name))}`
-  const next = bindingOf(given)
-  if (isThenable(boundValue(next))) return `"${name}" would be a promise: await it first`
-  if (isSync(next)) return `"${name}" ${syncFunction}`
-  const kind = session.bindings.get(name)?.kind ?? entry.kind
-  if (next.kind === kind || (kind === "variable" && next.kind === "agent")) return undefined
-  return `"${name}" is a ${kind} and cannot become a ${next.kind}`
+  const nextBinding = bindingOf(newValue)
+  if (isThenable(boundValue(nextBinding))) return `"${name}" would be a promise: await it first`
+  if (isSync(nextBinding)) return `"${name}" ${syncFunction}`
+  const kind = kernel.bindings.get(name)?.kind ?? entry.kind
+  if (nextBinding.kind === kind || (kind === "variable" && nextBinding.kind === "agent")) return undefined
+  return `"${name}" is a ${kind} and cannot become a ${nextBinding.kind}`
 }
 
 function isSync(binding: Binding): boolean {
@@ -70,14 +71,14 @@ function guardProblem(name: string, binding: Binding): string | undefined {
   return problem && `"${name}": ${problem}`
 }
 
-/** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */
-function withNewValue(old: Binding | undefined, given: unknown): Binding {
-  const next = bindingOf(given)
-  if (!old || (isBinding(given) && next.kind === old.kind)) return next
-  if (old.kind === "function" && next.kind === "function") return { ...old, call: next.call }
-  if (old.kind === "type" && next.kind === "type") return { ...old, type: next.type }
-  if (old.kind !== "variable") return next
-  const value = boundValue(next)
-  // What was a DataFrame is one again.
+/** Returns a binding with another value and the old options, unless the value is itself a binding of the same kind. */
+function withNewValue(old: Binding | undefined, newValue: unknown): Binding {
+  const nextBinding = bindingOf(newValue)
+  if (!old || (isBinding(newValue) && nextBinding.kind === old.kind)) return nextBinding
+  if (old.kind === "function" && nextBinding.kind === "function") return { ...old, call: nextBinding.call }
+  if (old.kind === "type" && nextBinding.kind === "type") return { ...old, type: nextBinding.type }
+  if (old.kind !== "variable") return nextBinding
+  const value = boundValue(nextBinding)
+  // A DataFrame stays a DataFrame.
   return { ...old, value: isTable(old.value) && Array.isArray(value) && !isTable(value) ? table(value) : value }
 }

@@ -1,3 +1,4 @@
+// Executes one Python cell: sends it to the kernel, collects its output, enforces its limits, and builds its result.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { thrownText } from "../../core/errors.ts"
 import type { ActionErrorKind } from "../../core/event.ts"
@@ -14,7 +15,7 @@ import { watchResourceUse } from "./kernel/resource-watch.ts"
 import type { RunningKernel } from "./kernel/running-kernel.ts"
 import type { LateOutput } from "./late-output.ts"
 
-/** The cell whose calls the host is making, also after awaits. */
+/** The cell on whose behalf the host code runs, also after awaits. */
 export const currentCell = new AsyncLocalStorage<PythonCell>()
 
 export interface CellLimits {
@@ -25,21 +26,20 @@ export interface CellLimits {
   graceMs: number
 }
 
-/** One execution, as everything that happens because of it sees it. */
 export interface PythonCell {
   readonly runtime: object
   readonly number: number
   /** The cell as the caller of host functions. */
   readonly caller: Caller
-  /** Whether it has its result. */
+  /** True when the cell has its result. */
   readonly isOver: boolean
   write(chunk: CellOutput): void
   receiveReport(report: CellReport): void
-  /** Takes the clock values that it read, and how it reached outside. */
+  /** Records the clock values that the cell read, and its effects outside the kernel. */
   takeEnvUpdate(reads: readonly number[], effects: readonly string[]): void
-  /** Remembers the error of a host function, and returns its number. */
+  /** Stores an error that a host function threw, and returns its number. */
   registerHostError(error: unknown): number
-  /** Stops it: Ctrl-C, and the end of its kernel when that does not help. */
+  /** Interrupts the cell (Ctrl-C). If it does not stop in `graceMs`, ends the kernel. */
   stop(kind: StopKind, message: string, graceMs?: number): void
   run(code: string): Promise<CellExecution>
 }
@@ -52,52 +52,44 @@ export interface CellSetup {
   kernel: RunningKernel
   limits: CellLimits
   options: CellOptions
-  /** What was printed while no cell ran. */
+  /** Output printed while no cell ran. */
   lateOutput: LateOutput
-  /** What is gone when the kernel is. */
+  /** Forgets the names of a kernel that has ended, and returns the lost ones. */
   forgetNames(reason: string): RuntimeLoss[]
   nameOf: Caller["nameOf"]
 }
 
-export function createPythonCell({
-  runtime,
-  number,
-  kernel: live,
-  limits,
-  options,
-  lateOutput: late,
-  forgetNames: lost,
-  nameOf,
-}: CellSetup): PythonCell {
+export function createPythonCell(setup: CellSetup): PythonCell {
+  const { runtime, number, kernel, limits, options, lateOutput, forgetNames, nameOf } = setup
   const controller = new AbortController()
   const printed = { stdout: "", stderr: "", output: "" }
   let images: ImagePart[] = []
   const errors = new Map<number, unknown>()
   const calls = new Set<Promise<unknown>>()
-  const { promise: reported, resolve: onReport } = Promise.withResolvers<CellReport>()
+  const { promise: reportReceived, resolve: onReport } = Promise.withResolvers<CellReport>()
   let preview: string | undefined
   let stopped: { kind: StopKind; message: string } | undefined
   let escalation: NodeJS.Timeout | undefined
-  let over = false
-  // What it may still print and show.
-  let room = limits.outputBytes
-  let thrown = 0
-  // The first callback that failed and that the host did not await.
+  let isOver = false
+  // How many characters the cell may still print and show.
+  let outputLeft = limits.outputBytes
+  let errorCount = 0
+  // The first failure of a callback that the host did not await.
   let failure: { error: unknown } | undefined
   const hints = new Set<string>()
-  const outside = AsyncLocalStorage.snapshot()
-  let inside: typeof outside | undefined
+  const startContext = AsyncLocalStorage.snapshot()
+  let cellContext: typeof startContext | undefined
 
   const caller: Caller = {
     gate: options.call,
     nameOf,
     signal: controller.signal,
     throwIfStopped: () => controller.signal.throwIfAborted(),
-    // As the code that asked for the cell, and within all that led there.
+    // Runs in the async context of the code that started the cell, with this cell as the current one.
     runInContext(work) {
-      inside ??= outside(() => currentCell.run(cell, () => AsyncLocalStorage.snapshot()))
-      const result = inside(work)
-      if (result instanceof Promise && !over) caller.waitFor(result)
+      cellContext ??= startContext(() => currentCell.run(cell, () => AsyncLocalStorage.snapshot()))
+      const result = cellContext(work)
+      if (result instanceof Promise && !isOver) caller.waitFor(result)
       return result
     },
     waitFor(work) {
@@ -106,7 +98,7 @@ export function createPythonCell({
       work.then(leave, leave)
     },
     fail(error) {
-      if (over) late.add({ stream: "stderr", text: `${failureText(error)}\n` })
+      if (isOver) lateOutput.add({ stream: "stderr", text: `${failureText(error)}\n` })
       failure ??= { error }
     },
     hint(text) {
@@ -115,39 +107,39 @@ export function createPythonCell({
   }
 
   const write = ({ stream, text: given }: CellOutput) => {
-    const text = given.slice(0, Math.max(0, room))
-    spend(given.length)
-    if (text === "" || over) return
+    const text = given.slice(0, Math.max(0, outputLeft))
+    useOutput(given.length)
+    if (text === "" || isOver) return
     printed[stream] += text
     printed.output += text
     options.output?.({ stream, text })
   }
 
   const show = (image: ImagePart) => {
-    if (image.data.length <= room) images.push(image)
-    spend(image.data.length)
+    if (image.data.length <= outputLeft) images.push(image)
+    useOutput(image.data.length)
   }
 
-  const spend = (length: number) => {
-    room -= length
-    if (room < 0)
+  const useOutput = (length: number) => {
+    outputLeft -= length
+    if (outputLeft < 0)
       stop("memory", `The cell was stopped: it printed and showed more than ${limits.outputBytes} characters.`)
   }
 
   const stop = (kind: StopKind, message: string, graceMs = limits.graceMs) => {
-    if (stopped || over) return
+    if (stopped || isOver) return
     stopped = { kind, message }
     controller.abort(new Error(message))
-    if (graceMs === 0) return live.kill("it was stopped")
-    live.interrupt()
-    // Once more, for a cell that had not quite begun, before its kernel is ended.
+    if (graceMs === 0) return kernel.kill("it was stopped")
+    kernel.interrupt()
+    // Interrupt once more, in case the cell had not started yet, then end the kernel.
     escalation = setTimeout(() => {
-      live.interrupt()
-      escalation = setTimeout(() => live.kill("it did not stop when it was interrupted"), graceMs / 2)
+      kernel.interrupt()
+      escalation = setTimeout(() => kernel.kill("it did not stop when it was interrupted"), graceMs / 2)
     }, graceMs / 2)
   }
 
-  // Code in the kernel may send messages of its own making.
+  // Cells can forge these messages, so their content is checked.
   const onMessage = ({ type, content, omittedBytes: leftOut }: JupyterMessage) => {
     if (type === "stream" && typeof content.text === "string") {
       write({ stream: content.name === "stderr" ? "stderr" : "stdout", text: content.text })
@@ -166,54 +158,54 @@ export function createPythonCell({
 
   const begin = async (code: string) => {
     const { times = null, seed = null, tellsEffects: tells = false } = toRemoteEnv(options.env) ?? {}
-    // The end of the kernel is reported otherwise.
-    await live.bridge.announceCell(caller, { times, seed, tells }).catch((error) => ifAlive(error))
-    await live.jupyter.execute(code, onMessage)
+    // If the kernel dies, the race in `perform` reports it.
+    await kernel.bridge.announceCell(caller, { times, seed, tells }).catch((error) => rethrowUnlessDead(error))
+    await kernel.jupyter.execute(code, onMessage)
   }
 
-  const ifAlive = async (error: unknown) => {
-    if (live.exitReason === undefined) throw error
-    await live.exited
+  const rethrowUnlessDead = async (error: unknown) => {
+    if (kernel.exitReason === undefined) throw error
+    await kernel.exited
   }
 
   const perform = async (code: string): Promise<CellReport | { death: string }> => {
-    const died = live.exited.then((death) => ({ death }))
-    let answered = false
-    let waits = true
+    const died = kernel.exited.then((death) => ({ death }))
+    let hasReply = false
+    let isWaitingForReport = true
     const done = begin(code).then(async () => {
-      answered = true
-      void waitForLateMessages().then(() => waits && live.kill("it no longer told how its cells end"))
-      const report = await reported
-      waits = false
+      hasReply = true
+      void waitForLateMessages().then(() => isWaitingForReport && kernel.kill("it no longer told how its cells end"))
+      const report = await reportReceived
+      isWaitingForReport = false
       if (!stopped) await waitForCalls(calls)
       return report
     })
-    // Answer and report come together; a cell that did away with one of them has broken its kernel.
-    void reported.then(waitForLateMessages).then(() => answered || live.kill("it no longer answered"))
+    // Jupyter's reply and the report come together. If one is missing, the cell has broken its kernel.
+    void reportReceived.then(waitForLateMessages).then(() => hasReply || kernel.kill("it no longer answered"))
     return Promise.race([done, died])
   }
 
   const result = (outcome: CellReport | { death: string }, startedAt: number): CellExecution => {
     const ran = { ...printed, durationMs: performance.now() - startedAt, ...(images.length > 0 && { images }) }
     if ("death" in outcome) {
-      const gone = lost(stopped ? "the kernel had to be stopped" : `the kernel died: ${outcome.death}`)
+      const lostNames = forgetNames(stopped ? "the kernel had to be stopped" : `the kernel died: ${outcome.death}`)
       const message = `The Python kernel died: ${outcome.death}. It starts again with the next cell.`
       const error = stopped ?? { kind: "crash" as const, message }
-      return { ok: false, error, ...ran, changes: noChanges(), ...(gone.length > 0 && { lost: gone }) }
+      return { ok: false, error, ...ran, changes: noChanges(), ...(lostNames.length > 0 && { lost: lostNames }) }
     }
     const { changes, error, value } = outcome
-    const told = [...outcome.hints, ...hints]
-    const rest = { ...ran, changes, ...(told.length > 0 && { hints: told }) }
+    const allHints = [...outcome.hints, ...hints]
+    const rest = { ...ran, changes, ...(allHints.length > 0 && { hints: allHints }) }
     if (stopped) return { ok: false, error: { ...stopped, ...lineOf(error) }, ...rest }
     if (error) {
-      const { thrown, ...shown } = error
+      const { thrown, ...shownError } = error
       const found = thrown === undefined ? undefined : errors.get(thrown)
-      return { ok: false, error: shown, ...(found !== undefined && { thrown: found }), ...rest }
+      return { ok: false, error: shownError, ...(found !== undefined && { thrown: found }), ...rest }
     }
     if (failure) {
       const { traceback: stack } = failure.error instanceof PythonError ? failure.error : {}
-      const shown = { kind: "throw" as const, message: failureText(failure.error), ...(stack && { stack }) }
-      return { ok: false, error: shown, thrown: failure.error, ...rest }
+      const shownError = { kind: "throw" as const, message: failureText(failure.error), ...(stack && { stack }) }
+      return { ok: false, error: shownError, thrown: failure.error, ...rest }
     }
     return { ok: true, value: value?.value, ...(preview !== undefined && { preview }), ...rest }
   }
@@ -223,35 +215,35 @@ export function createPythonCell({
     number,
     caller,
     get isOver() {
-      return over
+      return isOver
     },
     write,
     receiveReport: onReport,
     takeEnvUpdate: (reads, effects) => applyEnvUpdate(options.env ?? {}, reads, effects),
     registerHostError(error) {
-      errors.set(++thrown, error)
-      // The last ones are enough: a cell may catch as many as it likes.
-      errors.delete(thrown - maxErrors)
-      return thrown
+      errors.set(++errorCount, error)
+      // Keep only the last ones: a cell may catch any number of errors.
+      errors.delete(errorCount - maxErrors)
+      return errorCount
     },
     stop,
     async run(code) {
       const startedAt = performance.now()
-      for (const chunk of late.drain()) write(chunk)
+      for (const chunk of lateOutput.drain()) write(chunk)
       const { signal, timeoutMs } = options
       const abort = () => stop("aborted", abortedCellMessage(signal?.reason))
-      const expire = () => stop("timeout", `The cell was stopped: it ran longer than ${timeoutMs} ms.`)
-      const deadline = timeoutMs === undefined ? undefined : startDeadline(timeoutMs, options.pauses, expire)
+      const onTimeout = () => stop("timeout", `The cell was stopped: it ran longer than ${timeoutMs} ms.`)
+      const deadline = timeoutMs === undefined ? undefined : startDeadline(timeoutMs, options.pauses, onTimeout)
       signal?.addEventListener("abort", abort)
-      const unwatch = watchResourceUse({ pid: live.pid, ...limits }, (kind, why) => {
-        // Without grace for memory: it might take all there is in the meantime.
+      const unwatch = watchResourceUse({ pid: kernel.pid, ...limits }, (kind, why) => {
+        // No grace period for memory: the cell could use up all of it in the meantime.
         stop(kind, `The cell was stopped: ${why}.`, kind === "memory" ? 0 : limits.graceMs)
       })
       try {
         return result(await keepProgramAlive(perform(code)), startedAt)
       } finally {
-        over = true
-        // Threads that the cell left behind may hold it for long.
+        isOver = true
+        // Free the memory: threads of the cell may hold references to it for a long time.
         Object.assign(printed, { stdout: "", stderr: "", output: "" })
         images = []
         errors.clear()
@@ -269,7 +261,7 @@ export function noChanges(): CellReport["changes"] {
   return { created: [], reassigned: [], removed: [] }
 }
 
-/** In two steps: a host that was busy all the time has not listened. */
+/** Waits two seconds. In two steps, so that a busy host reads its messages in between. */
 async function waitForLateMessages(): Promise<void> {
   for (let step = 0; step < 2; step++) await new Promise((resolve) => setTimeout(resolve, 1000).unref())
 }

@@ -1,6 +1,7 @@
+// Checks the names of bindings against Python's syntax and IPython's own names.
 import { listNames } from "../bindings/binding-names.ts"
 
-/** Why a name cannot be bound in Python; undefined when it can. */
+/** Returns the reason why a name cannot be bound in Python; undefined if it can. */
 export function pythonNameProblem(name: string): string | undefined {
   if (!identifier.test(name)) return "is not an identifier"
   if (keywords.has(name)) return "is a keyword of Python"

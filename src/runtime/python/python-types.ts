@@ -1,27 +1,28 @@
+// Writes TypeScript types, signatures and JSON Schemas as Python declarations for the model.
 import { inspect } from "node:util"
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { acceptsUndefined, nonJsonTypeOf } from "../declare/declaration-schema.ts"
 import { type Parameter, printType, type Signature, type TypeTree } from "../declare/type-tree.ts"
 
-/** A TypeScript type as Python would write it; `Any` where Python has no word for it. */
+/** Returns a TypeScript type in Python's notation; `Any` if Python has no equivalent. */
 export function pythonType(tree: TypeTree): string {
   return pythonTypeOfText(printType(tree))
 }
 
-/** `(name: str, count: float = ...) -> Task`. Awaiting is the bridge's affair: what a function promises, it returns. */
+/** `(name: str, count: float = ...) -> Task`. Python calls wait for the result, so a promise is shown as its value. */
 export function pythonSignature({ parameters, returns, awaited = returns }: Signature, first: string[] = []): string {
   const result = pythonType(awaited)
   return `(${[...first, ...parameters.map(parameter)].join(", ")})${result === "Any" ? "" : ` -> ${result}`}`
 }
 
-/** The type that a JSON Schema describes. */
+/** Returns the Python type of a JSON Schema. */
 export function schemaPythonType(schema: Json | undefined, depth = 0): string {
   if (!isSchema(schema) || depth > maxDepth) return "Any"
   return acceptsUndefined(schema) ? union([definedType(schema, depth), "None"]) : definedType(schema, depth)
 }
 
 function definedType(schema: JsonSchema, depth = 0): string {
-  const below = (inner: Json | undefined) => schemaPythonType(inner, depth + 1)
+  const innerType = (inner: Json | undefined) => schemaPythonType(inner, depth + 1)
   const { type, enum: options, const: constant, items, prefixItems, anyOf, oneOf, allOf } = schema
   const live = nonJsonTypeOf(schema)
   if (live !== undefined) {
@@ -33,13 +34,13 @@ function definedType(schema: JsonSchema, depth = 0): string {
   if (Array.isArray(options)) return `Literal[${options.map(pythonLiteral).join(", ")}]`
   if (constant !== undefined) return `Literal[${pythonLiteral(constant)}]`
   const alternatives = anyOf ?? oneOf
-  if (Array.isArray(alternatives)) return union(alternatives.map(below))
-  if (Array.isArray(type)) return union(type.map((each) => below({ ...schema, type: each })))
-  if (type === "array") return Array.isArray(prefixItems ?? items) ? "list" : `list[${below(items)}]`
+  if (Array.isArray(alternatives)) return union(alternatives.map(innerType))
+  if (Array.isArray(type)) return union(type.map((each) => innerType({ ...schema, type: each })))
+  if (type === "array") return Array.isArray(prefixItems ?? items) ? "list" : `list[${innerType(items)}]`
   return schemaTypes[String(type)] ?? "Any"
 }
 
-/** The parameters that an object schema describes, to be passed by keyword: those that must be given first. */
+/** Returns the properties of an object schema as keyword parameters, the required ones first. */
 export function schemaParameters(schema: JsonSchema): string[] {
   const all = propertiesOf(schema)
   return [...all.filter(({ optional }) => !optional), ...all.filter(({ optional }) => optional)].map((each) =>
@@ -47,7 +48,7 @@ export function schemaParameters(schema: JsonSchema): string[] {
   )
 }
 
-/** The members that an object schema describes, as a `TypedDict` has them. */
+/** Returns the properties of an object schema as members of a `TypedDict`. */
 export function schemaMembers(schema: JsonSchema): string[] {
   return propertiesOf(schema).map(({ name, schema: own, optional }) => {
     const type = optional && isSchema(own) ? definedType(own) : schemaPythonType(own)
@@ -55,7 +56,7 @@ export function schemaMembers(schema: JsonSchema): string[] {
   })
 }
 
-/** `at: datetime`, or `at: datetime = ...` for an argument that may be left out. */
+/** `at: datetime`, or `at: datetime = ...` for an optional argument. */
 export function schemaParameter(name: string, schema: Json, optional = false): string {
   if (isSchema(schema) && acceptsUndefined(schema)) return `${name}: ${definedType(schema)} = ...`
   return `${name}: ${schemaPythonType(schema)}${optional ? " = ..." : ""}`
@@ -63,8 +64,8 @@ export function schemaParameter(name: string, schema: Json, optional = false): s
 
 function propertiesOf({ properties, required }: JsonSchema): { name: string; schema: Json; optional: boolean }[] {
   if (!isSchema(properties)) return []
-  const needed = Array.isArray(required) ? required : []
-  return Object.entries(properties).map(([name, schema]) => ({ name, schema, optional: !needed.includes(name) }))
+  const requiredNames = Array.isArray(required) ? required : []
+  return Object.entries(properties).map(([name, schema]) => ({ name, schema, optional: !requiredNames.includes(name) }))
 }
 
 function isSchema(value: Json | undefined): value is JsonSchema {
@@ -98,19 +99,19 @@ const pythonNames: Record<string, string> = {
 }
 
 function pythonTypeOfText(text: string): string {
-  const bare = text.trim()
-  const parts = splitOutsideBrackets(bare, "|")
+  const trimmed = text.trim()
+  const parts = splitOutsideBrackets(trimmed, "|")
   if (parts.length > 1) return union(parts.map(pythonTypeOfText))
-  if (splitOutsideBrackets(bare, "&").length > 1) return "dict"
-  const word = pythonNames[bare] ?? literal(bare)
+  if (splitOutsideBrackets(trimmed, "&").length > 1) return "dict"
+  const word = pythonNames[trimmed] ?? literal(trimmed)
   if (word) return word
-  if (bare.endsWith("[]")) return `list[${pythonTypeOfText(bare.slice(0, -2))}]`
-  if (/^readonly\s/.test(bare)) return pythonTypeOfText(bare.slice(8))
-  if (bare.startsWith("{")) return "dict"
-  if (bare.startsWith("["))
-    return `tuple[${splitOutsideBrackets(bare.slice(1, -1), ",").map(pythonTypeOfText).join(", ")}]`
-  if (bare.startsWith("(")) return closesAtEnd(bare) ? pythonTypeOfText(bare.slice(1, -1)) : "Callable"
-  const [, name = "", inner] = /^(\w+)(?:<(.*)>)?$/s.exec(bare) ?? []
+  if (trimmed.endsWith("[]")) return `list[${pythonTypeOfText(trimmed.slice(0, -2))}]`
+  if (/^readonly\s/.test(trimmed)) return pythonTypeOfText(trimmed.slice(8))
+  if (trimmed.startsWith("{")) return "dict"
+  if (trimmed.startsWith("["))
+    return `tuple[${splitOutsideBrackets(trimmed.slice(1, -1), ",").map(pythonTypeOfText).join(", ")}]`
+  if (trimmed.startsWith("(")) return closesAtEnd(trimmed) ? pythonTypeOfText(trimmed.slice(1, -1)) : "Callable"
+  const [, name = "", inner] = /^(\w+)(?:<(.*)>)?$/s.exec(trimmed) ?? []
   if (inner !== undefined) return generic(name, splitOutsideBrackets(inner, ",").map(pythonTypeOfText))
   if (/^(?:Float|Big|Int|Uint)\w*Array$/.test(name)) return "numpy.ndarray"
   return /^[A-Z]/.test(name) ? name : "Any"
@@ -150,7 +151,7 @@ function generic(name: string, [first = "Any", second = "Any"]: readonly string[
   }
 }
 
-/** The parts of a type between separators that are not inside brackets or quotes. */
+/** Splits a type at the separators that are not inside brackets or quotes. */
 function splitOutsideBrackets(text: string, separator: string): string[] {
   const parts = [""]
   let depth = 0
@@ -179,7 +180,7 @@ function literal(text: string): string | undefined {
 function pythonLiteral(value: Json): string {
   if (value === null) return "None"
   if (typeof value === "boolean") return value ? "True" : "False"
-  // No literal of Python is a list or a dict: those are shown for the reader, and only where they are short.
+  // Python's `Literal` allows no list or dict; a model understands them anyway.
   return typeof value === "object" ? inspect(value, { depth: maxDepth, breakLength: Infinity }) : JSON.stringify(value)
 }
 
@@ -193,11 +194,10 @@ function union(parts: readonly string[]): string {
 }
 
 function parameter({ name, type, optional, rest }: Parameter): string {
-  const found = rest ? pythonType(type).replace(/^list\[(.*)\]$/, "$1") : pythonType(type)
-  const typed = found === "Any" ? name : `${name}: ${found}`
+  const typeText = rest ? pythonType(type).replace(/^list\[(.*)\]$/, "$1") : pythonType(type)
+  const typed = typeText === "Any" ? name : `${name}: ${typeText}`
   if (rest) return `*${typed}`
-  return optional ? `${typed}${found === "Any" ? "=" : " = "}...` : typed
+  return optional ? `${typed}${typeText === "Any" ? "=" : " = "}...` : typed
 }
 
-/** How many levels of a type are shown. */
 const maxDepth = 10

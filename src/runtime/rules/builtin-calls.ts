@@ -1,6 +1,6 @@
-// What built-in functions do with their arguments, as far as rules need to know.
+// Lists built-in functions by what they do with their arguments, for the rules.
 
-/** Load the module that the first argument names. */
+/** Functions that load the module named by the first argument. */
 export const moduleLoaders: ReadonlySet<string> = new Set([
   "require",
   "require.main.require",
@@ -11,20 +11,20 @@ export const moduleLoaders: ReadonlySet<string> = new Set([
   "module.Module._load",
 ])
 
-/** Make a loader. */
+/** Functions that return a module loader. */
 export const moduleLoaderFactories: ReadonlySet<string> = new Set([
   "module.createRequire",
   "module.Module.createRequire",
 ])
 
-/** Read the member of the first argument that the second names. */
+/** Functions that read a member of the first argument; the second argument is its name. */
 export const memberReads: ReadonlySet<string> = new Set([
   "Reflect.get",
   "Reflect.getOwnPropertyDescriptor",
   "Object.getOwnPropertyDescriptor",
 ])
 
-/** Write the member of the first argument that the second names. */
+/** Functions that write a member of the first argument; the second argument is its name. */
 export const memberWrites: ReadonlySet<string> = new Set([
   "Reflect.set",
   "Reflect.defineProperty",
@@ -32,7 +32,7 @@ export const memberWrites: ReadonlySet<string> = new Set([
   "Object.defineProperty",
 ])
 
-/** Write to the first argument as a whole. */
+/** Functions that change the first argument as a whole. */
 export const objectWrites: ReadonlySet<string> = new Set([
   "Reflect.setPrototypeOf",
   "Reflect.preventExtensions",
@@ -44,7 +44,7 @@ export const objectWrites: ReadonlySet<string> = new Set([
   "Object.setPrototypeOf",
 ])
 
-/** Ask the first argument for the names of its members only. */
+/** Functions that read only the member names of the first argument. */
 export const memberNameReads: ReadonlySet<string> = new Set([
   "Reflect.has",
   "Reflect.ownKeys",
@@ -53,5 +53,5 @@ export const memberNameReads: ReadonlySet<string> = new Set([
   "Object.keys",
 ])
 
-/** Give the prototype of the first argument. */
+/** Functions that return the prototype of the first argument. */
 export const prototypeReads: ReadonlySet<string> = new Set(["Reflect.getPrototypeOf", "Object.getPrototypeOf"])

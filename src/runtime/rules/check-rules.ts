@@ -1,9 +1,10 @@
+// Checks a TypeScript cell against rules.
 import { type ParsedCell, walk } from "../compiler/parse-cell.ts"
 import { analyseScope } from "../compiler/scope-analysis.ts"
 import { collectCellFacts } from "./cell-facts.ts"
 import type { Rule, RuleContext, RuleViolation } from "./rules.ts"
 
-/** What the rules find, all together, in the order of the source, each thing once. Nothing found: the cell may run. */
+/** Returns the violations of all rules in source order, each one once; none if the cell may run. */
 export function checkRules(cell: ParsedCell, rules: readonly Rule[]): RuleViolation[] {
   if (rules.length === 0) return []
   const found: RuleViolation[] = []
@@ -12,7 +13,7 @@ export function checkRules(cell: ParsedCell, rules: readonly Rule[]): RuleViolat
   for (const rule of rules) {
     name = rule.name
     try {
-      // All share one: it is made for every cell.
+      // All rules share one context for the cell.
       context ??= createRuleContext(cell, () => name)
       for (const violation of rule.check(context)) found.push(violation)
     } catch (error) {
@@ -33,7 +34,7 @@ function createRuleContext(cell: ParsedCell, rule: () => string): RuleContext {
     code,
     program,
     scopes: analyseScope(cell),
-    // A rule that returns false by accident must not stop the walk.
+    // The walk stops at a visitor that returns false, which a rule must not do by accident.
     walk(visit) {
       walk(program, (node, parent) => void visit(node, parent), { types: false })
     },

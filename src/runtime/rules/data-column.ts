@@ -1,3 +1,4 @@
+// Recognizes a `constructor` member that is a column of data, not the constructor of an object.
 import type { AnyNode } from "acorn"
 import type { Declaration } from "../compiler/scope-analysis.ts"
 import {
@@ -10,9 +11,9 @@ import {
   unwrapParent,
 } from "./value-flow.ts"
 
-/** Whether a `constructor` that is read is a column of data, as far as the text shows: it is read from an element of something (the parameter
- *  of an inline callback, a loop variable, `rows[i]`), and nothing it reaches in this cell calls it, constructs with it or
- *  asks it for its constructor. A value that is only turned into text or a number may come from anywhere. */
+/** Returns true if the `constructor` is read from an element of a collection (the parameter of an inline callback, a
+ *  loop variable, `rows[i]`), and the cell never calls it, constructs with it or reads its constructor; or if it is
+ *  only converted to a string or number, wherever it comes from. */
 export function isDataColumn(node: AnyNode, flow: CellFlow): boolean {
   return (
     isConvertedToText(node, flow) || (isReadFromElement(node, flow) && isUsedAsDataOnly(node, flow, true, new Set()))
@@ -78,7 +79,7 @@ function isIndex(property: AnyNode, flow: CellFlow): boolean {
   return key === undefined || /^\d+$/.test(key)
 }
 
-/** Whether a variable is given elements: by a loop, or as the parameter of a function that is written where it is handed over. */
+/** Returns true for a loop variable or the parameter of an inline callback, which hold elements of a collection. */
 function isCallbackParameterOrLoopVariable({ node, kind }: Declaration, flow: CellFlow): boolean {
   for (let each: AnyNode | undefined = node; each; each = flow.parentOf(each)) {
     if (each.type === "ForOfStatement") return kind !== "parameter" && !mayHoldFunctions(each.right, flow)
@@ -90,12 +91,12 @@ function isCallbackParameterOrLoopVariable({ node, kind }: Declaration, flow: Ce
   return false
 }
 
-/** Whether a collection is made of functions or classes in this cell, or not by a name at all. */
+/** Returns true if a collection may contain functions or classes, as far as the cell's code shows. */
 function mayHoldFunctions(collection: AnyNode, flow: CellFlow): boolean {
   const node = unwrapExpression(collection)
   switch (node.type) {
     case "Identifier": {
-      // The callbacks of `Object.groupBy(rows, …)` and `Array.from(rows, …)` get elements too.
+      // `Object` and `Array` have no initializer: `Object.groupBy(rows, …)` and `Array.from(rows, …)` pass elements.
       const declaration = flow.scopes.references.get(node)?.declaration
       if (!declaration?.init) return false
       return isFunction(declaration.init) || isClass(declaration.init) || mayHoldFunctions(declaration.init, flow)

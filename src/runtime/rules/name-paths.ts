@@ -1,3 +1,4 @@
+// Determines from the code alone which outside value an expression refers to, as a path: `process.exit`.
 import { isBuiltin } from "node:module"
 import type { AnyNode, CallExpression, Identifier } from "acorn"
 import { eachChild } from "../compiler/parse-cell.ts"
@@ -12,17 +13,17 @@ import {
 } from "./builtin-calls.ts"
 import { constructorPath, globalPath, normalizeModuleName, promisePrefix, prototypePath } from "./path-names.ts"
 
-/** What expressions stand for, as far as the text alone can tell. A path is the way to a value from a name the cell does
- *  not declare: `process.exit`, also when it is written `globalThis["process"].exit`, taken out by a pattern, imported
- *  from `node:process` or reached through variables that are never assigned again. */
+/** A path starts at a name that the cell does not declare. `process.exit` is also the path of
+ *  `globalThis["process"].exit`, of a destructured or imported `exit`, and of a variable that holds it and is never
+ *  reassigned. */
 export interface NamePaths {
   of(node: AnyNode): string | undefined
   ofCall(node: CallExpression, callee: string | undefined): string | undefined
-  /** The text an expression always gives. */
+  /** The string that an expression always evaluates to; undefined if there is none. */
   constant(node: AnyNode | undefined): string | undefined
-  /** Whether a later cell may change that text: it depends on a name of the cell's own level. */
+  /** Returns true if a later cell may change that string, because it depends on a top-level name of the cell. */
   changeable(node: AnyNode | undefined): boolean
-  /** The name that a member, or a key in a pattern, is known by. */
+  /** The name of a member or of a key in a pattern; undefined if it cannot be determined. */
   key(computed: boolean, name: AnyNode): string | undefined
 }
 
@@ -61,12 +62,12 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
     if (!reference) return undefined
     const { declaration } = reference
     if (!declaration) return rootPath(node.name)
-    // A parameter or loop variable has no initialiser, but the constructor of anything is one.
-    if (!declaration.init && declaration.path.includes("constructor")) return below(undefined, declaration)
-    return resolveOnce(paths, declaration, (init) => below(of(init), declaration))
+    // A parameter or loop variable has no initializer, but a member named constructor has a path for any object.
+    if (!declaration.init && declaration.path.includes("constructor")) return pathOfPattern(undefined, declaration)
+    return resolveOnce(paths, declaration, (init) => pathOfPattern(of(init), declaration))
   }
 
-  function below(start: string | undefined, { path }: Declaration): string | undefined {
+  function pathOfPattern(start: string | undefined, { path }: Declaration): string | undefined {
     let found = start
     for (const step of path) found = memberPath(found, step)
     return found
@@ -78,7 +79,7 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
     if (memberReads.has(callee)) return memberPath(of(first), constant(second))
     if (moduleLoaderFactories.has(callee)) return "require"
     if (prototypeReads.has(callee)) return prototypePath
-    // `Object.freeze(x)` and its like give x.
+    // `Object.freeze(x)` and similar functions return x.
     return callee.startsWith("Object.") && (objectWrites.has(callee) || memberWrites.has(callee))
       ? of(first)
       : undefined
@@ -89,10 +90,10 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
       case "Literal":
         return String(node.value)
       case "TemplateLiteral": {
-        const holes = node.expressions.map(constant)
-        if (holes.includes(undefined)) return undefined
+        const inserted = node.expressions.map(constant)
+        if (inserted.includes(undefined)) return undefined
         return limitLength(
-          node.quasis.map((quasi, index) => (quasi.value.cooked ?? "") + (holes[index] ?? "")).join(""),
+          node.quasis.map((quasi, index) => (quasi.value.cooked ?? "") + (inserted[index] ?? "")).join(""),
         )
       }
       case "BinaryExpression": {
@@ -113,7 +114,7 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
     }
   }
 
-  /** `["a", "b"].join("")`, `"a".concat("b")`, `"A".toLowerCase()`: the common ways to hide a word. */
+  /** Evaluates the common ways to hide a word: `["a", "b"].join("")`, `"a".concat("b")`, `"A".toLowerCase()`. */
   function constantCall({ callee, arguments: args }: CallExpression): string | undefined {
     if (callee.type !== "MemberExpression") return undefined
     const given = args.map(constant)
@@ -150,7 +151,7 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
   }
 }
 
-/** The member of what has a path. `default` is how modules are wrapped and stands for the module itself. */
+/** Returns the path of a member. `default` of a module is the module itself. */
 export function memberPath(object: string | undefined, key: string | undefined): string | undefined {
   if (key === "constructor") return constructorPath
   if (object === undefined || key === undefined) return undefined
@@ -176,12 +177,12 @@ function promiseOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : promisePrefix + path
 }
 
-/** Text that doubles with every line must not fill the memory; no name is that long. */
+/** Refuses long strings, which no name is: a string that doubles with every line could fill the memory. */
 function limitLength(text: string): string | undefined {
   return text.length > 1_000 ? undefined : text
 }
 
-/** Works out once what a variable holds that is never assigned again; one that depends on itself holds nothing known. */
+/** Finds the value of a variable that is never reassigned, once; unknown if the variable depends on itself. */
 function resolveOnce(
   known: Map<Declaration, string | undefined>,
   declaration: Declaration,
@@ -195,7 +196,7 @@ function resolveOnce(
   return found
 }
 
-/** The expression whose value this one passes on. */
+/** Returns the inner expression that has the same value. */
 function innerExpression(node: AnyNode): AnyNode | undefined {
   switch (node.type) {
     case "ChainExpression":

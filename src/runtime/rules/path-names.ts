@@ -1,13 +1,15 @@
+// The special parts of paths, and the normal form of module names.
 /** The global object. */
 export const globalPath = "globalThis"
-/** The constructor of anything: of a function it is `Function`, which makes code of text. */
+/** The constructor of any value. The constructor of a function is `Function`, which evaluates strings. */
 export const constructorPath = "(constructor)"
-/** The prototype of anything. */
+/** The prototype of any value. */
 export const prototypePath = "(prototype)"
-/** Before a path: a promise for it, as `import()` gives. */
+/** Marks the path of a promise, as `import()` returns. */
 export const promisePrefix = "await "
 
-/** A module's name in the one form that rules compare: no `node:`, no tricks with white space, case or dots. */
+/** Returns a module's name in the form that rules compare: no `node:`, whitespace, upper-case scheme or escaped dots.
+ *  */
 export function normalizeModuleName(specifier: string): string {
   const name = specifier
     .trim()

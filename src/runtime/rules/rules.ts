@@ -1,3 +1,4 @@
+// The rule contract, and the functions that create rules: static checks of cells before they run.
 import { posix } from "node:path"
 import type { AnyNode, Program } from "acorn"
 import { ConfigError } from "../../core/errors.ts"
@@ -6,17 +7,16 @@ import { moduleLoaderFactories, moduleLoaders } from "./builtin-calls.ts"
 import type { CellFacts, NameUse } from "./cell-facts.ts"
 import { globalPath, normalizeModuleName } from "./path-names.ts"
 
-/** Something a cell must not do, decided from its text before it runs. Rules are advice that fails closed on what they
- *  see: a name that is computed while the program runs is not seen. Isolation is the boundary, not this.
- *  What `check` throws blocks the cell, as a violation of the rule. */
+/** A static check of a cell's code before it runs. Code whose target cannot be determined statically is refused, but
+ *  names that are computed at run time can stay unnoticed: only isolation stops attacks. An error that `check` throws
+ *  blocks the cell, as a violation of the rule. */
 export interface Rule {
   name: string
   check(cell: RuleContext): Iterable<RuleViolation>
-  /** What the rule refuses, for runtimes of other languages. Only the rules made here have it. */
+  /** The rule as data, for runtimes of other languages. Only rules created by the functions of this file have it. */
   data?: RuleData | undefined
 }
 
-/** A rule as plain data. */
 export type RuleData = { description?: string | undefined } & (
   | { kind: "import"; names: string[]; only: boolean }
   | { kind: "function"; names: string[]; except: string[] }
@@ -24,28 +24,27 @@ export type RuleData = { description?: string | undefined } & (
   | { kind: "regex"; patterns: RegExp[] }
 )
 
-/** One reason why a cell is not run. */
 export interface RuleViolation {
   rule: string
-  /** What is not allowed and, where there is one, the way out. */
+  /** What is not allowed and, if there is one, the alternative. */
   message: string
-  /** Both count from 1, in the cell's own text. */
+  /** Line and column count from 1. */
   line: number
   column: number
 }
 
-/** A cell as rules see it. The facts are collected once for all rules; `program` is an acorn tree with TypeScript nodes. */
+/** A cell as rules see it. All rules share the facts; `program` is an acorn tree with TypeScript nodes. */
 export interface RuleContext extends CellFacts {
   code: string
   program: Program
   scopes: ScopeAnalysis
-  /** Visits every node that is not only type, parents first. */
+  /** Visits every node except types, parents first. */
   walk(visit: (node: AnyNode, parent: AnyNode | undefined) => void): void
-  /** A violation of the rule at a node, or at an offset in `code`. */
+  /** Creates a violation of the rule at a node, or at an offset in `code`. */
   report(at: AnyNode | number, message: string): RuleViolation
 }
 
-/** The violations as text for the model: a line each. */
+/** Formats the violations for the model, one line each. */
 export function explainViolations(violations: readonly RuleViolation[]): string {
   const lines = violations
     .slice(0, maxShownViolations)
@@ -55,20 +54,20 @@ export function explainViolations(violations: readonly RuleViolation[]): string 
 }
 
 export interface RuleOptions {
-  /** Why, for the model to read. */
+  /** The reason for the rule, which is shown to the model. */
   description?: string | undefined
 }
 
-/** Refuses modules, and what lies below them: `fs` stands for `fs`, `node:fs` and `fs/promises`, `./` for every file
- *  here. With `only`, refuses every other module. Covers `import` in all its forms, `require`, `createRequire` and
- *  `process.getBuiltinModule`; a module whose name is not in the text is refused too. Imports of types load nothing. */
+/** Refuses modules and those below them: `fs` means `fs`, `node:fs` and `fs/promises`; `./` means every local file.
+ *  With `only`, refuses every other module. Covers all forms of `import`, `require`, `createRequire` and
+ *  `process.getBuiltinModule`. Refuses modules whose name cannot be determined statically. Allows imports of types. */
 export function importRule(modules: RuleNames | { only: RuleNames }, options: RuleOptions = {}): Rule {
-  const allow = typeof modules === "object" && "only" in modules
-  const names = toNames("importRule", allow ? modules.only : modules)
+  const isAllowList = typeof modules === "object" && "only" in modules
+  const names = toNames("importRule", isAllowList ? modules.only : modules)
   const listed = new Set(names.map(normalizeModuleEntry))
   return {
     name: "import",
-    data: { kind: "import", names, only: allow, ...options },
+    data: { kind: "import", names, only: isAllowList, ...options },
     check(cell) {
       const found: RuleViolation[] = []
       for (const { specifier, node } of cell.imports) {
@@ -79,14 +78,14 @@ export function importRule(modules: RuleNames | { only: RuleNames }, options: Ru
         const name = normalizeModuleEntry(specifier)
         if (inlineModule.test(name) || hasParentSegment(name)) {
           found.push(cell.report(node, `what the module ${quoted(specifier)} holds cannot be checked`))
-        } else if (isAtOrBelow(name, "/", listed) !== allow) {
+        } else if (isAtOrBelow(name, "/", listed) !== isAllowList) {
           found.push(cell.report(node, withDescription(`the module ${quoted(specifier)} is not allowed`, options)))
         }
       }
       for (const use of cell.names) {
         const { path, node } = use
         if (escapesTracking(use, moduleLoaderHolders)) {
-          // A free `module` is a variable of an earlier cell; the module of that name has to be imported.
+          // An undeclared `module` is a variable of an earlier cell; Node's module of that name must be imported.
           if (path !== "module" || !isUndeclaredName(cell, node)) found.push(cell.report(node, escapeMessage(use)))
         } else if (passesLoaderOn(use)) {
           found.push(cell.report(node, `\`${path}\` loads modules; what it loads here cannot be checked`))
@@ -98,13 +97,13 @@ export function importRule(modules: RuleNames | { only: RuleNames }, options: Ru
 }
 
 export interface FunctionRuleOptions extends RuleOptions {
-  /** What stays allowed below the names: `functionRule("process", { except: "process.stdout" })`. */
+  /** Members that stay allowed: `functionRule("process", { except: "process.stdout" })`. */
   except?: RuleNames | undefined
 }
 
-/** Refuses functions, or anything else, by name: `eval`, `process.exit`. Any use counts, not only a call: an alias, an
- *  argument, a member of `globalThis`, a destructured name. What the cell itself declares under such a name is its own.
- *  An object that holds a refused member may be used only by its members' names, so that none is missed. */
+/** Refuses functions or other values by name: `eval`, `process.exit`. Every use counts, not only calls: aliases,
+ *  arguments, members of `globalThis`, destructured names. Names that the cell itself declares are allowed. An object
+ *  with a refused member may be used only through members that are named in the code. */
 export function functionRule(names: RuleNames, options: FunctionRuleOptions = {}): Rule {
   const refused = new Set(toNames("functionRule", names))
   const excepted = new Set(options.except === undefined ? [] : toNames("functionRule", options.except))
@@ -126,9 +125,9 @@ export function functionRule(names: RuleNames, options: FunctionRuleOptions = {}
   }
 }
 
-/** Refuses members by name, of whatever object: read, written, destructured, computed from constant text, through
- *  `Reflect.get` and the like. A test (`"x" in y`), a literal's key and a key known only at run time pass; `__proto__`
- *  as a literal's key does not. A private member is written `#name`. */
+/** Refuses members of any object by name: read, written, destructured, computed from constant strings, or used through
+ *  `Reflect.get` and similar functions. Allows tests (`"x" in y`), keys of object literals except `__proto__`, and keys
+ *  that are known only at run time. A private member is written `#name`. */
 export function attributeRule(names: RuleNames, options: RuleOptions = {}): Rule {
   const refused = new Set(toNames("attributeRule", names))
   return {
@@ -141,8 +140,8 @@ export function attributeRule(names: RuleNames, options: RuleOptions = {}): Rule
   }
 }
 
-/** Refuses text: each match in the source as it was written, strings and comments included, is a violation. A pattern
- *  given as a string matches over lines (flags `m` and `s`). */
+/** Refuses text: each match in the source, including strings and comments, is a violation. A pattern given as a string
+ *  gets the flags `m` and `s`. */
 export function regexRule(patterns: RegExp | string | Iterable<RegExp | string>, options: RuleOptions = {}): Rule {
   const all = typeof patterns === "string" || patterns instanceof RegExp ? [patterns] : [...patterns]
   if (all.length === 0) throw new ConfigError("regexRule() was given no pattern. Name at least one.")
@@ -155,7 +154,7 @@ export function regexRule(patterns: RegExp | string | Iterable<RegExp | string>,
   }
 }
 
-/** Every place where a text matches one of the patterns. */
+/** Yields every place where the code matches one of the patterns. */
 export function* findForbiddenText(code: string, patterns: readonly RegExp[], options: RuleOptions) {
   for (const pattern of patterns) {
     for (const { index, 0: text } of code.matchAll(pattern)) {
@@ -164,7 +163,6 @@ export function* findForbiddenText(code: string, patterns: readonly RegExp[], op
   }
 }
 
-/** One name, or several. */
 export type RuleNames = string | Iterable<string>
 
 const maxShownViolations = 20
@@ -186,7 +184,7 @@ function toGlobalPattern(pattern: RegExp | string): RegExp {
   }
 }
 
-/** A module as lists hold it. `./lib/` and `./lib` are the same: the folder and all below it. */
+/** Normalizes a module for lists. `./lib/` and `./lib` both mean the folder and everything below it. */
 function normalizeModuleEntry(specifier: string): string {
   const name = normalizeModuleName(specifier)
   if (!/^\.{0,2}\//.test(name)) return name
@@ -198,7 +196,7 @@ function hasParentSegment(name: string): boolean {
   return !name.startsWith(".") && /(?:^|\/)\.\.(?:\/|$)/.test(name)
 }
 
-/** Whether a path, or what it is a part of, is in a set. */
+/** Returns true if a path or one of its parents is in a set. */
 function isAtOrBelow(path: string, separator: string, set: ReadonlySet<string>): boolean {
   if (set.has(path)) return true
   for (let end = path.indexOf(separator); end >= 0; end = path.indexOf(separator, end + 1)) {
@@ -207,7 +205,7 @@ function isAtOrBelow(path: string, separator: string, set: ReadonlySet<string>):
   return false
 }
 
-/** Loading by name is a `ModuleUse`; what is left are loaders on their way to elsewhere. */
+/** Returns true if a loader is used other than to load a module by name, which `ModuleUse` covers. */
 function passesLoaderOn({ path, use }: NameUse): boolean {
   if (use === "alias" || use === "test" || path === "require.resolve") return false
   return isAtOrBelow(path, ".", moduleLoaders) || (moduleLoaderFactories.has(path) && use !== "call")

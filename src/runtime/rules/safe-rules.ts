@@ -1,3 +1,4 @@
+// safeRules(): the default rules for TypeScript cells.
 import { builtinModules, isBuiltin } from "node:module"
 import type { AnyNode } from "acorn"
 import type { Declaration } from "../compiler/scope-analysis.ts"
@@ -7,9 +8,9 @@ import { constructorPath, prototypePath } from "./path-names.ts"
 import { attributeRule, functionRule, importRule, type Rule, type RuleContext } from "./rules.ts"
 import type { CellFlow } from "./value-flow.ts"
 
-/** Rules for code that a model wrote and that runs in your own process: no processes, files, servers or threads, no code
- *  made of text, nothing that ends, blocks or changes the program around it. Computing, the network as a client and
- *  packages stay allowed. They keep honest code from harm; they do not hold code that wants out: isolation does. */
+/** Rules for code that a model wrote and that runs in your own process. They refuse processes, files, servers, threads,
+ *  evaluated strings, and whatever ends, blocks or changes the host program. They allow computing, packages and network
+ *  clients. They prevent accidents, not attacks: code that tries to escape is stopped only by isolation. */
 export function safeRules(): Rule[] {
   return [
     importRule(
@@ -43,14 +44,14 @@ const harmlessModules = new Set(
   ),
 )
 
-// Modules loaded by process.getBuiltinModule are the import rule's business.
+// The import rule checks the modules that process.getBuiltinModule loads.
 const harmlessProcessMembers =
   "arch cpuUsage cwd getBuiltinModule hrtime memoryUsage nextTick pid platform stderr stdout uptime version versions"
     .split(" ")
     .map((name) => `process.${name}`)
 
-/** The constructor of any function is `Function`. Comparing a constructor, setting it and asking it for a static member
- *  is ordinary, and so is a column of data that has this name; calling it, keeping it or handing it on is not. */
+/** The constructor of any function is `Function`, which evaluates strings. A cell may compare a constructor, set it,
+ *  read a static member of it, and use a data column of this name. It may not call, store or pass on a constructor. */
 const constructorRule: Rule = {
   name: "constructor",
   *check(cell) {
@@ -69,7 +70,7 @@ const constructorRule: Rule = {
   },
 }
 
-/** Made when the first `constructor` is read: most cells have none. */
+/** Created when the first `constructor` is read, which most cells never do. */
 function lazyCellFlow(cell: RuleContext): () => CellFlow {
   let flow: CellFlow | undefined
   return () => {
@@ -97,7 +98,7 @@ function createCellFlow({ scopes, walk }: RuleContext): CellFlow {
 
 const constructorEscapes = new Set(["apply", "bind", "call", "get", "prototype", "value"])
 
-/** Built-in objects are shared with the program around the cell. A name itself is not: assigning one makes a variable. */
+/** Refuses changes of built-in objects, which the host shares. Assigning to the name itself only creates a variable. */
 const builtinRule: Rule = {
   name: "builtin",
   *check(cell) {
@@ -113,7 +114,7 @@ const builtinRule: Rule = {
   },
 }
 
-/** Whether a member of a built-in module is written: a variable of an earlier cell may have the name of one. */
+/** Returns true if a member of a built-in module is written, and not of a variable with the name of a module. */
 function isBuiltinModuleMember({ scopes }: RuleContext, root: string, node: AnyNode): boolean {
   if (node.type === "Identifier" || !isBuiltin(`node:${root}`)) return false
   let object = node.type === "CallExpression" ? (node.arguments[0] ?? node) : node
@@ -121,5 +122,5 @@ function isBuiltinModuleMember({ scopes }: RuleContext, root: string, node: AnyN
   return object.type !== "Identifier" || scopes.references.get(object)?.declaration !== undefined
 }
 
-// In small letters (`performance`) it may well be a variable of an earlier cell.
+// A lower-case name (`performance`) may be a variable of an earlier cell.
 const builtinNames = new Set(Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name)))

@@ -1,24 +1,24 @@
+// Follows a value through a cell, to find out if the cell uses it only as data.
 import type { AnyNode, CallExpression, Identifier, NewExpression, Pattern } from "acorn"
 import type { Declaration, ScopeAnalysis } from "../compiler/scope-analysis.ts"
 
-/** What is needed to follow a value through a cell. */
 export interface CellFlow {
   scopes: ScopeAnalysis
   parentOf(node: AnyNode): AnyNode | undefined
   declarationOf(name: Identifier): Declaration | undefined
-  /** The text of a member's name, where it is in the cell. */
+  /** The name of a member; undefined if it cannot be determined from the code. */
   key(computed: boolean, name: AnyNode): string | undefined
 }
 
-/** Members by which a class leads to `Function`, to code or to another class. */
+/** Members through which code reaches `Function` or another class from a class. */
 export const escapingMembers = new Set(["constructor", "prototype", "__proto__", "apply", "bind", "call", "construct"])
 
-/** Follows a value, or a collection that has it, to all places that it reaches. `isDirect`: it is the value itself. */
+/** Follows a value, or a collection that contains it, to all its uses. `isDirect`: it is the value itself. */
 export function isUsedAsDataOnly(start: AnyNode, flow: CellFlow, isDirect: boolean, seen: Set<AnyNode>): boolean {
   const { node, parent } = unwrapParent(start, flow)
   if (seen.has(node)) return true
   seen.add(node)
-  const on = (next: AnyNode, direct = isDirect) => isUsedAsDataOnly(next, flow, direct, seen)
+  const follow = (next: AnyNode, direct = isDirect) => isUsedAsDataOnly(next, flow, direct, seen)
   switch (parent?.type) {
     case "ExpressionStatement":
     case "BinaryExpression":
@@ -32,28 +32,28 @@ export function isUsedAsDataOnly(start: AnyNode, flow: CellFlow, isDirect: boole
     case "TemplateLiteral":
       return flow.parentOf(parent)?.type !== "TaggedTemplateExpression"
     case "LogicalExpression":
-      return on(parent)
+      return follow(parent)
     case "ConditionalExpression":
-      return parent.test === node || on(parent)
+      return parent.test === node || follow(parent)
     case "SequenceExpression":
-      return parent.expressions.at(-1) !== node || on(parent)
+      return parent.expressions.at(-1) !== node || follow(parent)
     case "Property":
-      return !dataMethods.has(flow.key(parent.computed, parent.key) ?? "") && on(parent, false)
+      return !dataMethods.has(flow.key(parent.computed, parent.key) ?? "") && follow(parent, false)
     case "ArrayExpression":
     case "ObjectExpression":
     case "SpreadElement":
-      return on(parent, false)
+      return follow(parent, false)
     case "MemberExpression": {
       if (parent.object !== node) return true
       const key = flow.key(parent.computed, parent.property)
-      return !escapingMembers.has(key ?? "") && on(parent, false)
+      return !escapingMembers.has(key ?? "") && follow(parent, false)
     }
     case "CallExpression":
       return parent.callee === node
         ? isDataMethodCall(node, parent, flow, seen)
         : isDataArgument(node, parent, flow, seen)
     case "NewExpression":
-      return parent.callee !== node && isDataClass(parent) && on(parent, false)
+      return parent.callee !== node && isDataClass(parent) && follow(parent, false)
     case "ArrowFunctionExpression":
       return parent.body === node && isReturnedAsData(parent, flow, seen)
     case "ReturnStatement": {
@@ -78,18 +78,18 @@ export function isUsedAsDataOnly(start: AnyNode, flow: CellFlow, isDirect: boole
   }
 }
 
-/** Methods of texts and collections, which a column or a list of columns is asked for. */
+/** Methods of strings and collections that a column, or a list of columns, may have. */
 const dataMethods = new Set(
   [String, Number, Array, Map, Set, Promise]
     .flatMap((type) => Object.getOwnPropertyNames(type.prototype))
     .filter((name) => !escapingMembers.has(name)),
 )
 
-/** A method of the value or collection is called: callbacks get what is in it, and the result may be part of it. */
+/** Checks a method call on the value or collection: callbacks get its elements, and the result may contain them. */
 function isDataMethodCall(callee: AnyNode, call: CallExpression, flow: CellFlow, seen: Set<AnyNode>): boolean {
   if (callee.type !== "MemberExpression") return false
   const key = flow.key(callee.computed, callee.property)
-  // Any other member may be the value itself.
+  // Any other member may be the followed value.
   if (key === undefined || !dataMethods.has(key)) return false
   return (
     call.arguments.every((argument) => areParametersData(argument, flow, seen)) &&
@@ -97,7 +97,7 @@ function isDataMethodCall(callee: AnyNode, call: CallExpression, flow: CellFlow,
   )
 }
 
-/** The value is an argument: of a function of this cell, its parameters are followed. */
+/** Checks a call with the value as an argument. If the cell defines the function, its parameters are followed. */
 function isDataArgument(node: AnyNode, call: CallExpression, flow: CellFlow, seen: Set<AnyNode>): boolean {
   const callee = unwrapExpression(call.callee)
   if (callee.type === "Super") return false
@@ -120,19 +120,19 @@ function areParametersData(node: AnyNode, flow: CellFlow, seen: Set<AnyNode>): b
   return !isFunction(node) || node.params.every((param) => isBoundAsData(param, flow, true, seen))
 }
 
-/** What a callback gives is part of what its caller gives; nothing is known of other functions. */
+/** The result of a callback becomes part of the result of the call that got it. Other functions cannot be followed. */
 function isReturnedAsData(fn: AnyNode, flow: CellFlow, seen: Set<AnyNode>): boolean {
   const call = flow.parentOf(fn)
   return call?.type === "CallExpression" && call.callee !== fn && isUsedAsDataOnly(call, flow, false, seen)
 }
 
-/** Follows a value into the names of a pattern. A name of the cell's own level outlives it, so it may not get the value itself. */
+/** Follows a value into the names of a pattern. A top-level name outlives the cell, so it may not get the value. */
 function isBoundAsData(pattern: Pattern | AnyNode, flow: CellFlow, isDirect: boolean, seen: Set<AnyNode>): boolean {
   switch (pattern.type) {
     case "Identifier": {
       const declaration = flow.declarationOf(pattern)
-      const outlives = flow.scopes.cell.names?.get(pattern.name) === declaration || declaration === undefined
-      if (outlives && isDirect && !isUnused(pattern, flow)) return false
+      const outlivesCell = flow.scopes.cell.names?.get(pattern.name) === declaration || declaration === undefined
+      if (outlivesCell && isDirect && !isUnused(pattern, flow)) return false
       return (declaration?.references ?? []).every(
         (reference) => !reference.call && (!reference.read || isUsedAsDataOnly(reference.node, flow, true, seen)),
       )
@@ -154,7 +154,7 @@ function isBoundAsData(pattern: Pattern | AnyNode, flow: CellFlow, isDirect: boo
   }
 }
 
-/** A declaration without any use is not among the references. */
+/** Returns true if a name is declared but never used, so that it has no reference. */
 function isUnused(name: Identifier, { scopes }: CellFlow): boolean {
   return !scopes.references.has(name) && scopes.cell.names?.get(name.name)?.node !== name
 }

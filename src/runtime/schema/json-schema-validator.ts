@@ -1,6 +1,8 @@
+// Validates a value against a JSON Schema, with the keywords that schema libraries write.
 import { isDeepStrictEqual } from "node:util"
 import { createContext, Script } from "node:vm"
 import type { Json, JsonSchema } from "../../core/json.ts"
+import { isRecord } from "../../core/values/is-object.ts"
 import { isStackOverflow } from "../../core/values/nesting-depth.ts"
 
 export interface Mismatch {
@@ -8,8 +10,7 @@ export interface Mismatch {
   path: readonly PropertyKey[]
 }
 
-/** What is wrong with a value according to a JSON Schema; nothing when it fits. Covers the vocabulary that schema
- *  libraries write and people use; `format` and keywords it does not know are notes, not demands. */
+/** Lists what is wrong with a value; empty if it fits. `format` and unknown keywords are ignored. */
 export function findMismatches(schema: JsonSchema, value: unknown): Mismatch[] {
   const found: Mismatch[] = []
   try {
@@ -29,20 +30,20 @@ interface ValidationStep {
   found: Mismatch[]
 }
 
-function validateNode(place: ValidationStep): void {
-  const { schema, value, found, path } = place
+function validateNode(step: ValidationStep): void {
+  const { schema, value, found, path } = step
   if (schema === false) found.push({ message: "must not be there", path })
-  if (!isSchemaObject(schema)) return
-  if (typeof schema.$ref === "string") validateNode({ ...place, schema: resolveReference(schema.$ref, place.root) })
+  if (!isRecord(schema)) return
+  if (typeof schema.$ref === "string") validateNode({ ...step, schema: resolveReference(schema.$ref, step.root) })
   const wrong = typeMismatch(schema, value)
   if (wrong) {
     found.push({ message: wrong, path })
     return
   }
   for (const message of valueMismatches(schema, value)) found.push({ message, path })
-  validateCombinators(place, schema)
-  if (Array.isArray(value)) validateItems(place, schema, value)
-  else if (isObject(value)) validateProperties(place, schema, value)
+  validateCombinators(step, schema)
+  if (Array.isArray(value)) validateItems(step, schema, value)
+  else if (isRecord(value)) validateProperties(step, schema, value)
 }
 
 function typeMismatch({ type }: JsonSchema, value: unknown): string | undefined {
@@ -59,7 +60,7 @@ function isOfType(type: string, value: unknown): boolean {
     case "number":
       return typeof value === "number" && Number.isFinite(value)
     case "object":
-      return isObject(value)
+      return isRecord(value)
     default:
       return typeName(value) === type
   }
@@ -84,7 +85,7 @@ function stringMismatches(schema: JsonSchema, value: string): string[] {
   return wrong
 }
 
-/** A pattern of a server may take for ever with a text of a model: the engine stops it. */
+/** A pattern may come from a server and the text from a model, so the match runs with a time limit. */
 function matchesPattern(pattern: string, text: string): boolean {
   patternRunner ??= { script: new Script('new RegExp(pattern, "u").test(text)'), context: createContext({}) }
   const { script, context } = patternRunner
@@ -92,7 +93,7 @@ function matchesPattern(pattern: string, text: string): boolean {
   try {
     return script.runInContext(context, { timeout: patternTimeoutMs }) === true
   } catch (error) {
-    // The error is one of the context, and no instance of our own class.
+    // The error belongs to the other context, so `instanceof` does not work.
     if (Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return false
     throw error
   } finally {
@@ -131,40 +132,40 @@ function sizeMismatches(
   return wrong
 }
 
-function validateCombinators(place: ValidationStep, schema: JsonSchema): void {
-  const { found, path } = place
-  const fits = (option: Json) => mismatchesWith(place, option).length === 0
-  for (const option of schemaList(schema.allOf)) validateNode({ ...place, schema: option })
-  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(fits)) found.push(...closestAlternative(place, schema.anyOf))
+function validateCombinators(step: ValidationStep, schema: JsonSchema): void {
+  const { found, path } = step
+  const isValid = (option: Json) => mismatchesWith(step, option).length === 0
+  for (const option of schemaList(schema.allOf)) validateNode({ ...step, schema: option })
+  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(isValid)) found.push(...closestAlternative(step, schema.anyOf))
   if (Array.isArray(schema.oneOf)) {
-    const count = schema.oneOf.filter(fits).length
-    if (count === 0) found.push(...closestAlternative(place, schema.oneOf))
+    const count = schema.oneOf.filter(isValid).length
+    if (count === 0) found.push(...closestAlternative(step, schema.oneOf))
     if (count > 1) found.push({ message: "matches more than one of the alternatives", path })
   }
-  if (schema.not !== undefined && fits(schema.not)) found.push({ message: "is of an excluded form", path })
+  if (schema.not !== undefined && isValid(schema.not)) found.push({ message: "is of an excluded form", path })
   if (schema.if === undefined) return
-  const branch = fits(schema.if) ? schema.then : schema.else
-  if (branch !== undefined) validateNode({ ...place, schema: branch })
+  const branch = isValid(schema.if) ? schema.then : schema.else
+  if (branch !== undefined) validateNode({ ...step, schema: branch })
 }
 
-function validateItems(place: ValidationStep, schema: JsonSchema, value: readonly unknown[]): void {
-  const { found, path } = place
+function validateItems(step: ValidationStep, schema: JsonSchema, value: readonly unknown[]): void {
+  const { found, path } = step
   const first = schemaList(schema.prefixItems ?? (Array.isArray(schema.items) ? schema.items : undefined))
   const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items
   for (const [index, item] of value.entries()) {
     const itemSchema = index < first.length ? first[index] : rest
-    if (itemSchema !== undefined) validateNode({ ...place, schema: itemSchema, value: item, path: [...path, index] })
+    if (itemSchema !== undefined) validateNode({ ...step, schema: itemSchema, value: item, path: [...path, index] })
   }
   for (const message of sizeMismatches(schema, "Items", value.length, "items")) found.push({ message, path })
   if (schema.uniqueItems === true && hasDuplicateItems(value)) found.push({ message: "expected no item twice", path })
 }
 
-/** Equal items are written alike, but for the order of their keys: only such items are compared. */
+/** Compares only items whose JSON has the same characters; equal items may differ in key order. */
 function hasDuplicateItems(items: readonly unknown[]): boolean {
   const alike = Map.groupBy(items, (item) => duplicateKey(item))
   return alike
     .values()
-    .some((group) => group.some((item, at) => group.slice(0, at).some((other) => isDeepStrictEqual(other, item))))
+    .some((group) => group.some((item, index) => group.slice(0, index).some((other) => isDeepStrictEqual(other, item))))
 }
 
 function duplicateKey(item: unknown): string {
@@ -173,16 +174,16 @@ function duplicateKey(item: unknown): string {
   return [...text].sort().join("")
 }
 
-function validateProperties(place: ValidationStep, schema: JsonSchema, value: { [key: string]: unknown }): void {
-  const { found, path } = place
-  const properties = isSchemaObject(schema.properties) ? schema.properties : {}
-  const patterns = isSchemaObject(schema.patternProperties) ? Object.entries(schema.patternProperties) : []
+function validateProperties(step: ValidationStep, schema: JsonSchema, value: { [key: string]: unknown }): void {
+  const { found, path } = step
+  const properties = isRecord(schema.properties) ? schema.properties : {}
+  const patterns = isRecord(schema.patternProperties) ? Object.entries(schema.patternProperties) : []
   for (const name of schemaList(schema.required)) {
     if (value[String(name)] === undefined) found.push({ message: "is missing", path: [...path, String(name)] })
   }
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
-    const here = { ...place, value: member, path: [...path, name] }
+    const here = { ...step, value: member, path: [...path, name] }
     const own = Object.hasOwn(properties, name) ? properties[name] : undefined
     const matching = patterns.filter(([pattern]) => matchesPattern(pattern, name))
     if (own !== undefined) validateNode({ ...here, schema: own })
@@ -190,7 +191,7 @@ function validateProperties(place: ValidationStep, schema: JsonSchema, value: { 
     if (schema.propertyNames !== undefined) validateNode({ ...here, schema: schema.propertyNames, value: name })
     const unknown = own === undefined && matching.length === 0
     if (unknown && schema.additionalProperties === false) found.push({ message: "is not expected", path: here.path })
-    else if (unknown && isSchemaObject(schema.additionalProperties)) {
+    else if (unknown && isRecord(schema.additionalProperties)) {
       validateNode({ ...here, schema: schema.additionalProperties })
     }
   }
@@ -198,43 +199,36 @@ function validateProperties(place: ValidationStep, schema: JsonSchema, value: { 
   for (const message of sizeMismatches(schema, "Properties", size, "properties")) found.push({ message, path })
 }
 
-function mismatchesWith(place: ValidationStep, schema: Json): Mismatch[] {
+function mismatchesWith(step: ValidationStep, schema: Json): Mismatch[] {
   const found: Mismatch[] = []
-  validateNode({ ...place, schema, found })
+  validateNode({ ...step, schema, found })
   return found
 }
 
-// Of several alternatives the reader wants to hear about the one that came closest: it failed deepest, then least.
-function closestAlternative(place: ValidationStep, alternatives: readonly Json[]): Mismatch[] {
-  const tries = alternatives.map((option) => mismatchesWith(place, option))
+// If no alternative fits, report the one that came closest: it failed deepest in the value, then with the fewest
+// problems.
+function closestAlternative(step: ValidationStep, alternatives: readonly Json[]): Mismatch[] {
+  const attempts = alternatives.map((option) => mismatchesWith(step, option))
   const depth = (problems: Mismatch[]) => Math.max(...problems.map((problem) => problem.path.length))
-  const best = tries.sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? []
-  if (tries.length === 1 || best.some((problem) => problem.path.length > place.path.length)) return best
-  const messages = tries.flatMap((problems) => problems.map((problem) => problem.message))
-  return [{ message: [...new Set(messages)].join(", or "), path: place.path }]
+  const best = attempts.sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? []
+  if (attempts.length === 1 || best.some((problem) => problem.path.length > step.path.length)) return best
+  const messages = attempts.flatMap((problems) => problems.map((problem) => problem.message))
+  return [{ message: [...new Set(messages)].join(", or "), path: step.path }]
 }
 
 /** The schema that a `$ref` within `root` points to. */
 export function resolveReference(reference: string, root: JsonSchema): Json {
   if (!reference.startsWith("#")) return true
-  let at: Json | undefined = root
+  let current: Json | undefined = root
   for (const step of reference.slice(1).split("/").slice(1)) {
     const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~")
-    at = isSchemaObject(at) ? at[name] : Array.isArray(at) ? at[Number(name)] : undefined
+    current = isRecord(current) ? current[name] : Array.isArray(current) ? current[Number(name)] : undefined
   }
-  return at ?? true
+  return current ?? true
 }
 
 function schemaList(list: Json | undefined): readonly Json[] {
   return Array.isArray(list) ? list : []
-}
-
-function isSchemaObject(schema: Json | undefined): schema is JsonSchema {
-  return typeof schema === "object" && schema !== null && !Array.isArray(schema)
-}
-
-function isObject(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 function isMultiple(value: number, of: number): boolean {

@@ -1,3 +1,4 @@
+// Decides how each object goes into a snapshot: as data, as a reference to recreate or find it, or not at all.
 import { types } from "node:util"
 import { codecOf } from "../bindings/used-objects.ts"
 import type { BoundValue } from "../js/namespace.ts"
@@ -18,63 +19,63 @@ import type { CodeDeclaration, Payload, Reference } from "./payload.ts"
 import { asData, type Classify, reportLoss, type SnapshotWalk, walkValue } from "./snapshot-walk.ts"
 import { bufferOf } from "./undo/buffer-contents.ts"
 
-/** What a judge finds out on its way: everything that is written as a reference. */
+/** The decision function, and everything it decided to write as a reference. */
 export interface Classifier {
   classify: Classify
-  /** Objects that are written as something else, however plain they look. */
+  /** Objects that are never written as data, even if they look plain. */
   preclassified: ReadonlyMap<object, unknown>
-  /** What to write for an instance of a class that has a codec; undefined for any other value. */
-  encode(walk: SnapshotWalk, value: object, above: number): number | string | undefined
+  /** Encodes an instance whose class has a codec. Returns its reference, a failure reason, or undefined without
+   *  codec. */
+  encode(walk: SnapshotWalk, value: object, parent: number): number | string | undefined
   references: Reference[]
   declarations: () => CodeDeclaration[]
   statics: Payload["statics"]
 }
 
 export interface ClassifierOptions {
-  /** What the host has bound, by name. */
+  /** The values the host has bound, by name. */
   bound: ReadonlyMap<string, BoundValue>
   origins: CodeOrigins
   codecs: Codecs
 }
 
-/** Decides what to write for what is no plain data. */
 export function createClassifier({ bound, origins, codecs }: ClassifierOptions): Classifier {
   const references: Reference[] = []
   const statics: Payload["statics"] = []
   const code: { origin: CodeOrigin; reference: number; declaration: CodeDeclaration }[] = []
-  // The number of a reference, why there is none, or the reference to be made when it is needed.
-  const verdicts = new Map<object, number | string | Reference>()
+  // Per object: the number of its reference, the reason why it is lost, or a reference to add at first use.
+  const decisions = new Map<object, number | string | Reference>()
   for (const [value, name] of platformObjects)
-    verdicts.set(value, name ? { type: "global", name } : platformObjectReason)
-  for (const [name, { value }] of bound) if (isObject(value)) verdicts.set(value, { type: "binding", name })
+    decisions.set(value, name ? { type: "global", name } : platformObjectReason)
+  for (const [name, { value }] of bound) if (isObject(value)) decisions.set(value, { type: "binding", name })
 
   return {
     references,
     statics,
-    preclassified: verdicts,
+    preclassified: decisions,
     encode,
     declarations() {
-      // Declarations refer to each other by reference, so only their own numbers change.
+      // Declarations refer to each other through references, so sorting changes only their own numbers.
       code.sort((one, other) => one.origin.order - other.origin.order)
       code.forEach(({ reference }, at) => {
         references[reference] = { type: "code", declaration: at }
       })
       return code.map(({ declaration }) => declaration)
     },
-    classify(walk, value, kind, above) {
-      const known = knownVerdict(value)
+    classify(walk, value, kind, parent) {
+      const known = knownDecision(value)
       if (typeof known === "number") return known
       if (known === undefined && kind === "object" && Object.getPrototypeOf(value) === Object.prototype) {
         return types.isArgumentsObject(value)
-          ? reportLoss(walk, above, "the arguments of a function", { value })
+          ? reportLoss(walk, parent, "the arguments of a function", { value })
           : asData
       }
-      const verdict = known ?? judgeOther(walk, value, kind, above)
-      return typeof verdict === "number" ? verdict : reportLoss(walk, above, verdict, { value })
+      const decision = known ?? classifyOther(walk, value, kind, parent)
+      return typeof decision === "number" ? decision : reportLoss(walk, parent, decision, { value })
     },
   }
 
-  function judgeOther(walk: SnapshotWalk, value: object, kind: ObjectKind, above: number): number | string {
+  function classifyOther(walk: SnapshotWalk, value: object, kind: ObjectKind, parent: number): number | string {
     switch (kind) {
       case "object":
       case "array":
@@ -85,20 +86,20 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
       case "bytes":
       case "view":
       case "boxed":
-        return judgeData(walk, value, kind, above)
+        return classifyData(walk, value, kind, parent)
       case "error":
-        return judgeError(walk, value as Error, above)
+        return classifyError(walk, value as Error, parent)
       case "function":
-        return referTo(walk, value, above)
+        return referTo(walk, value, parent)
       default: {
         const name = globalName(value)
-        if (name) return remember(value, { type: "global", name })
+        if (name) return addReference(value, { type: "global", name })
         return reasons[kind] ?? `a ${classNameOf(value)}, which lives in its process only`
       }
     }
   }
 
-  function judgeData(walk: SnapshotWalk, value: object, kind: ObjectKind, above: number): number | string {
+  function classifyData(walk: SnapshotWalk, value: object, kind: ObjectKind, parent: number): number | string {
     const prototype: object | null = Object.getPrototypeOf(value)
     if (prototype === null) {
       objectsWithPrototype(walk, null).push(value)
@@ -108,10 +109,10 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     const problem = unwritableBytesReason(value, kind)
     if (problem !== undefined) return problem
     if (plainPrototypes.has(prototype)) return asData
-    const encoded = encode(walk, value, above)
+    const encoded = encode(walk, value, parent)
     if (encoded !== undefined) return encoded
-    const maker = classOfPrototype(prototype)
-    const reference = maker && origins.originOf(maker) ? referTo(walk, maker, above) : undefined
+    const owner = classOfPrototype(prototype)
+    const reference = owner && origins.originOf(owner) ? referTo(walk, owner, parent) : undefined
     if (reference === undefined) {
       return `an instance of ${classNameOf(value)}, which no cell declared: a codec for the class would keep it`
     }
@@ -122,83 +123,83 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     return asData
   }
 
-  function encode(walk: SnapshotWalk, value: object, above: number): number | string | undefined {
+  function encode(walk: SnapshotWalk, value: object, parent: number): number | string | undefined {
     const found = codecOf(value, codecs)
     if (!found) return undefined
     const [name, codec] = found
     const reference: Reference = { type: "codec", codec: name, data: undefined }
-    const number = remember(value, reference)
+    const number = addReference(value, reference)
     try {
       const data = codec.encode(value)
-      walk.deferred.push(() => walkValue(walk, reference, "data", data, addToTrail(walk.trail, value, above)))
+      walk.deferred.push(() => walkValue(walk, reference, "data", data, addToTrail(walk.trail, value, parent)))
       return number
     } catch (error) {
-      return forget(value, `the codec ${name} failed: ${error instanceof Error ? error.message : String(error)}`)
+      return markLost(value, `the codec ${name} failed: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 
-  function judgeError(walk: SnapshotWalk, error: Error, above: number): number | string {
-    const encoded = encode(walk, error, above)
+  function classifyError(walk: SnapshotWalk, error: Error, parent: number): number | string {
+    const encoded = encode(walk, error, parent)
     if (encoded !== undefined) return encoded
     const prototype: object = Object.getPrototypeOf(error)
-    const maker = classOfPrototype(prototype)
-    const base = errorNames.find((name) => Reflect.get(globalThis, name) === maker)
-    const own = base === undefined && maker && origins.originOf(maker) ? referTo(walk, maker, above) : undefined
+    const owner = classOfPrototype(prototype)
+    const base = errorNames.find((name) => Reflect.get(globalThis, name) === owner)
+    const own = base === undefined && owner && origins.originOf(owner) ? referTo(walk, owner, parent) : undefined
     if (base === undefined && typeof own !== "number") {
       return own ?? `an instance of ${classNameOf(error)}, which no cell declared: a codec for the class would keep it`
     }
     if (hasPrivateState(prototype)) return `an instance of ${classNameOf(error)}, whose #private fields nobody can read`
     const properties = {}
-    const number = remember(error, {
+    const number = addReference(error, {
       type: "error",
       name: base ?? "Error",
       class: own ?? null,
       properties,
     } as Reference)
-    walk.deferred.push(() => addErrorProperties(walk, error, properties, above))
+    walk.deferred.push(() => addErrorProperties(walk, error, properties, parent))
     return number
   }
 
-  function addErrorProperties(walk: SnapshotWalk, error: Error, properties: object, above: number): void {
-    const at = addToTrail(walk.trail, error, above)
+  function addErrorProperties(walk: SnapshotWalk, error: Error, properties: object, parent: number): void {
+    const at = addToTrail(walk.trail, error, parent)
     for (const key of Object.getOwnPropertyNames(error)) {
       const property = Object.getOwnPropertyDescriptor(error, key)
-      // Of accessors only the stack is the engine's own.
+      // `stack` is the engine's accessor; other accessors belong to the program and are not called.
       if (key === "stack") walkValue(walk, properties, key, error.stack, at)
       else if (property && "value" in property) walkValue(walk, properties, key, property.value, at)
       else reportLoss(walk, at, "an accessor", { key })
     }
   }
 
-  function referTo(walk: SnapshotWalk, value: object, above: number): number | string {
-    const known = knownVerdict(value)
+  function referTo(walk: SnapshotWalk, value: object, parent: number): number | string {
+    const known = knownDecision(value)
     if (known !== undefined) return known
     const origin = origins.originOf(value)
-    if (origin) return declare(walk, value, origin, above)
+    if (origin) return declareCode(walk, value, origin, parent)
     const name = globalName(value)
-    if (name) return remember(value, { type: "global", name })
-    return forget(value, "a function that no cell declared at its top level")
+    if (name) return addReference(value, { type: "global", name })
+    return markLost(value, "a function that no cell declared at its top level")
   }
 
-  function declare(walk: SnapshotWalk, value: object, origin: CodeOrigin, above: number): number | string {
+  function declareCode(walk: SnapshotWalk, value: object, origin: CodeOrigin, parent: number): number | string {
     const read = readDeclaredCode(origin.source)
-    if (typeof read === "string") return forget(value, `a function or class that cannot be declared again: ${read}`)
+    if (typeof read === "string") return markLost(value, `a function or class that cannot be declared again: ${read}`)
     const declaration: CodeDeclaration = { name: origin.name, source: read.source, known: [...origin.known] }
     if (read.superclass !== undefined) {
       const superclass = Object.getPrototypeOf(value)
-      const reference = isObject(superclass) ? referTo(walk, superclass, above) : "it is null"
-      if (typeof reference === "string") return forget(value, `a class whose superclass is lost: ${reference}`)
+      const reference = isObject(superclass) ? referTo(walk, superclass, parent) : "it is null"
+      if (typeof reference === "string") return markLost(value, `a class whose superclass is lost: ${reference}`)
       declaration.superclass = [read.superclass, reference]
     }
-    const reference = remember(value, { type: "code", declaration: 0 })
+    const reference = addReference(value, { type: "code", declaration: 0 })
     code.push({ origin, reference, declaration })
-    const at = addToTrail(walk.trail, value, above)
+    const at = addToTrail(walk.trail, value, parent)
     if (hasPrivateStatics(value)) reportLoss(walk, at, "static #private fields, which nobody else can read", { value })
     addStatics(walk, value, read, reference, at)
     return reference
   }
 
-  /** What was put on a function or class besides what its declaration puts there. */
+  /** Writes the properties added to a function or class after its declaration. */
   function addStatics(
     walk: SnapshotWalk,
     value: object,
@@ -220,30 +221,30 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     }
   }
 
-  function knownVerdict(value: object): number | string | undefined {
-    const known = verdicts.get(value)
-    return typeof known === "object" ? remember(value, known) : known
+  function knownDecision(value: object): number | string | undefined {
+    const known = decisions.get(value)
+    return typeof known === "object" ? addReference(value, known) : known
   }
 
-  function remember(value: object, reference: Reference): number {
+  function addReference(value: object, reference: Reference): number {
     const number = references.push(reference) - 1
-    verdicts.set(value, number)
+    decisions.set(value, number)
     return number
   }
 
-  function forget(value: object, reason: string): string {
-    verdicts.set(value, reason)
+  function markLost(value: object, reason: string): string {
+    decisions.set(value, reason)
     return reason
   }
 }
 
-/** Why bytes cannot be written as they are. */
+/** Returns why a buffer or view cannot be written. */
 function unwritableBytesReason(value: object, kind: ObjectKind): string | undefined {
   if (kind !== "bytes" && kind !== "view") return undefined
   const buffer = ArrayBuffer.isView(value) ? bufferOf(value) : (value as ArrayBuffer)
   if (types.isSharedArrayBuffer(buffer)) return "shared memory"
   if (buffer.detached) return "bytes that were given away"
-  // Whether it shows all there is or a fixed number of bytes, a view does not tell.
+  // A view of a resizable buffer does not reveal whether its length is fixed.
   return kind === "view" && buffer.resizable ? "a view of bytes that can change their number" : undefined
 }
 

@@ -1,3 +1,5 @@
+// Records which source text each function and class of a namespace was declared with, so that snapshots can declare it
+// again, and reads declarations, assignments and mentioned names from cells.
 import { isBuiltin } from "node:module"
 import type { AnyNode } from "acorn"
 import type { KnownNames, Scope } from "../compiler/compile-cell.ts"
@@ -5,32 +7,29 @@ import { forEachTarget, unwrapExpression } from "../compiler/destructuring.ts"
 import type { ParsedCell } from "../compiler/parse-cell.ts"
 import { analyseScope, type Declaration } from "../compiler/scope-analysis.ts"
 
-/** The text that a function or class came from. */
 export interface CodeOrigin {
-  /** The name it was declared under. */
   name: string
-  /** One declaration: a function, a class, or a variable that starts as one. */
+  /** One declaration: a function, a class, or a variable initialised with one. */
   source: string
-  /** Names in the source that are the namespace's, also where a global has the same name. */
+  /** Names in the source that refer to the namespace, even if a global has the same name. */
   known: readonly string[]
   /** Later declarations have larger numbers. */
   order: number
 }
 
-/** What a cell declares that is more than data. */
+/** A function, class or import that a cell declares. */
 export type CellDeclaration =
   | { kind: "code"; name: string; source: string; known: readonly string[] }
   | { kind: "import"; name: string; specifier: string }
 
-/** Remembers where the functions and classes of one namespace came from, and which names are imports. A value that is
- *  put in the place of another has no part in this: what counts is the function itself. */
+/** The origins of one namespace. Each belongs to a function object, so reassigning its name has no effect. */
 export interface CodeOrigins {
-  /** Takes note of what a cell declared, when it has run. */
+  /** Records what a cell declared, after it has run. */
   record(declared: readonly CellDeclaration[], scope: Scope): void
   originOf(value: object): CodeOrigin | undefined
-  /** The module that the value of a name was imported from. */
+  /** Returns the module that the value of a name was imported from. */
   moduleOf(name: string, value: unknown): string | undefined
-  /** Modules of the platform and parts of them that names stand for. */
+  /** Returns imported modules of the platform and imported parts of them. */
   platformModules(): object[]
 }
 
@@ -63,14 +62,13 @@ export function createCodeOrigins(): CodeOrigins {
   }
 }
 
-/** The functions, classes and imports that a cell declares at its top level. `known` are the names of the namespace. */
+/** Returns the functions, classes and imports that a cell declares at top level. `known` are the namespace's names. */
 export function cellDeclarations(cell: ParsedCell, known: KnownNames): CellDeclaration[] {
   const { names } = analyseScope(cell).cell
   return [...(names?.values() ?? [])].flatMap((declaration) => cellDeclarationOf(declaration, cell, known) ?? [])
 }
 
-/** The names that the top-level statements of a cell assign, `declares` included: a cell that ran to its end has assigned
- *  each of them, whatever its conditions and loops did. */
+/** Returns `declares` and the names that top-level statements assign, which every completed cell has assigned. */
 export function assignedNames({ program }: ParsedCell, declares: readonly string[]): readonly string[] {
   const assigned = new Set(declares)
   const add = (target: AnyNode) => {
@@ -85,8 +83,8 @@ export function assignedNames({ program }: ParsedCell, declares: readonly string
   return [...assigned]
 }
 
-/** The names of the namespace that a cell speaks of; undefined when it may reach any: by `globalThis`, or by modules, which
- *  may hold what the host injected. */
+/** Returns the namespace names that a cell mentions; undefined if it may reach any name, through `globalThis` or
+ *  through modules that hold injected objects. */
 export function mentionedNames(cell: ParsedCell, known: KnownNames): string[] | undefined {
   return /\b(?:globalThis|global|import)\b/.test(cell.code) ? undefined : namespaceNamesIn(cell.program, cell, known)
 }
@@ -95,7 +93,7 @@ function cellDeclarationOf(declaration: Declaration, cell: ParsedCell, known: Kn
   const { name, kind, init, path, references } = declaration
   if (!init) return undefined
   if (kind === "import") return { kind: "import", name, specifier: specifierOf(init) }
-  // What is in the name when the cell ends may be something else than what was declared.
+  // If the cell assigns the name again, it may not hold the declared value when the cell ends.
   if (path.length > 0 || references.some(({ write }) => write)) return undefined
   const value = unwrapExpression(init)
   const isDeclaration = value.type === "FunctionDeclaration" || value.type === "ClassDeclaration"

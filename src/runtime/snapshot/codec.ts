@@ -1,28 +1,28 @@
+// Codecs: how the host lets snapshots store instances of its classes.
 import { ConfigError } from "../../core/errors.ts"
 
-/** How instances of one of your classes go into a snapshot and come back. `codec()` makes one. */
+/** Converts instances of one class for snapshots. Created by `codec()`. */
 export interface Codec<T extends object = object> {
   readonly class: abstract new (...args: never[]) => T
-  /** Data that says all there is to say about an instance. It may hold other instances that have a codec. */
+  /** Returns data that fully describes an instance. It may contain other instances that have a codec. */
   encode(value: T): unknown
-  /** An instance again. `current` is the one that is injected under the name it had, to be brought up to date. */
+  /** Returns an instance for the data. `current` is the instance injected under the same name, to be updated. */
   decode(data: unknown, current?: T): T
 }
 
-/** Codecs by a name that must stay the same as long as snapshots are kept. */
+/** Codecs by name. The names must not change as long as snapshots are stored. */
 export type Codecs = { readonly [name: string]: Codec }
 
-/** How the state of an instance becomes data, and data an instance. */
 export interface CodecMethods<T extends object, D> {
-  /** Plain data that says all there is to say about an instance. It may hold other instances that have a codec. */
+  /** Returns plain data that fully describes an instance. It may contain other instances that have a codec. */
   encode(value: T): D
-  /** Gives an instance with that state. `current` is the instance that your program bound to the name: give it the state and
-   *  return it, so that your program goes on with the same object. Without `current`, return a new instance. */
+  /** Returns an instance with that state. `current` is the instance your program bound to the name: update and return
+   *  it, so that your program continues with the same object. Without `current`, return a new instance. */
   decode(data: D, current?: T): T
 }
 
-/** Keeps the state of instances of a class in snapshots, and so in checkpoints and archived sessions:
- *  `jsRuntime({ charts }, { codecs: { charts: codec(Charts, { encode, decode }) } })`. */
+/** Stores the state of a class's instances in snapshots, and so in checkpoints and archived sessions: `jsRuntime({
+ *  charts }, { codecs: { charts: codec(Charts, { encode, decode }) } })`. */
 export function codec<T extends object, D>(
   type: abstract new (...args: never[]) => T,
   methods: CodecMethods<T, D>,
@@ -30,6 +30,6 @@ export function codec<T extends object, D>(
   if (typeof type !== "function" || typeof methods?.encode !== "function" || typeof methods.decode !== "function") {
     throw new ConfigError("codec() takes a class and { encode, decode }.")
   }
-  // `decode` takes only data that `encode` gave.
+  // `decode` is called only with data that `encode` returned.
   return { ...methods, class: type }
 }

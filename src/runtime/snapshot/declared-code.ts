@@ -1,21 +1,21 @@
+// Reads the source of a function or class without the parts that run at declaration, so that it can be redeclared.
 import type { AnyNode, Class } from "acorn"
 import { unwrapExpression } from "../compiler/destructuring.ts"
 import { CellSyntaxError, type ParsedCell, parseCell } from "../compiler/parse-cell.ts"
 import { isCodeExpression } from "./code-origins.ts"
 
-/** A declaration that can be made again without running anything else. */
 export interface DeclaredCode {
-  /** The declaration, without what would run at once: initialisers of static fields and static blocks. */
+  /** The declaration without static blocks and static field initialisers, which would run at once. */
   source: string
   parsed: ParsedCell
   name: string
-  /** What the class extends. */
+  /** The name of the base class. */
   superclass: string | undefined
-  /** Static members that the declaration makes by itself. */
+  /** Static members that the declaration itself creates. */
   statics: ReadonlySet<string>
 }
 
-/** Reads the text of a declaration; a string says why it cannot be made again. */
+/** Reads a declaration; returns a string with the reason if it cannot be declared again. */
 export function readDeclaredCode(source: string): DeclaredCode | string {
   const parsed = parse(source)
   if (typeof parsed === "string") return parsed
@@ -27,10 +27,10 @@ export function readDeclaredCode(source: string): DeclaredCode | string {
   const { superClass } = value
   if (superClass && superClass.type !== "Identifier") return "its superclass is an expression"
   if (value.body.body.some(hasComputedKey)) return "the name of a member is an expression"
-  const quiet = withoutStaticInitializers(source, value)
-  const again = quiet === source ? parsed : parse(quiet)
-  if (typeof again === "string") return again
-  return { source: quiet, parsed: again, name, superclass: superClass?.name, statics: inertStatics(value) }
+  const inert = withoutStaticInitializers(source, value)
+  const inertCell = inert === source ? parsed : parse(inert)
+  if (typeof inertCell === "string") return inertCell
+  return { source: inert, parsed: inertCell, name, superclass: superClass?.name, statics: inertStatics(value) }
 }
 
 function parse(source: string): ParsedCell | string {
@@ -73,19 +73,19 @@ function withoutStaticInitializers(source: string, { body }: Class): string {
   let text = ""
   let from = 0
   for (const member of body.body as AnyNode[]) {
-    const cut = staticInitializer(member)
-    if (!cut) continue
-    text += source.slice(from, cut.start)
-    from = cut.end
+    const removed = staticInitializer(member)
+    if (!removed) continue
+    text += source.slice(from, removed.start)
+    from = removed.end
   }
   return text + source.slice(from)
 }
 
-/** The part of a member that runs when its class is declared. */
+/** Returns the part of a member that runs when its class is declared. */
 function staticInitializer(member: AnyNode): { start: number; end: number } | undefined {
   if (member.type === "StaticBlock") return member
   if (member.type !== "PropertyDefinition" || !member.static || !member.value || isInert(member.value)) return undefined
-  // A private one must stay declared for those who use it.
+  // A private field must stay declared, because methods refer to it.
   const { start, end } = member
   return member.key.type === "PrivateIdentifier" ? { start: member.key.end, end: member.value.end } : { start, end }
 }

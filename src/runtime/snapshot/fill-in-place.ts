@@ -1,14 +1,14 @@
+// Restores injected containers without replacing them.
 import { types } from "node:util"
 import { isPlainContainer } from "../bindings/used-objects.ts"
 
-/** Gives an injected container the contents of another of its kind, so that the host's own object has them. False when
- *  that cannot be: then nothing has changed. */
+/** Gives the host's own container new contents. Returns false, without any change, if that is not possible. */
 export function fillInPlace(target: unknown, source: unknown): boolean {
   if (target === source) return true
   if (typeof target !== "object" || target === null || typeof source !== "object" || source === null) return false
   if (types.isProxy(target) || !Object.isExtensible(target) || Object.isSealed(target)) return false
   if (Object.getPrototypeOf(target) !== Object.getPrototypeOf(source)) return false
-  // The state of an instance may be in private fields, which are not copied.
+  // Instances may have private fields, which cannot be copied.
   if (!isPlainContainer(target)) return false
   if (types.isMap(target) && types.isMap(source)) {
     target.clear()

@@ -1,29 +1,29 @@
+// The data structure inside a snapshot's bytes, and the checks it passes when it is read.
 import { invalidSnapshot } from "./snapshot-bytes.ts"
 
-/** What the bytes of a snapshot hold. Objects are listed by identity: those in the lists are the very ones in the values,
- *  which the engine's format keeps. */
+/** Objects in the lists are the same objects as in the values: V8's format preserves identity. */
 export interface Payload {
-  /** Names that cells made or gave a new value, in their order. */
+  /** Names that cells declared or assigned, in order. */
   names: [name: string, value: unknown][]
-  /** Injected names whose value is plain data, as cells left it. */
+  /** Injected names whose value is plain data, with their current contents. */
   contents: [name: string, value: unknown][]
   /** Names that cells may not assign to. */
   constants: string[]
-  /** Functions and classes, in the order in which they were declared. */
+  /** Functions and classes in order of declaration. */
   declarations: CodeDeclaration[]
-  /** What cannot be written as data: each is made or found again. */
+  /** Everything that cannot be written as data and is created or found again. */
   references: Reference[]
-  /** Where in the values references belong. */
+  /** The places in the values where references belong. */
   places: [container: object, key: string | number, reference: number][]
-  /** Maps and sets that hold references: their keys and values, or their members, in turn. */
+  /** Maps and sets that hold references: alternating keys and values, or members. */
   fillings: [container: object, entries: unknown[]][]
-  /** Objects whose prototype is that of a class, or null. */
+  /** Objects whose prototype belongs to a class or is null. */
   prototypes: [reference: number | null, objects: object[]][]
-  /** Properties that are not as assignment makes them. */
+  /** Properties whose flags differ from those of an assigned property. */
   properties: [target: object, key: string, value: unknown, flags: number][]
-  /** Properties that functions and classes have got. */
+  /** Properties added to functions and classes. */
   statics: [reference: number, properties: object][]
-  /** What takes no new properties (0), is sealed (1) or frozen (2). */
+  /** Objects that are non-extensible (0), sealed (1) or frozen (2). */
   closed: [target: object, level: number][]
 }
 
@@ -31,32 +31,32 @@ export interface CodeDeclaration {
   name: string
   source: string
   known: string[]
-  /** The name and the reference of what a class extends. */
+  /** The name of the base class, and its reference. */
   superclass?: [name: string, reference: number]
 }
 
 export type Reference =
-  /** Something the host injects under a name. */
+  /** A value the host injects under a name. */
   | { type: "binding"; name: string }
   | { type: "global"; name: string }
   | { type: "code"; declaration: number }
   | { type: "codec"; codec: string; data: unknown }
-  /** An object that is written by itself, because it is deep inside others. */
+  /** An object written separately, because it was nested too deeply. */
   | { type: "part"; value: object }
   | { type: "error"; name: string; class: number | null; properties: object }
 
 export const propertyFlags = { writable: 1, enumerable: 2, configurable: 4 }
 
-/** Checks what came out of a snapshot: nothing about it is taken for granted. */
+/** Checks the structure of untrusted snapshot contents. */
 export function checkPayload(value: unknown): Payload {
   if (!isRecord(value) || !Object.entries(payloadShape).every(([key, isItem]) => isListOf(value[key], isItem))) {
     throw invalidSnapshot("what it holds is not in the form it should have")
   }
-  // Every list was just checked, item by item.
+  // Every list was checked above.
   return value as unknown as Payload
 }
 
-/** The names of a whole snapshot that no longer hold, in the bytes of the changes since. */
+/** Reads the names of the full snapshot that the changes replace or remove. */
 export function droppedNames(value: unknown): ReadonlySet<string> {
   if (!isRecord(value) || !Array.isArray(value.dropped) || !value.dropped.every(isString)) {
     throw invalidSnapshot("it does not say which names have changed since the whole one")
@@ -64,7 +64,7 @@ export function droppedNames(value: unknown): ReadonlySet<string> {
   return new Set(value.dropped)
 }
 
-/** The rest of a whole snapshot, of which names have changed since. What is left is plain data: names with functions,
+/** Returns a full snapshot's payload without the changed names. The rest is plain data, because names with functions,
  *  instances or references always count as changed. */
 export function withoutNames(
   { names, contents, constants, prototypes }: Payload,

@@ -1,3 +1,4 @@
+// Declares the functions and classes of a snapshot again.
 import { compileCell } from "../compiler/compile-cell.ts"
 import { CellSyntaxError } from "../compiler/parse-cell.ts"
 import { cellFilename } from "../js/cell-errors.ts"
@@ -7,38 +8,41 @@ import type { RuntimeLoss } from "../runtime.ts"
 import { readDeclaredCode } from "./declared-code.ts"
 import type { CodeDeclaration } from "./payload.ts"
 
-/** Declares functions and classes again, in the order in which cells declared them, and gives them: undefined for what
- *  cannot be. Nothing else of a source runs, and the rules of the runtime hold. The names are free again afterwards. */
+/** Declares code in its original order and returns the values: undefined for each that failed. Runs nothing else of the
+ *  sources and applies the runtime's rules. Afterwards the scope is as before. */
 export async function redeclareCode(
   declarations: readonly CodeDeclaration[],
-  place: CellContext,
+  context: CellContext,
   { superclass, lost }: RedeclareOptions,
 ): Promise<unknown[]> {
-  const { scope } = place.namespace
-  const before = new Map(Object.entries(scope))
-  const made: unknown[] = []
+  const { scope } = context.namespace
+  const originalScope = new Map(Object.entries(scope))
+  const declared: unknown[] = []
   for (const declaration of declarations) {
-    const { name, superclass: above } = declaration
-    if (above) scope[above[0]] = superclass(above[1], made)
-    const problem = await redeclareOne(declaration, place)
+    const { name, superclass: base } = declaration
+    if (base) scope[base[0]] = superclass(base[1], declared)
+    const problem = await redeclareOne(declaration, context)
     if (problem !== undefined) lost.push({ name, reason: `it cannot be declared again: ${problem}` })
-    made.push(problem === undefined ? scope[name] : undefined)
+    declared.push(problem === undefined ? scope[name] : undefined)
   }
   for (const name of Object.keys(scope)) {
-    if (before.has(name)) scope[name] = before.get(name)
+    if (originalScope.has(name)) scope[name] = originalScope.get(name)
     else delete scope[name]
   }
-  return made
+  return declared
 }
 
 export interface RedeclareOptions {
-  /** What a reference of a class to what it extends stands for. */
-  superclass(reference: number, made: readonly unknown[]): unknown
+  /** Returns the base class that a reference stands for. */
+  superclass(reference: number, declared: readonly unknown[]): unknown
   lost: RuntimeLoss[]
 }
 
-async function redeclareOne({ name, source, known }: CodeDeclaration, place: CellContext): Promise<string | undefined> {
-  const { namespace, ambient, ambientNames, guard, rules } = place
+async function redeclareOne(
+  { name, source, known }: CodeDeclaration,
+  context: CellContext,
+): Promise<string | undefined> {
+  const { namespace, ambient, ambientNames, guard, rules } = context
   const code = readDeclaredCode(source)
   if (typeof code === "string") return code
   if (code.source !== source || code.name !== name) return "it is more than a declaration"

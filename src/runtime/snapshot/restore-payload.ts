@@ -1,3 +1,4 @@
+// Turns the payload of a snapshot into live values: declares code, resolves references, and puts everything in place.
 import { types } from "node:util"
 import { notInjectedReason } from "../bindings/used-objects.ts"
 import type { CellContext } from "../js/execute-cell.ts"
@@ -13,35 +14,34 @@ import { ordinaryProperty } from "./undo/own-properties.ts"
 
 export interface RestoreOptions {
   codecs: Codecs
-  /** What the host has bound, by name. */
+  /** The values the host has bound, by name. */
   bound: ReadonlyMap<string, BoundValue>
-  /** Whether injected data is the host's own object with its old contents, or a copy. */
+  /** True to restore injected data into the host's own objects; false to use copies. */
   inPlace: boolean
 }
 
-/** Makes a snapshot's values whole: declares its functions and classes, finds or makes what else it refers to, and puts
- *  each where it belongs. The values in `names` and `contents` are ready then. Gives what is missing. */
+/** Completes the values in `names` and `contents` of a payload. Returns what could not be restored. */
 export async function restorePayload(
   payload: Payload,
-  place: CellContext,
+  context: CellContext,
   options: RestoreOptions,
 ): Promise<RuntimeLoss[]> {
   const { references, fillings } = payload
   const lost: RuntimeLoss[] = []
-  const found = await resolveReferences(payload, place, options, lost)
+  const resolved = await resolveReferences(payload, context, options, lost)
   const places = references.map((): Payload["places"] => [])
   for (const entry of payload.places) places[entry[2]]?.push(entry)
   const fillingOf = new Map<object, Payload["fillings"][number]>(fillings.map((filling) => [filling[1], filling]))
 
   const put = (number: number) => {
     for (const [container, key] of places[number] ?? []) {
-      Reflect.defineProperty(container, key, ordinaryProperty(found[number]))
+      Reflect.defineProperty(container, key, ordinaryProperty(resolved[number]))
       const filling = fillingOf.get(container)
       if (filling) fillContainer(filling)
     }
   }
 
-  setPrototypes(payload, found)
+  setPrototypes(payload, resolved)
   for (const [number, reference] of references.entries()) if (reference.type !== "codec") put(number)
   for (const filling of fillings) fillContainer(filling)
   const injected = namesUnder(payload.contents, payload)
@@ -55,17 +55,17 @@ export async function restorePayload(
     const decoded = decodeInstance(reference, current, options.codecs)
     if ("problem" in decoded) {
       lost.push({ name: injected.get(number) ?? own.get(number) ?? reference.codec, reason: decoded.problem })
-    } else found[number] = decoded.value
+    } else resolved[number] = decoded.value
     put(number)
   }
-  defineProperties(payload, found)
+  defineProperties(payload, resolved)
   return lost
 }
 
-async function resolveReferences(payload: Payload, place: CellContext, options: RestoreOptions, lost: RuntimeLoss[]) {
+async function resolveReferences(payload: Payload, context: CellContext, options: RestoreOptions, lost: RuntimeLoss[]) {
   const { references, declarations } = payload
   const contents = new Map(payload.contents)
-  const found: unknown[] = references.map((reference) => {
+  const resolved: unknown[] = references.map((reference) => {
     switch (reference.type) {
       case "binding":
         return findBinding(reference.name, contents, options, lost)
@@ -81,14 +81,14 @@ async function resolveReferences(payload: Payload, place: CellContext, options: 
         return undefined
     }
   })
-  const made = await redeclareCode(declarations, place, {
+  const declared = await redeclareCode(declarations, context, {
     lost,
     superclass(number, soFar) {
       const reference = references[number]
-      return reference?.type === "code" ? soFar[reference.declaration] : found[number]
+      return reference?.type === "code" ? soFar[reference.declaration] : resolved[number]
     },
   })
-  return references.map((reference, at) => (reference.type === "code" ? made[reference.declaration] : found[at]))
+  return references.map((reference, at) => (reference.type === "code" ? declared[reference.declaration] : resolved[at]))
 }
 
 function findBinding(
@@ -102,9 +102,9 @@ function findBinding(
   return !options.inPlace && contents.has(name) ? contents.get(name) : bound?.value
 }
 
-function setPrototypes({ prototypes, references }: Payload, found: readonly unknown[]): void {
+function setPrototypes({ prototypes, references }: Payload, resolved: readonly unknown[]): void {
   const prototypeOf = (number: number): object | undefined => {
-    const value = references[number]?.type === "code" ? found[number] : undefined
+    const value = references[number]?.type === "code" ? resolved[number] : undefined
     const prototype: unknown = typeof value === "function" ? value.prototype : undefined
     return isObject(prototype) ? prototype : undefined
   }
@@ -115,20 +115,20 @@ function setPrototypes({ prototypes, references }: Payload, found: readonly unkn
     for (const object of objects) give(object, number === null ? null : prototypeOf(number))
   }
   references.forEach((reference, number) => {
-    if (reference.type === "error" && reference.class !== null) give(found[number], prototypeOf(reference.class))
+    if (reference.type === "error" && reference.class !== null) give(resolved[number], prototypeOf(reference.class))
   })
 }
 
-function defineProperties({ references, properties, statics, closed }: Payload, found: readonly unknown[]): void {
+function defineProperties({ references, properties, statics, closed }: Payload, resolved: readonly unknown[]): void {
   references.forEach((reference, number) => {
-    const error = found[number]
+    const error = resolved[number]
     if (reference.type !== "error" || !isObject(error)) return
     for (const [key, value] of Object.entries(reference.properties)) {
       Object.defineProperty(error, key, { ...ordinaryProperty(value), enumerable: !builtInErrorKeys.includes(key) })
     }
   })
   for (const [number, given] of statics) {
-    const value = references[number]?.type === "code" ? found[number] : undefined
+    const value = references[number]?.type === "code" ? resolved[number] : undefined
     if (!isObject(value)) continue
     for (const [key, held] of Object.entries(given)) Reflect.defineProperty(value, key, ordinaryProperty(held))
   }
@@ -169,7 +169,7 @@ function decodeInstance(
   }
 }
 
-/** The names that references stand right under. */
+/** Returns the names whose value is directly a reference, by reference number. */
 function namesUnder(named: readonly [string, unknown][], { places }: Payload): Map<number, string> {
   const entries = new Map<object, string>(named.map((entry) => [entry, entry[0]]))
   const names = new Map<number, string>()

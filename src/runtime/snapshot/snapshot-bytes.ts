@@ -1,24 +1,23 @@
+// The byte format of snapshots: a header line, then one value serialized by V8.
 import { hash } from "node:crypto"
 import { Deserializer, Serializer } from "node:v8"
 import { AgentError } from "../../core/errors.ts"
 import { bytesOf } from "./undo/buffer-contents.ts"
 
-// A snapshot's bytes: a line that says what they are, then one value as the engine writes it.
-
 const header = Buffer.from("karst snapshot 1\n")
 
-/** With `deep`, throws a `RangeError` for what is nested so deeply that it could not be read again. */
+/** With `deep`, throws a `RangeError` for values nested so deeply that they could not be read again. */
 export function encodeSnapshot(value: unknown, deep = false): Uint8Array {
   const serializer = new HeapSerializer()
   serializer.writeRawBytes(header)
   serializer.writeHeader()
-  // To read may take twice as much of the stack as to write.
+  // Reading may take twice as much stack as writing.
   if (deep) runWithLessStack(stackFrames, () => serializer.writeValue(value))
   else serializer.writeValue(value)
   return serializer.releaseBuffer()
 }
 
-/** Does something with 600 KB less of the stack, which has 984 KB. */
+/** Runs a function with 600 KB less of the 984 KB stack. */
 function runWithLessStack(frames: number, job: () => void): void {
   if (frames === 0) job()
   else Reflect.apply(runWithLessStack, undefined, [frames - 1, job, ...stackFiller])
@@ -27,7 +26,7 @@ function runWithLessStack(frames: number, job: () => void): void {
 const stackFrames = 10
 const stackFiller = new Array<number>(7_500).fill(0)
 
-/** The value in a snapshot's bytes. Runs nothing of it. Throws an `AgentError` for bytes that are none of ours. */
+/** Returns the value in a snapshot's bytes without running its code. Throws an `AgentError` for invalid bytes. */
 export function decodeSnapshot(data: Uint8Array): unknown {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   if (!bytes.subarray(0, header.length).equals(header)) {
@@ -58,7 +57,7 @@ interface ViewType {
   readonly BYTES_PER_ELEMENT?: number
 }
 
-// The order is part of the format: append only.
+// The index is part of the format: append only.
 const viewTypes: readonly ViewType[] = [
   DataView,
   Int8Array,
@@ -72,17 +71,17 @@ const viewTypes: readonly ViewType[] = [
   Float64Array,
   BigInt64Array,
   BigUint64Array,
-  // Stands for Node's Buffer.
+  // Used for Node's Buffer.
   Uint8Array,
   Float16Array,
 ]
 const nodeBufferIndex = 12
 
-/** Node's own would copy what each view shows, so that two views of the same bytes were no longer so. */
+/** Writes views with their shared buffers. Node's default would copy the bytes of each view and separate them. */
 class HeapSerializer extends Serializer {
   constructor() {
     super()
-    // A true boundary: it is documented, but the types leave it out.
+    // This documented method is missing from Node's types.
     const internals = this as unknown as { _setTreatArrayBufferViewsAsHostObjects(flag: boolean): void }
     internals._setTreatArrayBufferViewsAsHostObjects(true)
   }
@@ -90,7 +89,7 @@ class HeapSerializer extends Serializer {
   _writeHostObject(view: ArrayBufferView): void {
     const isBuffer = view instanceof Buffer
     const bytes = bytesOf(view)
-    // Node keeps small buffers in a common one: what else is in there is nobody's business.
+    // Node allocates small buffers in a shared pool: write only the bytes of this one.
     const isPooled = isBuffer && bytes.buffer.byteLength === Buffer.poolSize && bytes.byteLength < Buffer.poolSize
     this.writeUint32(isBuffer ? nodeBufferIndex : viewTypes.findIndex((type) => view instanceof type))
     this.writeUint32(isPooled ? 0 : bytes.byteOffset)

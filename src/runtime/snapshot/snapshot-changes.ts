@@ -1,20 +1,21 @@
+// Detects which names changed since a full snapshot, by comparing their objects with an image taken at that time.
 import { types } from "node:util"
+import { codecOf } from "../bindings/used-objects.ts"
 import type { BoundValue, Namespace } from "../js/namespace.ts"
 import type { Codecs } from "./codec.ts"
 import { createKindCache, isObject, type KindCache, kindOf, platformObjects } from "./heap/object-kinds.ts"
-import { copyElements, entriesOf, isPlainArray, membersOf } from "./undo/container-contents.ts"
+import { copyElements, entriesOf, hasElements, membersOf } from "./undo/container-contents.ts"
 import { isOrdinaryProperty } from "./undo/own-properties.ts"
 
-/** The plain data of a namespace at the time of a snapshot, to find out later which names have changed since. Only data
- *  without references to functions, instances or injected objects is in it: any other name counts as changed. */
+/** An image of the plain data in a namespace. It excludes data that refers to functions, instances or injected objects:
+ *  names with such data always count as changed. */
 export interface BaseImage {
   names: Map<string, NameImage>
-  /** For each object in the image, its group. */
   groupOf: Map<object, SharingGroup>
   groups: SharingGroup[]
 }
 
-/** Names that share objects, with these objects. */
+/** Names that share objects, and those objects. */
 export interface SharingGroup {
   names: string[]
   objects: ObjectImage[]
@@ -23,7 +24,7 @@ export interface SharingGroup {
 
 interface NameImage {
   value: unknown
-  /** Whether it was written as a name of cells, as the contents of an injected value, or not at all. */
+  /** Whether the snapshot has it as a name of cells, as the contents of an injected value, or not at all. */
   written: WrittenAs
   isConstant: boolean
   /** Undefined for a primitive value. */
@@ -32,26 +33,25 @@ interface NameImage {
 
 type WrittenAs = "name" | "contents" | undefined
 
-/** An object with its contents at the time of the image. */
+/** An object and its contents at the time of the image. */
 interface ObjectImage {
   object: object
   prototype: object | null
-  /** Of a plain object, its keys. */
+  /** The keys of a plain object; undefined for other kinds. */
   keys: PropertyKey[] | undefined
   values: unknown[]
 }
 
-/** What has changed since an image. */
 export interface Changes {
-  /** The names to be written again. */
+  /** The names to write again. */
   names: Set<string>
-  /** The names of the image that no longer hold. */
+  /** The names of the full snapshot that are replaced or removed. */
   dropped: string[]
-  /** The groups of the image in which nothing has changed, by object. */
+  /** Returns the group of an object if nothing in the group has changed. */
   unchangedGroup(object: object): SharingGroup | undefined
-  /** Whether a name is in the whole snapshot and still holds. */
+  /** Returns true if the full snapshot contains this name and its value is current. */
   isStillValid(name: string): boolean
-  /** Whether more of the image has changed than not. */
+  /** True if most objects of a large image have changed. */
   isMostlyChanged: boolean
 }
 
@@ -61,23 +61,21 @@ export interface ImageOptions {
   excluded: ReadonlyMap<string, string | undefined>
 }
 
-export function createBaseImage(namespace: Namespace, { codecs, excluded: left }: ImageOptions): BaseImage {
+export function createBaseImage(namespace: Namespace, { codecs, excluded }: ImageOptions): BaseImage {
   const { scope, constants } = namespace
   const bound = namespace.boundValues()
   const references = new Set([...bound.values()].map(({ value }) => value))
   const image: BaseImage = { names: new Map(), groupOf: new Map(), groups: [] }
   const kinds = createKindCache()
-  const hasCodec = (value: object) =>
-    Object.values(codecs).some((codec) => Object.prototype.isPrototypeOf.call(codec.class.prototype, value))
 
   for (const [name, value] of Object.entries(scope)) {
-    if (left.has(name) || typeof value === "symbol" || isImport(namespace, name, value)) continue
+    if (excluded.has(name) || typeof value === "symbol" || isImport(namespace, name, value)) continue
     const written = writtenAs(bound.get(name), value)
     const entry: NameImage = { value, written, isConstant: constants.has(name), group: undefined }
     image.names.set(name, entry)
     if (!written || !isObject(value)) continue
-    // An injected value is written as its contents under its own name only, and as a reference anywhere else.
-    const isReference = written === "contents" ? hasCodec(value) : references.has(value)
+    // An injected value is written as contents only under its own name, and as a reference everywhere else.
+    const isReference = written === "contents" ? codecOf(value, codecs) !== undefined : references.has(value)
     entry.group = isReference ? { names: [], objects: [], isPlain: false } : addGroup(image, value, references, kinds)
   }
   for (const [name, { group }] of image.names) group && currentGroup(group).names.push(name)
@@ -87,7 +85,7 @@ export function createBaseImage(namespace: Namespace, { codecs, excluded: left }
   return image
 }
 
-/** Looks at each object of an image once. Runs none of its code. */
+/** Compares each object of an image once with its current state. Runs none of its code. */
 export function changesSince(image: BaseImage, namespace: Namespace): Changes {
   const { scope, constants } = namespace
   const bound = namespace.boundValues()
@@ -101,7 +99,7 @@ export function changesSince(image: BaseImage, namespace: Namespace): Changes {
   const names = new Set<string>()
   const dropped: string[] = []
   let known = 0
-  // Not `Object.entries`: of an object with many names it takes several times as long.
+  // `Object.entries` takes several times as long for an object with many names.
   for (const name of Object.keys(scope)) {
     const value = scope[name]
     const before = image.names.get(name)
@@ -132,7 +130,7 @@ export function changesSince(image: BaseImage, namespace: Namespace): Changes {
   }
 }
 
-/** Adds a value with everything it reaches. Where it reaches objects of another group, the two become one. */
+/** Adds a value and everything reachable from it. Groups that share an object are merged. */
 function addGroup(image: BaseImage, root: object, references: ReadonlySet<unknown>, kinds: KindCache): SharingGroup {
   let group: SharingGroup = { names: [], objects: [], isPlain: true }
   image.groups.push(group)
@@ -144,11 +142,11 @@ function addGroup(image: BaseImage, root: object, references: ReadonlySet<unknow
       continue
     }
     image.groupOf.set(object, group)
-    const held = imageOf(object, kinds)
-    if (held) group.objects.push(held)
+    const objectImage = imageOf(object, kinds)
+    if (objectImage) group.objects.push(objectImage)
     else group.isPlain = false
-    for (const value of held?.values ?? []) {
-      // Injected objects are written as references, also where the value holds itself.
+    for (const value of objectImage?.values ?? []) {
+      // Injected objects are written as references, even inside themselves.
       if (references.has(value) || typeof value === "symbol") group.isPlain = false
       else if (isObject(value)) pending.push(value)
     }
@@ -156,7 +154,6 @@ function addGroup(image: BaseImage, root: object, references: ReadonlySet<unknow
   return group
 }
 
-// The groups that became part of another one.
 const mergedInto = new WeakMap<SharingGroup, SharingGroup>()
 
 function currentGroup(group: SharingGroup): SharingGroup {
@@ -238,16 +235,7 @@ function hasProperties(object: object, keys: readonly PropertyKey[], values: rea
   return true
 }
 
-function hasElements(array: unknown[], values: readonly unknown[]): boolean {
-  if (array.length !== values.length || !isPlainArray(array)) return false
-  for (let at = 0; at < values.length; at++) {
-    if (!Object.is(array[at], values[at])) return false
-    if (values[at] === undefined && Object.hasOwn(array, at) !== Object.hasOwn(values, at)) return false
-  }
-  return true
-}
-
-/** As what a name goes into a snapshot. */
+/** Returns how a name is written to a snapshot. */
 function writtenAs(bound: BoundValue | undefined, value: unknown): WrittenAs {
   if (!bound || !Object.is(bound.value, value)) return "name"
   return bound.isVariable && isObject(value) ? "contents" : undefined

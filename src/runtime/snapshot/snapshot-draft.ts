@@ -1,3 +1,4 @@
+// Collects what a snapshot of a namespace contains, before it is serialized.
 import { types } from "node:util"
 import type { BoundValue, Namespace } from "../js/namespace.ts"
 import { unwrapObjectProxy } from "../js/proxies/function-proxy.ts"
@@ -20,73 +21,68 @@ import { createWritableCopies } from "./writable-copies.ts"
 
 export interface Draft {
   payload: Payload
-  /** Whether there is enough of it to be nested deeply. */
+  /** True if there are enough objects for deep nesting. */
   mayBeDeep: boolean
   lost: RuntimeLoss[]
-  /** Injected names whose value holds something that cannot be kept: then none of it should be. With the reason, where a
-   *  codec gave one. */
+  /** Injected names whose value is only partly storable, so none of it is stored; with the reason if a codec failed. */
   incompleteInjected: Map<string, string | undefined>
 }
 
 export interface DraftOptions {
   codecs: Codecs
-  /** The names that are left out, with the reason; without one, it is reported elsewhere. */
+  /** Names to leave out, with the reason to report; without a reason, the caller reports it. */
   excluded: ReadonlyMap<string, string | undefined>
-  /** Where it is given, the names that are not left out. */
+  /** If set, the only names to include. */
   only?: ReadonlySet<string>
-  /** Whether what is nested deeply is cut into parts that are not. */
+  /** True to split deeply nested objects into separate parts. */
   splitDeep: boolean
   /** Called with each object that is written as data. */
   onObject?: ((object: object) => void) | undefined
 }
 
-/** Draws up what a snapshot of a namespace holds. */
 export function createDraft(
   namespace: Namespace,
-  { codecs, excluded: left, only, splitDeep: cut, onObject }: DraftOptions,
+  { codecs, excluded, only, splitDeep, onObject }: DraftOptions,
 ): Draft {
   const { scope, origins, constants } = namespace
   const bound = namespace.boundValues()
-  const {
-    classify: judge,
-    preclassified: known,
-    encode,
-    references,
-    declarations,
-    statics,
-  } = createClassifier({ bound, origins, codecs })
-  const walk = createSnapshotWalk(judge, known, onObject)
+  const { classify, preclassified, encode, references, declarations, statics } = createClassifier({
+    bound,
+    origins,
+    codecs,
+  })
+  const walk = createSnapshotWalk(classify, preclassified, onObject)
   const names: Payload["names"] = []
   const contents: Payload["contents"] = []
-  const gone: RuntimeLoss[] = []
-  const failed = new Map<string, string>()
-  const own: [string, unknown][] = []
+  const losses: RuntimeLoss[] = []
+  const codecFailures = new Map<string, string>()
+  const ownNames: [string, unknown][] = []
   const injected = new Set([...bound.values()].map(({ value }) => value))
-  // A view of what a guarded object gave is kept as the data behind it.
-  const behindView = (value: unknown) => (injected.has(value) ? value : unwrapObjectProxy(value))
+  // A proxy for a result of a guarded object is stored as the data behind it.
+  const unwrapped = (value: unknown) => (injected.has(value) ? value : unwrapObjectProxy(value))
 
-  // Injected data first: what is inside it and elsewhere as well is told under the injected name.
+  // Injected data comes first, so that objects shared with other names are reported under the injected name.
   for (const name of only ?? Object.keys(scope)) {
     const value = scope[name]
-    const reason = left.get(name) ?? importReason(origins.moduleOf(name, value))
+    const reason = excluded.get(name) ?? importReason(origins.moduleOf(name, value))
     const isInjected = isUnchanged(bound.get(name), value)
-    if (reason !== undefined) gone.push({ name, reason, ...(isInjected && { asInjected: true }) })
-    else if (left.has(name)) continue
-    else if (!isInjected) own.push([name, behindView(value)])
+    if (reason !== undefined) losses.push({ name, reason, ...(isInjected && { asInjected: true }) })
+    else if (excluded.has(name)) continue
+    else if (!isInjected) ownNames.push([name, unwrapped(value)])
     else addContents(name, value)
   }
   walkPending(walk)
-  const rebound = new Map([...walk.namesWithLosses].map((name) => [name, failed.get(name)]))
-  for (const [name, value] of own) {
+  const incompleteInjected = new Map([...walk.namesWithLosses].map((name) => [name, codecFailures.get(name)]))
+  for (const [name, value] of ownNames) {
     const entry: [string, unknown] = [name, undefined]
     walk.names.set(name, value)
-    if (typeof value === "symbol") gone.push({ name, reason: "a symbol" })
+    if (typeof value === "symbol") losses.push({ name, reason: "a symbol" })
     else if (walkValue(walk, entry, 1, value) !== omitted) names.push(entry)
   }
   walkPending(walk)
-  if (cut) splitDeepObjects(walk, references)
+  if (splitDeep) splitDeepObjects(walk, references)
 
-  const { writtenFor: of, places, fillings } = createWritableCopies(walk)
+  const { writtenFor, places, fillings } = createWritableCopies(walk)
   const payload: Payload = {
     names,
     contents,
@@ -95,27 +91,27 @@ export function createDraft(
     references,
     places,
     fillings,
-    prototypes: [...walk.prototypes].map(([reference, objects]) => [reference, objects.map(of)]),
-    properties: walk.properties.map(([target, ...rest]) => [of(target), ...rest]),
+    prototypes: [...walk.prototypes].map(([reference, objects]) => [reference, objects.map(writtenFor)]),
+    properties: walk.properties.map(([target, ...rest]) => [writtenFor(target), ...rest]),
     statics,
-    closed: walk.closed.map(([target, level]) => [of(target), level]),
+    closed: walk.closed.map(([target, level]) => [writtenFor(target), level]),
   }
   return {
     payload,
     mayBeDeep: walk.containers.length > 1000,
-    lost: [...gone, ...walk.losses.list()],
-    incompleteInjected: rebound,
+    lost: [...losses, ...walk.losses.list()],
+    incompleteInjected,
   }
 
   function addContents(name: string, value: unknown): void {
     if (!bound.get(name)?.isVariable || !isObject(value)) return
     const entry: [string, unknown] = [name, undefined]
     walk.names.set(name, value)
-    // A guarded object is a Proxy in cells; the object behind it is encoded.
-    const real = unwrapObjectProxy(value)
-    const encoded = isObject(real) && !types.isProxy(real) ? encode(walk, real, -1) : undefined
+    // Cells see a guarded object through a proxy; the object behind it is encoded.
+    const unproxied = unwrapObjectProxy(value)
+    const encoded = isObject(unproxied) && !types.isProxy(unproxied) ? encode(walk, unproxied, -1) : undefined
     if (typeof encoded === "string") {
-      failed.set(name, encoded)
+      codecFailures.set(name, encoded)
       reportLoss(walk, -1, encoded, { value })
       return
     }

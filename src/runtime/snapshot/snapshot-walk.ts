@@ -1,3 +1,4 @@
+// Walks all objects reachable from a namespace and records how each is written to a snapshot. Changes none of them.
 import { types } from "node:util"
 import { createLossReport, type LossReport } from "./heap/loss-report.ts"
 import { createKindCache, isObject, type KindCache, kindOf, type ObjectKind } from "./heap/object-kinds.ts"
@@ -7,11 +8,10 @@ import { viewHasNamedProperties } from "./undo/buffer-contents.ts"
 import { entriesOf, isPlainArray, membersOf } from "./undo/container-contents.ts"
 import { elementKey, isIndex, isOrdinaryProperty } from "./undo/own-properties.ts"
 
-/** What was found out about everything that a snapshot is to hold. The values themselves are not touched. */
 export interface SnapshotWalk {
-  /** What to write for an object: itself, a reference in its place, or nothing. */
+  /** Decides whether an object is written as data, as a reference, or not at all. */
   classify: Classify
-  /** Objects that are written as something else, however plain they look. */
+  /** Objects that are never written as data, even if they look plain. */
   preclassified: ReadonlyMap<object, unknown>
   names: Map<string, unknown>
   trail: ObjectTrail
@@ -19,48 +19,51 @@ export interface SnapshotWalk {
   seen: Set<object>
   pending: object[]
   pendingParents: number[]
-  /** What a judge leaves for later, as it would lead deeper and deeper. */
+  /** Work that would recurse too deeply, done after the current object. */
   deferred: (() => void)[]
-  /** Every object that was looked into, but for rows of plain values. */
+  /** All visited objects, except table rows with only plain values. */
   containers: object[]
-  /** Objects that hold something which the engine cannot write: by key, or by position in a map or set, the number of
-   *  the reference in its place, or `lost`. */
-  replaced: Map<object, Map<string | number, number>>
-  /** Places in objects of our own that hold values of the namespace. */
+  /** Containers with entries that V8 cannot write. For each key, or position in a map or set: the number of the
+   *  reference to write instead, or `omitted`. */
+  replaced: Map<object, Map<EntryKey, number>>
+  /** Places in payload objects that receive values of the namespace. */
   slots: Slot[]
   prototypes: Map<number | null, object[]>
-  /** The last of the prototypes that some rows have. */
+  /** The prototype of the last row of class instances. */
   rowPrototype: object | undefined
   properties: Payload["properties"]
   closed: Payload["closed"]
   losses: LossReport
-  /** Names with something inside that is lost. */
+  /** Names whose value contains something that is lost. */
   namesWithLosses: Set<string>
   /** Called with each object that is written as data. */
   onObject: ((object: object) => void) | undefined
 }
 
+/** A property key, or the position of an entry in a map or set. */
+type EntryKey = string | number
+
 export interface Slot {
   container: object
-  key: string | number
+  key: EntryKey
   value: unknown
   encoding: number
 }
 
-/** Gives the number of a reference, or `kept` or `lost`. `above` is the place on the trail of what holds the value. */
-export type Classify = (survey: SnapshotWalk, value: object, kind: ObjectKind, above: number) => number
+/** Returns the number of a reference, `asData` or `omitted`. `parent` is the trail position of the container. */
+export type Classify = (walk: SnapshotWalk, value: object, kind: ObjectKind, parent: number) => number
 
 export const asData = -1
 export const omitted = -2
 
 export function createSnapshotWalk(
   judge: Classify,
-  known: SnapshotWalk["preclassified"],
+  preclassified: SnapshotWalk["preclassified"],
   onObject?: SnapshotWalk["onObject"],
 ): SnapshotWalk {
   return {
     classify: judge,
-    preclassified: known,
+    preclassified,
     names: new Map(),
     trail: createObjectTrail(),
     kinds: createKindCache(),
@@ -81,83 +84,77 @@ export function createSnapshotWalk(
   }
 }
 
-/** Goes through a value, and everything that can be reached from it, which is to stand in an object of our own. */
-export function walkValue(
-  walk: SnapshotWalk,
-  container: object,
-  key: string | number,
-  value: unknown,
-  above = -1,
-): number {
-  const verdict = classifyValue(walk, value, above, key)
-  walk.slots.push({ container, key, value, encoding: verdict })
-  if (verdict === asData && isObject(value)) visitOrQueue(walk, value, above, true)
-  return verdict
+/** Walks a value and everything reachable from it. The value is later written to `container[key]` of the payload. */
+export function walkValue(walk: SnapshotWalk, container: object, key: EntryKey, value: unknown, parent = -1): number {
+  const encoding = classifyValue(walk, value, parent, key)
+  walk.slots.push({ container, key, value, encoding })
+  if (encoding === asData && isObject(value)) visitOrQueue(walk, value, parent, true)
+  return encoding
 }
 
-/** The same for a value that was judged already. */
+/** Does the same for a value that is already classified. */
 export function walkClassifiedValue(
   walk: SnapshotWalk,
   container: object,
-  key: string | number,
+  key: EntryKey,
   value: object,
-  verdict: number,
+  encoding: number,
 ) {
-  walk.slots.push({ container, key, value, encoding: verdict })
-  if (verdict === asData) visitOrQueue(walk, value, -1, true)
+  walk.slots.push({ container, key, value, encoding })
+  if (encoding === asData) visitOrQueue(walk, value, -1, true)
 }
 
-/** Looks into everything that was reached so far. */
+/** Visits everything that is queued. */
 export function walkPending(walk: SnapshotWalk): void {
-  const { pending, pendingParents: pendingFrom, deferred } = walk
+  const { pending, pendingParents, deferred } = walk
   while (pending.length > 0 || deferred.length > 0) {
     for (const job of deferred.splice(0)) job()
     for (let next = 0; next < pending.length; next++) {
-      visit(walk, pending[next] as object, pendingFrom[next] as number, false)
+      visit(walk, pending[next] as object, pendingParents[next] as number, false)
     }
-    pending.length = pendingFrom.length = 0
+    pending.length = pendingParents.length = 0
   }
 }
 
-/** Takes note of something that cannot be kept: a value, or what is under a key of the object at `above`. */
+/** Reports a value, or a property of the object at `parent`, that cannot be stored. Returns `omitted`. */
 export function reportLoss(
   walk: SnapshotWalk,
-  above: number,
+  parent: number,
   reason: string,
   what: { value: object } | { key: PropertyKey },
 ) {
-  const { trail, names, losses, namesWithLosses: incomplete } = walk
-  const outer = trail.containers[above]
+  const { trail, names, losses, namesWithLosses } = walk
+  const outer = trail.containers[parent]
   let root = "value" in what ? what.value : undefined
-  for (let at = above; at !== -1; at = trail.parents[at] ?? -1) root = trail.containers[at]
-  for (const [name, held] of names) if (held === root) incomplete.add(name)
+  for (let at = parent; at !== -1; at = trail.parents[at] ?? -1) root = trail.containers[at]
+  for (const [name, held] of names) if (held === root) namesWithLosses.add(name)
   losses.add(reason, () => {
-    if ("value" in what) return pathOf(trail, what.value, above, names)
+    if ("value" in what) return pathOf(trail, what.value, parent, names)
     if (!outer) return { name: String(what.key), path: "" }
-    const { name, path } = pathOf(trail, outer, trail.parents[above] ?? -1, names)
+    const { name, path } = pathOf(trail, outer, trail.parents[parent] ?? -1, names)
     return { name, path: path + keyText(what.key) }
   })
   return omitted
 }
 
-function classifyValue(walk: SnapshotWalk, value: unknown, above: number, key: string | number): number {
-  if (isObject(value)) return walk.classify(walk, value, kindOf(walk.kinds, value), above)
-  return typeof value === "symbol" ? reportLoss(walk, above, "a symbol", { key }) : asData
+function classifyValue(walk: SnapshotWalk, value: unknown, parent: number, key: EntryKey): number {
+  if (isObject(value)) return walk.classify(walk, value, kindOf(walk.kinds, value), parent)
+  return typeof value === "symbol" ? reportLoss(walk, parent, "a symbol", { key }) : asData
 }
 
-function visitOrQueue(walk: SnapshotWalk, value: object, above: number, later: boolean): void {
-  if (!later) return visit(walk, value, above, true)
+function visitOrQueue(walk: SnapshotWalk, value: object, parent: number, later: boolean): void {
+  if (!later) return visit(walk, value, parent, true)
   walk.pending.push(value)
-  walk.pendingParents.push(above)
+  walk.pendingParents.push(parent)
 }
 
-function visit(walk: SnapshotWalk, value: object, above: number, later: boolean): void {
+function visit(walk: SnapshotWalk, value: object, parent: number, later: boolean): void {
   walk.onObject?.(value)
   if (Object.getPrototypeOf(value) === walk.rowPrototype && hasPlainValues(value)) return
   const { size } = walk.seen
   if (walk.seen.add(value).size === size) return
   walk.containers.push(value)
-  const at = addToTrail(walk.trail, value, above)
+  const at = addToTrail(walk.trail, value, parent)
   if (types.isMap(value)) visitElements(walk, value, entriesOf(value), at, later)
   if (types.isSet(value)) visitElements(walk, value, membersOf(value), at, later)
   if (ArrayBuffer.isView(value)) return visitNamedProperties(walk, value, at)
@@ -167,17 +164,13 @@ function visit(walk: SnapshotWalk, value: object, above: number, later: boolean)
   } else visitProperties(walk, value, at, later)
 }
 
-/** Goes quickly over the rows of a table: objects about which there is nothing to say but their plain values. They may be
- *  met twice, as to know that they were met costs more. Gives the position of what is no such row. */
-function skipPlainRows(
-  { preclassified: known, onObject }: SnapshotWalk,
-  elements: readonly unknown[],
-  start: number,
-): number {
+/** Skips table rows that contain only plain values. Does not remember them, because visiting a row twice is cheaper.
+ *  Returns the position of the first element that is no such row. */
+function skipPlainRows({ preclassified, onObject }: SnapshotWalk, elements: readonly unknown[], start: number): number {
   for (let at = start; at < elements.length; at++) {
     const row = elements[at]
     if (typeof row !== "object" || row === null || types.isProxy(row)) return at
-    if (Object.getPrototypeOf(row) !== Object.prototype || !hasPlainValues(row) || known.has(row)) return at
+    if (Object.getPrototypeOf(row) !== Object.prototype || !hasPlainValues(row) || preclassified.has(row)) return at
     onObject?.(row)
   }
   return elements.length
@@ -207,8 +200,8 @@ function visitElements(
     index = skipPlainRows(walk, elements, index + 1)
   ) {
     const element = elements[index]
-    const verdict = classifyValue(walk, element, at, index)
-    if (verdict !== asData) replaceEntry(walk, container, index, verdict)
+    const encoding = classifyValue(walk, element, at, index)
+    if (encoding !== asData) replaceEntry(walk, container, index, encoding)
     else if (isObject(element)) visitOrQueue(walk, element, at, later)
   }
 }
@@ -229,15 +222,15 @@ function visitProperties(walk: SnapshotWalk, value: object, at: number, later: b
       const flags = flagsOf(property)
       if (!isWritten || flags !== usual) addProperty(walk, value, key, property.value, flags, at)
       if (isWritten && property.enumerable) {
-        const verdict = classifyValue(walk, property.value, at, key)
-        if (verdict !== asData) replaceEntry(walk, value, Array.isArray(value) ? elementKey(key) : key, verdict)
+        const encoding = classifyValue(walk, property.value, at, key)
+        if (encoding !== asData) replaceEntry(walk, value, Array.isArray(value) ? elementKey(key) : key, encoding)
         else if (isObject(property.value)) visitOrQueue(walk, property.value, at, later)
       }
     }
   }
 }
 
-/** Of a view the engine writes its bytes and nothing else. */
+/** Records the properties of a view, because V8 writes only its bytes. */
 function visitNamedProperties(walk: SnapshotWalk, view: ArrayBufferView, at: number): void {
   if (!viewHasNamedProperties(view)) return
   for (const key of Reflect.ownKeys(view)) {
@@ -255,18 +248,13 @@ function addProperty(walk: SnapshotWalk, target: object, key: string, value: unk
   walkValue(walk, entry, 2, value, at)
 }
 
-/** Has something else written in the place of what is under a key. */
-export function replaceEntry(
-  { replaced }: SnapshotWalk,
-  container: object,
-  key: string | number,
-  verdict: number,
-): void {
-  const keys = replaced.get(container) ?? new Map<string | number, number>()
-  replaced.set(container, keys.set(key, verdict))
+/** Marks an entry of a container to be written as something else. */
+export function replaceEntry({ replaced }: SnapshotWalk, container: object, key: EntryKey, encoding: number): void {
+  const keys = replaced.get(container) ?? new Map<EntryKey, number>()
+  replaced.set(container, keys.set(key, encoding))
 }
 
-// By level: what may get no new properties has usual ones, sealed and frozen ones lose a flag each.
+// Usual property flags by integrity level: non-extensible, sealed, frozen.
 const allFlags = propertyFlags.writable | propertyFlags.enumerable | propertyFlags.configurable
 const usualFlags = [allFlags, propertyFlags.writable | propertyFlags.enumerable, propertyFlags.enumerable]
 
@@ -282,7 +270,7 @@ function flagsOf({ writable, enumerable, configurable }: PropertyDescriptor): nu
   )
 }
 
-/** Whether the engine writes only what the object is, and not its properties. */
+/** Returns true if V8 writes the contents of the object but not its properties. */
 function isWrittenWithoutProperties(value: object): boolean {
   return (
     types.isMap(value) ||
@@ -294,7 +282,7 @@ function isWrittenWithoutProperties(value: object): boolean {
   )
 }
 
-/** Whether a property is a part of what the object is, and not one that somebody gave it. */
+/** Returns true for properties that every object of this kind has. */
 function isIntrinsicProperty(value: object, key: PropertyKey): boolean {
   if (Array.isArray(value)) return key === "length"
   if (types.isRegExp(value)) return key === "lastIndex" && value.lastIndex === 0

@@ -1,15 +1,12 @@
+// Splits deeply nested objects. V8 serializes recursively, and its stack is enough for a few thousand levels. Linked
+// lists and large graphs, where a path may pass through every object, exceed that.
 import { types } from "node:util"
 import type { Reference } from "./payload.ts"
 import { asData, replaceEntry, type SnapshotWalk } from "./snapshot-walk.ts"
 import { entriesOf, membersOf } from "./undo/container-contents.ts"
 import { elementKey } from "./undo/own-properties.ts"
 
-// The engine writes and reads what is in an object before it goes on with the next, and has a stack for some thousand
-// objects inside each other. A list whose nodes hold the next one is deeper than that, and so is a net of objects: there
-// the way through all of them counts.
-
-/** Cuts what is nested too deeply into parts that are not: each is written by itself, and a reference stands in every
- *  place that it was in. */
+/** Writes objects that are nested too deeply as separate parts, and a reference in every place they occurred. */
 export function splitDeepObjects(walk: SnapshotWalk, references: Reference[]): void {
   const parts = findDeepParts(walk)
   const numbers = new Map<object, number>()
@@ -26,20 +23,20 @@ export function splitDeepObjects(walk: SnapshotWalk, references: Reference[]): v
   }
 }
 
-/** Objects to be cut off, so that no way through the others is longer than the limit, whichever is taken first. */
+/** Returns the objects to write separately, so that every path through the remaining objects stays below the limit. */
 function findDeepParts(walk: SnapshotWalk): Set<object> {
   const parts = new Set<object>()
   const heights = new Map<object, number>()
-  for (const ring of connectedComponents(walk)) {
-    // In a ring, a way may lead through all of its objects.
-    let height = ring.length
-    for (const node of ring) {
+  for (const component of connectedComponents(walk)) {
+    // A path may pass through every object of a component.
+    let height = component.length
+    for (const node of component) {
       for (const [, next] of linksOf(walk, node)) {
-        if (!parts.has(next)) height = Math.max(height, ring.length + (heights.get(next) ?? 0))
+        if (!parts.has(next)) height = Math.max(height, component.length + (heights.get(next) ?? 0))
       }
     }
     const isTooDeep = height > maxDepth
-    for (const node of ring) {
+    for (const node of component) {
       heights.set(node, isTooDeep ? 0 : height)
       if (isTooDeep) parts.add(node)
     }
@@ -47,7 +44,7 @@ function findDeepParts(walk: SnapshotWalk): Set<object> {
   return parts
 }
 
-/** Objects that lead to each other, together, and before those that only lead to them. */
+/** Returns the strongly connected components (Tarjan's algorithm), those without outgoing links first. */
 function connectedComponents(walk: SnapshotWalk): object[][] {
   const found: object[][] = []
   const order = new Map<object, number>()
@@ -82,20 +79,20 @@ function connectedComponents(walk: SnapshotWalk): object[][] {
       const above = path.at(-1)
       if (above) lower(above.node, low)
       if (low !== order.get(node)) continue
-      const ring = open.splice(open.lastIndexOf(node))
-      for (const each of ring) isOpen.delete(each)
-      found.push(ring)
+      const component = open.splice(open.lastIndexOf(node))
+      for (const each of component) isOpen.delete(each)
+      found.push(component)
     }
   }
   return found
 }
 
-/** What an object holds that is written inside it and was looked into itself. */
+/** Returns the visited objects that are written inside a container. */
 function linksOf({ seen, replaced }: SnapshotWalk, container: object): [string | number, object][] {
-  const verdicts = replaced.get(container)
+  const encodings = replaced.get(container)
   return entriesIn(container).filter((entry): entry is [string | number, object] => {
     const [key, value] = entry
-    return typeof value === "object" && value !== null && seen.has(value) && !verdicts?.has(key)
+    return typeof value === "object" && value !== null && seen.has(value) && !encodings?.has(key)
   })
 }
 
@@ -109,5 +106,5 @@ function entriesIn(container: object): [string | number, unknown][] {
   ])
 }
 
-// Of what the engine can write, and read again, about a fifth.
+// About a fifth of what V8 can write and read again.
 const maxDepth = 300

@@ -1,3 +1,4 @@
+// Captures a namespace and all objects reachable from it, and restores them in place when a cell must be rolled back.
 import { inspect } from "node:util"
 import type { RuntimeLoss } from "../runtime.ts"
 import { createLossReport, type LossReport } from "./heap/loss-report.ts"
@@ -14,13 +15,7 @@ import {
 import { addToTrail, createObjectTrail, type ObjectTrail, pathOf } from "./heap/object-trail.ts"
 import { hasPrivateState, hasPrivateStatics } from "./heap/private-fields.ts"
 import { captureContents, copyElements, restoreElements } from "./undo/container-contents.ts"
-import {
-  captureProperties,
-  type IsSkippedKey,
-  type Restore,
-  restoreProperties,
-  sameKeys,
-} from "./undo/own-properties.ts"
+import { captureProperties, type IsSkippedKey, restoreProperties, sameKeys } from "./undo/own-properties.ts"
 import {
   addRow,
   addRows,
@@ -35,33 +30,31 @@ import {
   truncateValues,
 } from "./undo/row-pages.ts"
 
-/** A namespace and everything that can be reached from it, as it was at one moment. */
 export interface UndoImage {
-  /** Lets what the host gives a name from now on survive `restore`. */
+  /** Makes `restore` keep a value that the host gives a name after the capture. */
   updateName(name: string, value: unknown): void
-  /** What is not in the image although it can be reached, and so is not put back: `#private` fields, proxies, built-ins
-   *  that hide their state. */
+  /** Reachable state that cannot be restored: `#private` fields, proxies, built-ins with hidden state. */
   readonly uncaptured: RuntimeLoss[]
-  /** Writes everything back in place, so that the same objects have their old contents. Gives what could not be. */
+  /** Restores the old contents of the same objects. Returns what could not be restored. */
   restore(): RuntimeLoss[]
 }
 
 export interface UndoOptions {
-  /** Objects that are not looked into. */
+  /** Objects that are not entered. */
   skippedObjects?: Iterable<object> | undefined
-  /** What a proxy stands for, or null for one that keeps nothing. Any other is named as not undone. */
+  /** Returns the object behind a proxy, or null if it has no state. Other proxies are reported as not undone. */
   proxyTarget?: ((proxy: object) => object | null | undefined) | undefined
-  /** Is told of every function on the way. */
+  /** Called with each function the walk finds. */
   onFunction?: ((value: object) => void) | undefined
 }
 
-/** Makes a shallow copy of every container that can be reached: objects, class instances and their prototypes, functions
- *  and their properties, arrays, maps, sets, dates, bytes. No accessor is called and no proxy entered. What only the
- *  engine sees (`#private` fields, variables that closures captured) and built-ins that hide their state cannot be
- *  copied; all but captured variables are named in `beyond`. */
+/** Makes a shallow copy of every reachable container: objects, class instances and their prototypes, functions and
+ *  their properties, arrays, maps, sets, dates, bytes. Calls no accessor and enters no proxy. `#private` fields,
+ *  variables captured by closures, and built-ins with hidden state cannot be copied; all but captured variables are
+ *  listed in `uncaptured`. */
 export function createUndoImage(scope: Record<string, unknown>, options: UndoOptions = {}): UndoImage {
   const names = new Map<string, unknown>()
-  // Not `Object.entries`: of an object with many names it takes several times as long.
+  // `Object.entries` takes several times as long for an object with many names.
   for (const name of Object.keys(scope)) names.set(name, scope[name])
   const walk = createUndoWalk(names, options)
   for (const value of names.values()) visitOrQueue(walk, value, -1, true)
@@ -79,13 +72,13 @@ export function createUndoImage(scope: Record<string, unknown>, options: UndoOpt
       restoreNames(scope, names)
       const failed: FoundObject[] = [...walk.pages, walk.page].flatMap(restoreRowPage)
       failed.push(...walk.captured.filter(({ restore }) => !restore()))
-      for (const { target, above } of failed) reportUncaptured(walk, target, above, notRestoredReason)
+      for (const { target, parent } of failed) reportUncaptured(walk, target, parent, notRestoredReason)
       return walk.uncaptured.list()
     },
   }
 }
 
-// The walk is made of functions over one record, not of closures: the engine optimises them once, for all images.
+// The walk uses functions over one record instead of closures, so that V8 optimises them once for all images.
 
 interface UndoWalk {
   names: ReadonlyMap<string, unknown>
@@ -93,20 +86,20 @@ interface UndoWalk {
   seen: Set<object>
   kinds: KindCache
   options: UndoOptions
-  /** What was reached and is still to be looked at, and from where. */
+  /** Objects that are still to be visited. */
   pending: object[]
   pendingParents: number[]
   pages: RowPage[]
   page: RowPage
   shape: RowShape
   captured: CapturedObject[]
-  /** What will not be put back, or not wholly. */
+  /** Objects that cannot be restored, or only partly. */
   uncaptured: LossReport
 }
 
-/** What is remembered of one object that is no row of a page. */
+/** How to restore one object that is not a row of a page. */
 interface CapturedObject extends FoundObject {
-  restore: Restore
+  restore(): boolean
 }
 
 function createUndoWalk(names: UndoWalk["names"], options: UndoOptions): UndoWalk {
@@ -126,27 +119,27 @@ function createUndoWalk(names: UndoWalk["names"], options: UndoOptions): UndoWal
   }
 }
 
-/** Goes on to what a container holds: at once, or later when that would lead deeper and deeper. */
-function visitOrQueue(walk: UndoWalk, value: unknown, above: number, later: boolean): void {
+/** Visits a value now, or queues it with `later` to limit the recursion depth. */
+function visitOrQueue(walk: UndoWalk, value: unknown, parent: number, later: boolean): void {
   if (!isObject(value)) return
-  if (!later) return capture(walk, value, above, true)
+  if (!later) return capture(walk, value, parent, true)
   walk.pending.push(value)
-  walk.pendingParents.push(above)
+  walk.pendingParents.push(parent)
 }
 
-function visitPrototype(walk: UndoWalk, prototype: object | null, above: number): void {
-  if (prototype && !isPlatformPrototype(walk.kinds, prototype)) visitOrQueue(walk, prototype, above, true)
+function visitPrototype(walk: UndoWalk, prototype: object | null, parent: number): void {
+  if (prototype && !isPlatformPrototype(walk.kinds, prototype)) visitOrQueue(walk, prototype, parent, true)
 }
 
-function capture(walk: UndoWalk, value: object, above: number, later: boolean): void {
+function capture(walk: UndoWalk, value: object, parent: number, later: boolean): void {
   const kind = kindOf(walk.kinds, value)
-  if (kind === "object") return captureObject(walk, value, above, later)
+  if (kind === "object") return captureObject(walk, value, parent, later)
   if (kind === "platform" || kind === "module" || markSeen(walk, value)) return
-  if (kind === "array") return captureArray(walk, value as unknown[], above, later)
-  captureSpecial(walk, value, kind, above, later)
+  if (kind === "array") return captureArray(walk, value as unknown[], parent, later)
+  captureSpecial(walk, value, kind, parent, later)
 }
 
-function captureObject(walk: UndoWalk, value: object, above: number, later: boolean): void {
+function captureObject(walk: UndoWalk, value: object, parent: number, later: boolean): void {
   if (isPageFull(walk.page)) startPage(walk)
   const { page } = walk
   const start = page.values.length
@@ -156,26 +149,26 @@ function captureObject(walk: UndoWalk, value: object, above: number, later: bool
     inner = addRow(page, value, walk.shape)
   }
   const { shape } = walk
-  // What holds nothing but a few plain values can be met twice: to know that it was met costs more.
+  // Small objects without inner objects are not tracked as seen: capturing them twice is cheaper.
   if ((inner !== 0 || shape.keys.length > maxRowKeys) && markSeen(walk, value)) return truncateValues(page, start)
   if (inner === otherShape)
-    return platformObjects.has(value) ? undefined : captureOwnProperties(walk, value, above, later)
-  finishRow(page, value, shape, above)
-  if (shape.uncapturedReason !== undefined) reportUncaptured(walk, value, above, shape.uncapturedReason)
+    return platformObjects.has(value) ? undefined : captureOwnProperties(walk, value, parent, later)
+  finishRow(page, value, shape, parent)
+  if (shape.uncapturedReason !== undefined) reportUncaptured(walk, value, parent, shape.uncapturedReason)
   if (inner === 0 && shape.prototype === Object.prototype) return
-  const at = addToTrail(walk.trail, value, above)
+  const at = addToTrail(walk.trail, value, parent)
   visitPrototype(walk, shape.prototype, at)
-  // A page that is full is turned meanwhile.
+  // Visiting may replace a full `walk.page`, so read the values of this page.
   const { values } = page
   for (let index = start, end = values.length; index < end; index++) visitOrQueue(walk, values[index], at, later)
 }
 
-/** Goes quickly over the rows of a table. Gives the position of what is no row like the last one. */
-function captureRows(walk: UndoWalk, elements: readonly unknown[], start: number, above: number): number {
+/** Captures consecutive rows of a table quickly. Returns the position of the first element with another shape. */
+function captureRows(walk: UndoWalk, elements: readonly unknown[], start: number, parent: number): number {
   const { shape } = walk
   if (shape.uncapturedReason !== undefined || shape.keys.length > maxRowKeys) return start
   for (let at = start; ; ) {
-    const end = addRows(walk.page, elements, at, shape, above)
+    const end = addRows(walk.page, elements, at, shape, parent)
     if (!isPageFull(walk.page)) return end
     startPage(walk)
     at = end
@@ -197,67 +190,68 @@ function shapeOf(value: object): RowShape {
   }
 }
 
-function captureArray(walk: UndoWalk, array: unknown[], above: number, later: boolean): void {
+function captureArray(walk: UndoWalk, array: unknown[], parent: number, later: boolean): void {
   const elements = Object.isExtensible(array) ? copyElements(array) : undefined
-  if (!elements) return captureOwnProperties(walk, array, above, later)
-  const at = addToTrail(walk.trail, array, above)
+  if (!elements) return captureOwnProperties(walk, array, parent, later)
+  const at = addToTrail(walk.trail, array, parent)
   const prototype: object = Object.getPrototypeOf(array)
   visitPrototype(walk, prototype, at)
-  if (prototype !== Array.prototype) reportPrivateState(walk, array, prototype, above)
+  if (prototype !== Array.prototype) reportPrivateState(walk, array, prototype, parent)
   for (let index = 0; index < elements.length; index++) {
     index = captureRows(walk, elements, index, at)
     visitOrQueue(walk, elements[index], at, later)
   }
   const restore = () => {
-    const whole = Object.getPrototypeOf(array) === prototype || Reflect.setPrototypeOf(array, prototype)
-    return restoreElements(array, elements) && whole && Object.isExtensible(array)
+    const isComplete = Object.getPrototypeOf(array) === prototype || Reflect.setPrototypeOf(array, prototype)
+    return restoreElements(array, elements) && isComplete && Object.isExtensible(array)
   }
-  walk.captured.push({ target: array, above, restore })
+  walk.captured.push({ target: array, parent, restore })
 }
 
-function captureSpecial(walk: UndoWalk, value: object, kind: ObjectKind, above: number, later: boolean): void {
+function captureSpecial(walk: UndoWalk, value: object, kind: ObjectKind, parent: number, later: boolean): void {
   if (kind === "proxy") {
-    const behind = walk.options.proxyTarget?.(value)
-    if (behind === undefined) return reportUncaptured(walk, value, above, proxyReason)
-    return behind === null ? undefined : visitOrQueue(walk, behind, addToTrail(walk.trail, value, above), later)
+    const target = walk.options.proxyTarget?.(value)
+    if (target === undefined) return reportUncaptured(walk, value, parent, proxyReason)
+    return target === null ? undefined : visitOrQueue(walk, target, addToTrail(walk.trail, value, parent), later)
   }
   if (kind === "closed" || kind === "generator") {
-    return reportUncaptured(walk, value, above, `a ${classNameOf(value)} keeps state that nobody can copy`)
+    return reportUncaptured(walk, value, parent, `a ${classNameOf(value)} keeps state that nobody can copy`)
   }
-  if (kind === "promise") return capturePromise(walk, value, above)
+  if (kind === "promise") return capturePromise(walk, value, parent)
   if (kind === "function") walk.options.onFunction?.(value)
   const contents = captureContents(value, kind)
   if (contents) {
-    walk.captured.push({ target: value, above, restore: contents.restore })
-    const at = addToTrail(walk.trail, value, above)
+    walk.captured.push({ target: value, parent, restore: contents.restore })
+    const at = addToTrail(walk.trail, value, parent)
     for (const entry of contents.entries) visitOrQueue(walk, entry, at, later)
   }
-  // Those of a view are in its contents: its elements are keys as well.
-  if (kind === "view") reportPrivateState(walk, value, Object.getPrototypeOf(value), above)
-  else captureOwnProperties(walk, value, above, later, skippedKeys[kind])
+  // The contents of a view include its named properties; its elements would be listed as keys here.
+  if (kind === "view") reportPrivateState(walk, value, Object.getPrototypeOf(value), parent)
+  else captureOwnProperties(walk, value, parent, later, skippedKeys[kind])
 }
 
-function captureOwnProperties(walk: UndoWalk, value: object, above: number, later: boolean, skip?: IsSkippedKey) {
+function captureOwnProperties(walk: UndoWalk, value: object, parent: number, later: boolean, skip?: IsSkippedKey) {
   const own = captureProperties(value, skip)
-  const at = addToTrail(walk.trail, value, above)
+  const at = addToTrail(walk.trail, value, parent)
   visitPrototype(walk, own.prototype, at)
   for (const property of own.properties) {
     visitOrQueue(walk, property.value, at, later)
     visitOrQueue(walk, property.get, at, later)
     visitOrQueue(walk, property.set, at, later)
   }
-  if (typeof value !== "function") reportPrivateState(walk, value, own.prototype, above)
-  else if (hasPrivateStatics(value)) reportUncaptured(walk, value, above, privateStaticsReason)
-  walk.captured.push({ target: value, above, restore: () => restoreProperties(value, own) })
+  if (typeof value !== "function") reportPrivateState(walk, value, own.prototype, parent)
+  else if (hasPrivateStatics(value)) reportUncaptured(walk, value, parent, privateStaticsReason)
+  walk.captured.push({ target: value, parent, restore: () => restoreProperties(value, own) })
 }
 
-function capturePromise(walk: UndoWalk, promise: object, above: number): void {
-  if (!isPending(promise)) return
+function capturePromise(walk: UndoWalk, promise: object, parent: number): void {
+  const isPending = () => inspect(promise, { depth: 0, customInspect: false }).includes("<pending>")
+  if (!isPending()) return
   const restore = () => {
-    if (!isPending(promise)) reportUncaptured(walk, promise, above, "a promise that was settled stays so")
+    if (!isPending()) reportUncaptured(walk, promise, parent, "a promise that was settled stays so")
     return true
   }
-  walk.captured.push({ target: promise, above, restore })
+  walk.captured.push({ target: promise, parent, restore })
 }
 
 function restoreNames(scope: Record<string, unknown>, names: ReadonlyMap<string, unknown>): void {
@@ -270,13 +264,8 @@ function markSeen({ seen }: UndoWalk, value: object): boolean {
   return seen.add(value).size === size
 }
 
-function reportUncaptured(
-  { uncaptured: doubts, trail, names }: UndoWalk,
-  value: object,
-  above: number,
-  reason: string,
-): void {
-  doubts.add(reason, () => pathOf(trail, value, above, names))
+function reportUncaptured({ uncaptured, trail, names }: UndoWalk, value: object, parent: number, reason: string): void {
+  uncaptured.add(reason, () => pathOf(trail, value, parent, names))
 }
 
 function privateStateReason(prototype: object | null): string | undefined {
@@ -284,13 +273,9 @@ function privateStateReason(prototype: object | null): string | undefined {
   return `the #private fields of ${classNameOf(Object.create(prototype))} can be seen by nobody else`
 }
 
-function reportPrivateState(walk: UndoWalk, value: object, prototype: object | null, above: number): void {
+function reportPrivateState(walk: UndoWalk, value: object, prototype: object | null, parent: number): void {
   const why = privateStateReason(prototype)
-  if (why !== undefined) reportUncaptured(walk, value, above, why)
-}
-
-function isPending(promise: object): boolean {
-  return inspect(promise, { depth: 0, customInspect: false }).includes("<pending>")
+  if (why !== undefined) reportUncaptured(walk, value, parent, why)
 }
 
 const maxRowKeys = 16
@@ -298,7 +283,7 @@ const proxyReason = "a Proxy, such as an object of the host: what the cell chang
 const privateStaticsReason = "the static #private fields of a class can be seen by nobody else"
 const notRestoredReason = "the cell froze, sealed or gave it away, or removed what cannot be added again"
 
-// The stack of an error is text made on demand; the others are what a function is called with at the moment.
+// `stack` is created on demand; `arguments` and `caller` depend on the current call.
 const skippedKeys: { [kind in ObjectKind]?: IsSkippedKey } = {
   error: (key) => key === "stack",
   function: (key) => key === "arguments" || key === "caller",

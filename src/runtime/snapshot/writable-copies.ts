@@ -1,73 +1,73 @@
+// Copies objects that V8 cannot serialize as they are, without the entries that are written as references.
 import { types } from "node:util"
 import type { Payload } from "./payload.ts"
 import { asData, omitted, type SnapshotWalk } from "./snapshot-walk.ts"
 import { entriesOf, membersOf, valuesIn } from "./undo/container-contents.ts"
 import { elementKey } from "./undo/own-properties.ts"
 
-/** What is written in the place of objects that the engine cannot write as they are. */
 export interface WritableCopies {
-  /** The object to write for an object: itself, or a copy without what cannot be written. */
+  /** Returns the object to serialize: the object itself, or its copy. */
   writtenFor<T>(value: T): T
   places: Payload["places"]
   fillings: Payload["fillings"]
 }
 
-/** Copies the objects that hold what cannot be written and those that lead to them. All others are written as they are:
- *  mostly that is everything. */
-export function createWritableCopies(survey: SnapshotWalk): WritableCopies {
-  const { replaced } = survey
+/** Copies every container with unwritable entries and every container that leads to one. All other objects, usually
+ *  nearly all, are written as they are. */
+export function createWritableCopies(walk: SnapshotWalk): WritableCopies {
+  const { replaced } = walk
   const copies = new Map<unknown, object>()
   const places: Payload["places"] = []
   const fillings: Payload["fillings"] = []
-  for (const container of containersToCopy(survey)) copies.set(container, emptyLike(container))
+  for (const container of containersToCopy(walk)) copies.set(container, emptyLike(container))
 
   const of = <T>(value: T): T => {
     const copy = copies.get(value)
-    // A copy is of the kind of what it stands for.
+    // A copy has the same kind as its original.
     return copy === undefined ? value : (copy as T)
   }
 
-  const put = (copy: object, key: string | number, value: unknown, verdict: number | undefined) => {
-    if (verdict !== undefined && verdict !== omitted) places.push([copy, key, verdict])
-    const written = verdict === undefined ? of(value) : undefined
+  const put = (copy: object, key: string | number, value: unknown, encoding: number | undefined) => {
+    if (encoding !== undefined && encoding !== omitted) places.push([copy, key, encoding])
+    const written = encoding === undefined ? of(value) : undefined
     Object.defineProperty(copy, key, { value: written, writable: true, enumerable: true, configurable: true })
   }
 
   for (const [container, copy] of copies) {
-    const verdicts = replaced.get(container as object)
+    const encodings = replaced.get(container as object)
     if (types.isMap(container) || types.isSet(container)) {
       const entries: unknown[] = []
-      for (const [index, value] of remainingEntries(container, verdicts))
-        put(entries, entries.length, value, verdicts?.get(index))
+      for (const [index, value] of remainingEntries(container, encodings))
+        put(entries, entries.length, value, encodings?.get(index))
       fillings.push([copy, entries])
     } else {
       for (const key of Object.keys(container as object)) {
         const at = Array.isArray(container) ? elementKey(key) : key
-        put(copy, at, Object.getOwnPropertyDescriptor(container, key)?.value, verdicts?.get(at))
+        put(copy, at, Object.getOwnPropertyDescriptor(container, key)?.value, encodings?.get(at))
       }
       if (Array.isArray(container)) Reflect.set(copy, "length", container.length)
     }
   }
-  for (const { container, key, value, encoding: verdict } of survey.slots)
-    put(container, key, value, verdict === asData ? undefined : verdict)
+  for (const { container, key, value, encoding } of walk.slots)
+    put(container, key, value, encoding === asData ? undefined : encoding)
   return { writtenFor: of, places, fillings }
 }
 
 function containersToCopy({ replaced, containers }: SnapshotWalk): Set<object> {
-  const leading = new Set<object>(replaced.keys())
-  if (leading.size === 0) return leading
-  for (let size = -1; size !== leading.size; ) {
-    size = leading.size
-    // Backwards, as what was found later is mostly inside what was found before.
+  const toCopy = new Set<object>(replaced.keys())
+  if (toCopy.size === 0) return toCopy
+  for (let size = -1; size !== toCopy.size; ) {
+    size = toCopy.size
+    // Backwards, because objects found later are usually inside objects found earlier.
     for (let at = containers.length - 1; at >= 0; at--) {
       const container = containers[at] as object
-      // What has accessors is among them already: none is called.
-      if (!leading.has(container) && valuesIn(container).some((value) => leading.has(value as object))) {
-        leading.add(container)
+      // This calls no accessor: containers with accessors are already in the set.
+      if (!toCopy.has(container) && valuesIn(container).some((value) => toCopy.has(value as object))) {
+        toCopy.add(container)
       }
     }
   }
-  return leading
+  return toCopy
 }
 
 function emptyLike(container: object): object {
@@ -76,12 +76,12 @@ function emptyLike(container: object): object {
   return Array.isArray(container) ? [] : {}
 }
 
-/** The entries of a map or set with their positions, without members and pairs whose key is lost. */
+/** Returns the entries of a map or set with their positions, without lost members and pairs with a lost key. */
 function remainingEntries(
   container: object,
-  verdicts: ReadonlyMap<string | number, number> | undefined,
+  encodings: ReadonlyMap<string | number, number> | undefined,
 ): [number, unknown][] {
-  const isLost = (index: number) => verdicts?.get(index) === omitted
+  const isLost = (index: number) => encodings?.get(index) === omitted
   if (types.isSet(container)) return [...membersOf(container).entries()].filter(([index]) => !isLost(index))
   const entries = types.isMap(container) ? entriesOf(container) : []
   return [...entries.entries()].filter(([index]) => !isLost(index - (index % 2)))

@@ -1,7 +1,8 @@
+// Declares Node's globals for the type checker.
 import { runInNewContext } from "node:vm"
 
-/** Declares what a cell finds besides its names and the language's own library: each global of this very Node, loosely
- *  typed, so that none is ever called unknown. */
+/** Declares every global of the running Node as `any`, except those of the language itself, so that no global counts as
+ *  unknown. */
 export function ambientDeclarations(): string {
   const language = new Set<string>(runInNewContext("Object.getOwnPropertyNames(globalThis)"))
   const names = Object.getOwnPropertyNames(globalThis).filter(

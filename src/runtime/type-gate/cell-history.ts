@@ -1,15 +1,15 @@
+// Records what earlier cells did to objects that their types do not show, such as adding members.
 import { type AnyNode, type ParsedCell, walk } from "../compiler/parse-cell.ts"
 import { type CallNode, type CellTree, type MemberNode, memberKey, rootIdentifier, unwrapNode } from "./cell-tree.ts"
 
-/** What earlier cells did that types do not tell: JavaScript lets anybody give an object more than its type says. */
 export interface CellHistory {
-  /** Members that cells gave to objects, whichever they were: `task.score = 1`, `{ score: 1 }`. */
+  /** Members that cells assigned on any object: `task.score = 1`, `{ score: 1 }`. */
   readonly assignedMembers: Set<string>
-  /** Members that cells gave to classes of the language or to prototypes. */
+  /** Members that cells added to built-in classes or to prototypes. */
   readonly extendedBuiltinMembers: Set<string>
-  /** Names that cells gave something else than their type says. */
+  /** Names whose values do not match their types, because cells assigned other values. */
   readonly mistypedNames: Set<string>
-  /** Whether a cell gave objects members under keys that its text does not tell. */
+  /** True if a cell assigned members under keys that are known only at run time. */
   hasUnknownKeys: boolean
 }
 
@@ -22,18 +22,18 @@ export function createCellHistory(): CellHistory {
   }
 }
 
-/** Takes note of what a cell does. */
+/** Adds a cell to the history. */
 export function recordCell(
   history: CellHistory,
   cell: ParsedCell,
   tree: CellTree,
-  loosened: ReadonlySet<string>,
+  mistypedNames: ReadonlySet<string>,
 ): void {
   const { names } = tree.scopes.cell
   for (const name of names?.keys() ?? []) history.mistypedNames.delete(name)
-  for (const name of loosened) history.mistypedNames.add(name)
+  for (const name of mistypedNames) history.mistypedNames.add(name)
   const isAboutPrototypes = /\b(?:prototype|__proto__)\b/.test(cell.code)
-  const give = (key: string | undefined, isExtension: boolean) => {
+  const addMember = (key: string | undefined, isExtension: boolean) => {
     if (key === undefined) history.hasUnknownKeys = true
     else history.assignedMembers.add(key)
     if (key !== undefined && (isExtension || isAboutPrototypes)) history.extendedBuiltinMembers.add(key)
@@ -45,11 +45,11 @@ export function recordCell(
         const root = rootIdentifier(node)
         const isGlobal = root !== undefined && !tree.scopes.references.get(root)?.declaration && root.name in globalThis
         const key = memberKey(node)
-        if (key !== undefined || !isCreatedByCell(node.object, tree)) give(key, isGlobal)
+        if (key !== undefined || !isCreatedByCell(node.object, tree)) addMember(key, isGlobal)
       }
       if (node.type === "Property" && parent?.type === "ObjectExpression" && !node.computed)
-        give(keyText(node.key), false)
-      if (node.type === "CallExpression") for (const key of keysDefinedBy(node, tree)) give(key, false)
+        addMember(keyText(node.key), false)
+      if (node.type === "CallExpression") for (const key of keysDefinedBy(node, tree)) addMember(key, false)
     },
     { types: false },
   )
@@ -61,11 +61,11 @@ function isAssignmentTarget(member: MemberNode, parent: AnyNode | undefined): bo
   return parent?.type === "ArrayPattern" || (parent?.type === "AssignmentPattern" && parent.left === member)
 }
 
-/** The keys that a call of `Object.assign` and its like gives to an object; undefined stands for unknown ones. Those of
- *  object literals are found where they stand. */
-function keysDefinedBy({ callee, arguments: given }: CallNode, tree: CellTree): (string | undefined)[] {
+/** Returns the keys that a call of `Object.assign` or a similar function adds to an object; undefined for unknown keys.
+ *  The keys of object literals are recorded separately. */
+function keysDefinedBy({ callee, arguments: callArguments }: CallNode, tree: CellTree): (string | undefined)[] {
   const inner = unwrapNode(callee)
-  const [target, second, ...others] = given
+  const [target, second, ...others] = callArguments
   if (inner.type !== "MemberExpression" || !target || !second || isCreatedByCell(target, tree)) return []
   switch (memberKey(inner)) {
     case "assign":
@@ -80,7 +80,7 @@ function keysDefinedBy({ callee, arguments: given }: CallNode, tree: CellTree): 
   }
 }
 
-/** Whether an expression stands for an object that the cell itself makes. */
+/** Returns true if an expression refers to an object that the cell itself creates. */
 function isCreatedByCell(node: AnyNode, tree: CellTree): boolean {
   const inner = unwrapNode(node)
   if (inner.type === "ObjectExpression" || inner.type === "ArrayExpression" || inner.type === "NewExpression")

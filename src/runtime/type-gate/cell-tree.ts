@@ -1,13 +1,14 @@
+// Finds nodes in a cell's syntax tree by position, and their parents.
 import { type AnyNode, type ParsedCell, walk } from "../compiler/parse-cell.ts"
 import { analyseScope, type ScopeAnalysis } from "../compiler/scope-analysis.ts"
 
-/** A cell's tree, to be read from the inside out. Only what is left when the program runs is in it. */
+/** The syntax tree of a cell without its types. */
 export interface CellTree {
   scopes: ScopeAnalysis
   parentOf(node: AnyNode): AnyNode | undefined
-  /** The innermost node of exactly this range. */
+  /** The innermost node with exactly this range. */
   nodeAt(start: number, end: number): AnyNode | undefined
-  /** The innermost call or `new` that a range lies in, and that the test is true for. */
+  /** The innermost call or `new` around a range for which the test is true. */
   callAround(start: number, end: number, test: (call: CallNode) => boolean): CallNode | undefined
 }
 
@@ -35,7 +36,7 @@ export function createCellTree(cell: ParsedCell): CellTree {
   }
 }
 
-/** A node without what changes nothing about its value: parentheses, assertions, the frame of an optional chain. */
+/** Removes wrappers that do not change the value: parentheses, non-null assertions, the root of an optional chain. */
 export function unwrapNode(node: AnyNode): AnyNode {
   switch (node.type) {
     case "ChainExpression":
@@ -48,7 +49,7 @@ export function unwrapNode(node: AnyNode): AnyNode {
   }
 }
 
-/** The name at the root of `a.b().c[0]`. */
+/** Returns the identifier `a` of `a.b().c[0]`. */
 export function rootIdentifier(node: AnyNode): Extract<AnyNode, { type: "Identifier" }> | undefined {
   const inner = unwrapNode(node)
   switch (inner.type) {
@@ -65,7 +66,7 @@ export function rootIdentifier(node: AnyNode): Extract<AnyNode, { type: "Identif
   }
 }
 
-/** The name of the member, where the text tells it. */
+/** Returns the name of the member; undefined if it is computed at run time. */
 export function memberKey({ computed, property }: MemberNode): string | undefined {
   if (!computed) return property.type === "Identifier" ? property.name : undefined
   return property.type === "Literal" ? String(property.value) : undefined

@@ -1,16 +1,16 @@
-// The diagnostics of TypeScript that the gate judges, by their codes.
+// The codes of the TypeScript diagnostics that the type gate judges.
 
 export const codes = {
-  /** "Cannot find name", with several kinds of advice; the last is about `{ name }` in an object literal. */
+  /** "Cannot find name" and its variants; the last one is for `{ name }` in an object literal. */
   unknownName: new Set([2304, 2552, 2580, 2581, 2582, 2583, 2584, 2591, 2592, 2593, 2662, 2663, 2867, 2868, 18004]),
-  /** Those that name another one that may be meant. */
-  nameButAnother: new Set([2552, 2662, 2663]),
-  noMember: 2339,
-  noMemberButAnother: 2551,
-  arguments: 2554,
-  atLeastArguments: 2555,
+  /** The variants that suggest another name. */
+  unknownNameWithSuggestion: new Set([2552, 2662, 2663]),
+  unknownMember: 2339,
+  unknownMemberWithSuggestion: 2551,
+  argumentCount: 2554,
+  minimumArgumentCount: 2555,
   unknownOption: 2353,
-  unknownOptionButAnother: 2561,
+  unknownOptionWithSuggestion: 2561,
   argumentType: 2345,
   noOverload: 2769,
   notCallable: 2349,
@@ -21,13 +21,13 @@ export const codes = {
 /** Arithmetic, comparison, iteration. */
 export const operatorCodes = new Set([2362, 2363, 2365, 2367, 2488])
 
-/** A member that the type needs is missing. */
+/** A required member is missing. */
 export const missingMemberCodes = new Set([2739, 2740, 2741])
 
-/** Mismatches worth telling. The rest is style, or about types alone. */
+/** Mismatches that become hints. Others concern only style or types. */
 export const hintCodes = new Set([2322, 2351, 2362, 2363, 2365, 2488, 2739, 2740, 2741, 2769, 18046])
 
-/** Something that is not what the type says was assigned. */
+/** The assigned value does not match the type. */
 export const assignmentCodes = new Set([2322, 2739, 2740, 2741])
-/** Or it was handed to a function. */
+/** The argument of a call does not match the type. */
 export const argumentCodes = new Set([2345, 2353, 2561, 2769])

@@ -1,25 +1,25 @@
-/** A name that the host's declarations declare. */
+// Reads the names and kinds of the injected values from their declarations.
 export interface HostName {
   kind: "variable" | "function" | "class" | "enum" | "type"
-  /** Whether its author said what it is; otherwise it was read off a running value and may have more to it. */
+  /** True if the author wrote the type. Otherwise it was inferred from the value, which may have more members. */
   certain: boolean
-  /** The text of its declaration; of what is a type and a value, of both. */
+  /** Its declaration. If the name is both a type and a value, both declarations. */
   text: string
 }
 
-/** Reads the names off a block of declarations, as `declare` writes them: each begins a line. */
+/** Parses declarations as `declare` writes them: each one starts a line. */
 export function parseHostNames(declarations: string): Map<string, HostName> {
   const names = new Map<string, HostName>()
   const heads = [...declarations.matchAll(declarationHead)]
   heads.forEach((match, index) => {
-    const [whole, word = "", name = ""] = match
+    const [wholeHead, keyword = "", name = ""] = match
     const text = declarations.slice(match.index, heads[index + 1]?.index)
-    const before = names.get(name)
-    // A class may be shown without its members.
-    const hidden = word === "class" && text.slice(whole.length).trimStart().startsWith("{}")
-    const certain = !hidden && !text.includes("// inferred") && before?.certain !== false
-    const kind = before?.kind ?? kindByKeyword[word] ?? "type"
-    names.set(name, { kind, certain, text: before && kind !== "function" ? before.text + text : text })
+    const earlier = names.get(name)
+    // A class may be declared without its members.
+    const isHiddenClass = keyword === "class" && text.slice(wholeHead.length).trimStart().startsWith("{}")
+    const certain = !isHiddenClass && !text.includes("// inferred") && earlier?.certain !== false
+    const kind = earlier?.kind ?? kindByKeyword[keyword] ?? "type"
+    names.set(name, { kind, certain, text: earlier && kind !== "function" ? earlier.text + text : text })
   })
   return names
 }

@@ -1,3 +1,4 @@
+// The type gate of a runtime whose values live in this process.
 import type { ActionError } from "../../core/event.ts"
 import { guardEntries } from "../bindings/method-guards.ts"
 import { type Binding, boundValue, variable } from "../bindings.ts"
@@ -8,45 +9,38 @@ import { unwrapObjectProxy, unwrapProxy } from "../js/proxies/function-proxy.ts"
 import type { CellExecution, TypeGateMode } from "../runtime.ts"
 import { createTypeGate, type GateVerdict } from "../type-gate.ts"
 
-/** The type gate as one cell passes it. */
+/** The type gate for one cell. */
 export interface CellTypeGate {
-  /** Why the cell must not run, if so. */
+  /** Returns an error if the cell must not run. */
   check(cell: ParsedCell): ActionError | undefined
-  /** Adds the hints to its execution, and learns the types of the names it made. */
+  /** Adds the hints to the execution, and stores the types of the names that the cell declared. */
   recordExecution(execution: CellExecution): CellExecution
 }
 
-/** A `MissingPeerError` when TypeScript 7 is not installed. */
+/** Rejects with a `MissingPeerError` if TypeScript 7 is not installed. */
 export type OpenCellTypeGate = (mode: Exclude<TypeGateMode, "off">) => Promise<CellTypeGate>
 
-/** The gate of a runtime whose namespace lives in this process. */
 export function createInProcessTypeGate(namespace: Namespace, ambient: ReadonlySet<string>): OpenCellTypeGate {
   const gate = createTypeGate()
-  const declared = createDeclarationCache(namespace)
-  const values = () => new Map(Object.entries(namespace.scope))
+  const declarationsFor = createDeclarationCache(namespace)
+  const currentValues = () => new Map(Object.entries(namespace.scope))
   return async (mode) => {
     await gate.open()
     let verdict: GateVerdict | undefined
     return {
       check(cell) {
         const bindings = namespace.bindingsToDescribe(undefined)
-        const there = values()
-        const guarded = findGuardedObjects(bindings, there)
-        // The stand-in of a guarded object tells nothing; the object itself does.
-        const seen = new Map([...there, ...guarded.map(({ name, value }) => [name, value] as const)])
-        const promising = new Map(guarded.map(({ name, methods }) => [name, methods]))
-        const declarations = declared(bindings)
-        verdict = gate.check(cell, mode, {
-          declarations,
-          values: there,
-          liveValues: seen,
-          promiseMethods: promising,
-          ambient,
-        })
+        const values = currentValues()
+        const guarded = findGuardedObjects(bindings, values)
+        // Inspect the guarded objects themselves, not their proxies.
+        const liveValues = new Map([...values, ...guarded.map(({ name, value }) => [name, value] as const)])
+        const promiseMethods = new Map(guarded.map(({ name, methods }) => [name, methods]))
+        const declarations = declarationsFor(bindings)
+        verdict = gate.check(cell, mode, { declarations, values, liveValues, promiseMethods, ambient })
         return verdict.error
       },
       recordExecution(execution) {
-        verdict?.rememberTypes(values())
+        verdict?.rememberTypes(currentValues())
         const { hints = [] } = verdict ?? {}
         return hints.length > 0 ? { ...execution, hints: [...hints, ...(execution.hints ?? [])] } : execution
       },
@@ -54,7 +48,7 @@ export function createInProcessTypeGate(namespace: Namespace, ambient: ReadonlyS
   }
 }
 
-/** The objects with guarded methods that still are what cells find under their names. */
+/** Returns the guarded objects whose names still hold them. */
 function findGuardedObjects(bindings: ReadonlyMap<string, Binding>, values: ReadonlyMap<string, unknown>) {
   return [...bindings].flatMap(([name, binding]) => {
     if (binding.kind !== "variable" || !binding.guard) return []
@@ -65,16 +59,16 @@ function findGuardedObjects(bindings: ReadonlyMap<string, Binding>, values: Read
   })
 }
 
-/** The declarations of what was injected, made anew only when a name has another value. */
+/** Returns the declarations of the injected values. They are created again only if a value has changed. */
 function createDeclarationCache(namespace: Namespace): (bindings: ReadonlyMap<string, Binding>) => string {
   const prototypes = new Map<string, unknown>()
   let last: { values: Map<string, unknown>; text: string } | undefined
 
-  // What an author said no longer holds when a cell has put another kind of thing in its place.
-  const stillTrue = (name: string, binding: Binding): Binding => {
+  // The written type no longer applies after a cell has assigned a value of another kind.
+  const withCurrentType = (name: string, binding: Binding): Binding => {
     if (binding.kind === "function") {
       const value = namespace.scope[name]
-      // A function of a cell's own is not called through the gate, and need not give a promise.
+      // A function that a cell assigned does not pass the call gate, and may return no promise.
       return binding.options.sync || unwrapProxy(value) !== value ? binding : variable(value, { type: "any" })
     }
     if (binding.kind !== "variable" || binding.type === undefined) return binding
@@ -93,7 +87,9 @@ function createDeclarationCache(namespace: Namespace): (bindings: ReadonlyMap<st
     ) {
       return last.text
     }
-    const text = declareBindings(new Map([...bindings].map(([name, binding]) => [name, stillTrue(name, binding)])))
+    const text = declareBindings(
+      new Map([...bindings].map(([name, binding]) => [name, withCurrentType(name, binding)])),
+    )
     last = { values, text }
     return text
   }

@@ -1,32 +1,33 @@
+// Looks up members in the values that exist before a cell runs, without running code of these values.
 import { types } from "node:util"
 import type { AnyNode } from "../compiler/parse-cell.ts"
 import { isPlain } from "../declare/inspect-value.ts"
 import { type CellTree, memberKey, rootIdentifier, unwrapNode } from "./cell-tree.ts"
 
-/** What the running values say about `object.key`: it is there; it is not, for certain; or that cannot be known. */
+/** Whether `object.key` exists: yes, certainly not, or unknown. */
 export type Presence = "there" | "missing" | "unknown"
 
-/** Looks for a member in the running value that an expression stands for before the cell begins. Nothing of the values is
- *  run: only plain properties of the namespace's objects are followed, and proxies are left alone. */
+/** Looks for a member in the value of an expression before the cell runs. Follows only plain properties of the
+ *  namespace's objects, and no proxies, so that no code of the values runs. */
 export function findLiveMember(
   object: AnyNode,
   key: string,
-  spelt: boolean,
+  isMisspelling: boolean,
   tree: CellTree,
   values: ReadonlyMap<string, unknown>,
 ): Presence {
-  const found = liveValue(object, tree, values)
-  if (!found || types.isProxy(found.value)) return "unknown"
-  const { value } = found
+  const live = liveValue(object, tree, values)
+  if (!live || types.isProxy(live.value)) return "unknown"
+  const { value } = live
   if (value === null || value === undefined) return "unknown"
   if (key in Object(value)) return "there"
   if (typeof value !== "object" && typeof value !== "function") return "missing"
-  // What the cell does with the object before may give it the member, unless it is plainly a misspelling of another.
+  // Earlier code of the cell may add the member, unless its name is clearly a misspelling of another member.
   const isInstance = !isPlain(value)
-  return mayBeChangedBefore(object, tree, isInstance && spelt) ? "unknown" : "missing"
+  return mayBeChangedBefore(object, tree, isInstance && isMisspelling) ? "unknown" : "missing"
 }
 
-/** Whether values of a type of the language have a member in this very program: somebody may have put it there. */
+/** Returns true if a built-in type has the member in this program, which may have extended its prototype. */
 export function isBuiltinMember(type: string, key: string): boolean {
   const [, name = ""] = /^(?:readonly )?([A-Za-z]\w*)/.exec(type) ?? []
   const isText = name === "string" || /^["`]/.test(type)
@@ -37,7 +38,7 @@ export function isBuiltinMember(type: string, key: string): boolean {
   return typeof maker === "function" && Object.hasOwn(Object(maker.prototype), key)
 }
 
-/** The names of the members of the running value that an expression stands for; none when it is not known. */
+/** Returns the member names of the value of an expression; none if the value is unknown. */
 export function liveMemberNames(object: AnyNode, tree: CellTree, values: ReadonlyMap<string, unknown>): string[] {
   const names: string[] = []
   const { value } = liveValue(object, tree, values) ?? {}
@@ -59,8 +60,8 @@ function liveValue(
   const inner = unwrapNode(node)
   if (inner.type === "Identifier") {
     const { name } = inner
-    const free = tree.scopes.references.get(inner)
-    if (!free || free.declaration || isNameAssigned(name, tree)) return undefined
+    const reference = tree.scopes.references.get(inner)
+    if (!reference || reference.declaration || isNameAssigned(name, tree)) return undefined
     if (values.has(name)) return { value: values.get(name) }
     return languageClasses.has(name) ? { value: Object.getOwnPropertyDescriptor(globalThis, name)?.value } : undefined
   }
@@ -74,7 +75,7 @@ function liveValue(
   return property && "value" in property ? { value: property.value } : undefined
 }
 
-/** Classes of the language, which every cell sees as they are. */
+/** Built-in classes that every cell can use. */
 const languageClasses = new Set(
   `Object Array String Number Boolean BigInt Symbol Function RegExp Map Set WeakMap WeakSet Promise Error ArrayBuffer
   Uint8Array Float64Array Int32Array Iterator`.split(/\s+/),
@@ -84,8 +85,8 @@ function isNameAssigned(name: string, { scopes }: CellTree): boolean {
   return scopes.references.values().some((reference) => reference.name === name && reference.write)
 }
 
-/** Whether the cell hands on the object, writes to it or, unless `calls` are allowed, calls a method of it before. */
-function mayBeChangedBefore(object: AnyNode, tree: CellTree, calls: boolean): boolean {
+/** Returns true if earlier code passes on the object, writes to it or, unless allowed, calls its methods. */
+function mayBeChangedBefore(object: AnyNode, tree: CellTree, allowsCalls: boolean): boolean {
   const root = rootIdentifier(object)
   return tree.scopes.references.values().some(({ name, node }) => {
     if (name !== root?.name || node === root || node.start > object.start) return false
@@ -95,7 +96,7 @@ function mayBeChangedBefore(object: AnyNode, tree: CellTree, calls: boolean): bo
       parent = tree.parentOf(top)
     }
     const parent = tree.parentOf(top)
-    if (parent?.type === "CallExpression" && parent.callee === top && top !== node) return !calls
+    if (parent?.type === "CallExpression" && parent.callee === top && top !== node) return !allowsCalls
     return top === node || parent?.type === "AssignmentExpression"
   })
 }

@@ -1,3 +1,4 @@
+// Recognizes how a cell uses a member: guarded, written, called, awaited; and finds promises used as values.
 import type { Identifier, Literal } from "acorn"
 import { type AnyNode, type ParsedCell, walk } from "../compiler/parse-cell.ts"
 import { type CellTree, type MemberNode, memberKey, rootIdentifier, unwrapNode } from "./cell-tree.ts"
@@ -5,7 +6,7 @@ import type { HostName } from "./host-names.ts"
 import { type PromiseMethods, returnsPromise, type Trust } from "./type-trust.ts"
 import type { Diagnostic } from "./typescript-checker.ts"
 
-/** Whether a member is only asked for, so that it may well be missing: `a.b?.c`, `a.b ?? c`, `if (a.b)`, `typeof a.b`. */
+/** Returns true if the code allows the member to be missing: `a.b?.c`, `a.b ?? c`, `if (a.b)`, `typeof a.b`. */
 export function isOptionalRead(member: MemberNode, tree: CellTree): boolean {
   let node: AnyNode = member
   for (let parent = tree.parentOf(node); parent; parent = tree.parentOf(node)) {
@@ -43,37 +44,37 @@ export function isWritten(member: MemberNode, tree: CellTree): boolean {
   return parent?.type === "UnaryExpression" && parent.operator === "delete"
 }
 
-/** Assignments that make what is not there. */
+/** Assignments that create a missing member. */
 const creatingOperators = new Set(["=", "??=", "||="])
 
-/** Whether a missing member would throw: it is called, or asked for a member of its own. */
+/** Returns true if a missing member would throw: it is called, or one of its members is read. */
 export function throwsIfMissing(member: MemberNode, tree: CellTree): boolean {
   const parent = tree.parentOf(member)
   if (parent?.type === "CallExpression" || parent?.type === "NewExpression") return parent.callee === member
   return parent?.type === "MemberExpression" && parent.object === member
 }
 
-/** Whether a member of a member of an object elsewhere is read with one await for all: `await company.address.city`. */
+/** Returns true if one await covers a chain of members of a remote object: `await company.address.city`. */
 export function isAwaitedAsWhole(member: MemberNode, tree: CellTree, promising: PromiseMethods): boolean {
   let root: AnyNode = member
   while (root.type === "MemberExpression") root = unwrapNode(root.object)
   if (root.type !== "Identifier" || tree.scopes.references.get(root)?.declaration || !promising.has(root.name))
     return false
-  let top: AnyNode = member
-  for (let parent = tree.parentOf(top); parent; parent = tree.parentOf(top)) {
+  let chain: AnyNode = member
+  for (let parent = tree.parentOf(chain); parent; parent = tree.parentOf(chain)) {
     if (parent.type === "AwaitExpression") return true
-    const goesOn =
-      (parent.type === "MemberExpression" && parent.object === top) ||
-      (parent.type === "CallExpression" && parent.callee === top && unwrapNode(top).type === "MemberExpression") ||
+    const continuesChain =
+      (parent.type === "MemberExpression" && parent.object === chain) ||
+      (parent.type === "CallExpression" && parent.callee === chain && unwrapNode(chain).type === "MemberExpression") ||
       parent.type === "ChainExpression" ||
       parent.type === "ParenthesizedExpression"
-    if (!goesOn) return false
-    top = parent
+    if (!continuesChain) return false
+    chain = parent
   }
   return false
 }
 
-/** The names of members that the cell asks for before it uses them, or gives to an object itself, and where. */
+/** Returns the members that the cell tests for existence or writes, with their nodes. */
 export function testedMembers(cell: ParsedCell, tree: CellTree): { name: string; node: AnyNode }[] {
   const found: { name: string; node: AnyNode }[] = []
   walk(
@@ -89,7 +90,7 @@ export function testedMembers(cell: ParsedCell, tree: CellTree): { name: string;
   return found
 }
 
-/** Whether a text is a key that somebody may have or not: `"key" in a`, `Object.hasOwn(a, "key")`, `keys.includes("key")`. */
+/** Returns true for a string that tests for a key: `"key" in a`, `Object.hasOwn(a, "key")`, `keys.includes("key")`. */
 function isTestedKey(node: AnyNode, { parentOf }: CellTree): node is Literal & AnyNode {
   const parent = node.type === "Literal" ? parentOf(node) : undefined
   if (parent?.type === "BinaryExpression") return parent.operator === "in" && parent.left === node
@@ -100,7 +101,7 @@ function isTestedKey(node: AnyNode, { parentOf }: CellTree): node is Literal & A
 
 const keyTests = new Set(["hasOwn", "hasOwnProperty", "has", "includes"])
 
-/** Names whose members are assigned by keys that only the running program knows: `jobs[key] = await jobs[key]`. */
+/** Returns the names whose members are assigned under keys known only at run time: `jobs[key] = await jobs[key]`. */
 export function namesAssignedByUnknownKey(cell: ParsedCell): string[] {
   const names: string[] = []
   walk(
@@ -121,7 +122,7 @@ interface PromiseKnowledge {
   promiseMethods: PromiseMethods
 }
 
-/** Promises of the host's functions and methods where only their values make sense; TypeScript has nothing against them. */
+/** Finds promises of host functions that are used where only their values make sense, which TypeScript allows. */
 export function findPromisesUsedAsValues(
   cell: ParsedCell,
   tree: CellTree,
@@ -153,7 +154,7 @@ export function findPromisesUsedAsValues(
   )
   return found
 
-  /** A call of a function or method of the host that gives a promise. */
+  /** Returns the name of a call if it goes to a host function or method that returns a promise. */
   function promiseCalled(node: AnyNode): string | undefined {
     if (node.type !== "CallExpression") return undefined
     const callee = unwrapNode(node.callee)
@@ -163,7 +164,7 @@ export function findPromisesUsedAsValues(
     return declared?.kind === "function" && /\): Promise</.test(declared.text) ? `${callee.name}()` : undefined
   }
 
-  /** A name that stands for such a promise and for nothing else. */
+  /** Returns the name of a variable if it certainly holds such a promise. */
   function promiseNamed(node: Identifier): string | undefined {
     const reference = scopes.references.get(node)
     if (!reference) return undefined
@@ -179,7 +180,7 @@ export function findPromisesUsedAsValues(
   }
 }
 
-/** Whether a member is asked for by a position, or by a key that only the running program knows. */
+/** Returns true if a member is read by an index, or by a key known only at run time. */
 function isElement({ computed, property }: MemberNode): boolean {
   return computed && !(property.type === "Literal" && typeof property.value === "string")
 }

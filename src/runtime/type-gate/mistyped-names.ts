@@ -1,3 +1,4 @@
+// Finds names whose values may not match their types, because a cell assigned or added other values.
 import type { AnyNode, ParsedCell } from "../compiler/parse-cell.ts"
 import type { CellHistory } from "./cell-history.ts"
 import { type CellTree, memberKey, rootIdentifier, unwrapNode } from "./cell-tree.ts"
@@ -7,7 +8,6 @@ import { isLibraryType, typeKind } from "./type-text.ts"
 import { createTrustAnalysis, type TrustSources } from "./type-trust.ts"
 import type { CheckResult } from "./typescript-checker.ts"
 
-/** The names that a cell, or an earlier one, gave something else than their type says. */
 export function findMistypedNames(
   cell: ParsedCell,
   { diagnostics, typeOf }: Pick<CheckResult, "diagnostics" | "typeOf">,
@@ -24,30 +24,30 @@ export function findMistypedNames(
     const target = parent?.type === "AssignmentExpression" ? parent.left : node
     return (target && rootIdentifier(target)?.name) ?? []
   })
-  const own = tree.scopes.cell.names
-  const before = known.history.mistypedNames.difference(new Set(own?.keys()))
-  const loosened = new Set([...before, ...names, ...namesAssignedByUnknownKey(cell)])
-  // What is assigned to a name may be more than it was declared to be, and TypeScript has nothing against that.
-  const trust = createTrustAnalysis(cell, tree, { ...known, mistypedNames: loosened })
+  const cellDeclarations = tree.scopes.cell.names
+  const earlierNames = known.history.mistypedNames.difference(new Set(cellDeclarations?.keys()))
+  const mistypedNames = new Set([...earlierNames, ...names, ...namesAssignedByUnknownKey(cell)])
+  // An assigned object may have more members than the declared type, which TypeScript allows.
+  const trust = createTrustAnalysis(cell, tree, { ...known, mistypedNames })
   for (const { name, write, value } of tree.scopes.references.values()) {
-    if (write && value && mayBeObject(unwrapNode(value)) && trust.of(value) !== "declared") loosened.add(name)
+    if (write && value && mayBeObject(unwrapNode(value)) && trust.of(value) !== "declared") mistypedNames.add(name)
   }
-  return loosened
+  return mistypedNames
 }
 
-/** Whether what is handed to a method may be in its object from then on, as in a list or a map. */
+/** Returns true if a method may store its arguments in its object, like those of arrays and maps. */
 function storesArguments(callee: AnyNode, typeOf: CheckResult["typeOf"]): boolean {
   if (callee.type !== "MemberExpression" || !languageMethods.has(memberKey(callee) ?? "")) return false
   const type = typeKind(typeOf(callee.object) ?? "any")
   return type.kind === "vague" || type.kind === "library" || (type.kind === "named" && isLibraryType(type.name))
 }
 
-/** Whether an expression may give an object. */
+/** Returns true if the value of an expression may be an object. */
 function mayBeObject({ type }: AnyNode): boolean {
   return type !== "Literal" && type !== "TemplateLiteral" && type !== "BinaryExpression" && type !== "UnaryExpression"
 }
 
-/** Names the language has methods under. */
+/** The names of all methods of built-in classes. */
 const languageMethods = new Set(
   [Array, String, Map, Set, Promise, Date, Number, Object, RegExp, Function].flatMap((type) =>
     Object.getOwnPropertyNames(type.prototype),

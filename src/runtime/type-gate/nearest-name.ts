@@ -1,5 +1,6 @@
-/** The name that a misspelt one most likely stands for: a letter missing, added, wrong or swapped with the next, two of
- *  them in long names. TypeScript is stricter with short names. */
+// Finds the name that a misspelled name most likely means.
+/** Allows one missing, additional, wrong or swapped letter, two in long names. Unlike core/text/nearest-word.ts it
+ *  counts a swap of neighbours as one change. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const allowed = name.length < 3 ? 0 : name.length < 7 ? 1 : 2
   let best: { candidate: string; distance: number } | undefined
@@ -11,7 +12,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best?.candidate
 }
 
-/** Changes of single letters, and swaps of neighbours, between two words. */
+/** Counts changes of single letters and swaps of neighbours between two words. */
 function editDistance(one: string, other: string): number {
   let before: number[] = []
   let row = Array.from({ length: other.length + 1 }, (_, column) => column)

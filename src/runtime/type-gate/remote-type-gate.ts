@@ -1,3 +1,4 @@
+// The type gate of a runtime whose values live in another process.
 import { types } from "node:util"
 import type { NameChanges } from "../../core/event.ts"
 import { findMember } from "../bindings/method-guards.ts"
@@ -5,45 +6,45 @@ import type { Binding } from "../bindings.ts"
 import { type AnyNode, CellSyntaxError, type ParsedCell, parseCell, walk } from "../compiler/parse-cell.ts"
 import { analyseScope } from "../compiler/scope-analysis.ts"
 import { handlesAsAny } from "../declare/remote-type.ts"
+import { notStartedExecution } from "../js/execute-cell.ts"
 import type { ShapeQuery } from "../process/remote-shapes.ts"
-import type { CellExecution, CellNotExecuted, RuntimeName, TypeGateMode } from "../runtime.ts"
+import type { CellExecution, RuntimeName, TypeGateMode } from "../runtime.ts"
 import { createTypeGate } from "../type-gate.ts"
 import { memberKey, unwrapNode } from "./cell-tree.ts"
 
-/** The type gate of a runtime whose values are in another process. */
 export interface RemoteTypeGate {
-  /** Runs a cell that passes, and adds the hints to its execution. */
+  /** Runs the cell if it passes the check, and adds the hints to its execution. */
   checkAndRun(code: string, mode: TypeGateMode | undefined, run: () => Promise<CellExecution>): Promise<CellExecution>
 }
 
 export interface RemoteNamespace {
   describe(): Promise<string>
   names(): Promise<readonly RuntimeName[]>
-  /** Looks at what cells find under names, and at members of members of it. */
-  queryShapes(wanted: ShapeQuery): Promise<RemoteShapes>
-  /** What was injected, as it was given. */
+  /** Reads the shapes of names and their members from the other process. */
+  queryShapes(query: ShapeQuery): Promise<RemoteShapes>
+  /** The injected values. */
   bindings: ReadonlyMap<string, Binding>
   ambient: ReadonlySet<string>
 }
 
 export interface RemoteShapes {
-  /** For each name that something can be seen of, what has the same members. */
+  /** For each inspected name, an object with the same members. */
   values: ReadonlyMap<string, unknown>
-  /** The names that stand for objects of the host, with these. */
+  /** The names that refer to objects of the host, with these objects. */
   handles: ReadonlyMap<string, object>
 }
 
 export function createRemoteTypeGate(remote: RemoteNamespace): RemoteTypeGate {
   const gate = createTypeGate()
-  // Stands for the value of a name: another one each time a cell has changed it.
+  // A placeholder for the value of each name, replaced whenever a cell changes the name.
   const versions = new Map<string, object>()
 
-  const note = ({ created, reassigned, removed }: NameChanges) => {
+  const recordChanges = ({ created, reassigned, removed }: NameChanges) => {
     for (const name of [...created, ...reassigned]) versions.set(name, {})
     for (const name of removed) versions.delete(name)
   }
 
-  const valuesNow = async (): Promise<Map<string, unknown>> => {
+  const currentValues = async (): Promise<Map<string, unknown>> => {
     const names = await remote.names()
     for (const { name } of names) if (!versions.has(name)) versions.set(name, {})
     return new Map(names.map(({ name }) => [name, versions.get(name)]))
@@ -54,56 +55,57 @@ export function createRemoteTypeGate(remote: RemoteNamespace): RemoteTypeGate {
       const cell = mode === "off" ? undefined : parseOrUndefined(code)
       if (!cell) {
         const execution = await run()
-        note(execution.changes)
+        recordChanges(execution.changes)
         return execution
       }
       await gate.open()
-      const values = await valuesNow()
-      const sights = await remote.queryShapes(shapesNeededBy(cell, values))
-      // Of data that crossed, only what its author said is certain.
-      const guessed = [...remote.bindings].flatMap(([name, binding]) =>
-        binding.kind === "variable" && binding.type === undefined && !sights.handles.has(name) ? [name] : [],
+      const values = await currentValues()
+      const shapes = await remote.queryShapes(shapesNeededBy(cell, values))
+      // For data that was copied to the other process, only written types are certain.
+      const inferredNames = [...remote.bindings].flatMap(([name, binding]) =>
+        binding.kind === "variable" && binding.type === undefined && !shapes.handles.has(name) ? [name] : [],
       )
       const verdict = gate.check(cell, mode, {
         declarations: handlesAsAny(await remote.describe()),
-        inferredNames: new Set(guessed),
+        inferredNames: new Set(inferredNames),
         values,
-        liveValues: sights.values,
-        promiseMethods: new Map([...sights.handles].map(([name, value]) => [name, methodsOf(value)])),
+        liveValues: shapes.values,
+        promiseMethods: new Map([...shapes.handles].map(([name, value]) => [name, methodsOf(value)])),
         ambient: remote.ambient,
       })
       const { error, hints } = verdict
       const withHints = (execution: CellExecution): CellExecution =>
         hints.length > 0 ? { ...execution, hints: [...hints, ...(execution.hints ?? [])] } : execution
-      if (error) return withHints(refusedExecution(error))
+      if (error) return withHints({ ...notStartedExecution(error.message), error })
       const execution = await run()
-      note(execution.changes)
-      // A process that was started again has only what was injected.
+      recordChanges(execution.changes)
+      // A restarted process has only the injected names.
       if (execution.lost) versions.clear()
-      else verdict.rememberTypes(await valuesNow())
+      else verdict.rememberTypes(await currentValues())
       return withHints(execution)
     },
   }
 }
 
-/** The names of the namespace that a cell mentions, with the members of members that it asks them for. */
+/** Returns the names of the namespace that a cell mentions, with the members that it uses. */
 function shapesNeededBy(cell: ParsedCell, values: ReadonlyMap<string, unknown>): ShapeQuery {
-  const wanted: ShapeQuery = Object.create(null)
+  const query: ShapeQuery = Object.create(null)
   const { references } = analyseScope(cell)
-  const enter = (node: AnyNode): ShapeQuery | undefined => {
+  const queryNode = (node: AnyNode): ShapeQuery | undefined => {
     const inner = unwrapNode(node)
     if (inner.type === "Identifier") {
-      const free = references.get(inner)
-      return free && !free.declaration && values.has(inner.name) ? queryMember(wanted, inner.name) : undefined
+      const reference = references.get(inner)
+      return reference && !reference.declaration && values.has(inner.name) ? queryMember(query, inner.name) : undefined
     }
     const key = inner.type === "MemberExpression" ? memberKey(inner) : undefined
-    const holder = inner.type === "MemberExpression" && key !== undefined ? enter(inner.object) : undefined
+    const holder = inner.type === "MemberExpression" && key !== undefined ? queryNode(inner.object) : undefined
     return holder && key !== undefined ? queryMember(holder, key) : undefined
   }
-  walk(cell.program, (node) => void ((node.type === "Identifier" || node.type === "MemberExpression") && enter(node)), {
-    types: false,
-  })
-  return wanted
+  const visit = (node: AnyNode) => {
+    if (node.type === "Identifier" || node.type === "MemberExpression") queryNode(node)
+  }
+  walk(cell.program, visit, { types: false })
+  return query
 }
 
 function queryMember(holder: ShapeQuery, name: string): ShapeQuery | undefined {
@@ -116,7 +118,7 @@ function methodsOf(value: object): { has(method: string): boolean } {
   return { has: (method) => !types.isProxy(value) && typeof findMember(value, method)?.value === "function" }
 }
 
-/** What is no TypeScript is told where it is compiled. */
+/** Returns undefined for a syntax error, which the compiler reports later. */
 function parseOrUndefined(code: string): ParsedCell | undefined {
   try {
     return parseCell(code)
@@ -124,9 +126,4 @@ function parseOrUndefined(code: string): ParsedCell | undefined {
     if (error instanceof CellSyntaxError) return undefined
     throw error
   }
-}
-
-function refusedExecution(error: CellNotExecuted["error"]): CellNotExecuted {
-  const changes = { created: [], reassigned: [], removed: [] }
-  return { ok: false, error, stdout: "", stderr: "", output: "", durationMs: 0, changes }
 }

@@ -1,13 +1,12 @@
-/** What a type is, told from its text. `vague` is anything that may hold more than it says: a union, `any`, `object`, a
- *  type parameter. */
+// Classifies types by their text, as TypeScript prints them.
+/** `vague`: values of the type may have more members than it shows: a union, `any`, `object`, a type parameter. */
 export type TypeKind =
   | { kind: "vague" }
   | { kind: "promise" }
   | { kind: "library" }
   | { kind: "anonymous" }
-  /** All of these at once. */
   | { kind: "intersection"; parts: TypeKind[] }
-  /** A type of that name; `static` when it is the class or enum itself. */
+  /** `static`: the class or enum itself, not an instance. */
   | { kind: "named"; name: string; static: boolean }
 
 export function typeKind(text: string): TypeKind {
@@ -25,7 +24,7 @@ export function typeKind(text: string): TypeKind {
   return { kind: "named", name, static: isStatic !== undefined }
 }
 
-/** Whether a type of this name is the language's own. */
+/** Returns true for the name of a built-in type. */
 export function isLibraryType(name: string): boolean {
   return libraryTypes.has(name) || (name !== "globalThis" && name in globalThis)
 }
@@ -38,46 +37,46 @@ const libraryTypes = new Set(
   RegExpStringIterator`.split(/\s+/),
 )
 
-/** The types that a union is of; a type that is none is alone. */
+/** Returns the members of a union; for any other type, the type itself. */
 function alternativesOf(type: string): string[] {
   const { parts, separators } = splitType(type)
   return separators.has("|") && !separators.has("?") ? parts : [type]
 }
 
-/** The parts of a union, intersection or condition on its outermost level. */
+/** Splits a union, intersection or conditional type at its outermost level. */
 function splitType(type: string): { parts: string[]; separators: Set<string> } {
   const parts = [""]
   const separators = new Set<string>()
   let depth = 0
   let quote = ""
   let isResult = false
-  for (const [index, letter] of [...type].entries()) {
+  for (const [index, character] of [...type].entries()) {
     const isOutside = depth === 0 && !quote && !isResult
     if (quote) {
-      if (letter === quote) quote = ""
-    } else if (letter === '"' || letter === "`") quote = letter
-    else if ("{([<".includes(letter)) depth++
-    else if ("})]".includes(letter) || (letter === ">" && type[index - 1] !== "=")) depth--
-    // From an arrow on, all is the result of a function.
-    else if (isOutside && letter === "=") isResult = true
-    if (isOutside && (letter === "|" || letter === "&" || letter === "?")) {
-      separators.add(letter)
+      if (character === quote) quote = ""
+    } else if (character === '"' || character === "`") quote = character
+    else if ("{([<".includes(character)) depth++
+    else if ("})]".includes(character) || (character === ">" && type[index - 1] !== "=")) depth--
+    // Everything after an arrow is the result of a function type.
+    else if (isOutside && character === "=") isResult = true
+    if (isOutside && (character === "|" || character === "&" || character === "?")) {
+      separators.add(character)
       parts.push("")
-    } else parts[parts.length - 1] += letter
+    } else parts[parts.length - 1] += character
   }
   return { parts: parts.map((part) => part.trim()).filter((part) => part !== ""), separators }
 }
 
-/** Whether a value of this type cannot be called, whatever anybody gave it. */
+/** Returns true if no value of this type can be called. */
 export function isNeverCallable(type: string): boolean {
   return typeKind(type).kind === "promise" || alternativesOf(type).every((each) => primitiveOf(each) !== undefined)
 }
 
-/** Whether a value is of a primitive type and the parameter takes only others. */
+/** Returns true if a value has a primitive type and the parameter accepts only other primitive types. */
 export function isOtherPrimitive(given: string, wanted: string): boolean {
-  const takes = alternativesOf(wanted).map(primitiveOf)
+  const accepted = alternativesOf(wanted).map(primitiveOf)
   const types = alternativesOf(given).map(primitiveOf)
-  return !takes.includes(undefined) && types.every((type) => type !== undefined && !takes.includes(type))
+  return !accepted.includes(undefined) && types.every((type) => type !== undefined && !accepted.includes(type))
 }
 
 function primitiveOf(type: string): string | undefined {

@@ -1,24 +1,24 @@
+// Determines how far the type that the checker finds for an expression can be relied on.
 import type { Identifier } from "acorn"
 import type { AnyNode, ParsedCell } from "../compiler/parse-cell.ts"
 import type { Declaration } from "../compiler/scope-analysis.ts"
 import { type CellTree, memberKey, unwrapNode } from "./cell-tree.ts"
 import type { HostName } from "./host-names.ts"
 
-/** How far the type that the checker finds for an expression can be relied on.
- *  `declared`: the host's author said so. `computed`: it follows from the code alone; only the shape of an object literal
- *  may grow. `shape`: the outermost type of a running value was seen, what is inside was sampled. `loose`: a claim of the
- *  cell's own (an assertion, an annotated parameter), or nothing at all. */
-export type Trust = "loose" | "shape" | "computed" | "declared"
+/** `declared`: the author of the host wrote the type. `computed`: the type follows from the code alone; only object
+ *  literals may get more members. `shape`: the type was inferred from a value, and its inner types from samples.
+ *  `untrusted`: the cell only claims the type (an assertion, an annotated parameter), or nothing is known. */
+export type Trust = "untrusted" | "shape" | "computed" | "declared"
 
-/** Methods that give promises whatever else is known of their objects, by the names of these. */
+/** Methods that always return promises, by the name of their object. */
 export type PromiseMethods = ReadonlyMap<string, { has(method: string): boolean }>
 
 export interface TrustSources {
   promiseMethods: PromiseMethods
   host: ReadonlyMap<string, HostName>
-  /** The names that earlier cells made. */
+  /** The names that earlier cells declared. */
   cellNames: ReadonlyMap<string, { trust: Trust }>
-  /** Names that were given something else than their type says. */
+  /** Names whose values may not match their types. */
   mistypedNames: ReadonlySet<string>
 }
 
@@ -26,45 +26,44 @@ export function weakestTrust(...trusts: Trust[]): Trust {
   return trustOrder.find((trust) => trusts.includes(trust)) ?? "declared"
 }
 
-/** Finds the trust of expressions and of the names a cell declares. */
 export function createTrustAnalysis(cell: ParsedCell, tree: CellTree, sources: TrustSources) {
   const { scopes, parentOf } = tree
-  const known = new Map<Declaration, Trust>()
+  const results = new Map<Declaration, Trust>()
   return { of, ofDeclaration, ofPattern }
 
   function of(node: AnyNode): Trust {
-    const inner = unwrapNode(node)
-    switch (inner.type) {
+    const unwrapped = unwrapNode(node)
+    switch (unwrapped.type) {
       case "Identifier":
-        return ofName(inner)
+        return ofName(unwrapped)
       case "MemberExpression":
-        return trustOfMember(of(inner.object))
+        return trustOfMember(of(unwrapped.object))
       case "CallExpression":
-        if (returnsPromise(inner.callee, tree, sources.promiseMethods)) return "declared"
-        return inner.arguments.some(isFunctionExpression)
-          ? weakestTrust(of(inner.callee), "computed")
-          : of(inner.callee)
+        if (returnsPromise(unwrapped.callee, tree, sources.promiseMethods)) return "declared"
+        return unwrapped.arguments.some(isFunctionExpression)
+          ? weakestTrust(of(unwrapped.callee), "computed")
+          : of(unwrapped.callee)
       case "NewExpression":
-        return weakestTrust(of(inner.callee), "declared")
+        return weakestTrust(of(unwrapped.callee), "declared")
       case "AwaitExpression":
-        return of(inner.argument)
+        return of(unwrapped.argument)
       case "ConditionalExpression":
-        return weakestTrust(of(inner.consequent), of(inner.alternate))
+        return weakestTrust(of(unwrapped.consequent), of(unwrapped.alternate))
       case "LogicalExpression":
-        return weakestTrust(of(inner.left), of(inner.right))
+        return weakestTrust(of(unwrapped.left), of(unwrapped.right))
       case "AssignmentExpression":
-        return inner.operator === "=" ? of(inner.right) : "computed"
+        return unwrapped.operator === "=" ? of(unwrapped.right) : "computed"
       case "SequenceExpression":
-        return of(inner.expressions.at(-1) ?? inner)
+        return of(unwrapped.expressions.at(-1) ?? unwrapped)
       case "TSAsExpression":
       case "TSTypeAssertion":
-        return claimed(inner.typeAnnotation, of(inner.expression))
+        return ofAssertion(unwrapped.typeAnnotation, of(unwrapped.expression))
       case "TSSatisfiesExpression":
-        return of(inner.expression)
+        return of(unwrapped.expression)
       case "ArrayExpression":
-        return weakestTrust("computed", ...inner.elements.map((each) => (each ? of(each) : "computed")))
+        return weakestTrust("computed", ...unwrapped.elements.map((each) => (each ? of(each) : "computed")))
       case "SpreadElement":
-        return of(inner.argument)
+        return of(unwrapped.argument)
       case "Literal":
       case "TemplateLiteral":
       case "ObjectExpression":
@@ -76,29 +75,29 @@ export function createTrustAnalysis(cell: ParsedCell, tree: CellTree, sources: T
       case "ClassExpression":
         return "computed"
       default:
-        return "loose"
+        return "untrusted"
     }
   }
 
   function ofName(node: Identifier): Trust {
-    if (sources.mistypedNames.has(node.name)) return "loose"
+    if (sources.mistypedNames.has(node.name)) return "untrusted"
     const declaration = scopes.references.get(node)?.declaration
     if (declaration) return ofDeclaration(declaration)
     const made = sources.cellNames.get(node.name)
     if (made) return made.trust
     const host = sources.host.get(node.name)
-    if (!host) return node.name in globalThis ? "computed" : "loose"
-    // Whether its parameters are known or not, what a function of the host gives back is either said or `any`.
+    if (!host) return node.name in globalThis ? "computed" : "untrusted"
+    // The result of a host function is either declared or `any`, even if its parameters are unknown.
     return host.certain || host.kind !== "variable" ? "declared" : "shape"
   }
 
   function ofDeclaration(declaration: Declaration): Trust {
-    const found = known.get(declaration)
+    const found = results.get(declaration)
     if (found) return found
-    // What refers to itself is not to be relied on.
-    known.set(declaration, "loose")
-    const trust = sources.mistypedNames.has(declaration.name) ? "loose" : ofDeclared(declaration)
-    known.set(declaration, trust)
+    // A declaration that refers to itself is untrusted.
+    results.set(declaration, "untrusted")
+    const trust = sources.mistypedNames.has(declaration.name) ? "untrusted" : ofDeclared(declaration)
+    results.set(declaration, trust)
     return trust
   }
 
@@ -114,28 +113,28 @@ export function createTrustAnalysis(cell: ParsedCell, tree: CellTree, sources: T
       case "using":
       case "await using":
       case "parameter":
-        return weakestTrust(declaration.node ? ofPattern(declaration.node) : "loose", ...writes(declaration))
+        return weakestTrust(declaration.node ? ofPattern(declaration.node) : "untrusted", ...ofAssignments(declaration))
       default:
-        return "loose"
+        return "untrusted"
     }
   }
 
-  function writes({ references }: Declaration): Trust[] {
+  function ofAssignments({ references }: Declaration): Trust[] {
     return references.flatMap(({ write, value }) => (write ? [value ? of(value) : "computed"] : []))
   }
 
-  /** The trust of what arrives at a pattern, or at a name inside one. */
+  /** The trust of the value assigned to a pattern, or to a name inside one. */
   function ofPattern(node: AnyNode): Trust {
     const parent = parentOf(node)
-    if (!parent) return "loose"
+    if (!parent) return "untrusted"
     switch (parent.type) {
       case "VariableDeclarator": {
         const value = parent.init ? of(parent.init) : ofLoop(parent)
-        return "typeAnnotation" in parent.id ? claimed(parent.id.typeAnnotation, value) : value
+        return "typeAnnotation" in parent.id ? ofAssertion(parent.id.typeAnnotation, value) : value
       }
       case "ArrowFunctionExpression":
       case "FunctionExpression":
-        return "typeAnnotation" in node ? claimed(node.typeAnnotation, ofCallback(parent)) : ofCallback(parent)
+        return "typeAnnotation" in node ? ofAssertion(node.typeAnnotation, ofCallback(parent)) : ofCallback(parent)
       case "Property":
       case "ObjectPattern":
       case "ArrayPattern":
@@ -145,7 +144,7 @@ export function createTrustAnalysis(cell: ParsedCell, tree: CellTree, sources: T
       case "RestElement":
         return weakestTrust(ofPattern(parent), "computed")
       default:
-        return "loose"
+        return "untrusted"
     }
   }
 
@@ -153,44 +152,44 @@ export function createTrustAnalysis(cell: ParsedCell, tree: CellTree, sources: T
     const list = parentOf(declarator)
     const loop = list && parentOf(list)
     if (loop?.type === "ForOfStatement") return trustOfMember(of(loop.right))
-    return loop?.type === "ForInStatement" || list?.type !== "VariableDeclaration" ? "loose" : "computed"
+    return loop?.type === "ForInStatement" || list?.type !== "VariableDeclaration" ? "untrusted" : "computed"
   }
 
-  /** A parameter of `tasks.map((task) => …)` is as good as what it is called on. */
+  /** A callback parameter, as in `tasks.map((task) => …)`, has the trust of `tasks`. */
   function ofCallback(callback: AnyNode): Trust {
     const call = parentOf(callback)
-    if (call?.type !== "CallExpression" || call.callee === callback) return "loose"
+    if (call?.type !== "CallExpression" || call.callee === callback) return "untrusted"
     return trustOfMember(of(call.callee))
   }
 
-  /** A claim that only names the host's own types adds nothing to what the host has declared anyway. */
-  function claimed(annotation: AnyNode | null | undefined, value: Trust): Trust {
+  /** An assertion that names only types of the host keeps the trust of a declared value. */
+  function ofAssertion(annotation: AnyNode | null | undefined, value: Trust): Trust {
     if (!annotation) return value
     const text = cell.code.slice(annotation.start, annotation.end).replace(/^:/, "").trim()
     if (text === "const") return value
-    if (value !== "declared" || text.includes("{")) return "loose"
+    if (value !== "declared" || text.includes("{")) return "untrusted"
     const names = text.match(/[A-Za-z_$][\w$]*/g) ?? []
-    return names.every((name) => plainTypes.has(name) || sources.host.has(name)) ? value : "loose"
+    return names.every((name) => plainTypes.has(name) || sources.host.has(name)) ? value : "untrusted"
   }
 }
 
-/** Whether a call of this goes to a method that gives a promise for certain. */
+/** Returns true if the callee is a method that always returns a promise. */
 export function returnsPromise(callee: AnyNode, { scopes }: CellTree, promising: PromiseMethods): boolean {
-  const inner = unwrapNode(callee)
-  const object = inner.type === "MemberExpression" ? unwrapNode(inner.object) : undefined
-  if (inner.type !== "MemberExpression" || object?.type !== "Identifier") return false
-  const key = memberKey(inner)
+  const unwrapped = unwrapNode(callee)
+  const object = unwrapped.type === "MemberExpression" ? unwrapNode(unwrapped.object) : undefined
+  if (unwrapped.type !== "MemberExpression" || object?.type !== "Identifier") return false
+  const key = memberKey(unwrapped)
   if (key === undefined || scopes.references.get(object)?.declaration) return false
   return promising.get(object.name)?.has(key) === true
 }
 
-const trustOrder: readonly Trust[] = ["loose", "shape", "computed", "declared"]
+const trustOrder: readonly Trust[] = ["untrusted", "shape", "computed", "declared"]
 
 const plainTypes = new Set("string number boolean Date Promise Array ReadonlyArray readonly Map Set Record".split(" "))
 
-/** Of something that was only seen from outside, the inside is not known. */
+/** The members of a value with an inferred type are untrusted. */
 function trustOfMember(trust: Trust): Trust {
-  return trust === "shape" ? "loose" : trust
+  return trust === "shape" ? "untrusted" : trust
 }
 
 function isFunctionExpression({ type }: AnyNode): boolean {

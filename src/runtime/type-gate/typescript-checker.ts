@@ -1,23 +1,22 @@
+// Runs the TypeScript 7 compiler on cells. The only file that uses its unstable API.
 import { MissingPeerError } from "../../core/errors.ts"
 import { importOptionalPackage } from "../../core/optional-package.ts"
 import { ambientDeclarations } from "./ambient-declarations.ts"
 
-/** What the gate needs of a TypeScript compiler, and all it knows of one. */
 export interface TypeChecker {
-  /** Finds what is wrong with a cell, which may import from "./host" what is declared there. Throws when the compiler is
-   *  gone. */
+  /** Checks a cell, which may import the names of `host` from "./host". Throws if the compiler process has ended. */
   check(cell: string, host: string): CheckResult
-  /** Ends the compiler. The next check starts another one. */
+  /** Ends the compiler process. The next check starts another one. */
   close(): void
 }
 
 export interface CheckResult {
   diagnostics: Diagnostic[]
-  /** The types found at places in the cell, as text; undefined where there is none. Only until the next check. */
+  /** The types at offsets in the cell, as text; undefined if there is none. Valid until the next check. */
   typesAt(offsets: readonly number[]): (string | undefined)[]
-  /** The type of the expression or pattern of exactly this range, as text. Only until the next check. */
+  /** The type of the expression or pattern with exactly this range, as text. Valid until the next check. */
   typeOf(range: Range): string | undefined
-  /** The types of the parameters of the function that the call of this range goes to. Only until the next check. */
+  /** The parameter types of the function that the call with this range calls. Valid until the next check. */
   parameterTypesOf(call: Range): string[] | undefined
 }
 
@@ -32,17 +31,17 @@ export interface Diagnostic {
   /** Offsets in the cell. */
   start: number
   end: number
-  /** Whether TypeScript suggests that an `await` is missing. */
+  /** True if TypeScript suggests that an `await` is missing. */
   suggestsAwait: boolean
-  /** The codes of the messages that explain it further. */
+  /** The codes of the messages that explain the diagnostic. */
   causes: number[]
 }
 
-/** TypeScript 7, as one warm process that every runtime of this program shares. It neither keeps the program alive nor
+/** Returns the compiler process that all runtimes of this program share. It neither keeps the program alive nor
  *  outlives it. */
 export function sharedTypeChecker(): Promise<TypeChecker> {
   sharedChecker ??= importCompilerApi().then(createChecker)
-  // A package that is missing now may be there the next time.
+  // Forget a failure: the package may be installed later.
   sharedChecker.catch(() => {
     sharedChecker = undefined
   })
@@ -51,9 +50,9 @@ export function sharedTypeChecker(): Promise<TypeChecker> {
 
 let sharedChecker: Promise<TypeChecker> | undefined
 
-// The parts of `typescript/unstable/sync` that are used. The path says "unstable": it is named here and nowhere else.
+// The parts of `typescript/unstable/sync` that are used.
 interface Api {
-  /** Not meant for us. */
+  /** Not part of the API. */
   client?: { channel?: { child?: { kill(signal: string): unknown } } }
   updateSnapshot(change: { openProjects?: string[]; fileChanges?: { changed: string[] } | undefined }): Snapshot
   close(): void
@@ -95,7 +94,7 @@ interface ApiDiagnostic {
 
 type ApiConstructor = new (options: { cwd: string; fs: VirtualFiles }) => Api
 
-/** Answers of null and false keep the compiler from the real file system; undefined lets it read its own library. */
+/** null and false mean that a file does not exist; undefined lets the compiler read the real file, for its library. */
 interface VirtualFiles {
   readFile(path: string): string | null | undefined
   fileExists(path: string): boolean | undefined
@@ -107,7 +106,7 @@ interface VirtualFiles {
 async function importCompilerApi(): Promise<ApiConstructor> {
   try {
     const { API } = await importOptionalPackage("typescript/unstable/sync", "the type gate")
-    // A true boundary: the package is optional, so its own types are not at hand.
+    // The package is optional, so its types are not available.
     if (typeof API === "function") return API as ApiConstructor
     throw new TypeError("typescript/unstable/sync has no API.")
   } catch (cause) {
@@ -123,7 +122,6 @@ async function importCompilerApi(): Promise<ApiConstructor> {
   }
 }
 
-/** Of a TypeScript that has not what the type gate needs. */
 async function installedVersion(): Promise<unknown> {
   try {
     const { version, default: whole } = await importOptionalPackage("typescript", "the type gate")
@@ -191,9 +189,9 @@ function createChecker(Api: ApiConstructor): TypeChecker {
       try {
         snapshot?.dispose()
       } catch {
-        // The process is gone already.
+        // The process has already ended.
       }
-      // Asked politely, it may complain on the program's own stderr.
+      // Kill the process first: a normal close may print errors to the program's stderr.
       api?.client?.channel?.child?.kill("SIGKILL")
       api?.close()
       api = snapshot = undefined
@@ -203,7 +201,7 @@ function createChecker(Api: ApiConstructor): TypeChecker {
   return checker
 }
 
-/** The innermost node of each range. */
+/** Returns the innermost node of each range. */
 function nodesByRange(file: ApiNode | undefined): Map<string, ApiNode> {
   const nodes = new Map<string, ApiNode>()
   const visit = (node: ApiNode) => {
@@ -228,7 +226,7 @@ const hostFile = `${root}/host.d.ts`
 const cellFile = `${root}/cell.ts`
 const noTruncation = 1
 
-// As lenient as TypeScript can be: what is only doubtful is not even found.
+// The most lenient settings, so that doubtful code is not reported.
 const compilerOptions = {
   target: "esnext",
   lib: ["esnext"],

@@ -1,3 +1,4 @@
+// What the cases of the backend suite are made of: checks, and the trial they run in.
 import assert from "node:assert/strict"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
@@ -11,32 +12,32 @@ import type { Backend, StopWorking } from "../../engine/backends/backend.ts"
 import type { BackendSuite } from "../backend.ts"
 import { backendHandle, type JobLogLine, readJobLog } from "./backend-handle.ts"
 
-/** One thing that a backend promises, and how to see whether it holds. */
+/** One promise of a backend, and its check. */
 export interface BackendCheck {
   promise: string
-  /** What of the suite it cannot do without. */
+  /** The suite option that the check requires. */
   needs?: "outage"
-  /** Of how many processes, for a backend with workers of its own. */
+  /** The number of worker processes, for a backend that runs its own. */
   workers?: number
   check(trial: BackendTrial): Promise<void>
 }
 
-/** One queue and all that is started for it; disposed of, all that is over. */
+/** One queue and everything started for it. Disposing of it ends all of it. */
 export interface BackendTrial extends AsyncDisposable {
   backend: Backend
-  /** Starts it here. */
+  /** Starts workers in this process. */
   start(concurrency: number): Promise<StopWorking>
-  /** Starts it in so many processes, of the backend's own or of the suite's. */
+  /** Starts workers in this number of processes, run by the backend or by the suite. */
   startProcesses(count: number, concurrency: number): Promise<void>
   push(...runs: string[]): Promise<void>
-  /** Lets the jobs go on that hold. */
+  /** Lets held jobs continue. */
   release(): void
   lines(): JobLogLine[]
   begun(run?: string): JobLogLine[]
   done(): string[]
-  /** Waits until it holds; fails when it does not come to that. */
+  /** Waits until a condition holds; fails after a time limit. */
   until(holds: () => boolean | Promise<boolean>, what: string): Promise<void>
-  /** Ends a process of the workers at once, as a crash would. */
+  /** Kills a worker process, like a crash. */
   kill(pid: number | undefined): void
   outage(): Promise<() => Promise<void>>
 }

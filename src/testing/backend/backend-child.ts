@@ -1,4 +1,4 @@
-// Another process of a test of backends: starts the backend that the module opens, and works until it is killed.
+// A worker process of the backend suite: opens the backend with the given module, and works until it is killed.
 import type { Backend } from "../../engine/backends/backend.ts"
 import { backendHandle } from "./backend-handle.ts"
 

@@ -1,17 +1,18 @@
+// The job handler of the backend suite.
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import type { Backend, Job, JobHandler } from "../../engine/backends/backend.ts"
 
-/** What a handler of `testBackend` wrote down about a job. */
+/** What the handler logged about a job. */
 export interface JobLogLine extends Job {
   what: "begun" | "done"
-  /** The process that had it. */
+  /** The process that handled the job. */
   pid: number
 }
 
-/** The handler of `testBackend`: writes down in a folder what is done with each job, by whichever process. The name of the
- *  run says what to do. A backend with workers of its own lets them use it. */
+/** Logs in a folder what happens to each job, in whatever process. The name of the run says what to do. A backend that
+ *  runs its own worker processes uses it there. */
 export function backendHandle(backend: Backend, folder: string): JobHandler {
   const write = (what: JobLogLine["what"], job: Job) => {
     const line: JobLogLine = { what, pid: process.pid, run: job.run, revision: job.revision }
@@ -27,7 +28,6 @@ export function backendHandle(backend: Backend, folder: string): JobHandler {
   }
 }
 
-/** All that was written so far. */
 export function readJobLog(folder: string): JobLogLine[] {
   const file = join(folder, "lines")
   if (!existsSync(file)) return []

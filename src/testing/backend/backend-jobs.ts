@@ -1,7 +1,7 @@
+// Cases of the backend suite: jobs handled by healthy workers.
 import assert from "node:assert/strict"
 import type { BackendCheck } from "./backend-case.ts"
 
-/** Jobs in the hands of workers that stay well. */
 export const jobCases = {
   handled: {
     promise: "each job is handled as it was pushed, before the start and after it",

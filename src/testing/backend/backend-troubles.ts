@@ -1,7 +1,7 @@
+// Cases of the backend suite: killed workers, and an unavailable server.
 import assert from "node:assert/strict"
 import type { BackendCheck, BackendTrial } from "./backend-case.ts"
 
-/** Workers that are killed, and a server that goes away. */
 export const troubleCases = {
   killed: {
     promise: "a job whose worker is killed, and the next one too, is handled by others",
@@ -52,7 +52,7 @@ export const troubleCases = {
   },
 } satisfies Record<string, BackendCheck>
 
-/** The processes that have the two held jobs; empty while they are not both begun. */
+/** Returns the processes that handle the two held jobs; empty until both have started. */
 function holders(trial: BackendTrial): Set<number> {
   const [a, b] = ["hold a", "hold b"].map((run) => trial.begun(run).at(-1)?.pid)
   return a === undefined || b === undefined ? new Set() : new Set([a, b])

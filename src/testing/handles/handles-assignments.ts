@@ -1,10 +1,10 @@
+// Cases of the handle suite: assignments to members of host objects. Each one takes effect, or the cell fails.
 import assert from "node:assert/strict"
 import { variable } from "../../runtime/bindings.ts"
 import { defineCase } from "./handles-case.ts"
 
 const isCopy = { python: "data that Python read from a host object is a copy" }
 
-/** Assignments to members of host objects: each one happens, or the cell fails. */
 export const assignmentCases = {
   150: defineCase({
     title: "an assignment to a field is there before the next call",

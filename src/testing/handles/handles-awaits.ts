@@ -1,9 +1,10 @@
+// Cases of the handle suite: a member or call result that was not awaited is never usable as a value. The cell fails
+// and the error says "write `await`".
 import assert from "node:assert/strict"
 import { defineCase, type HandleCase } from "./handles-case.ts"
 
 const readsAtOnce = { python: "Python reads a member when it is named" }
 
-/** A member or call result that was not awaited is never usable as a value: the cell fails and says "write `await`". */
 export const awaitCases = {
   80: refused("arithmetic", [
     "$order.total + 1",

@@ -1,3 +1,4 @@
+// Cases of the handle suite: functions of cells that host functions call, their results and failures.
 import assert from "node:assert/strict"
 import { EventEmitter } from "node:events"
 import { callable, defineCase } from "./handles-case.ts"
@@ -7,7 +8,6 @@ const copiesDerived = { python: "Python gets a copy of every array, Map and Set,
 
 type Callback = (...args: unknown[]) => unknown
 
-/** Functions of cells that host functions call: their results, their failures, and what cannot take them. */
 export const callbackCases = {
   200: defineCase({
     title: "a host function calls back into the cell and uses what it gets",
@@ -129,7 +129,7 @@ export const callbackCases = {
       const [first] = all
       const settled = Promise.allSettled([first?.(1)])
       void first?.(2)
-      // The other process has begun with both calls when it has run another cell.
+      // When the other process has run another cell, it has started both calls.
       await run({ typescript: "1", python: "1" })
       await runtime.close()
       assert.equal((await settled)[0].status, "rejected")

@@ -1,14 +1,15 @@
+// What the cases of the handle suite are made of, and how one case is run.
 import assert from "node:assert/strict"
 import type { Bindings } from "../../runtime/bindings.ts"
 import type { CallGate, CellExecution, CellOptions, Runtime, RuntimeCall } from "../../runtime/runtime.ts"
 import type { Code, Language } from "../runtime/runtime-case.ts"
 
-/** One numbered case: what it injects, the cells it runs, and what must hold afterwards. */
+/** One numbered case: the injected objects, the cells to run, and the expected results. */
 export interface HandleCase {
   readonly title: string
-  /** The languages in which the case has no meaning, each with the reason. */
+  /** The languages in which the case has no meaning, with the reason. */
   readonly notApplicable: { readonly [L in Language]?: string | undefined }
-  /** It ends or fills its runtime, so it gets one that no other case uses. */
+  /** True if the case ends or fills its runtime, so that no other case may share it. */
   readonly ownRuntime: boolean
   run(runtime: Runtime, number: number): Promise<void>
 }
@@ -21,20 +22,20 @@ type Cells = string | readonly string[]
 interface CaseSpec<H extends Host> {
   title: string
   ownRuntime?: boolean
-  /** Makes the objects of the host. Each is injected under a name that no other case uses; `$order` in a cell stands for
-   *  the name of `order`. `$take` (records its arguments) and `$echo` (returns its argument) are always there. */
+  /** Creates the host's objects. Each is injected under a name that no other case uses; `$order` in a cell stands for
+   *  the name of `order`. `$take` (records its arguments) and `$echo` (returns its argument) are always available. */
   host?: () => H
-  /** The bindings, if they are more than the objects themselves. */
+  /** Creates the bindings, if they are more than the objects themselves. */
   inject?: (host: H) => Bindings
-  /** The gate of every cell. It records each call in `calls` first. Default: makes every call. */
+  /** The call gate of every cell; each call is first recorded in `calls`. Default: allows every call. */
   gate?: CallGate
-  /** The value of the last cell; a function gives it for a language. */
+  /** The expected value of the last cell, or a function that returns it for a language. */
   value?: unknown
-  /** The last cell fails with this message. */
+  /** The last cell must fail with this message. */
   error?: RegExp
-  /** Each cell fails with this message. */
+  /** Every cell must fail with this message. */
   errors?: RegExp
-  /** The hints of the last cell, each in order. Default: a cell that works has none, one that fails may have any. */
+  /** The expected hints of the last cell, in order. Default: none for a cell that succeeds, any for one that fails. */
   hints?: readonly RegExp[] | "any"
   holds?: (outcome: CaseOutcome<H>) => unknown
 }
@@ -44,7 +45,7 @@ type InLanguages =
   | { typescript: Cells; python?: never; notApplicable: { python: string } }
   | { typescript?: never; python: Cells; notApplicable: { typescript: string } }
 
-/** What happened. Names of the host read as in the table (`order` for `$order`) in messages, hints and calls. */
+/** What happened. Messages, hints and calls show the names used in the table (`order` for `$order`). */
 export interface CaseOutcome<H extends Host = Host> {
   readonly host: H
   readonly language: Language
@@ -53,17 +54,17 @@ export interface CaseOutcome<H extends Host = Host> {
   readonly last: CellExecution
   readonly message: string
   readonly hints: readonly string[]
-  /** All calls that the gates of the case saw. */
+  /** All calls that the case's call gates received. */
   readonly calls: readonly RuntimeCall[]
   /** The same calls as `light.dim` or `add`, without those of `take` and `echo`. */
   readonly called: readonly string[]
-  /** All arguments that `$take` got, in order. */
+  /** All arguments passed to `$take`, in order. */
   readonly taken: readonly unknown[]
   retrieve(name: string): Promise<unknown>
   run(code: Code, options?: CellOptions): Promise<CellExecution>
-  /** The value of one more cell, which must work. */
+  /** Executes one more cell, which must succeed, and returns its value. */
   value(code: Code, options?: CellOptions): Promise<unknown>
-  /** The name under which an object of the host was injected. */
+  /** Returns the name under which an object of the host was injected. */
   nameOf(key: string): string
 }
 
@@ -185,19 +186,19 @@ function expectLastCell<H extends Host>(spec: CaseSpec<H>, { last, hints, langua
   assert.deepEqual(last.value, value)
 }
 
-/** What must be a function, such as the handle of a function that a cell made. */
+/** Asserts that a value is a function, such as the handle of a function that a cell created. */
 export function callable(value: unknown): (...args: unknown[]) => unknown {
   assert.ok(typeof value === "function", `It should be a function, and is ${typeof value}.`)
   return (...args) => Reflect.apply(value, undefined, args)
 }
 
-/** A member of what must be an object or a function, such as the handle of an object that a cell made. */
+/** Returns a member of an object or function, such as the handle of an object that a cell created. */
 export function memberOf(value: unknown, name: string): unknown {
   assert.ok((typeof value === "object" && value !== null) || typeof value === "function", "It should be an object.")
   return Reflect.get(value, name)
 }
 
-/** Calls a method of the handle of an object that a cell made. */
+/** Calls a method through the handle of an object that a cell created. */
 export function callMember(value: unknown, name: string, ...args: unknown[]): unknown {
   return callable(memberOf(value, name))(...args)
 }

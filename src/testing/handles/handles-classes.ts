@@ -1,7 +1,7 @@
+// Cases of the handle suite: disposing of host objects, classes of the host, and agents.
 import assert from "node:assert/strict"
 import { defineCase, memberOf } from "./handles-case.ts"
 
-/** Disposing of host objects, classes of the host, and agents. */
 export const classCases = {
   340: defineCase({
     title: "a disposable of the host is disposed at the end of its block",

@@ -1,8 +1,8 @@
+// Cases of the handle suite: reading a field returns a copy. Changed copies are reported, and can be written back.
 import assert from "node:assert/strict"
 import { table } from "../../runtime/python/tables/table.ts"
 import { defineCase } from "./handles-case.ts"
 
-/** A field that is read is a copy. A changed copy is named in the result, and writing it back keeps the host's objects. */
 export const copyCases = {
   110: defineCase({
     title: "an element added to a copied array is named in the result with the way to write it back",

@@ -1,3 +1,4 @@
+// Cases of the handle suite: host functions that cells pass around. Each passes the call gate, whoever calls it.
 import assert from "node:assert/strict"
 import { EventEmitter } from "node:events"
 import { fn } from "../../runtime/bindings.ts"
@@ -6,7 +7,6 @@ import { callable, defineCase } from "./handles-case.ts"
 
 type Callback = (...args: unknown[]) => unknown
 
-/** Functions of the host that cells pass around: each stays the one gated function, whoever calls it. */
 export const functionCases = {
   230: defineCase({
     title: "a function binding stored in a field is called by the host through the gate",
@@ -238,7 +238,7 @@ class Button {
   }
 }
 
-/** A binding `wipe` that needs approval, beside other objects. */
+/** Adds a binding `wipe` that needs approval to other objects. */
 function withWipe<H extends Record<string, unknown>>(others: () => H) {
   return {
     host: () => {

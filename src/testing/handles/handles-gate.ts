@@ -1,3 +1,4 @@
+// Cases of the handle suite: every call of a cell passes the call gate of that cell once, with its call options.
 import assert from "node:assert/strict"
 import { fn } from "../../runtime/bindings.ts"
 import type { CallGate } from "../../runtime/runtime.ts"
@@ -5,7 +6,6 @@ import { defineCase } from "./handles-case.ts"
 
 const deny: CallGate = () => Promise.reject(new Error("not approved"))
 
-/** Every call of a cell passes the gate of that cell, once, with what holds for it. */
 export const gateCases = {
   250: defineCase({
     title: "the gate sees functions, methods and constructors, in order and with their arguments",
@@ -156,9 +156,9 @@ export const gateCases = {
       const [first, second]: [unknown[], unknown[]] = [[], []]
       const cell = (n: number) => ({ typescript: `await $act(${n})`, python: `$act(${n})` })
       await Promise.all([
-        run(cell(1), { call: noting(first) }),
-        run(cell(2), { call: noting(second) }),
-        run(cell(3), { call: noting(first) }),
+        run(cell(1), { call: recordingGate(first) }),
+        run(cell(2), { call: recordingGate(second) }),
+        run(cell(3), { call: recordingGate(first) }),
       ])
       assert.deepEqual([first, second], [[1, 3], [2]])
     },
@@ -170,13 +170,13 @@ export const gateCases = {
     python: "1",
     async holds({ run, value }) {
       const [first, second]: [unknown[], unknown[]] = [[], []]
-      await value(leftBehind, { call: noting(first) })
+      await value(callAcrossCells, { call: recordingGate(first) })
       await run(
         {
           typescript: "signal.resolve()\nawait finished.promise\nawait $act(2)",
           python: "signal.set()\nfinished.wait(10)\n$act(2)",
         },
-        { call: noting(second) },
+        { call: recordingGate(second) },
       )
       assert.deepEqual([first, second], [[1], [2]])
     },
@@ -191,7 +191,7 @@ export const gateCases = {
     typescript: "1",
     python: "1",
     async holds({ run, value, host: { made } }) {
-      await value(leftBehind, { call: deny })
+      await value(callAcrossCells, { call: deny })
       await run({
         typescript: "signal.resolve()\nawait finished.promise",
         python: "signal.set()\nfinished.wait(10)\n0",
@@ -237,8 +237,8 @@ export const gateCases = {
   }),
 } as const
 
-// A call that waits until the next cell has begun.
-const leftBehind = {
+// A call that waits until the next cell has started.
+const callAcrossCells = {
   typescript:
     "const signal = Promise.withResolvers()\nconst finished = Promise.withResolvers()\nsignal.promise.then(() => $act(1)).then(finished.resolve, finished.resolve)\n1",
   python:
@@ -247,8 +247,8 @@ const leftBehind = {
 
 const amount = { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
 
-/** A gate that makes every call and notes its first argument. */
-function noting(list: unknown[]): CallGate {
+/** Returns a call gate that allows every call and records its first argument. */
+function recordingGate(list: unknown[]): CallGate {
   return (call, next) => {
     list.push(call.args[0])
     return next()

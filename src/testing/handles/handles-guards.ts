@@ -1,3 +1,4 @@
+// Cases of the handle suite: a guarded method is guarded however a cell obtains it.
 import assert from "node:assert/strict"
 import { type MethodGuard, variable } from "../../runtime/bindings.ts"
 import type { CallGate } from "../../runtime/runtime.ts"
@@ -5,7 +6,6 @@ import { type CaseOutcome, defineCase } from "./handles-case.ts"
 
 const guard = { wipe: { approve: true, maxCalls: 2 } } satisfies MethodGuard<Disk>
 
-/** A guarded method is guarded whatever way a cell comes by it. */
 export const guardCases = {
   270: defineCase({
     ...guarded(),

@@ -1,3 +1,6 @@
+// Cases of the handle suite: functions that the language calls implicitly, to await a value or to convert it to text or
+// JSON. If a cell supplies one, it is refused or arrives in an object that is not data, so that no value makes the host
+// call a function by its form alone.
 import assert from "node:assert/strict"
 import { inspect } from "node:util"
 import type { Language } from "../runtime/runtime-case.ts"
@@ -5,9 +8,6 @@ import { type CaseOutcome, callable, defineCase, type HandleCase, memberOf } fro
 
 const names = ["then", "toJSON", "toString", "valueOf"]
 
-/** The language calls some functions by itself: to await a value, to write it as text or JSON. Those of cells and those
- *  that cells put there are refused, or arrive in an object that is not data: nothing of the host is called because of the
- *  form of some value. */
 export const implicitCases = {
   290: attempts({
     title: "an argument with a function of the host under then, toJSON, toString or valueOf has nothing called",
@@ -132,7 +132,7 @@ class Button {
   poke = () => ++this.pokes
 }
 
-/** Cells that each work or are refused for the name of the key; nothing is called in either case. */
+/** Runs cells that each succeed or are refused because of the key's name. Either way nothing is called. */
 function attempts({ title, ...cells }: { title: string } & Record<Language, readonly string[]>): HandleCase {
   return defineCase({
     ...withPoke(),

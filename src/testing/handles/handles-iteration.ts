@@ -1,8 +1,8 @@
+// Cases of the handle suite: iterating over host objects and over results of calls.
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
 import { defineCase } from "./handles-case.ts"
 
-/** Iterating over host objects, and over results of calls. */
 export const iterationCases = {
   330: defineCase({
     title: "a host object that can be iterated gives its items in order",

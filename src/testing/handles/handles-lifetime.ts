@@ -1,8 +1,8 @@
+// Cases of the handle suite: how long handles live, and limits for what one side may request.
 import assert from "node:assert/strict"
 import { callable, callMember, defineCase, memberOf } from "./handles-case.ts"
 import { collector } from "./handles-peers.ts"
 
-/** How long handles live, and how much one side may ask of the other. */
 export const lifetimeCases = {
   310: defineCase({
     title: "the same host object is the same handle wherever it comes from",

@@ -1,5 +1,4 @@
-// Objects of the host whose members the cases of `handles-members.ts` use.
-
+// Host objects for the cases in `handles-members.ts`.
 export class Order {
   name = "first"
   items = ["a", "b"]

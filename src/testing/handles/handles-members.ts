@@ -1,8 +1,8 @@
+// Cases of the handle suite: members of host objects. Every name works at every depth, but only inside the object.
 import assert from "node:assert/strict"
 import { defineCase } from "./handles-case.ts"
 import { Meter, Money, Odd, Order, Person, Robot, ToolCall, Vault } from "./handles-member-objects.ts"
 
-/** Members of host objects: every name works, at every depth, and nothing beyond the object is reached. */
 export const memberCases = {
   50: defineCase({
     title: "a field named name is the field, at any depth",

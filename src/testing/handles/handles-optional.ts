@@ -1,3 +1,4 @@
+// Cases of the handle suite: optional chains over members of host objects, and defaults for members not awaited.
 import assert from "node:assert/strict"
 import { defineCase, type HandleCase } from "./handles-case.ts"
 
@@ -5,7 +6,6 @@ const readsAtOnce = { python: "Python reads a member when it is named, and has n
 
 const none = undefined
 
-/** Optional chains over members of host objects, and default values for members that were not awaited. */
 export const optionalCases = {
   107: defineCase({
     title: "an optional chain over a member that is null or undefined is undefined",

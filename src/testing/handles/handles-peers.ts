@@ -1,3 +1,4 @@
+// Cases of the handle suite: functions and instances that cells created, used by the host.
 import assert from "node:assert/strict"
 import { callable, callMember, defineCase, memberOf } from "./handles-case.ts"
 
@@ -19,7 +20,6 @@ model = Model()
 1`,
 }
 
-/** Functions and instances that cells made, used by the host. */
 export const peerCases = {
   180: defineCase({
     title: "a function of a cell is retrieved and called from the host",
@@ -220,7 +220,6 @@ export const peerCases = {
   }),
 } as const
 
-/** The garbage collector of this process. */
 export async function collector(): Promise<() => void> {
   const { setFlagsFromString } = await import("node:v8")
   const { runInNewContext } = await import("node:vm")

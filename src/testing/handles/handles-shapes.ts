@@ -1,3 +1,4 @@
+// Cases of the handle suite: shared references, depth, values that cannot be sent, errors, and Python-only types.
 import assert from "node:assert/strict"
 import { table } from "../../runtime/python/tables/table.ts"
 import { defineCase } from "./handles-case.ts"
@@ -5,7 +6,6 @@ import { defineCase } from "./handles-case.ts"
 const tree = { python: "Python sends data as a tree" }
 const onlyPython = (what: string) => ({ typescript: `TypeScript has no ${what}` })
 
-/** Shared references, depth, what cannot cross, errors, and the types that only Python has. */
 export const shapeCases = {
   25: defineCase({
     title: "one object in two places of a value is one object in the cell",

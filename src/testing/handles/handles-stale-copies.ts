@@ -1,7 +1,7 @@
+// Cases of the handle suite: copies written back after the host changed the field they were read from.
 import assert from "node:assert/strict"
 import { defineCase } from "./handles-case.ts"
 
-/** Copies that are written back after the host changed the field they were read from. */
 export const staleCopyCases = {
   148: defineCase({
     title: "a copy of an earlier cell that overwrites changes of the host is named in the result",

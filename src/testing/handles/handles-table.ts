@@ -1,3 +1,4 @@
+// The table of all handle cases.
 import { assignmentCases } from "./handles-assignments.ts"
 import { awaitCases } from "./handles-awaits.ts"
 import { callbackCases } from "./handles-callbacks.ts"
@@ -18,7 +19,7 @@ import { staleCopyCases } from "./handles-stale-copies.ts"
 import { valueCases } from "./handles-values.ts"
 import { writeBackCases } from "./handles-write-back.ts"
 
-/** All cases by group. A number is given once and stays with its case. */
+/** All cases by group. A case keeps its number forever. */
 export const handleGroups: { readonly [group: string]: HandleCases } = {
   values: valueCases,
   "shapes of values": shapeCases,

@@ -1,3 +1,4 @@
+// Cases of the handle suite: data that is sent to cells and back is equal on both sides.
 import assert from "node:assert/strict"
 import type { Language } from "../runtime/runtime-case.ts"
 import { type CaseOutcome, defineCase, type HandleCase, memberOf } from "./handles-case.ts"
@@ -5,7 +6,6 @@ import { type CaseOutcome, defineCase, type HandleCase, memberOf } from "./handl
 const oneInteger = { python: "Python has one type of integers" }
 const noForm = (what: string) => ({ python: `Python has no ${what}` })
 
-/** Data that goes to cells and back: it is equal on both sides. */
 export const valueCases = {
   1: exact({
     title: "undefined and null arrive, alone and inside objects and arrays",
@@ -181,7 +181,7 @@ export const valueCases = {
 interface Exact {
   title: string
   value: () => unknown
-  /** What comes back, where the language does not know the difference. */
+  /** Returns the expected value for a language that does not distinguish some types. */
   back?: (language: Language, value: unknown) => unknown
   also?: (language: Language, found: unknown) => void
 }
@@ -190,7 +190,7 @@ type InLanguages =
   | { typescript: string; python: string; notApplicable?: never }
   | { typescript: string; python?: never; notApplicable: { python: string } }
 
-/** A value that a cell sees as what it is, and that comes back equal by `retrieve`, as an argument and as a result. */
+/** Checks that a cell sees the value unchanged, and that it returns by `retrieve`, as argument and as result. */
 function exact({ title, value, back = (_, found) => found, also, ...languages }: Exact & InLanguages): HandleCase {
   const checks = {
     title,

@@ -1,7 +1,7 @@
+// Cases of the handle suite: writing a copy back to its field fills the host's own containers and leaves no hint.
 import assert from "node:assert/strict"
 import { defineCase } from "./handles-case.ts"
 
-/** Writing a copy back to the field it was read from: the host's own containers are filled, and no hint is left. */
 export const writeBackCases = {
   130: defineCase({
     title: "a written-back array fills the host's array, which stays the same object",

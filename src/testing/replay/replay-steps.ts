@@ -1,23 +1,23 @@
+// Turns events into comparable steps, and finds the first difference between two runs.
 import type { AgentEvent } from "../../core/event.ts"
 import { type AssistantMessage, fenced, type Message, messageText } from "../../core/message.ts"
 import { textDiff } from "../../core/text/text-diff.ts"
 import { createOwnEventFilter } from "../../core/trajectory.ts"
 
-/** What one step of a run came to, as text that can be compared: without ids, times and costs. */
+/** One step of a run as comparable text: without ids, times and costs. */
 export interface Step {
   what: string
   text: string
 }
 
-/** Where a replay first went another way. */
 export interface Divergence {
   /** The run, counted from 0, and the step in it. */
   run: number
   step: number
-  /** What was recorded, and what happened; empty where there is nothing. */
+  /** The recorded and the actual text; empty if there is none. */
   expected: string
   actual: string
-  /** Says it all, with a diff. */
+  /** A full description with a diff. */
   message: string
 }
 
@@ -26,7 +26,7 @@ export interface StepOptions {
   mask(text: string): string
 }
 
-/** The steps that events tell: prompts, answers of the model, results, and how the run ended. */
+/** Returns the steps of a run: prompts, answers of the model, results, and the end of the run. */
 export function stepsOf(events: readonly AgentEvent[], { strict, mask }: StepOptions): Step[] {
   const isOwn = createOwnEventFilter()
   return events.flatMap((event) => {
@@ -35,8 +35,8 @@ export function stepsOf(events: readonly AgentEvent[], { strict, mask }: StepOpt
   })
 }
 
-/** The events without those of sub-agents, where the ends of tool calls are in the order of the calls: calls that run together
- *  may end in another order. */
+/** Returns the events of the run itself, without sub-agents, with tool ends in the order of the calls, because parallel
+ *  calls may end in any order. */
 export function inCallOrder(events: readonly AgentEvent[]): AgentEvent[] {
   const own = events.filter(createOwnEventFilter())
   const position = new Map<string, number>()

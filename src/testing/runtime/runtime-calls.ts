@@ -1,16 +1,16 @@
+// Cases of the runtime suite: calls of host functions, each of which passes the call gate of its cell exactly once.
 import assert from "node:assert/strict"
 import { currentCall } from "../../runtime/bindings/gated-call.ts"
 import { fn, variable } from "../../runtime/bindings.ts"
 import type { CallGate, RuntimeCall } from "../../runtime/runtime.ts"
 import { type Code, type RuntimeCheck, sameInBoth } from "./runtime-case.ts"
 
-/** Calls of the host's functions: each passes the gate of the cell that makes it, exactly once. */
 export const callCases = {
   "gate-sequence": {
     promise: "the gate sees every call, in order, with its arguments",
     async check(trial) {
       await trial.runtime.inject({ add, wipe: fn(() => "wiped", { approve: true }) })
-      const { gate, calls } = watching()
+      const { gate, calls } = recordingGate()
       const code = {
         typescript: "const one = await add(1, 2)\nconst two = await add(one, 3)\nawait wipe()\ntwo",
         python: "one = add(1, 2)\ntwo = add(one, 3)\nwipe()\ntwo",
@@ -38,7 +38,7 @@ export const callCases = {
       const gate: CallGate = async ({ args: [a = 0] }, next) => {
         if (++waiting === 3) all.resolve()
         await all.promise
-        // The first to come is the last to be answered.
+        // Answers the calls in reverse order.
         for (let turn = 3 - Number(a); turn > 0; turn--) await new Promise(setImmediate)
         return next()
       }
@@ -56,7 +56,7 @@ export const callCases = {
     promise: "a call from a function of an older cell passes the gate of the cell that runs",
     async check(trial) {
       await trial.runtime.inject({ add })
-      const [first, second] = [watching(), watching()]
+      const [first, second] = [recordingGate(), recordingGate()]
       const define = {
         typescript: "const twice = (x) => add(x, x)\nconst alias = add\nawait twice(1)",
         python: "def twice(x): return add(x, x)\nalias = add\ntwice(1)",
@@ -86,7 +86,7 @@ export const callCases = {
     promise: "the gate sees calls of methods of objects that live with the host",
     async check(trial) {
       await trial.runtime.inject({ counter: new Counter() })
-      const { gate, calls } = watching()
+      const { gate, calls } = recordingGate()
       const code = { typescript: "await counter.up(2)\nawait counter.up(3)", python: "counter.up(2)\ncounter.up(3)" }
       assert.equal(await trial.value(code, { call: gate }), 5)
       assert.deepEqual(
@@ -105,7 +105,7 @@ export const callCases = {
       const counter = new Counter()
       const guard = { up: { approve: true, maxCalls: 2, timeoutMs: 1000 } }
       await trial.runtime.inject({ counter: variable(counter, { guard }) })
-      const { gate, calls } = watching()
+      const { gate, calls } = recordingGate()
       assert.equal(await trial.value({ typescript: "await counter.up(2)", python: "counter.up(2)" }, { call: gate }), 2)
       const [{ binding, method, approve, maxCalls, timeoutMs } = {}] = calls
       assert.deepEqual([binding, method, approve, maxCalls, timeoutMs], ["counter", "up", true, 2, 1000])
@@ -267,8 +267,8 @@ class Counter {
   }
 }
 
-/** A gate that lets everything through and remembers it. */
-function watching(): { gate: CallGate; calls: RuntimeCall[] } {
+/** Returns a call gate that allows and records every call. */
+function recordingGate(): { gate: CallGate; calls: RuntimeCall[] } {
   const calls: RuntimeCall[] = []
   return {
     calls,

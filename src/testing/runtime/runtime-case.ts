@@ -1,29 +1,28 @@
+// What the cases of the runtime suite are made of: checks, and the trial they run in.
 import assert from "node:assert/strict"
 import type { CellExecuted, CellExecution, CellNotExecuted, CellOptions, Runtime } from "../../runtime/runtime.ts"
 
 export type Language = Runtime["language"]
 
-/** One thing that a runtime promises, and how to see whether it holds. */
+/** One promise of a runtime, and its check. */
 export interface RuntimeCheck {
   promise: string
   check(trial: RuntimeTrial): Promise<void>
 }
 
-/** The same cell in each language. */
 export type Code = Record<Language, string>
 
-/** A new runtime, and cells written for its language. */
 export interface RuntimeTrial extends AsyncDisposable {
   readonly runtime: Runtime
   readonly language: Language
-  /** Another new runtime; it is closed with this one. */
+  /** Creates another runtime, which is closed with this one. */
   another(): Promise<Runtime>
   execute(code: Code, options?: CellOptions): Promise<CellExecution>
-  /** The execution of a cell that must work. */
+  /** Executes a cell that must succeed. */
   ran(code: Code, options?: CellOptions): Promise<CellExecuted>
-  /** The value of a cell that must work. */
+  /** Executes a cell that must succeed, and returns its value. */
   value(code: Code, options?: CellOptions): Promise<unknown>
-  /** The execution of a cell that must fail. */
+  /** Executes a cell that must fail. */
   failed(code: Code, options?: CellOptions): Promise<CellNotExecuted>
   /** Fails unless an expression is true in the runtime. */
   holds(expression: Code): Promise<void>
@@ -66,7 +65,7 @@ export async function createRuntimeTrial(
   return trial
 }
 
-/** A cell that reads the same in both languages. */
+/** Returns a cell with the same text in both languages. */
 export function sameInBoth(code: string): Code {
   return { typescript: code, python: code }
 }

@@ -1,8 +1,8 @@
+// Cases of the runtime suite: what a cell does. Names stay, values and output are returned, errors have positions.
 import assert from "node:assert/strict"
 import type { CellOutput } from "../../runtime/runtime.ts"
 import { type RuntimeCheck, sameInBoth } from "./runtime-case.ts"
 
-/** What a cell is: names that stay, a value, output, errors that tell where. */
 export const cellCases = {
   persistence: {
     promise: "names live on from cell to cell, and functions see their later values",

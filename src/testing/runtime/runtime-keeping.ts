@@ -1,9 +1,9 @@
+// Cases of the runtime suite: transactions and snapshots. A runtime without one of them reports that, and passes.
 import assert from "node:assert/strict"
 import { AgentError, UnsupportedError } from "../../core/errors.ts"
 import type { CellExecution } from "../../runtime/runtime.ts"
 import { type Code, type RuntimeCheck, type RuntimeTrial, sameInBoth } from "./runtime-case.ts"
 
-/** What may be undone and what may be kept. A runtime that cannot do one of these says so, and passes. */
 export const keepingCases = {
   rollback: {
     promise: "a transaction that fails leaves the namespace as it was, or is refused as unsupported",
@@ -97,7 +97,7 @@ export const keepingCases = {
 
 type Transaction = NonNullable<Parameters<RuntimeTrial["execute"]>[1]>["transaction"]
 
-/** The execution of a transaction; undefined from a runtime that has none. */
+/** Executes a cell as a transaction; undefined if the runtime has none. */
 async function transaction(
   trial: RuntimeTrial,
   code: Code,

@@ -1,3 +1,4 @@
+// Cases of the runtime suite: how the host injects, updates, retrieves and lists names.
 import assert from "node:assert/strict"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -7,7 +8,6 @@ import { fn, variable } from "../../runtime/bindings.ts"
 import type { StandardSchema } from "../../runtime/runtime.ts"
 import { type RuntimeCheck, sameInBoth } from "./runtime-case.ts"
 
-/** The host's side of the namespace: putting in, giving new values, reading back, telling what there is. */
 export const nameCases = {
   "inject-all-or-none": {
     promise: "when one of several names cannot be injected, none is",

@@ -1,9 +1,9 @@
+// Cases of the runtime suite: the order of cells, stopping them, and closing the runtime.
 import assert from "node:assert/strict"
 import { AgentError } from "../../core/errors.ts"
 import type { PauseSignal } from "../../runtime/runtime.ts"
 import { type Code, type RuntimeCheck, sameInBoth } from "./runtime-case.ts"
 
-/** How cells take turns, are stopped, and how a runtime ends. */
 export const stopCases = {
   turns: {
     promise: "cells run one at a time, in the order they came",
@@ -106,7 +106,7 @@ note("end")`,
       const heard = Promise.withResolvers<unknown>()
       const open = Promise.withResolvers<void>()
       await trial.runtime.inject({ wipe: () => ++made })
-      // The first cell of a process takes longer than those after it.
+      // The first cell of a process takes longer.
       await trial.value(sameInBoth("'ready'"))
       const { error } = await trial.failed(
         { typescript: "await wipe()", python: "wipe()" },

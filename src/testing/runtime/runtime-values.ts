@@ -1,7 +1,7 @@
+// Cases of the runtime suite: kinds of values. Cells see each as what it is, and it comes back unchanged.
 import assert from "node:assert/strict"
 import type { Code, RuntimeCheck, RuntimeTrial } from "./runtime-case.ts"
 
-/** Every kind of thing that can be put in: cells see it as what it is, and it comes back as what it was. */
 export const valueCases = {
   "inject-primitives": {
     promise: "text, numbers, booleans and null",
@@ -47,7 +47,7 @@ export const valueCases = {
       }
       await trial.runtime.inject({ counts, seen })
       await trial.holds(code)
-      // Python knows no difference between a map with text keys and an object.
+      // Python does not distinguish a map with text keys from an object.
       const back = trial.language === "python" ? Object.fromEntries(counts) : counts
       assert.deepEqual(await trial.runtime.retrieve("counts"), back)
       assert.deepEqual(await trial.runtime.retrieve("seen"), seen)

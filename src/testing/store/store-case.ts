@@ -1,3 +1,4 @@
+// What the cases of the store suite are made of: checks, and the trial they run in.
 import assert from "node:assert/strict"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
@@ -9,26 +10,26 @@ import type { Store } from "../../stores/store.ts"
 import type { StoreSuite } from "../store.ts"
 import type { StoreJob } from "./store-child.ts"
 
-/** One thing that a store promises, and how to see whether it holds. */
+/** One promise of a store, and its check. */
 export interface StoreCheck {
   promise: string
-  /** What of the suite it cannot do without. */
+  /** The suite option that the check requires. */
   needs?: "module" | "outage" | "fill" | "damage"
   check(trial: StoreTrial): Promise<void>
 }
 
-/** One place, and all that is opened and started there; disposed of, all that is over. */
+/** One place and everything opened and started there. Disposing of it ends all of it. */
 export interface StoreTrial extends AsyncDisposable {
   open(): Promise<Store>
-  /** Lets another process do something with the store at this place. */
+  /** Lets another process work on the store at this place. */
   start(job: StoreJob): StoreWorker
   trouble(kind: "outage" | "fill" | "damage"): Promise<() => Promise<void>>
 }
 
 export interface StoreWorker {
-  /** What it says next; undefined when it has ended. */
+  /** Returns the next message of the process; undefined when it has ended. */
   nextMessage(): Promise<Json | undefined>
-  /** Once it ended by itself: fails if that was not well. */
+  /** Waits until the process ends by itself; fails if it failed. */
   ended(): Promise<void>
   kill(): Promise<void>
 }
@@ -82,7 +83,7 @@ export async function valueAt(store: Store, key: string): Promise<unknown> {
   return (await store.get(key))?.value
 }
 
-/** Fails unless it rejects with an error of this code. */
+/** Fails unless the work rejects with this error code. */
 export async function refused(code: string, work: Promise<unknown>): Promise<AgentError> {
   const error = await work.then(
     () => assert.fail(`It was done, not refused with "${code}".`),

@@ -1,18 +1,18 @@
-// Another process of a test of stores: opens the store at a place by the module it is given, and does one job.
+// A worker process of the store suite: opens the store at a place with the given module, and does one job.
 import { ConflictError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import type { Store } from "../../stores/store.ts"
 
 export type StoreJob =
-  /** Counts `counter` up so many times, each time over the value that was read. */
+  /** Increments `counter` this many times, each time based on the value it read. */
   | { type: "count"; times: number }
   /** Appends [name, 0], [name, 1] … to a log. */
   | { type: "append"; log: string; name: string; times: number }
-  /** Commits n = 1, 2 … to `a`, `b`, `blob` and the log `all` until it is killed, and says each n that was committed. */
+  /** Commits n = 1, 2 … to `a`, `b`, `blob` and the log `all` until it is killed, and reports each committed n. */
   | { type: "endless"; blobBytes: number }
-  /** Puts JSON and bytes at `k` by turns until it is killed; says when it has begun. */
+  /** Alternates JSON and bytes at `k` until it is killed; reports when it has started. */
   | { type: "flip" }
-  /** Says what comes in a log. */
+  /** Reports the items of a log. */
   | { type: "watch"; log: string; from: number }
 
 const [module = "", place = "", job = ""] = process.argv.slice(2)

@@ -1,8 +1,8 @@
+// Cases of the store suite: commits are atomic, guarded and ordered.
 import assert from "node:assert/strict"
 import { ConflictError } from "../../core/errors.ts"
 import { itemsOf, keysOf, refused, type StoreCheck, valueAt } from "./store-case.ts"
 
-/** Commits: all or nothing, guarded, in order. */
 export const commitCases = {
   revisions: {
     promise: "every commit has a greater revision than those before, whatever it does",

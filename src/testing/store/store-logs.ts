@@ -1,7 +1,7 @@
+// Cases of the store suite: logs.
 import assert from "node:assert/strict"
 import { itemsOf, keysOf, type StoreCheck } from "./store-case.ts"
 
-/** Logs. */
 export const logCases = {
   log: {
     promise: "a log has what was appended, in order, from any position on",

@@ -1,8 +1,8 @@
+// Cases of the store suite: several processes on one store, and processes that are killed.
 import assert from "node:assert/strict"
 import type { Store } from "../../stores/store.ts"
 import { itemsOf, keysOf, type StoreCheck, valueAt } from "./store-case.ts"
 
-/** Several processes on one store, and their sudden end. */
 export const processCases = {
   race: {
     promise: "processes that count the same counter up lose no step",
@@ -75,10 +75,10 @@ export const processCases = {
       for (const [round, blobBytes] of [10, 200_000, 2_000_000, 10, 200_000, 2_000_000, 50_000, 70_000].entries()) {
         const worker = trial.start({ type: "endless", blobBytes })
         const told = Number(await worker.nextMessage())
-        // Somewhere within the commits that follow.
+        // Kills the process at some point in the following commits.
         await new Promise((resolve) => setTimeout(resolve, round * 3))
         await worker.kill()
-        // A fresh opening and one that was there before find the same.
+        // A newly opened store and one opened earlier find the same.
         const fresh = await trial.open()
         for (const opened of round % 2 ? [fresh, store] : [store, fresh]) await checkWhole(opened, told, blobBytes)
         await fresh.close()

@@ -1,10 +1,10 @@
+// Cases of the store suite: storage that is unavailable, full or damaged.
 import assert from "node:assert/strict"
 import { AgentError } from "../../core/errors.ts"
 import type { Store } from "../../stores/store.ts"
 import { itemsOf, keysOf, refused, type StoreCheck, valueAt } from "./store-case.ts"
 import { watch } from "./store-watch.ts"
 
-/** What the medium does to a store: it goes away, is full, is damaged. */
 export const troubleCases = {
   outage: {
     promise: "while the server is away commands wait or fail as retryable, and nothing is done twice or by halves",

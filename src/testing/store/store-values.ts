@@ -1,8 +1,8 @@
+// Cases of the store suite: values, their keys, opening and closing.
 import assert from "node:assert/strict"
 import type { Json } from "../../core/json.ts"
 import { keysOf, refused, type StoreCheck, valueAt } from "./store-case.ts"
 
-/** Values, their keys, and opening and closing. */
 export const valueCases = {
   values: {
     promise: "a value comes back as it was put, with the revision it was put at",
@@ -22,7 +22,7 @@ export const valueCases = {
     async check(trial) {
       const store = await trial.open()
       const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
-      // A view of a larger buffer, as they come from files and sockets.
+      // A view of a larger buffer, like those that files and sockets produce.
       await store.commit([{ type: "put", key: "k", value: Buffer.from([9, ...bytes, 9]).subarray(1, 257) }])
       assert.deepEqual(await valueAt(store, "k"), bytes)
       await store.commit([{ type: "put", key: "k", value: "text" }])

@@ -1,9 +1,9 @@
+// Cases of the store suite: watching logs.
 import assert from "node:assert/strict"
 import type { Json } from "../../core/json.ts"
 import type { Store } from "../../stores/store.ts"
 import type { StoreCheck, StoreTrial } from "./store-case.ts"
 
-/** Watching logs. */
 export const watchCases = {
   watch: {
     promise: "a watcher gets what is there from its position on, then what comes, each once and in order",
@@ -121,7 +121,7 @@ export const watchCases = {
   },
 } satisfies Record<string, StoreCheck>
 
-/** Somebody who watches. `take` waits for so many items; `rest` for those that come before the end. */
+/** Watches a log. `take` waits for a number of items; `rest` returns the items before the end. */
 export function watch(store: Store, log: string, from: number, signal?: AbortSignal) {
   assert.ok(store.watch, "It has no watch: skip the cases that need it, by name.")
   const controller = new AbortController()

@@ -1,8 +1,9 @@
+// What the cases of the workspace suite are made of: checks, and helpers.
 import assert from "node:assert/strict"
 import { AgentError, ConflictError } from "../../core/errors.ts"
 import type { FileInfo, ListOptions, ReadOptions, Workspace } from "../../workspaces/workspace.ts"
 
-/** One thing that a workspace promises, and how to see whether it holds. */
+/** One promise of a workspace, and its check. */
 export interface WorkspaceCheck {
   promise: string
   check(workspace: Workspace): Promise<void>
@@ -26,7 +27,7 @@ export async function pathsIn(workspace: Workspace, folder?: string, options?: L
   return (await listed(workspace, folder, options)).map(({ path }) => path)
 }
 
-/** Fails unless it rejects with an error of this code. */
+/** Fails unless the work rejects with this error code. */
 export async function refused(code: string, work: Promise<unknown>): Promise<void> {
   await assert.rejects(work, (error) => {
     assert.ok(error instanceof AgentError, String(error))
@@ -39,7 +40,7 @@ export async function conflicts(work: Promise<unknown>): Promise<void> {
   await assert.rejects(work, (error) => error instanceof ConflictError)
 }
 
-/** Bytes that are the same each time, and in no place alike. */
+/** Returns pseudo-random bytes that are the same each time. */
 export function bytesOf(length: number, seed = 1): Uint8Array {
   const bytes = new Uint8Array(length)
   let state = seed
@@ -50,7 +51,7 @@ export function bytesOf(length: number, seed = 1): Uint8Array {
   return bytes
 }
 
-/** In chunks of one size; the buffer is used again for each, as real sources do. */
+/** Yields bytes in chunks of one size. Reuses the buffer for each chunk, as real sources do. */
 export async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.alloc(size)
   for (let from = 0; from < bytes.length; from += size) {

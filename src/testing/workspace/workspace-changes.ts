@@ -1,3 +1,4 @@
+// Cases of the workspace suite: appending, conditional writes, concurrent writes, and aborting.
 import assert from "node:assert/strict"
 import { ConflictError, isAbortError } from "../../core/errors.ts"
 import {
@@ -11,7 +12,6 @@ import {
   type WorkspaceCheck,
 } from "./workspace-case.ts"
 
-/** Appending, writing on a condition, writing together, and stopping. */
 export const changeCases = {
   append: {
     promise: "an append adds to what is there, and makes what is not",

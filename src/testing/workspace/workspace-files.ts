@@ -1,7 +1,7 @@
+// Cases of the workspace suite: reading and writing bytes, in full and in part.
 import assert from "node:assert/strict"
 import { bytesOf, inChunks, listed, pathsIn, refused, streamed, textAt, type WorkspaceCheck } from "./workspace-case.ts"
 
-/** Reading and writing bytes, whole and in part. */
 export const fileCases = {
   bytes: {
     promise: "what is read is what was written, byte for byte",

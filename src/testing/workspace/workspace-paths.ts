@@ -1,7 +1,7 @@
+// Cases of the workspace suite: valid paths, what they name, and the order and patterns of listings.
 import assert from "node:assert/strict"
 import { pathsIn, refused, streamed, textAt, type WorkspaceCheck } from "./workspace-case.ts"
 
-/** What a path may be, what it names, and in which order and by which patterns files are listed. */
 export const pathCases = {
   spelling: {
     promise: "one path has one spelling",

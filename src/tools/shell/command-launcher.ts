@@ -2,12 +2,14 @@
 import { existsSync } from "node:fs"
 import { mkdir, realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
+import { sandboxProblem } from "../../core/child/bubblewrap.ts"
 import { spawn } from "../../core/child/child-process.ts"
+import { markerVariable } from "../../core/child/end-processes.ts"
+import { systemSandboxCommand } from "../../core/child/system-sandbox.ts"
+import { systemPath } from "../../core/child/watchdog.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../../core/errors.ts"
-import { sandboxProblem } from "../../runtime/process/bubblewrap.ts"
-import { sandboxCommand } from "../../runtime/python/kernel/sandbox-command.ts"
 import { cleanFolder, invalidPathError } from "../../workspaces/workspace-path.ts"
-import { type CommandStreams, type ConnectedChild, systemPath } from "./command-streams.ts"
+import type { CommandStreams, ConnectedChild } from "./command-streams.ts"
 
 export interface CommandLaunchOptions {
   /** The program that runs commands. Default: bash if installed, otherwise sh. */
@@ -70,15 +72,15 @@ export function createCommandLauncher({
       // In the sandbox the working directory is entered from inside, because its path could be replaced by a link
       // in the meantime.
       const enterFolder = ["-c", 'cd -- "./$1" && exec "$0" -c "$2"', shell, cwd, command]
-      const places = ["/etc/passwd", "/etc/group", "/etc/hosts", "/etc/ca-certificates", shell]
-      const sandboxOptions = { network, read, cwd: root, folder: box, places }
-      const args = isSandboxed
-        ? sandboxCommand({ command: shell, args: enterFolder }, sandboxOptions).args
-        : ["-c", command]
+      const programPaths = ["/etc/passwd", "/etc/group", "/etc/hosts", "/etc/ca-certificates", shell]
+      const sandboxOptions = { network, read, cwd: root, folder: box, programPaths }
+      const [program = shell, ...args] = isSandboxed
+        ? systemSandboxCommand([shell, ...enterFolder], sandboxOptions)
+        : [shell, "-c", command]
       const home = isSandboxed ? { HOME: "/tmp", TMPDIR: "/tmp" } : {}
       const variables = { ...allowedEnvironment(), ...home, ...env, ...markerVariable(marker) }
       return streams.connect((stdin, stdout) =>
-        spawn(isSandboxed ? findBubblewrap() : shell, args, {
+        spawn(program, args, {
           cwd: isSandboxed ? root : join(root, cwd),
           env: variables,
           // A separate process group and session, so that everything it starts can be ended with it.
@@ -110,16 +112,7 @@ function allowedEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => allowedNames.test(name)))
 }
 
-function markerVariable(marker: string): Record<string, string> {
-  const [name = "", value = ""] = marker.split("=")
-  return { [name]: value }
-}
-
 function findShell(): string {
   const folders = systemPath.split(":")
   return folders.map((folder) => `${folder}/bash`).find((path) => existsSync(path)) ?? "/bin/sh"
-}
-
-function findBubblewrap(): string {
-  return ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].find((path) => existsSync(path)) ?? "bwrap"
 }

@@ -4,6 +4,7 @@ import { closeSync, constants, openSync } from "node:fs"
 import { rm, writeFile } from "node:fs/promises"
 import { Socket } from "node:net"
 import { runProgram } from "../../core/child/child-process.ts"
+import { systemPath } from "../../core/child/watchdog.ts"
 import { AgentError, errorData } from "../../core/errors.ts"
 
 /** Both outputs share one pipe, so that their order is preserved. It is a named pipe because Node's pipes are
@@ -19,10 +20,6 @@ export interface ConnectedChild {
   child: ChildProcess
   output: Socket
 }
-
-/** Where the system programs that Karst uses are. Not the host's PATH, which may contain folders that the model can
- *  write. */
-export const systemPath = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 
 /** Creates the streams at a path of their own. Without `text`, the input is empty. */
 export async function createCommandStreams(path: string, text: string | undefined): Promise<CommandStreams> {

@@ -5,8 +5,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { createProcessEnder } from "../../core/child/end-processes.ts"
+import { startWatchdog, type Watchdog } from "../../core/child/watchdog.ts"
 import { AgentError } from "../../core/errors.ts"
-import { removeFolder } from "../../runtime/python/kernel/kernel-folder.ts"
+import { removeFolder } from "../../core/remove-folder.ts"
 import type { Workspace } from "../../workspaces/workspace.ts"
 import {
   type CommandLauncher,
@@ -17,7 +18,6 @@ import {
 import { createCommandOutput } from "./command-output.ts"
 import { createCommandStreams, notStartedError } from "./command-streams.ts"
 import { type Command, followCommand } from "./running-command.ts"
-import { startWatchdog, type Watchdog } from "./watchdog.ts"
 
 /** The commands of one run or conversation. The creator must close it. */
 export interface Commands extends AsyncDisposable, Omit<CommandLauncher, "launch"> {

@@ -1,8 +1,8 @@
 // Follows a shell command from its start to its end.
 import { once } from "node:events"
 import type { Socket } from "node:net"
-import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
 import { isGroupAlive, type ProcessGroup } from "../../core/child/end-processes.ts"
+import { waitUntilQuiet } from "../../core/child/wait-until-quiet.ts"
 import type { CommandOutput } from "./command-output.ts"
 import { type ConnectedChild, notStartedError } from "./command-streams.ts"
 
@@ -130,18 +130,8 @@ function readOutput(pipe: Socket, store: (chunk: Uint8Array) => Promise<void>): 
   }
   const finished = read()
 
-  async function untilQuiet(): Promise<void> {
-    for (let waited = 0; waited < maxQuietWaitMs && !isOver; waited += quietPollMs) {
-      const before = count
-      await delay(quietPollMs)
-      // If this process was busy, output that arrived in the meantime is read only now.
-      await nextTurn()
-      if (count === before && !isStoring) return
-    }
-  }
+  const untilQuiet = () =>
+    waitUntilQuiet({ progress: () => count, quietMs: 50, maxMs: 1000, isBusy: () => isStoring && !isOver })
 
   return { isOver: () => isOver, finished, whenQuiet: () => Promise.race([finished, untilQuiet()]) }
 }
-
-const quietPollMs = 50
-const maxQuietWaitMs = 1000

@@ -90,7 +90,7 @@ test("a child without an answerer of its own has its parent's", async () => {
 })
 
 test("a child with an answerer of its own keeps it", async () => {
-  const { child, wiped } = wiper({ approve: () => false })
+  const { child, wiped } = wiper({ approver: () => false })
   const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], {
     runtime: jsRuntime({ child }),
     approver: () => true,

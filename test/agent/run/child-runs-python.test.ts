@@ -172,7 +172,7 @@ print(helper.run("add")["output"], helper.runtime.retrieve("rows"))`
     await using runtime = pythonRuntime({ helper })
     for (const [what, attack, expected] of attacks) {
       const code = `import os, pickle, pandas as pd
-from karst_kernel import frames
+from karst_kernel import table_files as frames
 class Evil:
     def __reduce__(self):
         return (exec, ("print('ran')",))

@@ -71,9 +71,9 @@ for (const { name, skip, open } of runtimes) {
     })
 
     test("passes the gate: approval, limits, time-out, hooks", async () => {
-      const approve = ({ binding }: { binding: string }) => binding === "wipe"
-      assert.match((await outcomeOf("wipe()", "wipe()", { approve })).said, /wiped/)
-      assert.match((await outcomeOf("wipe()", "wipe()", { approve: () => false })).said, /was not approved/)
+      const approver = ({ binding }: { binding: string }) => binding === "wipe"
+      assert.match((await outcomeOf("wipe()", "wipe()", { approver })).said, /wiped/)
+      assert.match((await outcomeOf("wipe()", "wipe()", { approver: () => false })).said, /was not approved/)
       assert.match((await outcomeOf("slow()")).said, /took longer than 20 ms/)
       const hooks: Hooks = { beforeCall: () => ({ result: "hooked" }) }
       assert.match((await outcomeOf("wipe()", "wipe()", { hooks })).said, /hooked/)

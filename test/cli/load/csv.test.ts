@@ -64,7 +64,7 @@ function printCsv(rows: string[][], delimiter: string, lineEnd: string, quoteAll
 }
 
 test("what a printer writes is read back as it was", () => {
-  // Letters keep every column text, so that cells compare as they are.
+  // Only letters, so that every column stays text and cells compare unchanged.
   const cell = fc
     .array(fc.constantFrom("a", '"', ",", "\t", "\n", "\r\n", "é", " ", "1"))
     .map((parts) => `x${parts.join("")}`)

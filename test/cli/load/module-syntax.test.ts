@@ -80,9 +80,9 @@ describe("isEsModule", () => {
   }
 })
 
-/** The value of `result` after Node has stripped the types and run the text. */
+/** Returns the value of `result` after Node has stripped the types and run the text. */
 function evaluate(source: string): unknown {
   const code = stripTypeScriptTypes(lowerModuleSyntax(source)).replaceAll(/^\s*export /gm, "")
-  // Evaluating the emitted text is what this test is about.
+  // This test evaluates the emitted text on purpose.
   return new Function(`"use strict"; let result; ${code}\nreturn result`)()
 }

@@ -21,7 +21,7 @@ describe("an engine whose Redis dies and comes back", { skip: requires("redis") 
 
   test("loses no call and makes none twice, when writes fail in the meantime", async () => {
     await using server = await startRedis()
-    // A client that soon gives up.
+    // A client that fails after few attempts.
     const client = new Redis(server.url, { maxRetriesPerRequest: 0, retryStrategy: () => 50 })
     client.on("error", () => {})
     try {
@@ -39,8 +39,8 @@ describe("an engine whose Redis dies and comes back", { skip: requires("redis") 
 
 const names = Array.from({ length: 8 }, (_, index) => `run${index}`)
 
-/** Kills the server in the middle of some runs and starts it again. Gives which steps took effect, and of which the model
- *  was told that nobody knows. */
+/** Kills the server during some runs and starts it again. Returns the steps that took effect, and those that were
+ *  reported to the model as unknown. */
 async function runThrough(
   server: Awaited<ReturnType<typeof startRedis>>,
   open: (agent: ReturnType<typeof steppingAgent>) => Engine,
@@ -68,7 +68,7 @@ async function runThrough(
   return { effects, unknown }
 }
 
-// While the server is away nobody can be asked.
+// Repeated, because `result` fails while the server is unreachable.
 async function ended(engine: Engine, id: string): Promise<void> {
   for (;;) {
     const result = await engine.result(id).catch(() => undefined)

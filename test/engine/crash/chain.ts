@@ -7,11 +7,11 @@ import { checkRecovered, checkUndisturbed } from "./check.ts"
 import { readLedger } from "./ledger.ts"
 import type { Order, Point, Told } from "./program.ts"
 
-/** Where the process of a run is killed, and then, perhaps, the one that goes on with it. */
+/** Where the process of a run is killed; a second point is for the process that continues the run. */
 export type Plan = readonly Point[]
 
-/** Runs a kind once without any harm, then once for each plan; fresh processes go on, and what came of it is checked call
- *  by call. Gives how many were killed. */
+/** Executes a kind of run once without a kill, then once for each plan. Fresh processes continue the runs, and each
+ *  result is checked call by call. Returns the number of kills. */
 export async function killAt(
   kind: string,
   place: Order["place"],
@@ -47,8 +47,7 @@ interface PlannedRun extends Pick<Order, "kind" | "place" | "folder"> {
   killed: number
 }
 
-// A process first goes on with the run of the one killed before it, which makes it a fresh one, and is then killed at a
-// run of its own.
+// Each process first continues the run of the process killed before it, and is then killed in a new run.
 async function chain(runs: PlannedRun[], check: (run: PlannedRun, told: Told) => void): Promise<number> {
   let kills = 0
   let left: PlannedRun | undefined

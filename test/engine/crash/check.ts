@@ -9,7 +9,7 @@ export interface Outcome {
   ledger: readonly Line[]
 }
 
-/** Nobody was killed: every call was made once, and the journal knows of it. */
+/** Checks a run without a kill: every call was made once and is in the journal. */
 export function checkUndisturbed({ told, ledger }: Outcome): void {
   assert.equal(told.status, "done", JSON.stringify(told.error))
   checkStory("undisturbed", told.events)
@@ -101,12 +101,12 @@ function checkStory(where: string, events: readonly AgentEvent[]): void {
   }
 }
 
-/** Whether the event tells the model that the run was interrupted. */
+/** Returns true if the event reports to the model that the run was interrupted. */
 function isNotice(event: AgentEvent): boolean {
   return event.type === "prompt-steered" && messageText(event.message).startsWith("This run was interrupted")
 }
 
-/** How many of each kind of event there are, for those that say what was done. */
+/** The number of events of each type that reports work. */
 function tally(events: readonly AgentEvent[]): Record<string, number> {
   const kinds: readonly string[] = [
     "run-start",
@@ -125,7 +125,7 @@ function tally(events: readonly AgentEvent[]): Record<string, number> {
   return Object.fromEntries(kinds.map((kind) => [kind, counted.filter(({ type }) => type === kind).length]))
 }
 
-/** The calls that the model was told nobody knows about. */
+/** The calls that were reported to the model as unknown. */
 function unknownIn(events: readonly AgentEvent[]): Set<string> {
   const labels = new Map<string, string>()
   const unknown = new Set<string>()

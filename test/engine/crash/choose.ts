@@ -20,7 +20,7 @@ export function some(count: number, seed: string): (all: readonly Point[]) => Pl
   return (all) => Array.from({ length: count }, () => [pick(all.slice(0, all.length * 0.8), random)])
 }
 
-/** Two of the points, the second for the process that goes on. */
+/** Pairs of points; the second is for the process that continues the run. */
 export function pairs(count: number, seed: string): (all: readonly Point[]) => Plan[] {
   const random = seeded(seed)
   return (all) => Array.from({ length: count }, () => [pick(all, random), pick(all, random)])

@@ -7,8 +7,8 @@ import { killAt } from "./chain.ts"
 import { each, some } from "./choose.ts"
 import { kinds } from "./kinds.ts"
 
-// One point each; KARST_CRASH_ALL=1 has them all. A dead worker's job is found when its lock has run out, so most of the
-// time is waiting.
+// One point each; KARST_CRASH_ALL=1 has them all. A dead worker's job is found when its lock has run out, so most of
+// the time is waiting.
 const everyPoint = Boolean(process.env.KARST_CRASH_ALL)
 
 describe("a worker of BullMQ killed at a write to Redis", { skip: requires("redis"), concurrency: 4 }, () => {

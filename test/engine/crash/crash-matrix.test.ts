@@ -5,8 +5,7 @@ import { killAt } from "./chain.ts"
 import { each, pairs } from "./choose.ts"
 import { kinds } from "./kinds.ts"
 
-// All that is stored is stored by writes: who dies before and after each of them dies around every stored event and every
-// line of the journal.
+// Everything is stored by writes, so a kill before and after each write covers every stored event and journal entry.
 describe("a process killed at any write to SQLite", { concurrency: 2 }, () => {
   for (const kind of Object.keys(kinds)) {
     test(`${kind}: a fresh one finishes the run; what was complete is not done again, and nothing is lost`, {

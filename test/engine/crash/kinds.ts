@@ -12,7 +12,7 @@ export interface Marks {
 /** The calls that may be made again, with the same key. */
 export const mayRepeat = /^(note|charge)\(/
 
-/** What is killed: each makes an agent whose calls all differ, so that each can be followed by its label. */
+/** The kinds of runs that are killed. The calls of each agent all differ, so that each can be followed by its label. */
 export const kinds: Record<string, (marks: Marks) => Agent> = {
   "model call": (marks) => createAgent({ model: model(marks, ["Done."]), runtime: () => jsRuntime() }),
 
@@ -163,8 +163,8 @@ function settleTool(marks: Marks) {
   })
 }
 
-// Calls that were begun together end one after the other, far enough apart for each outcome to be stored by itself; some
-// take effect at their beginning, some at their end.
+// Calls that were begun together end one after the other, far enough apart for each outcome to be stored by itself;
+// some take effect at their beginning, some at their end.
 function functions(marks: Marks) {
   const work = (name: string, before: boolean, after: boolean) => async (amount: number) => {
     const key = currentCall()?.idempotencyKey

@@ -2,12 +2,12 @@ import { appendFileSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { AgentEvent, EventOf, Json } from "karst"
 import type { StoreChange } from "karst/stores"
+import { hashValue } from "../../../src/engine/journal/call-hash.ts"
 import type { JournalEntry } from "../../../src/engine/journal/run-journal.ts"
-import { hashValue } from "../../../src/engine/journal/stored-values.ts"
 import type { Marks } from "./kinds.ts"
 
-/** One line of what happened outside of the processes, in the order it did: a call took effect or a model was asked; that a
- *  call was begun, what it came to or what a model said was stored; the process was killed. */
+/** One line of the ledger, in the order of what happened: a call took effect or a model was called; the start or the
+ *  outcome of a call, or an answer of a model, was stored; the process was killed. */
 export type Line =
   | { what: "call"; label: string; key?: string }
   | { what: "model" | "begun" | "done" | "answered" | "told"; label: string }
@@ -43,7 +43,7 @@ export function openLedger(folder: string): Ledger {
       if (event.type === "message-end") write({ what: "told", label: models.get(event.run) ?? "agent" })
       if (event.type === "memory-compacted" && event.tier === 2) write({ what: "told", label: "summariser" })
       if (event.type === "call-start" || event.type === "tool-start") calls.set(event.id, callLabel(event))
-      // What nobody knows about has not come to anything.
+      // A call with an unknown outcome does not count as done.
       const isDone = (event.type === "call-end" || event.type === "tool-end") && event.ok
       if (isDone) write({ what: "done", label: calls.get(event.id) ?? "" })
     }

@@ -6,7 +6,7 @@ import type { Order } from "./program.ts"
 /** Where the run of an order lives, for all processes that work on it: a file and the process itself, or a Redis server
  *  (KARST_TEST_REDIS) with a queue. */
 export function openPlace({ place, folder }: Pick<Order, "place" | "folder">): { store: Store; backend?: Backend } {
-  // Not waiting for the disk matters when the power fails; whoever is killed has handed its writes over.
+  // `sync: false` loses writes only in a power cut: a killed process has passed its writes to the operating system.
   if (place === "sqlite") return { store: sqliteStore(join(folder, "karst.db"), { sync: false }) }
   const url = process.env.KARST_TEST_REDIS ?? ""
   const name = basename(folder)

@@ -1,5 +1,6 @@
-// A process of the crash matrix. Its orders, JSON in the first argument: each is a run to start or to go on with, in a
-// folder; the last one may have it killed, at a write of its choice. Tells what each run came to, a line of JSON each.
+// A process of the crash matrix. Its orders are JSON in the first argument: each is a run to start or to continue in a
+// folder. The last order may have the process killed at a chosen write. Prints one line of JSON for the result of each
+// run.
 import type { AgentEvent, RunResult } from "karst"
 import { type Backend, createEngine } from "karst/engine"
 import type { Store } from "karst/stores"
@@ -11,7 +12,7 @@ export interface Order {
   kind: string
   folder: string
   place: "sqlite" | "redis"
-  /** Goes on with the run after somebody was killed. */
+  /** Continues the run of a killed process. */
   recovers: boolean
   kill?: Point | undefined
 }
@@ -73,7 +74,7 @@ function countWrites({ kill }: Order, ledger: Ledger): Writes {
   const underWay = new Set<Promise<unknown>>()
   let count = 0
 
-  // What a server has and nobody was told of would be missing in the ledger.
+  // Waits for writes under way: one that the server made without an answer would be missing in the ledger.
   async function die(): Promise<never> {
     while (underWay.size > 0) await Promise.allSettled(underWay)
     ledger.killed()

@@ -5,7 +5,7 @@ import { createAgent, fn, jsRuntime } from "karst"
 import { createEngine } from "karst/engine"
 import { scriptedModel } from "karst/models"
 import { memoryStore } from "karst/stores"
-import { hashArguments } from "../../../src/engine/journal/stored-values.ts"
+import { hashArguments } from "../../../src/engine/journal/call-hash.ts"
 
 class Account {
   paid = 0

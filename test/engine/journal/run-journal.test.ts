@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import type { Decision, RuntimeCall, UnknownPolicy } from "karst"
 import { createRunJournal, type JournalEntry } from "../../../src/engine/journal/run-journal.ts"
-import { decodeValue, encodeValue } from "../../../src/engine/journal/stored-values.ts"
+import { decodeValue, encodeValue } from "../../../src/sessions/value-codec.ts"
 import { createToolState } from "../../../src/tools/tool-state.ts"
 
 describe("the journal of a cycle", () => {

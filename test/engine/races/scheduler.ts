@@ -22,7 +22,7 @@ for (;;) {
   await setImmediate()
 }
 
-/** What is read is old when it comes, so that others are often first. */
+/** Delays reads, so that their results are often outdated by other processes. */
 function readingSlowly(inner: Store): Store {
   return {
     ...inner,

@@ -1,5 +1,5 @@
-// A worker in the middle of a cell, held there by a call until its test says something to it; in the role `heir`, another
-// that would take the run over. Arguments: place, folder, role, what is to be added to the time, the lease.
+// A worker whose cell is held by a call until the test writes to its stdin; in the role `heir`, a worker that takes the
+// run over. Arguments: place, folder, role, the offset of its clock, the lease.
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { createAgent, fn, jsRuntime } from "karst"
@@ -25,7 +25,7 @@ const agent = createAgent({
       held: fn(
         async () => {
           mark("held")
-          // The other one waits here; what it is told may be that the time is another.
+          // The zombie waits here for a line of the test, which may set its clock.
           if (role !== "zombie") return
           const said = await new Promise((resolve) => process.stdin.once("data", resolve))
           if (String(said).startsWith("clock ")) setClock(Number(String(said).split(" ")[1]))

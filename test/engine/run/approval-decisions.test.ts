@@ -147,7 +147,7 @@ test("a decision that a worker read before it died is in the log and is not aske
   await first.close()
 })
 
-/** Waits until the decision is stored, then gives the run back to the queue as a recovering worker would. */
+/** Waits until the decision is stored, then returns the run to the queue as a recovering worker would. */
 async function takenOver(store: Store, id: string, call: string): Promise<Store> {
   for (;;) {
     const entry = await store.get(`runs/${id}`)

@@ -21,7 +21,7 @@ const report = tool({
 
 const text = (month: string) => `${month} `.repeat(3000)
 
-/** A model that gives the steps of a conversation in their order, whichever process asks. */
+/** A model that answers with the steps of a conversation in order, in any process. */
 function steps(...answers: ModelPart[][]) {
   return scriptedModel(({ messages }) => answers[messages.filter(({ role }) => role === "assistant").length] ?? [])
 }

@@ -83,7 +83,7 @@ test("a worker that lost its claim cannot write any more", async () => {
   const store = memoryStore()
   const id = await storedRun(store)
   const claim = () =>
-    claimRun(store, id, { owner: createOwner(), leaseMs: 60_000, silence: createLeaseObserver(60_000) })
+    claimRun(store, id, { owner: createOwner(), leaseMs: 60_000, leaseObserver: createLeaseObserver(60_000) })
   const early = await claim()
   assert.ok(early)
   assert.equal(await claim(), undefined)

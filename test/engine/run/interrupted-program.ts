@@ -1,4 +1,5 @@
-// A process that works on one durable run and may kill itself. Arguments: folder, scenario. Prints what the run came to.
+// A process that works on one durable run and may kill itself. Arguments: folder, scenario. Prints what the run came
+// to.
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { createAgent, fn, jsRuntime, messageText } from "karst"

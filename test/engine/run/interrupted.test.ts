@@ -18,7 +18,7 @@ interface Told {
   said: { role: string; text: string }[]
 }
 
-/** Works on the run in processes that are killed so many times; gives what the last one told. */
+/** Executes the run in processes that are killed so many times; returns what the last one reported. */
 function afterKills(context: TestContext, scenario: string, kills: number): Told & { effects: string[] } {
   const folder = mkdtempSync(join(tmpdir(), "karst-interrupted-"))
   context.after(() => rmSync(folder, { recursive: true, force: true }))

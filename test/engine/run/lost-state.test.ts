@@ -59,7 +59,7 @@ const kinds: Record<string, Kind> = {
   },
 }
 
-/** Works on a run that waits twice for an approval; each time it goes on in a fresh runtime, as after a restart. */
+/** Executes a run that waits twice for an approval and continues each time in a fresh runtime, as after a restart. */
 async function waitedTwice(kind: Kind) {
   const store = memoryStore()
   const steps = [kind.use, kind.wait, kind.look, kind.wait, kind.look]

@@ -13,12 +13,12 @@ const elsewhere = { id: "worker_1", host: "elsewhere", pid: 1 }
 test("a run whose worker died on another machine goes on once that has been silent for its lease", async () => {
   const store = memoryStore()
   const agent = createAgent({ model: scriptedModel(() => "Done."), runtime: () => jsRuntime() })
-  // A backend that nobody starts: it only submits.
+  // This backend is never started: the engine only submits.
   await using submitting = createEngine({ agents: { agent }, store, backend: inlineBackend() })
   const { id } = await submitting.submit("agent", "Go")
   await updateHead(store, id, (head) => ({ head: claimedHead(head, { owner: elsewhere, leaseMs: 100 }) }))
   await using engine = createEngine({ agents: { agent }, store, leaseMs: 100 })
-  // It was asked once and cannot tell yet; it looks again by itself.
+  // The first check cannot know yet that the worker is gone; the engine checks again by itself.
   assert.deepEqual(await engine.recover(), [])
   assert.equal((await engine.result(id)).output, "Done.")
 })

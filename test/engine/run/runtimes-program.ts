@@ -1,5 +1,6 @@
-// A process with a durable run whose cells run in yet another process. Arguments: language, folder, kill point.
-// The kill point is the write at which it dies, or `call` for the middle of a cell whose calls run side by side; empty: never.
+// A process with a durable run whose cells run in yet another process. Arguments: language, folder, kill point. The
+// kill point is the write at which it dies, or `call` for the middle of a cell whose calls run side by side; empty:
+// never.
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { createAgent, fn, type Runtime } from "karst"
@@ -13,7 +14,7 @@ const [language = "", folder = "", killPoint = ""] = process.argv.slice(2)
 const file = join(folder, "effects.jsonl")
 const effect = (name: string, detail: unknown) => appendFileSync(file, `${JSON.stringify([name, detail])}\n`)
 
-// A call of which nobody knows whether it took effect fails: cells must live with that.
+// A call with an unknown outcome fails: cells must handle that.
 const cells: Record<string, string[]> = {
   typescript: [
     "let rows = [1, 2, 3]\nconst open = new WeakMap()\nconst began = [Date.now(), Math.random()]\n" +

@@ -16,7 +16,7 @@ import {
 
 const turn = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === "assistant").length
 
-/** How often a durable run that goes on in a second engine raises the warning. */
+/** How often a durable run that a second engine continues raises the warning. */
 async function warnings(workspace: Workspace): Promise<number> {
   const store = memoryStore()
   const agent = createAgent({

@@ -1,5 +1,6 @@
-// The agents of the soak tests. Each step of a run is a line in a file of its process in KARST_TEST_FOLDER, with how much
-// memory the process has; first steps wait there for the file `go`, so that all runs are under way at the same time.
+// The agents of the soak tests. Each step of a run is a line in a file of its process in KARST_TEST_FOLDER, with how
+// much memory the process has; first steps wait there for the file `go`, so that all runs are under way at the same
+// time.
 import { appendFileSync, existsSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"

@@ -1,4 +1,4 @@
-// What the workers of the pool and who submits import: the engine.
+// The engine that the test and the workers of its pool import.
 import { join } from "node:path"
 import { createEngine, workerBackend } from "karst/engine"
 import { sqliteStore } from "karst/stores"

@@ -9,7 +9,7 @@ import type { Step, TurnSettings } from "../../../src/providers/provider.ts"
 import { objectAt, textAt } from "../../../src/providers/read-json.ts"
 import { readCliRecording } from "../cli-recordings.ts"
 
-// What a run hears of a recorded turn, when everything is allowed.
+// The steps of a recorded turn if everything is allowed.
 function stepsOf(name: string): Step[] {
   const reader = createAcpUpdateReader("/project")
   const steps = readCliRecording(name).flatMap((line) => {

@@ -36,7 +36,7 @@ async function machine(): Promise<Machine> {
   }
 }
 
-// What the program was started and opened with: the answer to "env".
+// The program answers "env" with how it was started and opened.
 const surroundings = (output: string) => JSON.parse(output.replace(/ \d+$/, ""))
 
 describe("an agent that speaks ACP", () => {

@@ -29,7 +29,7 @@ const clis: AcpCli[] = [
     agent: opencode,
     shell: "bash",
     ours: (name) => `karst_${name}`,
-    // It does not tell the status, and tries some again for long.
+    // It does not report the status, and retries some failures for long.
     failures: [
       ["[[status:401]]", /^(provider|stalled)$/],
       ["[[hang]]", /^stalled$/],

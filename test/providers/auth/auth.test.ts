@@ -11,7 +11,7 @@ const now = () => Date.UTC(2026, 0, 1)
 const later = now() + 3_600_000
 const jwt = (exp: number) => `h.${Buffer.from(JSON.stringify({ exp })).toString("base64url")}.s`
 
-/** A home with these files. */
+/** Creates a home folder with these files. */
 async function homeWith(t: TestContext, files: Record<string, unknown>): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), "karst-auth-"))
   t.after(() => rm(home, { recursive: true, force: true }))

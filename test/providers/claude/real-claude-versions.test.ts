@@ -108,7 +108,7 @@ for (const version of testedVersions("claude")) {
         messages.map(({ role }) => role),
         ["user", "assistant"],
       )
-      // It counts tokens, and asks no model.
+      // This request counts tokens and asks no model.
       const asked = place.model.requests.filter(({ path }) => !path.includes("count_tokens"))
       assert.deepEqual(
         asked.map(({ path }) => path),

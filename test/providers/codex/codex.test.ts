@@ -13,7 +13,7 @@ interface Started {
   environment: string
 }
 
-/** How Codex is started for each of some prompts of a session. */
+/** Sends prompts in one session and returns how Codex was started for each. */
 async function startedFor(options: CodexOptions, ...prompts: string[]): Promise<Started[]> {
   const notes = await mkdtemp(join(tmpdir(), "karst-codex-"))
   const program = join(import.meta.dirname, "../..", "fixtures", "fake-codex.sh")

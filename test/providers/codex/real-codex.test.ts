@@ -196,7 +196,7 @@ describe("Codex", { skip: requires("codex") }, () => {
   const failures: [string, string, RegExp][] = [
     ["a wrong key", "[[status:401]]", /^authentication$/],
     ["a limit", "[[status:429]]", /^rate-limited$/],
-    // It speaks of high demand, and not of the status.
+    // Codex reports high demand instead of the status.
     ["a broken service", "[[status:500]]", /^(overloaded|server-error)$/],
     ["a silent service", "[[hang]]", /^stalled$/],
   ]
@@ -216,7 +216,7 @@ describe("Codex", { skip: requires("codex") }, () => {
     const { error } = await codex(place.options).run("[[status:429 usage_limit_reached]]").settled
     assert.ok(error?.cause instanceof ProviderError)
     assert.equal(error.cause.code, "rate-limited")
-    // In an hour, to the minute.
+    // In an hour, rounded to the minute.
     assert.ok(Math.abs((error.cause.retryAt ?? 0) - Date.now() - 3_600_000) < 120_000)
   })
 

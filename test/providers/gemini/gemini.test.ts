@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { type GeminiOptions, gemini } from "karst/providers"
 
-/** The settings that Gemini CLI sees, and those of the user afterwards, which were `own`. */
+/** The settings that Gemini CLI sees, and the user's settings afterwards, which were `own` before. */
 async function settingsFor(options: GeminiOptions, own: object) {
   const home = await mkdtemp(join(tmpdir(), "karst-gemini-"))
   const path = join(home, ".gemini", "settings.json")

@@ -16,7 +16,7 @@ slowSuite({
   shell,
   ours: (tool) => `karst_${tool}`,
   systemOf: (body) => JSON.stringify(Reflect.get(Object(body), "messages")?.[0]),
-  // It tries a broken service again for minutes, and says nothing of it.
+  // opencode retries a broken service for minutes without reporting it.
   silent: ["[[status:500]]", "[[hang]]"],
   codes: { "[[status:500]]": /^stalled$/ },
 })

@@ -1,4 +1,4 @@
-// A program that starts a CLI in its terminal, as its argument says, and tells what came of it. See terminal.ts.
+// A program that starts a CLI in its terminal as its argument says, and prints the result. See terminal-machine.ts.
 import { fn, jsRuntime } from "karst"
 import { claude, codex } from "karst/providers"
 import type { Task } from "./terminal-machine.ts"

@@ -20,7 +20,7 @@ describe("as a person sees it", { skip: requires("node-pty", "tmux") }, () => {
     await tmux.sees("total 0")
     assert.match(tmux.screen(), /before/)
     assert.deepEqual(tmux.state(), { otherScreen: false, cursor: true, mouse: false })
-    // The shell reads lines again, and shows what is typed.
+    // The shell reads lines and echoes input again.
     tmux.type("echo af''ter", "Enter")
     await tmux.sees(/after$/m)
     assert.match(tmux.screen(), /echo af''ter/)

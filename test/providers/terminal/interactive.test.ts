@@ -104,7 +104,7 @@ describe("a CLI in a terminal", { skip: requires("node-pty"), concurrency: 2 }, 
     terminal.type("q")
     const { result } = await terminal.ended()
     assert.ok(terminal.shown.includes("f".repeat(100_000)))
-    // The result has the length in place of the text: a thousand, and the line that says what is missing.
+    // The result has the length instead of the text: a thousand, plus the line about dropped bytes.
     const length = Number(result?.output)
     assert.ok(length > 1000 && length < 1100, String(length))
     assert.ok(result?.sessionId)
@@ -196,7 +196,7 @@ describe("the terminal is as before, and nothing is left running", {
   })
 })
 
-// Their installers put some where every user has them, whatever PATH is.
+// Some CLIs may be installed for all users, outside of PATH.
 const forEverybody = installedProviders({ env: { PATH: "", HOME: "/nowhere" } }).length > 0
 const elsewhere = forEverybody ? "by design: a coding CLI is installed for every user of this machine" : undefined
 
@@ -235,7 +235,7 @@ describe("the menu of coding CLIs", { skip: requires("node-pty"), concurrency: 2
 
   test("says what to install where there is nothing to choose", { skip: elsewhere }, async () => {
     await using bench = await createTerminalMachine()
-    // Not one of this machine.
+    // None that is installed on this computer.
     const options = { selectProvider: true, env: { PATH: bench.home, HOME: bench.home } }
     const { threw } = await bench.start({ options }).ended()
     assert.match(threw ?? "", /no coding CLI to choose.*npm install -g @anthropic-ai\/claude-code/)
@@ -251,7 +251,7 @@ test("a CLI cannot be started where there is no terminal, and the message says w
   )
 })
 
-/** The program that has started the CLI. */
+/** The process that started the CLI. */
 async function ownerOf(bench: TerminalMachine): Promise<number> {
   for (const name of readdirSync("/proc").filter((each) => /^\d+$/.test(each))) {
     const read = (file: string) => readFile(`/proc/${name}/${file}`, "latin1").catch(() => "")
@@ -263,7 +263,7 @@ async function ownerOf(bench: TerminalMachine): Promise<number> {
   throw new Error("The program is not there.")
 }
 
-/** The folders for files that are still there of those that the CLI was told of. */
+/** The private folders named in the CLI's arguments that still exist. */
 function foldersLeft({ args }: { args: string[] }): string[] {
   const told = args.flatMap((word) => /karst-cli-\w+/.exec(word) ?? [])
   return readdirSync(tmpdir()).filter((name) => told.includes(name))

@@ -24,7 +24,7 @@ describe("Claude Code itself in a terminal", { skip: requires("claude", "node-pt
       await using place = await createCliMachine(
         "claude",
         async (model, home) => {
-          // What it asks a person at its first start.
+          // Answers the questions that Claude Code asks at its first start.
           const answered = {
             hasCompletedOnboarding: true,
             theme: "dark",
@@ -58,7 +58,7 @@ describe("Claude Code itself in a terminal", { skip: requires("claude", "node-pt
       await tmux.sees("May wipe() be called?")
       tmux.type("", "Enter")
       await tmux.sees(/❯ Accept/)
-      // A key that comes while the dialog draws itself anew is lost.
+      // A key pressed while the dialog is redrawn is lost.
       while (/❯ Accept/.test(tmux.screen())) {
         tmux.type("", "Enter")
         await setTimeout(1000)

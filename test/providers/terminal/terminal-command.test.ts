@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from "node:test"
 import { knownProviders } from "../../../src/providers/coding-agent.ts"
 import { type TerminalLaunch, type TurnSettings, toolGroups } from "../../../src/providers/provider.ts"
 
-/** How a CLI is started for a person, with its settings where they are in a file or variable. */
+/** The command that starts a CLI in a terminal, with settings that it passes by file or variable. */
 async function launched(t: TestContext, name: string, changes: Partial<TurnSettings> & Partial<TerminalLaunch> = {}) {
   const folder = await mkdtemp(join(tmpdir(), "karst-launch-"))
   t.after(() => rm(folder, { recursive: true, force: true }))

@@ -5,18 +5,18 @@ import { dirname, join } from "node:path"
 import type { InteractiveOptions, InteractiveResult } from "karst/providers"
 import { processesWith, waitUntil } from "../cli-machines.ts"
 
-/** What a program in a terminal is told to do: see `in-terminal.ts`. */
+/** The task of the program in the terminal: see `interactive-child.ts`. */
 export interface Task {
   provider?: "claude" | "codex" | undefined
   prompt?: string | undefined
   options?: InteractiveOptions | undefined
   /** Tools and live objects. */
   live?: boolean | undefined
-  /** When this is shown, that is done to the program itself. */
+  /** When `shown` appears, the program does this to itself. */
   when?: { shown: string; does: "throw" | "exit" | "abort" | "nothing" } | undefined
 }
 
-/** A terminal of its own, with a shell that says what state the terminal is in before and after the program. */
+/** A terminal with a shell that prints the state of the terminal before and after the program. */
 export interface TestTerminal {
   /** Everything shown so far. */
   readonly shown: string
@@ -24,17 +24,17 @@ export interface TestTerminal {
   sees(text: string | RegExp): Promise<void>
   type(keys: string): void
   resize(columns: number, rows: number): void
-  /** Waits for the end: what the program said it got, and whether the terminal is as before. */
+  /** Waits for the end. Returns the result that the program printed, and whether the terminal was restored. */
   ended(): Promise<{ result: InteractiveResult | undefined; threw: string | undefined; restored: boolean }>
 }
 
 export interface TerminalMachine extends AsyncDisposable {
   readonly home: string
   readonly cwd: string
-  /** What a program there has in its environment. */
+  /** The environment of programs on this machine. */
   readonly env: Record<string, string>
   start(task: Task, more?: Record<string, string>): TestTerminal
-  /** How the CLI was started. */
+  /** How the CLI was started, as it recorded. */
   launched(): Promise<{ args: string[]; cwd: string; term: string }>
   processes(): Promise<string[]>
 }
@@ -69,7 +69,7 @@ export function taskCommand(task: Task): string {
   return `${node} '${join(import.meta.dirname, "interactive-child.ts")}' ${encoded}`
 }
 
-// What is used of it; its own types are those of another name.
+// The part of node-pty's interface that is used.
 type Spawn = (
   file: string,
   args: string[],

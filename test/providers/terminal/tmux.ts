@@ -4,18 +4,18 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { waitUntil } from "../cli-machines.ts"
 
-/** A terminal as a person would see it: tmux keeps the screen. */
+/** A terminal in tmux, which renders the screen as a person would see it. */
 export interface Tmux extends AsyncDisposable {
   screen(): string
   sees(text: string | RegExp): Promise<void>
-  /** Types a text, then keys by the names that tmux has for them. */
+  /** Types a text, then keys by tmux's names for them. */
   type(text: string, ...keys: string[]): void
   resize(columns: number, rows: number): void
-  /** What tmux knows of the terminal: whether another screen is shown, the cursor, and the mouse is listened to. */
+  /** Whether the alternate screen is on, the cursor is visible, and the mouse is reported. */
   state(): { otherScreen: boolean; cursor: boolean; mouse: boolean }
 }
 
-/** Starts a shell in a terminal of 100 by 30. */
+/** Starts a shell in a terminal of 100 columns and 30 rows. */
 export async function openTmux(cwd: string, env: Record<string, string>): Promise<Tmux> {
   const folder = await mkdtemp(join(tmpdir(), "karst-tmux-"))
   const tmux = (...args: string[]): string => {

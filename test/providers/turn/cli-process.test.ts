@@ -8,7 +8,7 @@ import { describe, test } from "node:test"
 import { type CliProcessOptions, startCliProcess } from "../../../src/providers/turn/cli-process.ts"
 import { processesWith, waitUntil } from "../cli-machines.ts"
 
-/** Runs a shell script under the supervisor and gives its lines and its end. */
+/** Runs a shell script as a CLI process and returns its lines and its end. */
 async function supervise(script: string, options: Partial<CliProcessOptions> & { input?: string } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "karst-supervised-"))
   const lines: string[] = []
@@ -113,10 +113,10 @@ describe("a child under supervision", () => {
   test("ends with its owner, though that is killed at once", { skip: process.platform !== "linux" }, async () => {
     const folder = await mkdtemp(join(tmpdir(), "karst-owner-"))
     const program = join(folder, "owner.ts")
-    const supervisor = join(import.meta.dirname, "../../../src/providers/turn/cli-process.ts")
+    const cliProcess = join(import.meta.dirname, "../../../src/providers/turn/cli-process.ts")
     await writeFile(
       program,
-      `import { startCliProcess } from ${JSON.stringify(supervisor)}
+      `import { startCliProcess } from ${JSON.stringify(cliProcess)}
        startCliProcess({ program: "/bin/sh", args: ["-c", "setsid sleep 300 & sleep 300"], cwd: "/", folder: ${JSON.stringify(join(folder, "none"))},
          env: { PATH: process.env.PATH, KARST_TEST: ${JSON.stringify(folder)} }, signal: new AbortController().signal, onLine() {} })`,
     )

@@ -62,7 +62,7 @@ describe("the time at which a limit is over", () => {
         const half = `${hour % 12 || 12}:${String(past).padStart(2, "0")}${hour < 12 ? "am" : "pm"}`
         const found = parseResetTime(`resets ${half} (${zone})`, now)
         assert.ok(found !== undefined)
-        // A day is at most 25 hours long, and an hour that is left out moves it on by one.
+        // A day has at most 25 hours, and a skipped hour moves the time by one more.
         assert.ok(found >= now - 60 * minute && found <= now + 26 * 60 * minute, `${new Date(found).toISOString()}`)
         const shown = showing(found, zone)
         const isLeftOut = shown !== `${String(hour).padStart(2, "0")}:${String(past).padStart(2, "0")}`

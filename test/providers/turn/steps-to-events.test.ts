@@ -28,7 +28,7 @@ function tellAll(steps: readonly Step[], mayAnswer?: (count: number) => boolean)
   return { events, told }
 }
 
-// Few ids, so that calls, results and sub-agents meet; any order, for a CLI may leave out anything.
+// Few ids, so that calls, results and sub-agents collide. Any order, because a CLI may leave out any step.
 const id = fc.constantFrom("a", "b", "c")
 const within = fc.option(id, { nil: undefined })
 const step: fc.Arbitrary<Step> = fc

@@ -3,7 +3,7 @@ import { describe, test } from "node:test"
 import type { LoopGuard } from "../../../src/runtime/compiler/compile-cell.ts"
 import { patientGuard, repl } from "./compiler-repl.ts"
 
-/** Stops cells after a number of guarded steps, for good. */
+/** Stops cells for good after a number of guarded steps. */
 function stoppingGuard(steps: number): LoopGuard {
   let stopped = false
   const stop = () => {

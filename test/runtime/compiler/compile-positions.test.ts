@@ -4,13 +4,13 @@ import type { CompiledCell } from "../../../src/runtime/compiler/compile-cell.ts
 import { CellSyntaxError, parseCell } from "../../../src/runtime/compiler/parse-cell.ts"
 import { repl } from "./compiler-repl.ts"
 
-/** The innermost place in a cell that an error's stack goes through. */
+/** The innermost position in a cell on an error's stack. */
 function place(error: unknown, filename: string, cell: CompiledCell): unknown {
   const [, line, column] = (error as Error).stack?.match(new RegExp(`at .*${filename}:(\\d+):(\\d+)`)) ?? []
   return cell.locate({ line: Number(line), column: Number(column) })
 }
 
-/** Where a cell throws, and where its text has the first `@`, which is taken out before it runs. */
+/** The position where a cell throws, and that of the first `@` in its text, which is removed before the cell runs. */
 async function thrownAt(marked: string): Promise<{ actual: unknown; expected: unknown }> {
   const before = marked.slice(0, marked.indexOf("@")).split("\n")
   const { compile, scope, guard } = repl()

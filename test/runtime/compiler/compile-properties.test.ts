@@ -10,7 +10,7 @@ const names = ["a", "b", "c", "d", "e"] as const
 const name = fc.constantFrom(...names)
 const number = fc.integer({ min: -9, max: 9 })
 
-/** An expression over the names, all of which exist. */
+/** An expression that uses existing names. */
 const expression: fc.Arbitrary<string> = fc.letrec<{ any: string; leaf: string }>((tie) => ({
   leaf: fc.oneof(
     name,
@@ -28,7 +28,7 @@ const expression: fc.Arbitrary<string> = fc.letrec<{ any: string; leaf: string }
   ),
 })).any
 
-/** A statement as a cell may have it, and the same as a script in which every name is a var. */
+/** A statement of a cell, and the same statement in a script in which every name is a `var`. */
 const statement = fc.oneof(
   fc.tuple(fc.constantFrom("let", "var"), name, expression).map(([k, n, e]) => [`${k} ${n} = ${e}`, `${n} = ${e}`]),
   fc.tuple(name, fc.constantFrom("=", "+=", "-=", "||="), expression).map(([n, o, e]) => same(`${n} ${o} ${e}`)),
@@ -50,7 +50,7 @@ function same(text: string): [string, string] {
 test("declarations and changes spread over cells give what one script gives", async () => {
   const cells = fc.array(fc.array(statement, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 6 })
   const property = fc.asyncProperty(cells, async (groups) => {
-    // A name may be declared once in a cell only, so each statement that declares has a cell of its own.
+    // A cell may declare a name only once, so each declaring statement is a cell.
     const separate = groups.flatMap((group) =>
       group.some(([cell]) => /^(let|var|for \(var)/.test(cell ?? "")) ? group.map((one) => [one]) : [group],
     )

@@ -6,12 +6,12 @@ import {
 } from "../../../src/runtime/compiler/compile-cell.ts"
 import { parseCell } from "../../../src/runtime/compiler/parse-cell.ts"
 
-/** The smallest thing that runs cells one after another: a scope that knows only what was put in, and a trivial guard. */
+/** A minimal runner of consecutive cells: a scope with only what was added, and a guard that does nothing. */
 export interface Repl {
   scope: Scope
   guard: LoopGuard
   compile(code: string): CompiledCell
-  /** Runs the cells in turn; the value of the last one. */
+  /** Runs the cells in order. Returns the value of the last one. */
   run(...cells: string[]): Promise<unknown>
 }
 
@@ -52,7 +52,7 @@ export function repl(options: ReplOptions = {}): Repl {
   }
 }
 
-/** The value of cells run in a fresh namespace. */
+/** Runs cells in a new namespace. Returns the value of the last one. */
 export function evaluate(...cells: string[]): Promise<unknown> {
   return repl().run(...cells)
 }

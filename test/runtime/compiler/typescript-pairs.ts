@@ -111,7 +111,7 @@ export const typescriptPairs: [typescript: string, javascript: string][] = [
   ["declare let x: number\nlet x = 2\nx", "return 2"],
   ["type T = 1; const T = 2\nT", "return 2"],
   ["{ type A = 1; interface B {} }\nswitch (1) { case 1: type C = 2 }\n3", "return 3"],
-  // Words that are names as well
+  // Keywords that are also names
   [
     "let type = 1, as = 2, of = 3, declare = 4, namespace = 5, module = 6, abstract = 7, readonly = 8, is = 9, satisfies = 10\ntype + as + of + declare + namespace + module + abstract + readonly + is + satisfies",
     "return 55",

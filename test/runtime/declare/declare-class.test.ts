@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { EventEmitter } from "node:events"
 import { test } from "node:test"
-import { describeType } from "../../../src/runtime/declare/declare-bindings.ts"
+import { describeType } from "../../../src/runtime/declare/inspect-value.ts"
 import { declared } from "./declare-text.ts"
 
 class Base {

@@ -3,10 +3,10 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { runInNewContext } from "node:vm"
 import { classType, variable } from "../../../src/runtime/bindings.ts"
-import { describeType } from "../../../src/runtime/declare/declare-bindings.ts"
+import { describeType } from "../../../src/runtime/declare/inspect-value.ts"
 import { declared } from "./declare-text.ts"
 
-/** The type of a variable as it is declared, without the mark. */
+/** Returns the declared type of a variable without the mark. */
 function shown(value: unknown): string {
   return declared({ x: variable(value) })
     .replace(/^declare (?:let|const) x: /, "")

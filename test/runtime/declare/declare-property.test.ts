@@ -10,7 +10,7 @@ import fc from "fast-check"
 import { z } from "zod"
 import type { JsonSchema } from "../../../src/core/json.ts"
 import { classType, fn, variable } from "../../../src/runtime/bindings.ts"
-import { describeType } from "../../../src/runtime/declare/declare-bindings.ts"
+import { describeType } from "../../../src/runtime/declare/inspect-value.ts"
 import { declared } from "./declare-text.ts"
 
 const key = fc.oneof(

@@ -67,7 +67,7 @@ describe("the declarations of values of another process", () => {
   })
 })
 
-/** A block of its own for each use, so that names do not meet. */
+/** Encloses each use in a block, so that names do not collide. */
 function block(code: string): string {
   return `{\n${code}\n}`
 }

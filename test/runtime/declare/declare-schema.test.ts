@@ -7,7 +7,7 @@ import { declared } from "./declare-text.ts"
 
 const call = (input: unknown) => input
 
-/** The type that a schema of a result is declared as. */
+/** Returns the declared type of a result with this schema. */
 function shown(output: JsonSchema): string {
   const text = declared({ f: fn(() => {}, { output }) })
   return text.replace(/^declare function f\(\): Promise<([\s\S]*)> \/\/ inferred$/, "$1")

@@ -7,7 +7,7 @@ export function bound(bindings: Bindings): Map<string, Binding> {
   return new Map(Object.entries(bindings).map(([name, value]) => [name, toBinding(value)]))
 }
 
-/** What the model is shown of the bindings, once it is known to be TypeScript. */
+/** Returns the declarations of bindings after checking that they are TypeScript. */
 export function declared(bindings: Bindings): string {
   const text = declareBindings(bound(bindings))
   parseCell(text)

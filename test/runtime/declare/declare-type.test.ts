@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { classType, fn, variable } from "../../../src/runtime/bindings.ts"
-import { impliedTypes } from "../../../src/runtime/declare/declare-bindings.ts"
+import { impliedClasses } from "../../../src/runtime/declare/declaration-block.ts"
 import { bound, declared } from "./declare-text.ts"
 
 class Light {
@@ -72,7 +72,7 @@ test("classes of injected instances are implied, also those inside collections a
   class Room {
     lamps = [new Light()]
   }
-  const implied = impliedTypes(bound({ rooms: new Map([["hall", new Room()]]), one: 1 }))
+  const implied = impliedClasses(bound({ rooms: new Map([["hall", new Room()]]), one: 1 }))
   assert.deepEqual(
     [...implied],
     [
@@ -83,13 +83,13 @@ test("classes of injected instances are implied, also those inside collections a
 })
 
 test("an explicit type wins over an implied one", () => {
-  assert.equal(impliedTypes(bound({ Light: classType(Light), light: new Light() })).size, 0)
-  assert.equal(impliedTypes(bound({ Lamp: classType(Light), light: new Light() })).size, 0)
+  assert.equal(impliedClasses(bound({ Light: classType(Light), light: new Light() })).size, 0)
+  assert.equal(impliedClasses(bound({ Lamp: classType(Light), light: new Light() })).size, 0)
 })
 
 test("a class is not implied where another binding has its name, and its members are shown in place", () => {
   const bindings = { Light: variable("taken"), light: new Light() }
-  assert.equal(impliedTypes(bound(bindings)).size, 0)
+  assert.equal(impliedClasses(bound(bindings)).size, 0)
   assert.match(declared(bindings), /declare const light: \{ brightness: number; dim\(level: unknown\): any \}/)
 })
 
@@ -101,7 +101,7 @@ test("of two classes with one name the first is implied", () => {
     return Light
   })()
   const bindings = { a: new Light(), b: new other() }
-  assert.deepEqual([...impliedTypes(bound(bindings))], [["Light", Light]])
+  assert.deepEqual([...impliedClasses(bound(bindings))], [["Light", Light]])
   assert.match(declared(bindings), /declare const b: \{ watts: number \}/)
 })
 
@@ -109,7 +109,7 @@ test("built-in classes, classes named like a global and anonymous ones are not i
   class Event {}
   const anonymous = new (class {})()
   const bindings = { date: new Date(), url: new URL("http://a"), event: new Event(), anonymous, error: new TypeError() }
-  assert.equal(impliedTypes(bound(bindings)).size, 0)
+  assert.equal(impliedClasses(bound(bindings)).size, 0)
   assert.match(declared(bindings), /declare let url: URL/)
 })
 

@@ -1,13 +1,13 @@
 import { type Bindings, classType, fn, variable } from "../../../src/runtime/bindings.ts"
 
-/** A value of the host with what a cell in another process can do with it. */
+/** A host value, and code that uses it from another process. */
 export interface RemoteValue {
   bindings: () => Bindings
   /** Code that compiles against the declarations and runs. */
   good: string[]
   /** Code that does not compile. */
   bad: string[]
-  /** Lines that the declarations have. */
+  /** Lines that the declarations must contain. */
   lines?: string[]
 }
 

@@ -1,8 +1,9 @@
+// Alterations of frames for the mutant tests.
 import type { Json } from "../../../src/core/json.ts"
 import type { Frame, WireObject } from "../../../src/runtime/handles/wire.ts"
 import type { Alter } from "./memory-peer.ts"
 
-/** Makes an `Alter` with a state of its own. */
+/** Creates an `Alter` with its own state. */
 export type Mutant = () => Alter
 
 type To = "host" | "peer"
@@ -10,7 +11,7 @@ type Change = (message: WireObject) => WireObject | undefined
 
 const changed = (frame: Frame, message: WireObject): Frame => ({ ...frame, message })
 
-/** Replaces tagged values, wherever they are in a message. */
+/** Replaces tagged values anywhere in a message. */
 export function tagged(tag: string, change: (found: WireObject) => Json, to?: To): Mutant {
   return json((found) => (isObject(found) && found.$ === tag ? change(found) : found), to)
 }
@@ -43,7 +44,7 @@ export function paths(change: (path: string[]) => string[]): Mutant {
   return operations((message) => ({ ...message, p: change((message.p as string[]) ?? []) }))
 }
 
-/** Asks for another member where the peer asked for this one. */
+/** Replaces a member name in the peer's operations. */
 export function renamed(from: string, to = "nothing"): Mutant {
   return json((found, key) => {
     if (key === "p" && Array.isArray(found)) return found.map((name) => (name === from ? to : name))
@@ -86,7 +87,7 @@ export function swapped(from: string, to: string, when: (time: number) => boolea
   }
 }
 
-/** Changes what the host answers to an operation, by its operation. */
+/** Changes the host's answers to operations. */
 export function answers(change: (reply: WireObject, operation: WireObject) => WireObject): Mutant {
   return () => {
     const asked = new Map<Json, WireObject>()
@@ -107,12 +108,12 @@ export function results(change: (value: Json) => Json): Mutant {
   return answers((message) => (message.k === "reply" ? { ...message, v: change(message.v ?? null) } : message))
 }
 
-/** What failed at the host counts as done. */
+/** Turns failures of the host into results. */
 export const failuresAsResults: Mutant = answers(({ i = 0, ...message }) =>
   message.k === "fail" ? { k: "reply", i, v: { $: "u" } } : { i, ...message },
 )
 
-/** Changes what the host asks of the peer, such as to call a function of a cell. */
+/** Changes requests of the host to the peer, such as a call of a cell's function. */
 export function asks(op: string, change: Change): Mutant {
   return () => (frame, to) => {
     const { message } = frame
@@ -122,7 +123,7 @@ export function asks(op: string, change: Change): Mutant {
   }
 }
 
-/** Changes what the peer answers to one kind of question. */
+/** Changes the peer's answers to one kind of request. */
 export function peerAnswers(op: string, change: (message: WireObject) => WireObject): Mutant {
   return () => {
     const asked = new Set<Json>()
@@ -148,7 +149,7 @@ export function cells(change: (summary: WireObject, value: Json) => [WireObject,
   })
 }
 
-/** A cell that failed counts as one that worked. */
+/** Turns failed cells into successful ones. */
 export const failedCellsAsDone: Mutant = cells(({ error: _, ...summary }, value) => [summary, value])
 
 /** Changes the error of a cell. */
@@ -181,7 +182,7 @@ export function dropped(kind: string): Mutant {
   return () => (frame) => (frame.message.k === kind ? undefined : frame)
 }
 
-/** Gives an object another number each time it is sent. */
+/** Changes the number of an object each time it is sent. */
 export function renumbered(tag: "h" | "p", to: To): Mutant {
   return () => {
     const seen = new Set<Json>()
@@ -200,7 +201,7 @@ export function renumbered(tag: "h" | "p", to: To): Mutant {
   }
 }
 
-/** The first frame that fits arrives after the second one. */
+/** Swaps the first two matching frames. */
 export function reordered(fits: (message: WireObject) => boolean): Mutant {
   return () => {
     let held: Frame | undefined
@@ -217,7 +218,7 @@ export function reordered(fits: (message: WireObject) => boolean): Mutant {
   }
 }
 
-/** Operations carry the id of another execution: `first`, that of the first cell; `newest`, that of the newest. */
+/** Replaces the execution id of operations by the id of the first or the newest cell. */
 export function executions(which: "first" | "newest"): Mutant {
   return () => {
     let first: Json | undefined
@@ -234,7 +235,7 @@ export function executions(which: "first" | "newest"): Mutant {
   }
 }
 
-/** The peer calls a function of the host that no code of the cell calls, whenever a cell ends. */
+/** Adds a call of a host function whenever a cell ends. */
 export function callsByItself(name: string): Mutant {
   return () => {
     const ids = new Map<string, number>()
@@ -260,7 +261,7 @@ export function callsByItself(name: string): Mutant {
   }
 }
 
-/** The peer gives an object back that its cell still holds. */
+/** Releases objects that a cell still holds. */
 export function releasesTooMuch(title: RegExp): Mutant {
   return () => {
     const due: Json[] = []

@@ -4,7 +4,7 @@ import type { CallGate } from "../../../src/runtime/runtime.ts"
 
 type Any = (...args: unknown[]) => unknown
 
-/** An object of the host as applications have them: fields, containers, guarded and unguarded methods. */
+/** A typical host object: fields, containers, guarded and unguarded methods. */
 export class Light {
   readonly name: string
   brightness = 50
@@ -36,7 +36,7 @@ export class Light {
   }
 }
 
-/** The same function under other names. */
+/** One function under several names. */
 export class Aliased extends Light {
   erase = this.wipe;
   [Symbol.dispose] = this.wipe;
@@ -45,7 +45,7 @@ export class Aliased extends Light {
 
 export class Fresh {}
 
-/** A host that records what happened to it: `log` must stay empty. Calls that need approval are refused. */
+/** A host that logs every forbidden call: `log` must stay empty. Calls that need approval are refused. */
 export function createLab() {
   const log: string[] = []
   const kept: unknown[] = []
@@ -89,7 +89,7 @@ export function createLab() {
       const awaited = await value
       return [JSON.stringify(awaited), `${awaited}`, Number(awaited), awaited === 1].length
     },
-    // Host code that calls what it is given, in all the ways there are.
+    // Host code that calls its arguments in every possible way.
     callNow: async (given: Any, ...args: unknown[]) => await given(...args),
     callNew: (given: new () => unknown) => new given(),
     callReflect: async (given: Any) => await Reflect.apply(given, light, []),
@@ -122,7 +122,7 @@ export function createLab() {
     },
   }
   const runtime = processRuntime(bindings, { limits: { handles: 300 } })
-  /** Undoes what cells may do to fields. */
+  /** Reverts the allowed changes of fields. */
   const restore = () => {
     kept.length = saved.length = listeners.length = 0
     house.plain = plain

@@ -46,14 +46,14 @@ describe("no cell gets past the handles of its host:", () => {
       if (!fatal && !execution.ok) assert.equal(execution.error.kind, "throw", told)
       assert.ok((execution.hints ?? []).length <= 50, "few hints")
       await afterwards?.(lab)
-      // Whatever was left behind has had its turn.
+      // Let callbacks that the cell left behind run.
       await new Promise((resolve) => setTimeout(resolve, 5))
       assert.deepEqual(log.splice(0), [], "nothing was called without approval")
       assert.deepEqual(unhandled.splice(0), [], "no rejection is left to the host")
       assertUnchanged()
-      // A process that has answered for its cell already may be found out only now.
+      // The violation may be detected only after the cell was answered.
       if (fatal) await runtime.execute("await new Promise((go) => setTimeout(go, 100))")
-      // The host goes on, with this process or another.
+      // The host still works, with this child or a new one.
       assert.equal(await cellValue(runtime, "await echo(1) + 1"), 2)
     })
   }

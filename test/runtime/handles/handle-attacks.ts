@@ -1,17 +1,17 @@
 import { inspect } from "node:util"
 import type { Lab } from "./attack-lab.ts"
 
-/** An attempt to make the host do what a cell may not make it do, with the names of `attack-lab.ts` and, behind the
- *  runtime's back, of `raw-channel.ts`. It has succeeded when something is in the log of the lab, when an object of the lab
- *  has changed, when the word "escaped" comes out of the cell, or when the host does not go on. */
+/** An attempt to make the host do something forbidden, with the names of `attack-lab.ts` and the raw socket functions
+ *  of `raw-channel.ts`. It succeeded if the lab's log is not empty, an object of the lab has changed, the cell returns
+ *  "escaped", or the host stops working. */
 export interface Attack {
   number: number
   kind: Kind
   title: string
   code: string
-  /** The process may end for it; the host must not. */
+  /** The child may end; the host must not. */
   fatal: boolean
-  /** What the host does after the cell has ended, to see whether something was left behind. */
+  /** Run by the host after the cell, to detect what the cell left behind. */
   afterwards?: ((lab: Lab) => unknown) | undefined
 }
 
@@ -19,13 +19,13 @@ export type Kind = "gate" | "handles" | "channel" | "memory" | "tables" | "promp
 
 type Given = [title: string, code: string, options?: { fatal?: boolean; afterwards?: (lab: Lab) => unknown }]
 
-/** Whatever it throws is a defence that held. */
+/** If the code throws, the defence held. */
 const attempt = (body: string) =>
   `const outcome = await (async () => { ${body} })().catch((error) => "held: " + error); outcome`
 
 const fatal = { fatal: true }
 
-/** Calls what a cell left with the host, after the cell. */
+/** Calls functions that the cell passed to the host, after the cell has ended. */
 const callSaved = async ({ saved }: Lab) => {
   for (const each of saved.splice(0))
     await Promise.resolve()

@@ -46,7 +46,7 @@ function startMemoryPeer(alter: Alter): StartPeer {
 
 function linkPair(alter: Alter): [host: FrameLink, peer: FrameLink] {
   const handlers: { host?: FrameHandlers; peer?: FrameHandlers } = {}
-  // The two ends are parts of one process: neither may see in which cell of the other a message was sent.
+  // Both ends run in this process. Neither may see the asynchronous context of the other.
   const outside = AsyncLocalStorage.snapshot()
   let open = true
   const end = (to: "host" | "peer"): FrameLink => ({
@@ -68,7 +68,7 @@ function linkPair(alter: Alter): [host: FrameLink, peer: FrameLink] {
   return [end("peer"), end("host")]
 }
 
-/** A frame as it is when it has been written and read. */
+/** Writes a frame to bytes and reads it again. */
 function throughBytes(frame: Frame): Frame {
   const any = Number.POSITIVE_INFINITY
   let read: Frame | undefined

@@ -204,7 +204,7 @@ function answersTo(name: string, value: Json): Mutant {
   )
 }
 
-/** The names that the language itself calls arrive as others. */
+/** Renames members that JavaScript calls implicitly. */
 function keysRenamed(): Mutant {
   const names = new Set(["then", "toJSON", "toString", "valueOf"])
   return json((found) => {

@@ -5,8 +5,8 @@ import { type DeclareTest, handleCases, testHandles } from "karst/testing"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
 import { requires } from "../../system.ts"
 
-/** How a kernel alters its messages, in Python: `found` is an object in a message, or the message itself. Only the cases
- *  that have no meaning in TypeScript are here; `mutants.test.ts` has the others. */
+/** How a kernel alters its messages, in Python: `found` is an object in a message, or the message itself. Only the
+ *  cases that have no meaning in TypeScript are here; `mutants.test.ts` has the others. */
 const mutants: { [number: number]: { [what: string]: string } } = {
   36: { "takes integers for floats": "if found.get('t') == 'int': found['t'] = 'float64'" },
   37: { "loses the sign of integers": "if found.get('t') == 'int64': found['t'] = 'uint64'" },

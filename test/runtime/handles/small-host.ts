@@ -1,5 +1,5 @@
-// A host with a small heap, whose cell tries to exhaust it. Prints whether it is alive, what came of the cell, and how far the host's memory went.
-// node --max-old-space-size=300 small-host.ts <name of the attack>
+// A host with a small heap, whose cell tries to exhaust it. Prints whether the host is alive, the cell's result, and
+// the host's peak memory. Run it as: node --max-old-space-size=300 small-host.ts <name of the attack>
 import { processRuntime } from "../../../src/runtime/process.ts"
 import { rawChannel } from "../process/raw-channel.ts"
 
@@ -8,7 +8,7 @@ const frame = (piece: string) =>
   `const json = Buffer.concat([Buffer.from('{"k":"op","v":['), text, Buffer.from('0]}')]), head = Buffer.alloc(13);` +
   "head.writeUInt32LE(9 + json.length); head.writeUInt8(1, 4); head.writeUInt32LE(json.length, 5); raw(head); raw(json); await pause(); 1"
 
-/** A value of so many pieces that the host just accepts it, three times. */
+/** Sends a value of the largest accepted number of pieces three times. */
 const accepted = (piece: string, count: number) =>
   `const text = '[' + Array.from({ length: ${count} }, (_, i) => ${piece}).join() + ']';` +
   "const t = await idOf(keep); for (let n = 0; n < 3; n++) { const i = ++globalThis.lastSaid;" +
@@ -61,7 +61,7 @@ const watch = setInterval(() => {
   most = Math.max(most, process.memoryUsage().rss)
 }, 20)
 await runtime.execute(rawChannel)
-// Those that never end are only waited for as long as they need to do harm.
+// Attacks that never end are stopped once they had enough time to do harm.
 const isEndless = /announced|byte by byte|never read/.test(name)
 const execution = await runtime.execute(code, { timeoutMs: isEndless ? 5_000 : 60_000 })
 const outcome = execution.ok ? String(execution.value) : execution.error.message

@@ -175,7 +175,7 @@ describe("over a socket,", () => {
     let served = 0
     link.listen({
       onFrame() {
-        // As host functions do, the answer comes a little later.
+        // Answer a little later, as host functions do.
         void Promise.resolve().then(() => {
           served++
           link.send(answer)

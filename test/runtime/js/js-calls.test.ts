@@ -10,7 +10,7 @@ import { settle } from "../cell-results.ts"
 
 const add = (a: number, b: number) => a + b
 
-/** A gate that lets everything through and remembers it. */
+/** A gate that makes every call and records it. */
 function watching(): { gate: CallGate; calls: RuntimeCall[] } {
   const calls: RuntimeCall[] = []
   return {

@@ -223,7 +223,7 @@ test("functions of a stopped cell's runtime still work for the host", async () =
   assert.equal(sum(1000), 499_500)
 })
 
-/** Keeps the event loop for a while. */
+/** Blocks the event loop for a while. */
 function busy(milliseconds: number): void {
   const end = performance.now() + milliseconds
   while (performance.now() < end);

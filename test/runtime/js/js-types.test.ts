@@ -16,7 +16,7 @@ class Light {
   brightness = 1
 }
 
-// Checked by the compiler: two types are the same if neither can be told from the other.
+// Checked by the compiler: true if two types are identical.
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const same = <A, B>(holds: Same<A, B>): void => assert.ok(holds)
 

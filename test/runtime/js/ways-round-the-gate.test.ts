@@ -98,7 +98,7 @@ class Light {
   }
 }
 
-/** Each row: an ordinary way to the method. In all of them the gate is asked, and when it refuses nothing is wiped. */
+/** Each row is an ordinary way to reach the method. Each must pass the gate; if the gate refuses, nothing is wiped. */
 const ways: [string, string][] = [
   ["its own name", "await light.wipe()"],
   ["a second name", "await alias.wipe()"],
@@ -277,7 +277,8 @@ describe("a function that passes the gate still does", () => {
         async call(call, next) {
           if (call.binding !== "wipe") return next()
           calls.push(call)
-          // Answered in its place. A refusal would be an unhandled rejection where the cell forgets the Promise.
+          // The gate answers instead of refusing: a refusal would be an unhandled rejection if the cell does not await
+          // the Promise.
           return undefined
         },
       })

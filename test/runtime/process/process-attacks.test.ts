@@ -25,7 +25,7 @@ class Vault {
 
 class Fresh {}
 
-/** What the host gets when it reads what was thrown. */
+/** Returns what the host sees when it reads the thrown value. */
 function readAll({ thrown }: CellNotExecuted): unknown[] {
   return thrown instanceof Error ? [thrown.name, thrown.message, thrown.stack, `${thrown}`] : [thrown]
 }
@@ -132,7 +132,7 @@ describe("with OS isolation, no cell", { skip: requires("bwrap") }, () => {
       assert.equal(vault.open(), 7)
       vault.opened = 0
       assert.deepEqual(kept, [])
-      // The host goes on, with this process or another.
+      // The host still works, with this child or a new one.
       assert.equal(await cellValue(runtime, "await echo(1) + 1"), 2)
     })
   }

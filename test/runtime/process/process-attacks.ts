@@ -1,17 +1,17 @@
-/** Attempts to get out of a runtime with OS isolation. Each is a cell; `escaped` in its value, or a trace on the host, means
- *  that it got out. Names that cells find: `secret` (a path outside), `port` and `socketPath` (servers of the host),
- *  `hostPid`, `vault` (an instance with a `#key`), `echo`, `keep` and `use` (functions), and the means of `raw-channel.ts`, which
- *  write to the channel behind the runtime's back. */
+/** Attempts to escape from a runtime with OS isolation. Each is a cell. It escaped if its value contains `escaped` or
+ *  it left a trace on the host. Cells have the names `secret` (a path outside), `port` and `socketPath` (servers of the
+ *  host), `hostPid`, `vault` (an instance with a `#key`), `echo`, `keep` and `use` (functions), and the functions of
+ *  `raw-channel.ts`, which write directly to the socket. */
 export interface Attack {
   title: string
   code: string
-  /** The process may end for it; the host must not. */
+  /** The child may end; the host must not. */
   fatal?: boolean
-  /** Without isolation it gets out: the test of the test. */
+  /** True if the attack succeeds without isolation, which proves that the attack itself works. */
   control?: boolean
 }
 
-/** Whatever it throws is a defence that held. */
+/** If the code throws, the defence held. */
 const attempt = (body: string) =>
   `const outcome = await (async () => { ${body} })().catch((error) => "held: " + error); outcome`
 
@@ -261,7 +261,7 @@ export const attacks: Attack[] = [
     title: "uses the bindings of Node",
     code: attempt(`${req} require('process').binding('spawn_sync'); return "escaped"`),
   },
-  // The host by its handles
+  // The host through its handles
   {
     title: "takes the constructor of a handle's constructor",
     code: attempt(`return "escaped " + await vault.constructor.constructor('return process')()`),

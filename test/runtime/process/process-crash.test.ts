@@ -8,10 +8,10 @@ import { test } from "node:test"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import { cellValue, errorOf } from "../cell-results.ts"
 
-// The real process of a cell, and not what cells usually get to see of it.
+// The real `process` object of the child, not the restricted one that cells see.
 const real = "const real = (await import('node:module')).createRequire('/')('process')"
 
-/** A runtime with something to lose. */
+/** A runtime with names that are lost in a crash. */
 async function filled() {
   const runtime = processRuntime({ rows: [1], add: (a: number, b: number) => a + b })
   await cellValue(runtime, "const made = 1; rows.push(2)")
@@ -109,7 +109,7 @@ test("a crash between cells is told by the next one", async () => {
   await using runtime = await filled()
   await cellValue(runtime, `${real}; const later = (await import('node:timers')).setTimeout; 1`)
   await cellValue(runtime, "later(() => real.exit(5), 1); 1")
-  // Asking until it is gone: the first answer of another process says so.
+  // Ask until the child is gone: the first answer of a new child reports it.
   let execution = await runtime.execute("1")
   while (!execution.lost) execution = await runtime.execute("await new Promise((go) => setTimeout(go, 2))")
   assert.deepEqual(
@@ -192,7 +192,7 @@ test("what goes past the console to the process's own output is the cell's", asy
     "const fs = await import('node:fs'); fs.writeSync(1, 'raw\\n'); await new Promise((go) => setTimeout(go, 20))"
   const execution = await runtime.execute(write)
   assert.match(execution.stdout, /raw/)
-  // A pipe that is full for the moment refuses a write; a flood does not mind.
+  // A full pipe refuses a write; the flood ignores that.
   const writeOn = "try { fs.writeSync(1, 'x'.repeat(1000)) } catch (error) { if (error.code !== 'EAGAIN') throw error }"
   const flood = await runtime.execute(`for (;;) { ${writeOn}; await null }`)
   assert.equal(errorOf(flood).kind, "memory")
@@ -219,7 +219,7 @@ test("no child outlives a host that was killed, not even one in an endless loop"
   await over
   const isAlive = (pid: number) => {
     try {
-      // A zombie that nobody has waited for yet is not alive.
+      // A zombie does not count as alive.
       return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"))
     } catch {
       return false

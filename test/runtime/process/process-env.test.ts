@@ -10,7 +10,7 @@ import { createRecordedClock, createSeededRandom } from "../../../src/runtime/re
 const looks = `[Date.now(), new Date().getTime(), performance.now(), Math.random(), crypto.randomUUID(),
   ...crypto.getRandomValues(new Uint8Array(4))]`
 
-/** An environment like that of a durable run, and what there is to record of it. */
+/** Returns an environment like that of a durable run, and what it recorded. */
 function recording(recorded: readonly number[], seed = "seed") {
   const { now, note, takeReads } = createRecordedClock(recorded)
   const effects: string[] = []

@@ -246,7 +246,7 @@ test("a handle that nobody holds is let go of on the host", async () => {
   const { setFlagsFromString } = await import("node:v8")
   setFlagsFromString("--expose-gc")
   const collect = (await import("node:vm")).runInNewContext("gc") as () => void
-  // Collectors take their time on both sides: each round gives them another turn.
+  // Garbage collection takes a while on both sides, so several rounds are needed.
   for (let round = 0; round < 100 && collected.length === 0; round++) {
     await cellValue(runtime, "collect(); await new Promise((go) => setTimeout(go, 5))")
     collect()

@@ -5,7 +5,7 @@ import { ConfigError } from "../../../src/core/errors.ts"
 import { type ProcessRuntimeOptions, processRuntime } from "../../../src/runtime/process.ts"
 import { cellValue } from "../cell-results.ts"
 
-// What plain JavaScript, or a cast, can give.
+// Options that plain JavaScript or a cast can pass.
 const unchecked = (options: object) => options as ProcessRuntimeOptions
 
 describe("processRuntime refuses, when it is made,", () => {

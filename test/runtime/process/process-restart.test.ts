@@ -19,7 +19,7 @@ class Light {
   }
 }
 
-/** Cells that write to the channel behind the runtime's back. */
+/** Cells that write directly to the socket. */
 const say = `
   const fs = await import("node:fs"), v8 = await import("node:v8")
   const say = (message) => {

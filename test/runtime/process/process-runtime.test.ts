@@ -233,7 +233,7 @@ test("a call's signal fires when the cell is out of time", async () => {
       })
     })
   await using runtime = processRuntime({ add })
-  // The first cell takes longer than those after it.
+  // The first cell takes longer than later ones.
   await runtime.execute("1")
   const execution = await runtime.execute("await add(1, 2)", { call: gate, timeoutMs: 2_000 })
   assert.equal(errorOf(execution).kind, "timeout")

@@ -50,7 +50,7 @@ test("what two injected names share is shared in the namespace", async () => {
 test("any JSON-like value survives the way there and back", async () => {
   await using runtime = processRuntime({ value: undefined as unknown })
   const anything = fc.anything({
-    // Refused by name: see the test of it.
+    // Refused by name; another test covers it.
     key: fc.string().filter((key) => key !== "__proto__"),
     withBigInt: true,
     withDate: true,

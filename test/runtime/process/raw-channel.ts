@@ -1,7 +1,7 @@
-/** A cell that gives later cells the means of an attacker who knows the wire format: `raw(bytes)` and `say(message)` write
- *  to the host behind the runtime's back, and what the host sends is overheard. `x()` is the id of the running execution,
- *  `asking()` the number of the request that runs it, `idOf(value)` the number of a host object, `send(op)` performs an
- *  operation and returns `{ ok, v }`. The cells need a host function `echo`. */
+/** A cell that defines functions for an attacker who knows the wire format: `raw(bytes)` and `say(message)` write
+ *  directly to the host, and messages of the host are recorded. `x()` is the id of the running execution, `asking()`
+ *  the number of the request that runs it, `idOf(value)` the number of a host object, `send(op)` performs an operation
+ *  and returns `{ ok, v }`. The cells need a host function `echo`. */
 export const rawChannel = `
   const fsTool = await import("node:fs"), netTool = await import("node:net")
   const raw = (bytes) => { for (let at = 0; at < bytes.length; ) at += writeSome(bytes, at) }

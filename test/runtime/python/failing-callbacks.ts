@@ -1,4 +1,4 @@
-// A host whose functions do not wait for the callbacks they call. It must end by itself, and well.
+// A host program whose functions do not await the callbacks they call. It must end by itself, without an error.
 import { fn } from "../../../src/runtime/bindings.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
 
@@ -26,7 +26,7 @@ for (const code of ["tell(lambda x: 1 / 0)", "items.forEach(lambda x: 1 / 0)"]) 
   console.log(execution.ok ? "ran" : `${execution.error.kind} ${execution.error.message}`)
 }
 await runtime.execute("import time\nkeep(lambda x: time.sleep(0.2) or 1 / 0)")
-// Neither waited for nor answered before the runtime is closed.
+// The host does not await this callback, and the runtime is closed before it answers.
 for (let turn = 0; turn < 3; turn++) kept?.(turn)
 await runtime.close()
 kept?.(4)

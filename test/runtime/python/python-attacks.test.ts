@@ -71,12 +71,12 @@ describe("with OS isolation, no cell of Python", { skip: requires("python", "bwr
     tools: new Proxy(new Vault(), {}),
     vault,
   }
-  // Several, because much of an attack is waiting: for its end, or for the next kernel.
+  // Three runtimes in parallel, because attacks mostly wait: for their end, or for the next kernel.
   const runtimes = [0, 1, 2].map(() =>
     pythonRuntime(bindings, { isolation: "os", limits: { processes: 100, graceMs: 300 } }),
   )
   const open = pythonRuntime(bindings, { isolation: "process", cwd: folder })
-  // What no gate may let through.
+  // Refuses the calls that need approval.
   const call: CallGate = async ({ approve, method }, next) => {
     if (approve || method === "guarded") throw new Error("not approved")
     return next()
@@ -143,17 +143,17 @@ describe("with OS isolation, no cell of Python", { skip: requires("python", "bwr
 
   const perform = async ({ code, fatal = false, leaves = false, waits = false }: Attack, runtime: Runtime) => {
     await cellValue(runtime, `${attackerTools}\n${given}`)
-    // Those that end by themselves have the time they need, on whatever machine.
+    // Attacks that end by themselves get enough time, also on a slow machine.
     const execution = await runtime.execute(code, { timeoutMs: waits ? 500 : fatal ? 3000 : 20_000, call })
-    const told = JSON.stringify([execution.ok ? execution.value : execution.error, execution.output])
-    assert.doesNotMatch(told, /escaped/)
-    if (!fatal && !execution.ok) assert.equal(execution.error.kind, "throw", told)
+    const result = JSON.stringify([execution.ok ? execution.value : execution.error, execution.output])
+    assert.doesNotMatch(result, /escaped/)
+    if (!fatal && !execution.ok) assert.equal(execution.error.kind, "throw", result)
     assert.deepEqual([visitors, signals, kept, dangers], [[], [], [], []], "no trace on the host")
     assert.equal(Reflect.get({}, "escaped"), undefined)
     assert.equal(existsSync(`${secret}.written`), false)
     assert.equal(readFileSync(library, "utf8"), libraryText)
     assert.equal(vault.open(), 7)
-    // Whatever else it asks of the kernel is answered or refused, and the next cells run, in this kernel or another.
+    // The kernel answers or refuses these requests, and the next cells run, in this kernel or a new one.
     await Promise.allSettled([runtime.names(), runtime.describe(), runtime.snapshot?.(), runtime.retrieve("code")])
     if (leaves) {
       await runtime.reset()
@@ -168,7 +168,7 @@ describe("with OS isolation, no cell of Python", { skip: requires("python", "bwr
   }
 })
 
-/** What an attacker would find out sooner or later: where the lines to the host are, and how they speak. */
+/** Tools of an attacker who knows the sockets to the host and their protocols. */
 const attackerTools = `
 import ctypes, gc, glob, json, os, pickle, signal, socket, stat, struct, subprocess, threading, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -193,7 +193,7 @@ def answer(kind, content):
     kernel.session.send(kernel.shell_stream, kind, content, parent=kernel.get_parent(), ident=kernel._parent_ident['shell'])
 `
 
-/** As careless as they come: it follows every key. */
+/** A careless deep merge, which follows every key. */
 function merged(target: Record<string, unknown>, source: object): object {
   for (const [key, value] of Object.entries(source)) {
     const known = Object.hasOwn(target, key) ? target[key] : undefined
@@ -203,7 +203,7 @@ function merged(target: Record<string, unknown>, source: object): object {
   return target
 }
 
-/** What runs on this machine. */
+/** The command lines of all processes on this machine. */
 function commands(): string {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
   return pids.map(commandOf).join("\n")

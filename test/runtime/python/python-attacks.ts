@@ -1,24 +1,26 @@
-/** Attempts to get out of a `pythonRuntime` with OS isolation. Each is a cell; `escaped` in what it gives or prints, or a
- *  trace on the host, means that it got out. Names that cells find: `secret`, `home` and `sibling` (paths outside),
- *  `library` (a file of Karst's own), `port`, `udp_port`, `socket_path` and `abstract_path` (servers of the host), `host_pid`,
- *  `keyring` (of the host), `vault` (an instance), `tools` (a proxy), `echo`, `keep`, `fresh`, `dump` (JSON.stringify),
- *  `spell` (text of its argument), `ring` (calls it), `configure` (by keywords) and `danger` (which asks for approval and never gets it).
- *  The tools of an attacker who has read the source: `libc`, `system(name, …)`, `kernel`, `channel`, `ask(operation, …)`, `x()` (the id of its cell), `say(message)`, `raw(head, body)`,
- *  `publish(type, content)` and `answer(type, content)` on the Jupyter channels. */
+/** An attempt to escape from a `pythonRuntime` with OS isolation. Each attack is a cell. It succeeded if its value or
+ *  output contains `escaped`, or if it left a trace on the host. The cell can use these names: `secret`, `home` and
+ *  `sibling` (paths outside the sandbox), `library` (a file of Karst), `port`, `udp_port`, `socket_path` and
+ *  `abstract_path` (servers of the host), `host_pid`, `keyring` (of the host), `vault` (an instance), `tools` (a
+ *  proxy), `echo`, `keep`, `fresh`, `dump` (JSON.stringify), `spell` (converts its argument to a string), `ring` (calls
+ *  its argument), `configure` (takes keyword arguments) and `danger` (needs approval, which is never given). The
+ *  attacker knows the source and also has: `libc`, `system(name, …)`, `kernel`, `channel`, `ask(operation, …)`, `x()`
+ *  (the id of its cell), `say(message)`, `raw(text)`, and `publish(type, content)` and `answer(type, content)` for the
+ *  Jupyter channels. */
 export interface Attack {
   title: string
   code: string
-  /** The kernel may end for it; the host must not. */
+  /** The attack may end the kernel, but not the host. */
   fatal?: boolean
-  /** It ends only by its time, of which little is enough. */
+  /** The attack ends only by its time limit, which is short. */
   waits?: boolean
-  /** It leaves processes behind that its kernel takes along when it ends. */
+  /** The attack leaves processes behind, which must end with the kernel. */
   leaves?: boolean
-  /** Without isolation it gets out: the test of the test. */
+  /** The attack succeeds without isolation, which proves that it works. */
   control?: boolean
 }
 
-/** Lines of a function; whatever it raises is a defence that held. */
+/** Runs lines as a function. An exception means that the attack failed. */
 const attempt = (...lines: string[]) =>
   [
     "def attack():",
@@ -411,7 +413,7 @@ export const attacks: Attack[] = [
   },
   {
     title: "forks without end",
-    // With an end after all, for the sake of the machine that runs this test.
+    // The loop is finite, to spare the machine that runs this test.
     code: "for _ in range(400):\n    if os.fork() == 0: time.sleep(15); os._exit(0)\ntime.sleep(15)",
     fatal: true,
     leaves: true,
@@ -436,7 +438,7 @@ export const attacks: Attack[] = [
     ),
     leaves: true,
   },
-  // The host by its objects
+  // The host's objects
   {
     title: "asks a proxy for its constructor",
     code: attempt("return 'escaped ' + repr(vault.constructor.constructor('return process')())"),
@@ -631,7 +633,7 @@ export const attacks: Attack[] = [
     title: "holds more objects than there may be",
     code: attempt("held = [fresh() for _ in range(101)]", "return 'escaped'"),
   },
-  // The side socket
+  // The socket to the host
   { title: "sends bytes that are no frame", code: "channel.socket.sendall(b'\\xff' * 64)", fatal: true },
   {
     title: "announces a frame that never comes",

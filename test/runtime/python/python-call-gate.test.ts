@@ -31,7 +31,7 @@ class Lamp {
   }
 }
 
-/** A gate that refuses what needs approval, and what it saw. */
+/** A call gate that refuses calls that need approval, and records all calls. */
 function refusing(): { call: CallGate; asked: string[] } {
   const asked: string[] = []
   return {
@@ -107,7 +107,7 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
       "nested['light'].wipe('a')",
       "mirrored.wipe('a')",
       "w = mirrored.wipe\nw('a')",
-      // As no kernel of ours says it.
+      // Our kernel never sends this operation.
       "light._karst_channel.operate('new', light, ['wipe'], [['a'], {}])",
     ]) {
       assert.ok(

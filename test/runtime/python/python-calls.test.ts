@@ -183,7 +183,7 @@ describe("the host's functions in Python", { skip: requires("python") }, () => {
   })
 })
 
-/** Sends an operation as the kernel does, whatever is in it. */
+/** Sends any operation in the kernel's format, without checks. */
 const operate =
   "import sys\nx = sys.modules['karst_kernel.executions'].current()\n" +
   "(lambda op, t, p, **more: account._karst_channel.request({'k': 'op', 'op': op, 'x': x, 't': t, 'p': p, **more}, (), True))"
@@ -304,7 +304,7 @@ describe("the host's objects in Python", { skip: requires("python") }, () => {
     })
     await runtime.ran("for _ in range(20): big()")
     assert.equal(made.length, 20)
-    // The cell above has told of what it dropped; numbers go on, so that a late use finds nothing.
+    // The cell above has released its objects. Ids are not reused, so a late use of an old id fails.
     await runtime.ran("import gc; gc.collect(); held = big()")
     const error = (await runtime.failed(`account = held\n${operate}('get', held._karst_id - 10, ['use'])`)).error
     assert.match(error.message, /released/)

@@ -57,7 +57,7 @@ describe("pythonRuntime under bubblewrap", { skip: requires("python", "bwrap", "
     ]) {
       assert.equal((await runtime.failed(attempt)).error.kind, "throw", attempt)
     }
-    // What it writes beside a file it may read is its own, and seen by nobody else.
+    // A file that the cell writes next to a readable file exists only in the sandbox.
     await runtime.execute("open(outside + '/new.txt', 'w').write('x')")
     assert.deepEqual(readdirSync(outside).toSorted(), ["secret.txt", "shown.txt"])
   })
@@ -71,7 +71,7 @@ describe("pythonRuntime under bubblewrap", { skip: requires("python", "bwrap", "
       `__import__('socket').create_connection(('127.0.0.1', ${port}), 2)`,
       `__import__('os').kill(${process.pid}, 9)`,
       `open('/proc/${process.pid}/environ').read()`,
-      // Of no user but itself, and with nothing that root alone may do.
+      // The cell sees only its own user, and has no capabilities of root.
       "__import__('os').setuid(__import__('os').getuid() + 1)",
       "__import__('os').setgroups([0])",
       "__import__('os').chroot('.')",

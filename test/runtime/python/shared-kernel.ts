@@ -4,7 +4,8 @@ import type { Bindings } from "../../../src/runtime/bindings.ts"
 import { type PythonRuntime, type PythonRuntimeOptions, pythonRuntime } from "../../../src/runtime/python.ts"
 import type { CellExecuted, CellNotExecuted, CellOptions, TypedRuntime } from "../../../src/runtime/runtime.ts"
 
-/** One kernel for all tests of a `describe`, closed after them: a kernel takes most of a second to start. */
+/** Creates one runtime for all tests of a `describe`, because a kernel takes most of a second to start. Closes it
+ *  afterwards. */
 export function sharedRuntime<B extends Bindings>(bindings?: B, options?: PythonRuntimeOptions): Shared<B> {
   const runtime = pythonRuntime(bindings, options)
   after(() => runtime.close())

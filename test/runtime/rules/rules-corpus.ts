@@ -1,16 +1,16 @@
 import { attributeRule, functionRule, importRule, type Rule, regexRule } from "../../../src/runtime/rules/rules.ts"
 import { safeRules } from "../../../src/runtime/rules/safe-rules.ts"
 
-// What must be refused and what must pass, each as a cell a model could write.
+// Cells that a model could write: those that rules must refuse, and those that must pass.
 
 export interface BlockCase {
   title: string
   code: string
   rules: Rule[]
-  /** The rule that must refuse it, and the line it must point at. */
+  /** The rule that must refuse the cell, and the line of the violation. */
   rule: string
   line: number
-  /** Shows that the attack is real: an expression that is true after the code, when nothing checks it. */
+  /** An expression that is true after the unchecked code has run, which proves that the attack works. */
   proof: string | undefined
 }
 
@@ -29,7 +29,7 @@ const noDrop = [regexRule("drop\\s+table"), regexRule(/\bTODO\b/)]
 const loadsFiles = '"readFileSync" in m'
 const makesCode = "(await f()) === 2"
 
-/** The same attacks on a list that is written out, and on one that a function gives, of which the text does not say what is in it. */
+/** The same attacks on a list literal, and on the result of a function, whose elements the code does not show. */
 function ofAnyList(cases: Record<string, string | [line: number, code: string]>): typeof cases {
   const given = (code: string) =>
     code.replaceAll(/\[((?:async )?\(\) => \{\}|function\* \(\) \{\}|\[\])\](?=[.)\n])/g, "Array.of($1)")
@@ -522,7 +522,7 @@ export const allowed: AllowCase[] = [
   }),
 ]
 
-/** Cells by title: the code, after the line the violation is on where it is not the first. */
+/** Cells by title. A number before the code is the line of the violation, if it is not the first. */
 function refused(
   rules: Rule[],
   rule: string,

@@ -127,7 +127,7 @@ test("a rule that throws blocks, and what it found before and the other rules fi
 })
 
 test("a rule that gives nothing to iterate blocks", () => {
-  // What plain JavaScript can hand in.
+  // Values that untyped JavaScript can pass.
   const silent = { name: "silent", check: () => undefined } as unknown as Rule
   assert.match(messages("1", silent).join(), /the rule "silent" failed/)
 })

@@ -1,23 +1,23 @@
 import { z } from "zod"
 
-/** One zod schema with its types as declared and with values for and against it. */
+/** A zod schema, its declared types, and values that it accepts and refuses. */
 export interface SchemaKind {
   schema: z.ZodType
   /** The type of an argument, as TypeScript has it. */
   input: string
-  /** The type of a result; where it is left out, the same as that of an argument. */
+  /** The type of a result. Default: the type of an argument. */
   output?: string
   /** The type of an argument, as Python has it. */
   python: string
   /** A value that the schema accepts. */
   good: unknown
-  /** A value that it refuses; left out where it accepts any. */
+  /** A value that the schema refuses; absent if it accepts any. */
   bad?: unknown
-  /** Whether a tool, whose arguments come as JSON, can have it as a member. */
+  /** Whether a tool, whose arguments are JSON, can have it as a member. */
   tool: boolean
 }
 
-/** Stands for a good value of a schema that accepts none. */
+/** The good value of a schema that accepts no value. */
 export const noGoodValue = Symbol("no good value")
 
 class Account {

@@ -1,7 +1,7 @@
 import { types } from "node:util"
 import fc from "fast-check"
 
-/** Random heaps: containers of several kinds that hold plain values and each other, with aliases and cycles. */
+/** Random object graphs: containers of several kinds that hold plain values and each other, with aliases and cycles. */
 export interface Plan {
   kinds: Kind[]
   links: Link[]
@@ -13,7 +13,7 @@ interface Link {
   from: number
   to: number
   key: string
-  /** What is put in when it is no other container. */
+  /** The value to insert if the link leads to no container. */
   plain: unknown
   isPlain: boolean
 }
@@ -40,14 +40,14 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   links: fc.array(link, { maxLength: 40 }),
 })
 
-/** The containers of a plan, linked. */
+/** Creates the containers of a plan and links them. */
 export function build({ kinds, links }: Plan): object[] {
   const nodes = kinds.map(create)
   for (const each of links) apply(nodes, each)
   return nodes
 }
 
-/** Does to containers whatever a plan says, as a program would. */
+/** Changes containers as a plan says. */
 export function mutateGraph(nodes: object[], { links, kinds }: Plan): void {
   const fresh = kinds.map(create)
   for (const each of links) apply(each.isPlain ? nodes : [...nodes, ...fresh], each)
@@ -59,7 +59,7 @@ export function mutateGraph(nodes: object[], { links, kinds }: Plan): void {
   }
 }
 
-/** Everything that can be reached from some values, and what is in each of it. */
+/** Returns every object that is reachable from the values, with its contents. */
 export function contentsOf(values: Iterable<unknown>): Map<object, unknown[]> {
   const contents = new Map<object, unknown[]>()
   const waiting = [...values]
@@ -72,7 +72,7 @@ export function contentsOf(values: Iterable<unknown>): Map<object, unknown[]> {
   return contents
 }
 
-/** Whether two heaps look the same from here: equal values, and the same object wherever it was the same. */
+/** Returns true if two graphs have equal values and share objects in the same places. */
 export function isSameGraph(one: unknown, other: unknown): boolean {
   const pairs = new Map<unknown, unknown>()
   const taken = new Set<unknown>()
@@ -115,7 +115,7 @@ function apply(nodes: object[], { from, to, key, plain, isPlain }: Link): void {
   else if (node instanceof Set) node.add(value)
   else if (node instanceof Date) node.setTime(to)
   else if (node instanceof Uint8Array) node[from % 4] = to
-  // As an own property, also under the name of an accessor.
+  // Defines an own property, even if an accessor has the same name.
   else if (node) Object.defineProperty(node, key, { value, writable: true, enumerable: true, configurable: true })
 }
 

@@ -4,7 +4,7 @@ import { types } from "node:util"
 import { jsRuntime, type RuntimeSnapshot } from "karst"
 import { processRuntime } from "karst/process"
 
-/** The stored snapshots of a runtime: a whole one, and the changes since. */
+/** Stores the snapshots of a runtime: a full one, and the changes since then. */
 function keeper(runtime: Pick<ReturnType<typeof jsRuntime>, "snapshot">) {
   let whole: RuntimeSnapshot | undefined
   let stored: RuntimeSnapshot | undefined
@@ -189,7 +189,7 @@ class Box {
   size = 1
 }
 
-/** A random statement over the names v0 … v9. */
+/** Returns a random statement over the names v0 … v9. */
 function statement(random: () => number): string {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
   const name = () => `v${Math.floor(random() * 10)}`
@@ -233,7 +233,7 @@ function statement(random: () => number): string {
   ])()
 }
 
-/** All names of a runtime as text that is equal for equal graphs, with the same objects in the same places. */
+/** Returns all names of a runtime as text that is equal for graphs with equal values and the same shared objects. */
 async function graphOf(runtime: ReturnType<typeof jsRuntime>): Promise<string> {
   const ids = new Map<unknown, number>()
   const lines: string[] = []

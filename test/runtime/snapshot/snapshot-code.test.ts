@@ -6,7 +6,7 @@ import { functionRule } from "../../../src/runtime/rules/rules.ts"
 import type { Runtime, RuntimeLoss } from "../../../src/runtime/runtime.ts"
 import { cellValue } from "../cell-results.ts"
 
-/** A fresh runtime with what a snapshot of other cells holds. */
+/** Returns a new runtime with the snapshot of cells. */
 async function moved(cells: string[], bindings: () => Bindings = () => ({})) {
   const first = jsRuntime(bindings())
   for (const code of cells) await cellValue(first, code)

@@ -21,7 +21,7 @@ function signed(data: Uint8Array): RuntimeSnapshot {
   return { version: 1, language: "typescript", data, hash: hashOf(data), lost: [] }
 }
 
-/** A snapshot that somebody made up, with a hash that fits. */
+/** Returns a forged snapshot with a valid hash. */
 function forged(parts: { [key in keyof Payload]?: unknown }): RuntimeSnapshot {
   const empty: Payload = {
     names: [],
@@ -47,7 +47,7 @@ async function restored(runtime: Runtime, snapshot: RuntimeSnapshot): Promise<Ru
 
 const invalid = (error: unknown) => error instanceof AgentError && error.code === "invalid-snapshot"
 
-/** Declares something out of a forged snapshot; nothing of it may run. */
+/** Declares code from a forged snapshot and checks that none of it runs. */
 async function declaring(source: string, name = "evil"): Promise<RuntimeLoss[]> {
   const runtime = jsRuntime({ tick: () => assert.fail("it ran") })
   const entry = [name, undefined]

@@ -7,7 +7,7 @@ import type { Runtime, RuntimeLoss } from "../../../src/runtime/runtime.ts"
 import type { Codec } from "../../../src/runtime/snapshot/codec.ts"
 import { cellValue } from "../cell-results.ts"
 
-/** What a cell sees of what another made, before and after its runtime was snapshotted and restored. */
+/** Evaluates `seen` after `made`, before and after its runtime was snapshotted and restored. */
 async function carried(made: string, seen: string): Promise<{ before: string; after: string; lost: RuntimeLoss[] }> {
   await using one = jsRuntime({ box: {} })
   await using other = jsRuntime({ box: {} })
@@ -169,7 +169,7 @@ test("a codec that gives something else, or fails, is named, and what is injecte
     },
   }
   for (const decode of Object.values(wrong)) {
-    // What a codec gives is the author's to get right; here it is wrong on purpose.
+    // A codec's result is the author's responsibility; this one is wrong on purpose.
     const codec = { class: Point, encode: ({ x }: Point) => x, decode } as Codec<Point>
     const make = () =>
       jsRuntime(

@@ -48,7 +48,7 @@ function assertSame(after: Map<object, unknown[]>, before: Map<object, unknown[]
   for (const [object, held] of before) {
     const now = after.get(object)
     assert.equal(now?.length, held.length)
-    // By identity: an equal object is not the same.
+    // Compares by identity: an equal object is not enough.
     for (const [at, part] of held.entries()) assert.ok(Object.is(now?.[at], part), `${String(held[0])} at ${at}`)
   }
 }

@@ -5,11 +5,11 @@ import { jsRuntime } from "../../../src/runtime/js.ts"
 import type { RuntimeLoss } from "../../../src/runtime/runtime.ts"
 
 interface Odd {
-  /** A cell that makes it. */
+  /** A cell that creates the object. */
   made: string
-  /** What the cell does that is rolled back. */
+  /** The change that is rolled back. */
   change: string
-  /** What is the same afterwards. */
+  /** An expression with the same value afterwards. */
   seen: string
 }
 

@@ -3,11 +3,11 @@ import { EventEmitter } from "node:events"
 import { test } from "node:test"
 import { createUndoImage, type UndoOptions } from "../../../src/runtime/snapshot/undo.ts"
 
-/** Does something to a value and undoes it; what could not be undone. */
+/** Changes a value and undoes the change. Returns what could not be undone. */
 function undone<T>(value: T, change: (value: T) => void, options?: UndoOptions) {
   const image = createUndoImage({ value }, options)
   change(value)
-  return { beyond: image.uncaptured, lost: image.restore() }
+  return { uncaptured: image.uncaptured, lost: image.restore() }
 }
 
 test("names come back with their values and in their order, and new ones go", () => {
@@ -289,15 +289,15 @@ test("what was frozen before is no trouble, and what the cell froze is named", (
 test("a proxy is not entered and is named with its place", () => {
   const traps = new Proxy({}, { get: () => assert.fail("a trap ran") })
   const proxy = new Proxy({}, traps)
-  const { beyond } = undone({ deep: [proxy] }, () => undefined)
-  assert.deepEqual(beyond, [
+  const { uncaptured } = undone({ deep: [proxy] }, () => undefined)
+  assert.deepEqual(uncaptured, [
     {
       name: "value",
       path: ".deep[0]",
       reason: "a Proxy, such as an object of the host: what the cell changed behind it is not undone",
     },
   ])
-  const { beyond: none } = undone({ deep: [proxy] }, () => undefined, {
+  const { uncaptured: none } = undone({ deep: [proxy] }, () => undefined, {
     proxyTarget: (value) => (value === proxy ? null : undefined),
   })
   assert.deepEqual(none, [])
@@ -313,8 +313,8 @@ test("#private fields are named by class, and a # in a string is none", () => {
   class Paint {
     colour = "#ff0000"
   }
-  const { beyond } = undone({ safe: new Safe(), paint: new Paint() }, () => undefined)
-  assert.deepEqual(beyond, [
+  const { uncaptured } = undone({ safe: new Safe(), paint: new Paint() }, () => undefined)
+  assert.deepEqual(uncaptured, [
     { name: "value", path: ".safe", reason: "the #private fields of Safe can be seen by nobody else" },
   ])
 })
@@ -336,9 +336,9 @@ test("built-ins that hide their state are named and not entered; the platform's 
     console,
   }
   clearTimeout(value.timer)
-  const { beyond } = undone(value, () => undefined)
+  const { uncaptured } = undone(value, () => undefined)
   assert.deepEqual(
-    beyond.map(({ path }) => path),
+    uncaptured.map(({ path }) => path),
     [".weak", ".timer", ".lamp", ".generator"],
   )
 })
@@ -354,12 +354,12 @@ test("a promise is named only when it was settled meanwhile", async () => {
 })
 
 test("of many alike things that cannot be undone a few are named, and how many more there are", () => {
-  const { beyond } = undone(
+  const { uncaptured } = undone(
     Array.from({ length: 100 }, () => new WeakSet()),
     () => undefined,
   )
-  assert.equal(beyond.length, 6)
-  assert.match(beyond.at(-1)?.reason ?? "", /^and 95 more places like this: a WeakSet/)
+  assert.equal(uncaptured.length, 6)
+  assert.match(uncaptured.at(-1)?.reason ?? "", /^and 95 more places like this: a WeakSet/)
 })
 
 test("what the host puts in meanwhile stays", () => {

@@ -14,7 +14,7 @@ declare const store: { find(id: number): { name: string }; size: number } & { la
 declare function save(input: { id: number }): Promise<void>
 declare let either: { a: number } | { b: number }`
 
-/** Cells, and whether they are refused. */
+/** Cells; true if the cell must be refused. */
 const cells: [string, boolean][] = [
   ["lod(1)", true],
   ["const shorthand = { lod }", true],

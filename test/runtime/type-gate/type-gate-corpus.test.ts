@@ -61,7 +61,7 @@ for (const [name, make] of Object.entries(runtimes)) {
   })
 }
 
-/** In another process, what a method or class gives is a promise first: that is the error there, and comes first. */
+/** In another process the result of a method or class is a promise, so the missing await is reported first. */
 function isNamed({ names }: BadCell, message: string, isRemote: boolean): boolean {
   return message.includes(names) || (isRemote && message.includes("Promise<"))
 }
@@ -74,7 +74,7 @@ test("the cells that are left out where objects are elsewhere do not do their wo
     await using here = jsRuntime(bindings())
     await using elsewhere = processRuntime(withoutSync(bindings()))
     const expected = await run(here, cell, "off")
-    // An earlier cell may fail there already.
+    // In another process an earlier cell may already fail.
     const execution = await run(elsewhere, cell, "off").catch(() => undefined)
     assert.ok(expected.ok && !(execution?.ok && execution.preview === expected.preview), cell.title)
   }

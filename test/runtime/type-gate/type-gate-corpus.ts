@@ -4,17 +4,17 @@ import { badExplicit, goodExplicit } from "./type-gate-explicit-corpus.ts"
 import { badLater, goodLater, laterBindings } from "./type-gate-later-corpus.ts"
 import { badInShop, goodInShop, shopBindings } from "./type-gate-shop-corpus.ts"
 
-/** A cell with what ran before it in the same runtime. */
+/** A cell with the cells that ran before it in the same runtime. */
 export interface GoodCell {
   title: string
   before?: string[]
   code: string
-  /** What is in the runtime. Default: what is in that of most cells. */
+  /** The bindings of the runtime. Default: those of most cells. */
   bindings?: () => Bindings
 }
 
-/** Good cells that only run where the objects themselves are: they call them and use what comes back without an await, or
- *  hand functions to the host. */
+/** Correct cells that work only in the host's process: they use results of methods without an await, or pass functions
+ *  to the host. */
 export const needsTheObjectItself: ReadonlySet<string> = new Set([
   "a chain of methods",
   "a getter",
@@ -51,7 +51,7 @@ export function withoutSync(bindings: Bindings): Bindings {
 }
 
 export interface BadCell extends GoodCell {
-  /** What the refusal must name. */
+  /** The text that the refusal must contain. */
   names: string
 }
 
@@ -109,7 +109,7 @@ const accountSource = `class Account {
 const order = (id: number) => ({ id, customer: "Ann", total: id * 10, items: [{ sku: "a", price: 5, quantity: id }] })
 const orderType = `{ id: number; customer: string; total: number; items: { sku: string; price: number; quantity: number }[] }`
 
-/** What every cell of the corpus finds in its runtime. */
+/** The bindings of every cell of the corpus. */
 export function corpusBindings(): Bindings {
   const orders = [order(1), order(2), order(3)]
   return {
@@ -156,7 +156,7 @@ export function corpusBindings(): Bindings {
   }
 }
 
-/** Cells that do their work. None may be refused. */
+/** Correct cells. None may be refused. */
 export const good: GoodCell[] = [
   {
     title: "a list of the host's type that is given more",
@@ -430,7 +430,7 @@ export const good: GoodCell[] = [
   ...goodExplicit,
 ]
 
-/** Cells that cannot work, or do what nobody meant. Each must be refused before anything runs. */
+/** Cells that fail, or do something unintended. Each must be refused before anything runs. */
 export const bad: BadCell[] = [
   { title: "an unknown function", code: "const orders = await fetchOrders()", names: "fetchOrders" },
   { title: "a misspelt function", code: "await lstOrders()", names: "Did you mean 'listOrders'" },

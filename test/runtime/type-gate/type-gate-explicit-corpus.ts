@@ -40,7 +40,7 @@ class Gauge {
   }
 }
 
-/** Values and functions of which their author said the types, in each of the ways there are. */
+/** Values and functions with written types, in each possible way. */
 export function explicitBindings(): Bindings {
   return {
     shelf: variable(new Shelf(), { type: shelfType }),
@@ -72,7 +72,7 @@ export function explicitBindings(): Bindings {
 const rows = <T extends { title: string; code: string }>(cells: T[]) =>
   cells.map((cell) => ({ ...cell, title: `explicit: ${cell.title}`, bindings: explicitBindings }))
 
-/** Cells that keep to the types. None may be refused. */
+/** Cells that follow the types. None may be refused. */
 export const goodExplicit: GoodCell[] = rows([
   { title: "a method with its arguments", code: "await shelf.add(1, 'a')" },
   { title: "a method with an optional argument", code: "await shelf.add(1, 'a', 3)" },
@@ -122,7 +122,7 @@ export const goodExplicit: GoodCell[] = rows([
   { title: "a method by a computed key", code: "const name = 'find'\n;(await shelf[name](1)).id" },
 ])
 
-/** Cells that break the types that an author wrote. All are refused. */
+/** Cells that violate written types. All must be refused. */
 export const badExplicit: BadCell[] = rows([
   { title: "too few arguments of a function", code: "await send('Ann')", names: "Expected 2-3 arguments" },
   { title: "no argument of a function", code: "await total()", names: "Expected 1 arguments" },

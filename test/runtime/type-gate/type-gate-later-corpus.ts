@@ -4,7 +4,7 @@ import type { BadCell, GoodCell } from "./type-gate-corpus.ts"
 
 const task = () => ({ name: "a", done: false })
 
-/** A few things whose types their author has said. */
+/** Bindings with written types. */
 export function laterBindings(): Bindings {
   return {
     tasks: variable([task()], { type: "{ name: string; done: boolean }[]" }),
@@ -17,7 +17,7 @@ export function laterBindings(): Bindings {
   }
 }
 
-/** Objects that earlier cells gave more than their types say. */
+/** Earlier cells added members that the types do not have. None of these cells may be refused. */
 export const goodLater: GoodCell[] = [
   {
     title: "rows enriched before",
@@ -126,7 +126,7 @@ export const goodLater: GoodCell[] = [
   },
 ]
 
-/** What earlier cells gave does not excuse everything. */
+/** Cells that must be refused although earlier cells added members. */
 export const badLater: BadCell[] = [
   {
     title: "another member than the one that was given",

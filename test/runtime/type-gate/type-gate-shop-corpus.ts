@@ -57,7 +57,7 @@ const customer = (id: number) => ({
   tags: { tier: "gold" } as Record<string, string>,
 })
 
-/** Another runtime's names: a shop, with generics, unions, optional members, index signatures, iterables, schemas. */
+/** The names of another runtime, a shop: generics, unions, optional members, index signatures, iterables, schemas. */
 export function shopBindings(): Bindings {
   return {
     store: new Store().add("pen", 3, 2).add("ink", 1, 9),
@@ -109,7 +109,7 @@ export function shopBindings(): Bindings {
   }
 }
 
-/** Cells a good model would write. None may be refused. */
+/** Correct cells. None may be refused. */
 export const goodInShop: GoodCell[] = [
   {
     title: "a union narrowed by its tag",
@@ -529,7 +529,7 @@ export const goodInShop: GoodCell[] = [
   },
 ]
 
-/** Cells that cannot work, or do what nobody meant. */
+/** Cells that fail, or do something unintended. */
 export const badInShop: BadCell[] = [
   { title: "a function of another library", code: "const total = _.sumBy(people, 'age')", names: "_" },
   { title: "a data frame", code: "const df = pd.DataFrame(people)", names: "pd" },

@@ -165,7 +165,7 @@ describe("the type gate", { skip }, () => {
 
   test("a checker that fails lets the cell through and says so", () => {
     const gate = createTypeGate()
-    // Not opened: there is nothing to check with.
+    // The gate is not open, so it has no checker.
     const names = { declarations: "", values: new Map(), liveValues: new Map(), ambient: new Set<string>() }
     const verdict = gate.check(parseCell("nothing()"), "block", names)
     assert.equal(verdict.error, undefined)

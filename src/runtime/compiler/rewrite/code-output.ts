@@ -1,50 +1,51 @@
+// Collects the text of a compiled cell and maps its positions to the source. The source is copied up to an offset,
+// changed there, and copied on; line numbers stay the same.
 import { isLineBreak } from "../text-positions.ts"
 
-/** The text of a compiled cell, written from left to right: the source is copied up to a place, changed there, and
- *  copied on. Every line of the source stays the line it was. */
 export interface CodeOutput {
-  /** Copies the source up to an offset; nothing happens when it is behind. */
+  /** Copies the source up to an offset, unless it was passed already. */
   copyTo(offset: number): void
   /** Writes text that is not in the source; it must not contain line breaks. */
   write(text: string): void
-  /** Leaves out the source up to an offset, but for its line breaks. */
+  /** Leaves out the source up to an offset, except its line breaks. */
   skipTo(offset: number): void
-  /** Lets the next character that is copied stand for another place in the source. */
+  /** Maps the next copied character to another offset of the source. */
   mapNextCharacterTo(offset: number): void
   text(): string
-  /** The source offset behind an offset of the text; for text that is not in the source, of what follows it. */
+  /** The source offset of an offset in the text; inserted text maps to the source after it. */
   sourceOffset(offset: number): number
 }
 
 export function createCodeOutput(code: string): CodeOutput {
-  // Joined at the end: the engine would have to flatten a text that grew piece by piece before it compiles it.
+  // Joined at the end, because the engine would have to flatten an incrementally built string before compiling it.
   const pieces: string[] = []
   let length = 0
-  let cursor = 0
-  // Pairs of offsets, in the text and in the source, where a copied stretch begins.
+  let sourceCursor = 0
+  // Pairs of offsets (text, source) where a copied stretch begins.
   const stretches: number[] = []
-  let anchored = -1
+  let mappedOffset = -1
 
-  const write = (added: string) => {
-    pieces.push(added)
-    length += added.length
+  const write = (text: string) => {
+    pieces.push(text)
+    length += text.length
   }
 
   return {
     copyTo(offset) {
-      if (offset <= cursor) return
-      if (anchored !== -1) stretches.push(length, anchored, length + 1, cursor + 1)
-      else stretches.push(length, cursor)
-      anchored = -1
-      write(code.slice(cursor, offset))
-      cursor = offset
+      if (offset <= sourceCursor) return
+      if (mappedOffset !== -1) stretches.push(length, mappedOffset, length + 1, sourceCursor + 1)
+      else stretches.push(length, sourceCursor)
+      mappedOffset = -1
+      write(code.slice(sourceCursor, offset))
+      sourceCursor = offset
     },
     write,
     skipTo(offset) {
-      for (; cursor < offset; cursor++) if (isLineBreak(code.charCodeAt(cursor))) write(code.charAt(cursor))
+      for (; sourceCursor < offset; sourceCursor++)
+        if (isLineBreak(code.charCodeAt(sourceCursor))) write(code.charAt(sourceCursor))
     },
     mapNextCharacterTo(offset) {
-      anchored = offset
+      mappedOffset = offset
     },
     text: () => pieces.join(""),
     sourceOffset(offset) {

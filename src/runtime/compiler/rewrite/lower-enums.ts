@@ -1,3 +1,4 @@
+// Rewrites enums and namespaces to objects that a function fills: `holder.E=(e=>{…;return e})({});`.
 import type { AnyNode, ExportNamedDeclaration } from "acorn"
 import { generatedVariable, helpersVariable } from "../name-storage.ts"
 import { isTypeOnly } from "../parse-cell.ts"
@@ -5,51 +6,49 @@ import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "../types
 import type { RewriteContext } from "./rewrite-context.ts"
 import { findToken, skipNode } from "./strip-types.ts"
 
-// Enums and namespaces become objects that a function fills: `home.E=(e=>{…;return e})({});`.
-
-export function lowerEnum(rewriting: RewriteContext, node: EnumDeclaration, home: string | undefined): void {
-  const { out, code } = rewriting
+export function lowerEnum(context: RewriteContext, node: EnumDeclaration, holder: string | undefined): void {
+  const { out, code } = context
   const object = generatedVariable(node)
-  openInitializer(rewriting, node, home, object)
+  openInitializer(context, node, holder, object)
   out.skipTo(findToken(code, "{", node.id.end) + 1)
   let previous: string | undefined
   for (const member of node.members) {
     out.skipTo(member.start)
-    const key = JSON.stringify(memberName(member))
+    const key = JSON.stringify(declaredName(member))
     out.write(`${helpersVariable}.member(${object},${key},`)
     if (member.initializer) {
       out.skipTo(findToken(code, "=", member.id.end) + 1)
-      rewriting.emit(member.initializer)
+      context.emit(member.initializer)
       out.copyTo(member.end)
     } else out.write(previous === undefined ? "0" : `${object}[${previous}]+1`)
     out.write(");")
     out.skipTo(member.end)
     previous = key
   }
-  closeInitializer(rewriting, node, home, object)
+  closeInitializer(context, node, holder, object)
 }
 
-export function lowerNamespace(rewriting: RewriteContext, node: NamespaceDeclaration, home: string | undefined): void {
-  const { out } = rewriting
+export function lowerNamespace(context: RewriteContext, node: NamespaceDeclaration, holder: string | undefined): void {
+  const { out } = context
   const { body } = node
   if (!body || hasOnlyTypes(node)) return skipNode(out, node)
   const object = generatedVariable(body)
-  openInitializer(rewriting, node, home, object)
-  rewriting.depth++
+  openInitializer(context, node, holder, object)
+  context.depth++
   if (body.type === "TSModuleDeclaration") {
     out.skipTo(body.start)
-    lowerNamespace(rewriting, body, object)
+    lowerNamespace(context, body, object)
   } else {
     out.skipTo(body.start + 1)
     out.write(body.body.map((statement) => exportedFunctionCode(statement, object)).join(""))
-    for (const statement of body.body) rewriteNamespaceStatement(rewriting, statement, object)
+    for (const statement of body.body) rewriteNamespaceStatement(context, statement, object)
     out.copyTo(body.end - 1)
   }
-  rewriting.depth--
-  closeInitializer(rewriting, node, home, object)
+  context.depth--
+  closeInitializer(context, node, holder, object)
 }
 
-/** Whether a namespace declares nothing that exists when the program runs. */
+/** Returns true if a namespace declares nothing that exists at run time. */
 function hasOnlyTypes({ body }: NamespaceDeclaration): boolean {
   if (!body) return true
   if (body.type === "TSModuleDeclaration") return hasOnlyTypes(body)
@@ -61,34 +60,34 @@ function hasOnlyTypes({ body }: NamespaceDeclaration): boolean {
 }
 
 function openInitializer(
-  rewriting: RewriteContext,
+  context: RewriteContext,
   node: EnumOrNamespace,
-  home: string | undefined,
+  holder: string | undefined,
   object: string,
 ): void {
   const name = declaredName(node)
-  const target = home ? `${home}.${name}` : isContinued(rewriting, node) ? name : `let ${name}`
-  rewriting.out.copyTo(node.start)
-  rewriting.out.write(`${target}=(${object}=>{`)
+  const target = holder ? `${holder}.${name}` : isContinued(context, node) ? name : `let ${name}`
+  context.out.copyTo(node.start)
+  context.out.write(`${target}=(${object}=>{`)
 }
 
 function closeInitializer(
-  rewriting: RewriteContext,
+  context: RewriteContext,
   node: EnumOrNamespace,
-  home: string | undefined,
+  holder: string | undefined,
   object: string,
 ): void {
   const name = declaredName(node)
-  const existing = isContinued(rewriting, node) ? (home ? `${home}.${name}` : name) : "{}"
-  rewriting.out.skipTo(node.end)
-  rewriting.out.write(`;return ${object}})(${existing});`)
+  const existing = isContinued(context, node) ? (holder ? `${holder}.${name}` : name) : "{}"
+  context.out.skipTo(node.end)
+  context.out.write(`;return ${object}})(${existing});`)
 }
 
-function rewriteNamespaceStatement(rewriting: RewriteContext, node: AnyNode, object: string): void {
-  if (isTypeOnly(node)) return skipNode(rewriting.out, node)
-  if (node.type === "ExportNamedDeclaration") return rewriteExported(rewriting, node, object)
-  if (node.type === "TSImportEqualsDeclaration" && node.isExport) return rewriting.declare(node, object)
-  rewriting.emit(node)
+function rewriteNamespaceStatement(context: RewriteContext, node: AnyNode, object: string): void {
+  if (isTypeOnly(node)) return skipNode(context.out, node)
+  if (node.type === "ExportNamedDeclaration") return rewriteExported(context, node, object)
+  if (node.type === "TSImportEqualsDeclaration" && node.isExport) return context.declare(node, object)
+  context.emit(node)
 }
 
 function rewriteExported({ out, declare }: RewriteContext, node: ExportNamedDeclaration, object: string): void {
@@ -105,13 +104,9 @@ function exportedFunctionCode(node: AnyNode, object: string): string {
   return `${object}.${name}=${name};`
 }
 
-function memberName({ id }: EnumMember): string {
-  return id.type === "Identifier" ? id.name : String(id.value)
-}
-
 type EnumOrNamespace = EnumDeclaration | NamespaceDeclaration
 
-function declaredName({ id }: EnumOrNamespace): string {
+function declaredName({ id }: EnumOrNamespace | EnumMember): string {
   return id.type === "Identifier" ? id.name : String(id.value)
 }
 

@@ -1,10 +1,9 @@
+// Checks of default values. A remote member that was not awaited is never undefined, so its default value would be
+// ignored without an error. After each pattern, a check of the names with defaults throws for such members.
 import type { AnyNode, Identifier } from "acorn"
 import { guardVariable } from "../name-storage.ts"
 
-// A default value replaces undefined. A member of a remote object that was not awaited is never undefined, so its default
-// would be ignored without an error. After each pattern, a check of the names with default values throws for such members.
-
-/** A call of the guard that checks the names to which patterns give default values; undefined where there are none. */
+/** Code that calls the guard with the names to which patterns give default values; undefined if there are none. */
 export function defaultsCheckCode(
   patterns: readonly AnyNode[],
   read: (name: Identifier) => string = ({ name }) => name,

@@ -1,10 +1,12 @@
+// Decides which nodes of a cell need a check by the guard because their value may be a remote member that was not
+// awaited.
 import type { AnyNode } from "acorn"
 
-/** Which nodes of a cell a check is put around. */
 export interface RemoteCheckPlan {
-  /** Takes note of the parts of a node that need a check. */
+  /** Plans the checks of a node's parts. */
   note(node: AnyNode): void
-  /** The same, and the checks that the node itself needs: names of methods of the guard, the outermost first. */
+  /** Plans the checks of a node's parts, and removes and returns the checks of the node itself: methods of the guard,
+   *  the outermost first. */
   take(node: AnyNode): readonly GuardCheck[]
 }
 
@@ -17,7 +19,7 @@ export function createRemoteCheckPlan(isEnabled: boolean): RemoteCheckPlan {
     if (!isEnabled) return
     for (const operand of operandsToCheck(node)) add(operand, "value")
     for (const object of objectsToCheck(node)) add(object, "fields")
-    // A member that is the default value itself is one that the cell chose.
+    // A remote member may itself be the default value.
     if (node.type === "AssignmentPattern" && mayBeMember(node.right)) add(node.right, "chosen")
     addOptionalStepCheck(node, add)
   }
@@ -32,15 +34,15 @@ export function createRemoteCheckPlan(isEnabled: boolean): RemoteCheckPlan {
   }
 }
 
-/** The operands of a node that decide something without being converted: conditions, and both sides of an equality. A
- *  member of a remote object that was not awaited would be taken for true, or for unequal, without an error; a check
- *  around the operand throws. Arithmetic, templates and comparisons convert, and need no check. */
+/** The operands that decide a condition or equality without being converted. A remote member that was not awaited would
+ *  count as true, or as unequal, without an error; the check throws. Arithmetic, templates and comparisons convert
+ *  their operands and need no check. */
 function operandsToCheck(node: AnyNode): readonly AnyNode[] {
   return decisiveOperands(node).filter(mayBeMember)
 }
 
-/** The object of `object.field ??= value`, which compares a field with null or undefined. A field of a remote object is
- *  not known before it is awaited, so the assignment would never be made; a check around the object throws. */
+/** The object of `object.field ??= value`, which compares a field with null or undefined. A remote field is unknown
+ *  before it is awaited, so the assignment would never happen; the check throws. */
 function objectsToCheck(node: AnyNode): readonly AnyNode[] {
   if (node.type !== "AssignmentExpression") return []
   const { left } = node
@@ -50,9 +52,9 @@ function objectsToCheck(node: AnyNode): readonly AnyNode[] {
   return isLogical && isRemote ? [left.object] : []
 }
 
-/** Marks the value before `?.`. A member of a remote object that was not awaited is never null or undefined: the guard
- *  replaces it by one that is undefined, with everything after it, where the remote value is null or undefined. In
- *  `object.method?.()` the object is marked and not the method, which must keep its object. */
+/** Adds a check of the value before `?.`. A remote member that was not awaited is never null or undefined; the guard
+ *  replaces it by one that becomes undefined, with everything after it, if the remote value is. In `object.method?.()`
+ *  the object is checked and not the method, which must keep its `this`. */
 function addOptionalStepCheck(node: AnyNode, add: (node: AnyNode, check: GuardCheck) => void): void {
   if (node.type === "MemberExpression" && node.optional && mayBeMember(node.object)) add(node.object, "optional")
   if (node.type !== "CallExpression" || !node.optional) return
@@ -62,12 +64,12 @@ function addOptionalStepCheck(node: AnyNode, add: (node: AnyNode, check: GuardCh
     return
   }
   const { object, property, optional } = callee
-  // A call of the guard would end the chain that the object is a part of, and evaluate what comes after it.
+  // A guard call here would end the chain that the object is part of, and evaluate the steps after it.
   const endsChain = !optional && isPartOfChain(object)
   if (!endsChain && property.type !== "PrivateIdentifier" && mayBeMember(object)) add(object, "optionalMethods")
 }
 
-/** Whether an expression inside a chain has an optional step before its end. */
+/** Returns true if an expression inside a chain has an optional step before its end. */
 function isPartOfChain(node: AnyNode): boolean {
   switch (node.type) {
     case "MemberExpression":
@@ -108,12 +110,12 @@ function decisiveOperands(node: AnyNode): readonly AnyNode[] {
 
 const equalities = new Set(["===", "!==", "==", "!="])
 
-/** Asking whether a result is still a promise is what code does that may have to await it. */
+/** `instanceof Promise` is a legitimate test of a value that was not awaited. */
 function isPromiseClass(node: AnyNode): boolean {
   return node.type === "Identifier" && node.name === "Promise"
 }
 
-/** Whether an expression can give a member or a call's result as it is. */
+/** Returns true if an expression's value can be a member or a call's result unchanged. */
 function mayBeMember(node: AnyNode): boolean {
   switch (node.type) {
     case "Identifier":

@@ -1,7 +1,8 @@
-import type { AnyNode, BlockStatement, Identifier, UnaryExpression } from "acorn"
+// Turns a cell into JavaScript over the scope, ambient and guard objects: types removed, names resolved, guards added.
+import type { AnyNode, BlockStatement } from "acorn"
 import type { CompileOptions } from "../compile-cell.ts"
 import { unwrapExpression } from "../destructuring.ts"
-import { ambientVariable, createNameStorage, guardVariable, helpersVariable, scopeVariable } from "../name-storage.ts"
+import { ambientVariable, createNameStorage, guardVariable } from "../name-storage.ts"
 import { CellSyntaxError, eachChild, isTypeOnly, type ParsedCell } from "../parse-cell.ts"
 import { analyseScope } from "../scope-analysis.ts"
 import { positionAt } from "../text-positions.ts"
@@ -10,7 +11,7 @@ import { defaultsCheckCode } from "./remote-default-checks.ts"
 import { createRemoteCheckPlan } from "./remote-value-checks.ts"
 import { rewriteAssignment, rewriteTarget } from "./rewrite-assignments.ts"
 import { type RewriteContext, stopCheckCode } from "./rewrite-context.ts"
-import { rewriteDeclaration, variableStorage } from "./rewrite-declarations.ts"
+import { rewriteDeclaration, variableHolder } from "./rewrite-declarations.ts"
 import { isNameless, rewriteClass, rewriteFunction } from "./rewrite-functions.ts"
 import {
   loopDefaultsCheck,
@@ -19,68 +20,67 @@ import {
   rewriteLoopStart,
   rewriteLoopTarget,
 } from "./rewrite-loops.ts"
+import { createNameRewriter } from "./rewrite-names.ts"
 import { rewriteProgram } from "./rewrite-program.ts"
-import { copyNameWithoutType, skipNode, stripTyped } from "./strip-types.ts"
+import { skipNode, stripTyped } from "./strip-types.ts"
 
 export interface RewrittenCell {
   output: CodeOutput
-  /** Statements that come before the output. */
+  /** Statements before the output. */
   prologue: string
   hasValue: boolean
 }
 
-/** Turns a cell into JavaScript over the scope, ambient and guard objects: types removed, names resolved, guards added. */
 export function rewriteCell(cell: ParsedCell, options: CompileOptions): RewrittenCell {
   const { code, program } = cell
   const analysis = analyseScope(cell)
-  const homes = createNameStorage(analysis, options)
+  const storage = createNameStorage(analysis, options)
   const out = createCodeOutput(code)
-  let nameless: AnyNode | undefined
-  let nextName = ""
-  let peeked: AnyNode | undefined
-  let deleted: AnyNode | undefined
-  const checksValues = options.checksValues === true
-  const checks = createRemoteCheckPlan(checksValues)
+  let anonymousNode: AnyNode | undefined
+  let anonymousName = ""
+  const checkRemoteValues = options.checkRemoteValues === true
+  const checks = createRemoteCheckPlan(checkRemoteValues)
 
-  const rewriting: RewriteContext = {
+  const context: RewriteContext = {
     code,
     out,
-    storage: homes,
+    storage,
     analysis,
     depth: 0,
     hoisted: "",
     emit,
-    emitStatements: statements,
-    declare(node, home) {
+    emitStatements,
+    declare(node, holder) {
       checks.note(node)
-      rewriteDeclaration(rewriting, node, home)
+      rewriteDeclaration(context, node, holder)
     },
-    emitBlock: block,
-    endStatement: terminate,
-    emitNamed: named,
+    emitBlock,
+    endStatement,
+    emitNamed,
     noteChecks: checks.note,
-    checkDefaults: (patterns, read) => (checksValues ? defaultsCheckCode(patterns, read) : undefined),
+    checkDefaults: (patterns, read) => (checkRemoteValues ? defaultsCheckCode(patterns, read) : undefined),
     fail(message, node) {
       throw new CellSyntaxError(message, positionAt(code, node.start))
     },
   }
-  const hasValue = rewriteProgram(rewriting, program)
-  return { output: out, prologue: homes.prologue() + rewriting.hoisted, hasValue }
+  const names = createNameRewriter(context)
+  const hasValue = rewriteProgram(context, program)
+  return { output: out, prologue: storage.prologue() + context.hoisted, hasValue }
 
   function emit(node: AnyNode): void {
-    const needed = checks.take(node)
-    if (needed.length === 0) return emitNode(node)
+    const requiredChecks = checks.take(node)
+    if (requiredChecks.length === 0) return emitNode(node)
     out.copyTo(node.start)
-    for (const check of needed) out.write(`${guardVariable}.${check}(`)
+    for (const check of requiredChecks) out.write(`${guardVariable}.${check}(`)
     emitNode(node)
     out.copyTo(node.end)
-    out.write(")".repeat(needed.length))
+    out.write(")".repeat(requiredChecks.length))
   }
 
   function emitNode(node: AnyNode): void {
     switch (node.type) {
       case "Identifier":
-        return name(node)
+        return names.emitName(node)
       case "Literal":
       case "ThisExpression":
         return
@@ -99,15 +99,15 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
       case "TemplateLiteral":
         return emitAll(node.expressions)
       case "Property":
-        if (node.shorthand && node.value.type === "Identifier") return shorthand(node.value)
+        if (node.shorthand && node.value.type === "Identifier") return names.emitShorthand(node.value)
         if (node.computed) emit(node.key)
         return emit(node.value)
       case "AssignmentExpression":
-        return rewriteAssignment(rewriting, node)
+        return rewriteAssignment(context, node)
       case "UpdateExpression":
-        return rewriteTarget(rewriting, node.argument)
+        return rewriteTarget(context, node.argument)
       case "UnaryExpression":
-        return unary(node)
+        return names.emitUnary(node)
       case "AwaitExpression":
         out.copyTo(node.start)
         out.write(`${guardVariable}.resume(`)
@@ -121,11 +121,11 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
         return eachChild(node, emit)
       case "MetaProperty":
         if (node.meta.name !== "import") return
-        return rewriting.fail("import.meta is not available in a cell, which is no file; use process.cwd()", node)
+        return context.fail("import.meta is not available in a cell, which is no file; use process.cwd()", node)
       case "ArrowFunctionExpression":
       case "FunctionExpression":
       case "ClassExpression":
-        return node === nameless ? withName(node) : functionOrClass(node)
+        return node === anonymousNode ? emitWithName(node) : emitFunctionOrClass(node)
       case "TSAsExpression":
       case "TSSatisfiesExpression":
       case "TSNonNullExpression":
@@ -134,52 +134,52 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
         return stripTyped(out, code, node, emit)
       case "ExpressionStatement":
         emit(node.expression)
-        return terminate(node)
+        return endStatement(node)
       case "ReturnStatement":
       case "ThrowStatement":
         if (node.argument) emit(node.argument)
-        return terminate(node)
+        return endStatement(node)
       case "BlockStatement":
-        return statements(node.body)
+        return emitStatements(node.body)
       case "SwitchCase":
         if (node.test) emit(node.test)
-        return statements(node.consequent)
+        return emitStatements(node.consequent)
       case "LabeledStatement":
         return emit(node.body)
       case "ForStatement":
-        if (node.init) rewriteLoopStart(rewriting, node.init)
+        if (node.init) rewriteLoopStart(context, node.init)
         if (node.test) emit(node.test)
         if (node.update) emit(node.update)
-        return rewriteLoopBody(rewriting, node, loopDefaultsCheck(rewriting, node.init))
+        return rewriteLoopBody(context, node, loopDefaultsCheck(context, node.init))
       case "ForInStatement":
-        rewriteLoopTarget(rewriting, node.left)
+        rewriteLoopTarget(context, node.left)
         emit(node.right)
-        return rewriteLoopBody(rewriting, node)
+        return rewriteLoopBody(context, node)
       case "ForOfStatement": {
-        rewriteLoopTarget(rewriting, node.left)
+        rewriteLoopTarget(context, node.left)
         emit(node.right)
         const resumed = node.await ? `${guardVariable}.resume();` : ""
-        return rewriteLoopBody(rewriting, node, resumed + loopDefaultsCheck(rewriting, node.left))
+        return rewriteLoopBody(context, node, resumed + loopDefaultsCheck(context, node.left))
       }
       case "WhileStatement":
         emit(node.test)
-        return rewriteLoopBody(rewriting, node)
+        return rewriteLoopBody(context, node)
       case "DoWhileStatement":
-        rewriteLoopBody(rewriting, node)
+        rewriteLoopBody(context, node)
         emit(node.test)
-        return terminate(node)
+        return endStatement(node)
       case "TryStatement":
         emit(node.block)
-        if (node.handler) rewriteHandler(rewriting, node.handler)
-        return node.finalizer ? block(node.finalizer, stopCheckCode) : undefined
+        if (node.handler) rewriteHandler(context, node.handler)
+        return node.finalizer ? emitBlock(node.finalizer, stopCheckCode) : undefined
       case "VariableDeclaration":
-        return rewriteDeclaration(rewriting, node, variableStorage(rewriting, node))
+        return rewriteDeclaration(context, node, variableHolder(context, node))
       case "FunctionDeclaration":
       case "ClassDeclaration":
       case "TSEnumDeclaration":
       case "TSModuleDeclaration":
       case "TSImportEqualsDeclaration":
-        return rewriteDeclaration(rewriting, node, undefined)
+        return rewriteDeclaration(context, node, undefined)
       default:
         return eachChild(node, emit)
     }
@@ -189,8 +189,8 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     for (const node of nodes) emit(node)
   }
 
-  // A function that is handed on is mostly called at once: in a parenthesis, the engine compiles it along with the cell
-  // instead of looking it over first.
+  // A function argument is usually called at once: parentheses make the engine compile it with the cell instead of
+  // pre-parsing it first.
   function emitArguments(nodes: readonly AnyNode[]): void {
     for (const node of nodes) {
       const isFunction = node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression"
@@ -206,98 +206,45 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     }
   }
 
-  function statements(nodes: readonly AnyNode[]): void {
+  function emitStatements(nodes: readonly AnyNode[]): void {
     for (const node of nodes) {
       if (isTypeOnly(node)) skipNode(out, node)
       else emit(node)
     }
   }
 
-  function block(node: BlockStatement, first: string): void {
+  function emitBlock(node: BlockStatement, first: string): void {
     out.copyTo(node.start + 1)
     out.write(first)
-    statements(node.body)
+    emitStatements(node.body)
   }
 
-  function terminate(node: AnyNode): void {
+  function endStatement(node: AnyNode): void {
     out.copyTo(node.end)
     if (code[node.end - 1] !== ";") out.write(";")
   }
 
-  function homeOf(node: Identifier): string | undefined {
-    const reference = analysis.references.get(node)
-    return reference && homes.objectOf(reference)
-  }
-
-  function name(node: Identifier): void {
-    const reference = analysis.references.get(node)
-    if (!reference) return copyNameWithoutType(out, code, node)
-    const home = node === deleted ? scopeVariable : homes.objectOf(reference)
-    if (!home) return plainName(node, homes.selfObject(reference))
-    out.copyTo(node.start)
-    if (node === peeked) {
-      out.write(`${helpersVariable}.peek(${scopeVariable},"${node.name}")`)
-      return out.skipTo(node.end)
-    }
-    // A plain call of a property would pass the object as `this`.
-    out.write(reference.call ? `(0,${home}.` : `${home}.`)
-    copyNameWithoutType(out, code, node)
-    if (!reference.call) return
-    out.write(")")
-    // The engine places such a call at its parenthesis.
-    out.mapNextCharacterTo(node.start)
-  }
-
-  function plainName(node: Identifier, instead: string | undefined): void {
-    if (!instead) return copyNameWithoutType(out, code, node)
-    out.copyTo(node.start)
-    out.write(instead)
-    out.skipTo(node.end)
-  }
-
-  function shorthand(node: Identifier): void {
-    const reference = analysis.references.get(node)
-    if (!reference || !(homes.objectOf(reference) ?? homes.selfObject(reference))) return
-    out.copyTo(node.start)
-    // As a plain key this one would set the prototype.
-    out.write(node.name === "__proto__" ? `["__proto__"]:` : `${node.name}:`)
-    name(node)
-  }
-
-  function unary({ operator, argument }: UnaryExpression): void {
-    const operand = unwrapExpression(argument)
-    if (operand.type !== "Identifier") return emit(argument)
-    // Asking for the type of a name that does not exist is no error.
-    if (operator === "typeof" && homeOf(operand) === scopeVariable) peeked = operand
-    if (operator === "delete") {
-      const scope = analysis.references.get(operand)?.scope
-      if (scope && scope !== analysis.cell) rewriting.fail("A local variable cannot be deleted", operand)
-      deleted = operand
-    }
-    emit(argument)
-  }
-
-  function named(name: string, value: AnyNode): void {
+  function emitNamed(name: string, value: AnyNode): void {
     const inner = unwrapExpression(value)
     if (isNameless(inner) && name !== "__proto__") {
-      nameless = inner
-      nextName = name
+      anonymousNode = inner
+      anonymousName = name
     }
     emit(value)
   }
 
-  /** Assigning to a property names nothing, but a property in an object literal names its value. */
-  function withName(node: AnyNode): void {
-    const name = nextName
+  /** Assigning a function to a property does not name it, but a property in an object literal names its value. */
+  function emitWithName(node: AnyNode): void {
+    const name = anonymousName
     out.copyTo(node.start)
     out.write(`{${name}:`)
-    functionOrClass(node)
+    emitFunctionOrClass(node)
     out.copyTo(node.end)
     out.write(`}.${name}`)
   }
 
-  function functionOrClass(node: AnyNode): void {
-    if (node.type === "ClassExpression") rewriteClass(rewriting, node)
-    if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") rewriteFunction(rewriting, node)
+  function emitFunctionOrClass(node: AnyNode): void {
+    if (node.type === "ClassExpression") rewriteClass(context, node)
+    if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") rewriteFunction(context, node)
   }
 }

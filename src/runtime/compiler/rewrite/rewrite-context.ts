@@ -1,3 +1,5 @@
+// The state that all rewrite functions of one cell share. They go through the source from left to right; source that no
+// function changes is copied.
 import type { AnyNode, BlockStatement, Identifier } from "acorn"
 import { guardVariable, type NameStorage } from "../name-storage.ts"
 import { eachChild } from "../parse-cell.ts"
@@ -5,49 +7,49 @@ import type { ScopeAnalysis } from "../scope-analysis.ts"
 import type { CodeOutput } from "./code-output.ts"
 import { copyNameWithoutType } from "./strip-types.ts"
 
-/** The working state of one rewriting, shared by the functions that each know a part of the language. They go through
- *  the source from left to right; what nobody changes is copied. */
 export interface RewriteContext {
   code: string
   out: CodeOutput
   storage: NameStorage
   analysis: ScopeAnalysis
-  /** How many functions the node at hand is inside of. */
+  /** The number of functions around the current node. */
   depth: number
-  /** Statements that must run before the cell's first, such as imports further down. */
+  /** Statements that run before the cell's first one, such as imports further down. */
   hoisted: string
   emit(node: AnyNode): void
   emitStatements(nodes: readonly AnyNode[]): void
-  /** A declaration whose names are properties of `home`, or ordinary variables where there is none. */
-  declare(node: AnyNode, home: string | undefined): void
-  /** A block with a statement put first. */
+  /** Rewrites a declaration. Its names become properties of the object `holder`, or stay variables if that is
+   *  undefined. */
+  declare(node: AnyNode, holder: string | undefined): void
+  /** Rewrites a block and inserts a statement at its start. */
   emitBlock(node: BlockStatement, first: string): void
-  /** Copies to the end of a statement and ends it there, so that what is left of it cannot run into the next. */
+  /** Copies to the end of a statement and adds a semicolon if it has none, so that it does not run into the next
+   *  one. */
   endStatement(node: AnyNode): void
-  /** The value of something called `name`: an anonymous function or class gets that name. */
+  /** Rewrites the value of something called `name`: an anonymous function or class gets that name. */
   emitNamed(name: string, value: AnyNode): void
-  /** Takes note of the checks that parts of a node need which `emit` is not given. */
+  /** Plans the checks of parts of a node that is not passed to `emit`. */
   noteChecks(node: AnyNode): void
-  /** An expression that throws if a name with a default value in the patterns is a remote member that was not awaited;
-   *  undefined where no such check is needed. `read` gives the text that reads a name. */
+  /** Code that throws if a name with a default value in the patterns is a remote member that was not awaited; undefined
+   *  if no check is needed. `read` returns the code that reads a name. */
   checkDefaults(patterns: readonly AnyNode[], read?: (name: Identifier) => string): string | undefined
   fail(message: string, node: { start: number }): never
 }
 
-/** What a loop does at each turn and a function at its entry. Nobody knows how long code outside the cell takes, so
- *  steps that call some count for many. */
-export function countdownCode(step: AnyNode): string {
-  return mayCallOutside(step)
+/** The countdown in each loop iteration and at each function entry. Code outside the cell may take any time, so an
+ *  iteration or function that may call such code counts for many. */
+export function countdownCode(node: AnyNode): string {
+  return mayCallOutside(node)
     ? `if((${guardVariable}.left-=${callWeight})<0)${guardVariable}.tick();`
     : `if(--${guardVariable}.left<0)${guardVariable}.tick();`
 }
 
-const callWeight = 32
+const callWeight = 128
 
-/** What a handler does first: a cell that was stopped must not go on in it. */
+/** The first statement of `catch` and `finally` blocks: a stopped cell must not continue there. */
 export const stopCheckCode = `${guardVariable}.tick();`
 
-/** Writes the target for an identifier in a pattern. Returns whether the target is a property, not a variable. */
+/** Writes the target for an identifier in a pattern. Returns true if the target is a property, not a variable. */
 export type BindName = (node: Identifier, shorthand: boolean) => boolean
 
 export function bindVariable({ out, code }: RewriteContext): BindName {
@@ -57,23 +59,29 @@ export function bindVariable({ out, code }: RewriteContext): BindName {
   }
 }
 
-export function bindProperty({ out, code }: RewriteContext, home: string): BindName {
+export function bindProperty({ out, code }: RewriteContext, holder: string): BindName {
   return (node, shorthand) => {
     out.copyTo(node.start)
-    out.write(shorthand ? `${node.name}:${home}.` : `${home}.`)
+    out.write(shorthand ? `${node.name}:${holder}.` : `${holder}.`)
     copyNameWithoutType(out, code, node)
     return true
   }
 }
 
-/** Whether a node may run code that is not in it. Functions in it count for themselves. */
+/** Returns true if a node may run code outside of it, or copy or convert values of any size. Functions inside it have
+ *  their own countdown. */
 function mayCallOutside(node: AnyNode): boolean {
   switch (node.type) {
     case "CallExpression":
     case "NewExpression":
     case "TaggedTemplateExpression":
     case "ForOfStatement":
+    case "ForInStatement":
     case "YieldExpression":
+    case "SpreadElement":
+    case "RestElement":
+    case "ArrayPattern":
+    case "TemplateLiteral":
       return true
     case "FunctionExpression":
     case "FunctionDeclaration":

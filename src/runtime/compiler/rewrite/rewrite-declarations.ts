@@ -1,3 +1,4 @@
+// Rewrites declarations: variables, functions, classes, enums, namespaces and import aliases.
 import type { AnyNode, Identifier, VariableDeclaration } from "acorn"
 import { scopeVariable } from "../name-storage.ts"
 import type { ImportEquals } from "../typescript-ast.ts"
@@ -7,122 +8,124 @@ import { bindProperty, bindVariable, type RewriteContext } from "./rewrite-conte
 import { rewriteClass, rewriteFunction } from "./rewrite-functions.ts"
 import { findToken } from "./strip-types.ts"
 
-// A declaration can hold no expression of its own, so that the check of a `var` is the value of this one.
+// A `var` declaration cannot contain a plain expression, so its check is the value of this extra variable.
 const checkVariable = "$$checked"
 
-/** A declaration whose names are properties of `home`, or ordinary variables where there is none. */
-export function rewriteDeclaration(rewriting: RewriteContext, node: AnyNode, home: string | undefined): void {
-  const { out } = rewriting
+/** Rewrites a declaration. Its names become properties of the object `holder`, or stay variables if that is
+ *  undefined. */
+export function rewriteDeclaration(context: RewriteContext, node: AnyNode, holder: string | undefined): void {
+  const { out } = context
   switch (node.type) {
     case "VariableDeclaration":
-      rewriteVariables(rewriting, node, home)
-      rewriting.endStatement(node)
-      return writeDefaultsCheck(rewriting, node, home)
+      rewriteVariables(context, node, holder)
+      context.endStatement(node)
+      return writeDefaultsCheck(context, node, holder)
     case "FunctionDeclaration":
-      // The engine hoists it; whoever owns the home takes it from there.
-      return rewriteFunction(rewriting, node)
+      // The engine hoists the function; the prologue copies it to the holder.
+      return rewriteFunction(context, node)
     case "ClassDeclaration":
-      if (!home || !node.id) return rewriteClass(rewriting, node)
+      if (!holder || !node.id) return rewriteClass(context, node)
       out.copyTo(node.start)
-      out.write(`${home}.${node.id.name}=`)
-      rewriteClass(rewriting, node)
+      out.write(`${holder}.${node.id.name}=`)
+      rewriteClass(context, node)
       out.copyTo(node.end)
       return out.write(";")
     case "TSEnumDeclaration":
-      return lowerEnum(rewriting, node, home)
+      return lowerEnum(context, node, holder)
     case "TSModuleDeclaration":
-      return lowerNamespace(rewriting, node, home)
+      return lowerNamespace(context, node, holder)
     case "TSImportEqualsDeclaration":
-      return rewriteAlias(rewriting, node, home)
+      return rewriteAlias(context, node, holder)
     default:
-      rewriting.emit(node)
+      context.emit(node)
   }
 }
 
-/** A `var` belongs to the cell wherever in the cell it stands, unless inside a function. */
-export function variableStorage({ depth }: RewriteContext, { kind }: VariableDeclaration): string | undefined {
+/** A `var` belongs to the cell from any depth, except inside a function. */
+export function variableHolder({ depth }: RewriteContext, { kind }: VariableDeclaration): string | undefined {
   return kind === "var" && depth === 0 ? scopeVariable : undefined
 }
 
-/** The declarators of a declaration, without what ends the statement. */
-export function rewriteVariables(rewriting: RewriteContext, node: VariableDeclaration, home: string | undefined): void {
-  if (!home) {
+/** Rewrites the declarators of a declaration, without the end of the statement. */
+export function rewriteVariables(context: RewriteContext, node: VariableDeclaration, holder: string | undefined): void {
+  if (!holder) {
     for (const { id, init } of node.declarations) {
-      rewritePattern(rewriting, id, bindVariable(rewriting))
-      if (init) rewriting.emit(init)
-      const check = node.kind === "var" ? rewriting.checkDefaults([id]) : undefined
+      rewritePattern(context, id, bindVariable(context))
+      if (init) context.emit(init)
+      const check = node.kind === "var" ? context.checkDefaults([id]) : undefined
       if (!check || !init) continue
-      rewriting.out.copyTo(init.end)
-      rewriting.out.write(`,${checkVariable}=${check}`)
+      context.out.copyTo(init.end)
+      context.out.write(`,${checkVariable}=${check}`)
     }
-  } else if (node.kind === "using" || node.kind === "await using") declareResources(rewriting, node, home)
-  else assignProperties(rewriting, node, home)
+  } else if (node.kind === "using" || node.kind === "await using") declareResources(context, node, holder)
+  else assignProperties(context, node, holder)
 }
 
-/** `let` and `const` are never the only statement of an `if`, so that another statement may follow. */
+/** `let` and `const` are never the single statement of an `if`, so another statement may follow. */
 function writeDefaultsCheck(
-  rewriting: RewriteContext,
+  context: RewriteContext,
   { kind, declarations }: VariableDeclaration,
-  home: string | undefined,
+  holder: string | undefined,
 ): void {
-  const check = home || kind === "var" ? undefined : rewriting.checkDefaults(declarations.map(({ id }) => id))
-  if (check) rewriting.out.write(`${check};`)
+  const check = holder || kind === "var" ? undefined : context.checkDefaults(declarations.map(({ id }) => id))
+  if (check) context.out.write(`${check};`)
 }
 
-/** `let a = 1, { b } = c` becomes `home.a = 1, void({ b: home.b } = c)`. */
-function assignProperties(rewriting: RewriteContext, node: VariableDeclaration, home: string): void {
-  const { out } = rewriting
+/** `let a = 1, { b } = c` becomes `holder.a = 1, void({ b: holder.b } = c)`. */
+function assignProperties(context: RewriteContext, node: VariableDeclaration, holder: string): void {
+  const { out } = context
   out.copyTo(node.start)
   for (const { id, init, start, end } of node.declarations) {
     if (start === node.declarations[0]?.start) out.skipTo(start)
     out.copyTo(start)
     const { type } = id
     if (type === "Identifier" && init) {
-      bindProperty(rewriting, home)(id, false)
-      rewriting.emitNamed(id.name, init)
+      bindProperty(context, holder)(id, false)
+      context.emitNamed(id.name, init)
     } else if (type === "Identifier" && node.kind !== "var") {
-      bindProperty(rewriting, home)(id, false)
+      bindProperty(context, holder)(id, false)
       out.write("=void 0")
     } else if (type === "Identifier") {
-      // A `var` without a value leaves the variable as it is.
+      // A `var` without a value does not change the variable.
       out.write("void 0")
       out.skipTo(end)
     } else {
       out.write("void(")
-      rewritePattern(rewriting, id, bindProperty(rewriting, home))
-      if (init) rewriting.emit(init)
+      rewritePattern(context, id, bindProperty(context, holder))
+      if (init) context.emit(init)
       out.copyTo(end)
       out.write(")")
-      const check = rewriting.checkDefaults([id], ({ name }) => `${home}.${name}`)
+      const check = context.checkDefaults([id], ({ name }) => `${holder}.${name}`)
       if (check) out.write(`,void ${check}`)
     }
   }
 }
 
-/** `using a = b` stays what it is, so that the resource is disposed of when the cell ends, and is published as well. */
-function declareResources(rewriting: RewriteContext, node: VariableDeclaration, home: string): void {
-  const { out } = rewriting
+/** `using a = b` stays a declaration, so that the resource is disposed of when the cell ends; the value is copied to
+ *  the holder. */
+function declareResources(context: RewriteContext, node: VariableDeclaration, holder: string): void {
+  const { out } = context
   node.declarations.forEach(({ id, init, start, end }, index) => {
     if (index > 0) {
       out.write(`${node.kind} `)
       out.skipTo(start)
     }
-    rewritePattern(rewriting, id, bindVariable(rewriting))
-    if (init) rewriting.emit(init)
+    rewritePattern(context, id, bindVariable(context))
+    if (init) context.emit(init)
     out.copyTo(end)
     const { name } = id as Identifier
-    out.write(`;${home}.${name}=${name};`)
+    out.write(`;${holder}.${name}=${name};`)
   })
 }
 
-/** `import a = B.c` */
-function rewriteAlias(rewriting: RewriteContext, node: ImportEquals, home: string | undefined): void {
-  const { out, code } = rewriting
+/** Rewrites `import a = B.c`. */
+function rewriteAlias(context: RewriteContext, node: ImportEquals, holder: string | undefined): void {
+  const { out, code } = context
   out.copyTo(node.start)
-  out.write(home ? `${home}.${node.id.name}=` : `const ${node.id.name}=`)
+  out.write(holder ? `${holder}.${node.id.name}=` : `const ${node.id.name}=`)
   out.skipTo(findToken(code, "=", node.id.end) + 1)
   let name: AnyNode = node.moduleReference
   while (name.type === "TSQualifiedName") name = name.left
-  rewriting.emit(name)
-  rewriting.endStatement(node)
+  context.emit(name)
+  context.endStatement(node)
 }

@@ -1,3 +1,4 @@
+// Rewrites functions and classes: types removed, a guard at each function entry.
 import type { AnyNode, Class, Function as FunctionNode, MethodDefinition, PropertyDefinition, Statement } from "acorn"
 import { rewritePattern } from "./rewrite-assignments.ts"
 import { bindVariable, countdownCode, type RewriteContext } from "./rewrite-context.ts"
@@ -11,111 +12,111 @@ import {
   stripThisParameter,
 } from "./strip-types.ts"
 
-/** A function of any form: types removed, a guard at its entry. */
-export function rewriteFunction(rewriting: RewriteContext, node: FunctionNode, derived = false): void {
-  const { code, out } = rewriting
+/** Rewrites a function of any form. `derived`: it is the constructor of a derived class. */
+export function rewriteFunction(context: RewriteContext, node: FunctionNode, derived = false): void {
+  const { code, out } = context
   const isArrow = node.type === "ArrowFunctionExpression"
-  rewriting.depth++
+  context.depth++
   if (isArrow && node.typeParameters) {
     // No line break may come between `async` or `return` and the parenthesis.
     out.copyTo(node.typeParameters.start)
     out.write("(")
     out.skipTo(findToken(code, "(", node.typeParameters.end) + 1)
   } else skipNode(out, node.typeParameters)
-  rewriteParameters(rewriting, node)
-  if (isArrow) rewriteArrow(rewriting, node)
+  rewriteParameters(context, node)
+  if (isArrow) rewriteArrow(context, node)
   else {
     skipNode(out, node.returnType)
-    rewriteBody(rewriting, node, derived)
+    rewriteBody(context, node, derived)
   }
-  rewriting.depth--
+  context.depth--
 }
 
-/** A class from its keyword to its end. */
-export function rewriteClass(rewriting: RewriteContext, node: Class): void {
-  const { code, out } = rewriting
-  refuseDecorators(rewriting, node)
-  stripClassHead(out, code, node, () => node.superClass && rewriting.emit(node.superClass))
+/** Rewrites a class from its keyword to its end. */
+export function rewriteClass(context: RewriteContext, node: Class): void {
+  const { code, out } = context
+  refuseDecorators(context, node)
+  stripClassHead(out, code, node, () => node.superClass && context.emit(node.superClass))
   for (const member of node.body.body as AnyNode[]) {
-    if (member.type === "PropertyDefinition") rewriteField(rewriting, member)
-    else if (member.type === "MethodDefinition") rewriteMethod(rewriting, member, Boolean(node.superClass))
+    if (member.type === "PropertyDefinition") rewriteField(context, member)
+    else if (member.type === "MethodDefinition") rewriteMethod(context, member, Boolean(node.superClass))
     else if (member.type === "StaticBlock") {
-      rewriting.depth++
-      rewriting.emitStatements(member.body)
-      rewriting.depth--
+      context.depth++
+      context.emitStatements(member.body)
+      context.depth--
     } else skipNode(out, member)
   }
 }
 
-function rewriteField(rewriting: RewriteContext, node: PropertyDefinition): void {
-  const { code, out } = rewriting
-  refuseDecorators(rewriting, node)
-  if (node.accessor) rewriting.fail("`accessor` fields are not supported in a cell; write a getter and a setter", node)
+function rewriteField(context: RewriteContext, node: PropertyDefinition): void {
+  const { code, out } = context
+  refuseDecorators(context, node)
+  if (node.accessor) context.fail("`accessor` fields are not supported in a cell; write a getter and a setter", node)
   if (node.abstract || node.declare) return skipNode(out, node)
   stripModifiers(out, code, node)
-  if (node.computed) rewriting.emit(node.key)
+  if (node.computed) context.emit(node.key)
   stripMemberType(out, code, node)
-  if (node.value) rewriting.emit(node.value)
-  rewriting.endStatement(node)
+  if (node.value) context.emit(node.value)
+  context.endStatement(node)
 }
 
-function rewriteMethod(rewriting: RewriteContext, node: MethodDefinition, derived: boolean): void {
-  const { code, out } = rewriting
-  refuseDecorators(rewriting, node)
+function rewriteMethod(context: RewriteContext, node: MethodDefinition, derived: boolean): void {
+  const { code, out } = context
+  refuseDecorators(context, node)
   const value: AnyNode = node.value
   if (value.type !== "FunctionExpression") return skipNode(out, node)
   stripModifiers(out, code, node)
-  if (node.computed) rewriting.emit(node.key)
+  if (node.computed) context.emit(node.key)
   stripMemberType(out, code, node)
-  rewriteFunction(rewriting, value, derived && node.kind === "constructor")
+  rewriteFunction(context, value, derived && node.kind === "constructor")
 }
 
-function rewriteParameters(rewriting: RewriteContext, node: FunctionNode): void {
-  const { code, out } = rewriting
+function rewriteParameters(context: RewriteContext, node: FunctionNode): void {
+  const { code, out } = context
   stripThisParameter(out, code, node)
   for (const param of node.params) {
     if (param.type === "Identifier" && param.name === "this") continue
-    rewritePattern(rewriting, param, bindVariable(rewriting))
+    rewritePattern(context, param, bindVariable(context))
   }
 }
 
-function rewriteArrow(rewriting: RewriteContext, node: FunctionNode): void {
-  const { code, out } = rewriting
+function rewriteArrow(context: RewriteContext, node: FunctionNode): void {
+  const { code, out } = context
   const arrow = arrowOffset(code, node)
   if (node.returnType) {
-    // No line break may come before the arrow, so it goes where the type began.
+    // No line break may come before the arrow, so it is written where the type began.
     out.copyTo(node.returnType.start)
     out.write("=>")
     out.skipTo(arrow + 2)
   } else out.copyTo(arrow + 2)
-  const entry = functionEntryCode(rewriting, node)
-  if (node.body.type === "BlockStatement") return rewriting.emitBlock(node.body, entry)
+  const entry = functionEntryCode(context, node)
+  if (node.body.type === "BlockStatement") return context.emitBlock(node.body, entry)
   out.write(`{${entry}return(`)
-  rewriting.emit(node.body)
+  context.emit(node.body)
   out.copyTo(node.end)
   out.write(")}")
 }
 
-/** What a function does first: it counts down, and checks the default values of its parameters. */
-function functionEntryCode(rewriting: RewriteContext, { body, params }: FunctionNode): string {
-  const check = rewriting.checkDefaults(params)
+/** The code at a function's start: the countdown, and the check of its parameters' default values. */
+function functionEntryCode(context: RewriteContext, { body, params }: FunctionNode): string {
+  const check = context.checkDefaults(params)
   return countdownCode(body) + (check ? `${check};` : "")
 }
 
-function rewriteBody(rewriting: RewriteContext, node: FunctionNode, derived: boolean): void {
+function rewriteBody(context: RewriteContext, node: FunctionNode, derived: boolean): void {
   if (node.body.type !== "BlockStatement") return
-  const guard = functionEntryCode(rewriting, node)
+  const guard = functionEntryCode(context, node)
   const properties = node.params.map(parameterProperty).filter((name) => name !== undefined)
   const assignments = properties.map((name) => `this.${name}=${name};`).join("")
-  if (!derived || !assignments) return rewriting.emitBlock(node.body, guard + assignments)
+  if (!derived || !assignments) return context.emitBlock(node.body, guard + assignments)
   // In a derived class there is no `this` before the call of `super`.
   const after = node.body.body.findIndex(callsSuper) + 1
   if (after === 0) {
-    rewriting.fail("A constructor with parameter properties must call super() in a statement of its own", node)
+    context.fail("A constructor with parameter properties must call super() in a statement of its own", node)
   }
-  rewriting.emitBlock({ ...node.body, body: node.body.body.slice(0, after) }, guard)
-  rewriting.out.write(assignments)
-  rewriting.emitStatements(node.body.body.slice(after))
+  context.emitBlock({ ...node.body, body: node.body.body.slice(0, after) }, guard)
+  context.out.write(assignments)
+  context.emitStatements(node.body.body.slice(after))
 }
 
 function parameterProperty(param: AnyNode): string | undefined {
@@ -130,12 +131,12 @@ function callsSuper(statement: Statement): boolean {
   return statement.expression.type === "CallExpression" && statement.expression.callee.type === "Super"
 }
 
-function refuseDecorators(rewriting: RewriteContext, { decorators }: { decorators?: { start: number }[] }): void {
+function refuseDecorators(context: RewriteContext, { decorators }: { decorators?: { start: number }[] }): void {
   const first = decorators?.[0]
-  if (first) rewriting.fail("Decorators are not supported in a cell; call the function on the class instead", first)
+  if (first) context.fail("Decorators are not supported in a cell; call the function on the class instead", first)
 }
 
-/** Whether a function or class expression has no name of its own. */
+/** Returns true for a function or class expression without a name. */
 export function isNameless(node: AnyNode): boolean {
   if (node.type === "ArrowFunctionExpression") return true
   return (node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id

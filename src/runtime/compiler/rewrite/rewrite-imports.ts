@@ -1,32 +1,28 @@
+// Rewrites `import … from "x"` and `import x = require("x")` to calls of the ambient `import`.
 import type { AnyNode, ImportDeclaration } from "acorn"
 import { ambientVariable, generatedVariable, guardVariable, helpersVariable, scopeVariable } from "../name-storage.ts"
 import type { ImportEquals } from "../typescript-ast.ts"
 import type { RewriteContext } from "./rewrite-context.ts"
 
-/** `import … from "x"` or `import x = require("x")`. */
 export function isImport(node: AnyNode): node is ImportDeclaration | ImportEquals {
   if (node.type === "ImportDeclaration") return true
   return node.type === "TSImportEqualsDeclaration" && node.moduleReference.type === "TSExternalModuleReference"
 }
 
-/** Loads the module and puts its names on the scope: right here while only imports came before, else before the cell's
- *  first statement. */
-export function rewriteImport(
-  rewriting: RewriteContext,
-  node: ImportDeclaration | ImportEquals,
-  inPlace: boolean,
-): void {
-  const { out } = rewriting
+/** Writes code that loads the module and assigns its names to the scope: in place if only imports came before,
+ *  otherwise before the cell's first statement. */
+export function rewriteImport(context: RewriteContext, node: ImportDeclaration | ImportEquals, inPlace: boolean): void {
+  const { out } = context
   const text = node.type === "ImportDeclaration" ? importCode(node) : requireCode(node)
   out.copyTo(node.start)
   if (inPlace) out.write(text)
-  else rewriting.hoisted += text
+  else context.hoisted += text
   out.skipTo(node.end)
 }
 
 function importCode(node: ImportDeclaration): string {
   const { source, specifiers } = node
-  // The parser leaves the field out when there is no `with`.
+  // The parser omits the field if there is no `with`.
   const attributes = node.attributes ?? []
   const names = specifiers.filter(
     (specifier) => specifier.type !== "ImportSpecifier" || specifier.importKind !== "type",

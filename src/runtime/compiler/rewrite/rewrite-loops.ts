@@ -1,3 +1,4 @@
+// Rewrites loops and catch clauses: each iteration and each handler begins with a guard.
 import type {
   AnyNode,
   CatchClause,
@@ -11,72 +12,72 @@ import type {
 import { generatedVariable, helpersVariable } from "../name-storage.ts"
 import { assignedNameReader, rewritePattern, rewriteTarget } from "./rewrite-assignments.ts"
 import { bindProperty, bindVariable, countdownCode, type RewriteContext, stopCheckCode } from "./rewrite-context.ts"
-import { rewriteVariables, variableStorage } from "./rewrite-declarations.ts"
+import { rewriteVariables, variableHolder } from "./rewrite-declarations.ts"
 import { copyNameWithoutType } from "./strip-types.ts"
 
 type Loop = ForStatement | ForInStatement | ForOfStatement | WhileStatement | DoWhileStatement
 
-/** The body of a loop, as a block that begins with a guard. */
-export function rewriteLoopBody(rewriting: RewriteContext, loop: Loop, first = ""): void {
-  const { out } = rewriting
+/** Rewrites the body of a loop to a block that begins with a guard. */
+export function rewriteLoopBody(context: RewriteContext, loop: Loop, first = ""): void {
+  const { out } = context
   const node: AnyNode = loop.body
   const guard = first + countdownCode(loop)
-  if (node.type === "BlockStatement") return rewriting.emitBlock(node, guard)
+  if (node.type === "BlockStatement") return context.emitBlock(node, guard)
   out.copyTo(node.start)
   out.write(`{${guard}`)
-  rewriting.emit(node)
+  context.emit(node)
   out.copyTo(node.end)
   out.write("}")
 }
 
-/** What a loop does before its first turn. */
-export function rewriteLoopStart(rewriting: RewriteContext, node: AnyNode): void {
-  if (node.type !== "VariableDeclaration") return rewriting.emit(node)
-  rewriteVariables(rewriting, node, variableStorage(rewriting, node))
+/** Rewrites the initialisation of a `for` loop. */
+export function rewriteLoopStart(context: RewriteContext, node: AnyNode): void {
+  if (node.type !== "VariableDeclaration") return context.emit(node)
+  rewriteVariables(context, node, variableHolder(context, node))
 }
 
-/** What a for-of or for-in loop sets at each turn. */
-export function rewriteLoopTarget(rewriting: RewriteContext, node: AnyNode): void {
-  const { out } = rewriting
-  if (node.type !== "VariableDeclaration") return rewriteTarget(rewriting, node)
-  const home = variableStorage(rewriting, node)
+/** Rewrites the variable of a for-of or for-in loop. */
+export function rewriteLoopTarget(context: RewriteContext, node: AnyNode): void {
+  const { out } = context
+  if (node.type !== "VariableDeclaration") return rewriteTarget(context, node)
+  const holder = variableHolder(context, node)
   for (const { id } of node.declarations) {
-    if (home) {
+    if (holder) {
       out.copyTo(node.start)
       out.skipTo(id.start)
     }
-    rewritePattern(rewriting, id, home ? bindProperty(rewriting, home) : bindVariable(rewriting))
+    rewritePattern(context, id, holder ? bindProperty(context, holder) : bindVariable(context))
   }
 }
 
-/** A statement for the start of a loop's body that checks the default values in the head of the loop. */
-export function loopDefaultsCheck(rewriting: RewriteContext, head: AnyNode | null | undefined): string {
+/** A statement at the start of a loop's body that checks the default values in the loop head. */
+export function loopDefaultsCheck(context: RewriteContext, head: AnyNode | null | undefined): string {
   if (!head) return ""
   const isDeclaration = head.type === "VariableDeclaration"
-  const home = isDeclaration ? variableStorage(rewriting, head) : undefined
+  const holder = isDeclaration ? variableHolder(context, head) : undefined
   const read = isDeclaration
-    ? ({ name }: Identifier) => (home ? `${home}.${name}` : name)
-    : assignedNameReader(rewriting)
+    ? ({ name }: Identifier) => (holder ? `${holder}.${name}` : name)
+    : assignedNameReader(context)
   const patterns = isDeclaration ? head.declarations.map(({ id }) => id) : [head]
-  const check = rewriting.checkDefaults(patterns, read)
+  const check = context.checkDefaults(patterns, read)
   return check ? `${check};` : ""
 }
 
-/** A stopped cell must not go on in a handler, and what is caught there should speak of the cell's own code. */
-export function rewriteHandler(rewriting: RewriteContext, { param, body }: CatchClause): void {
-  const { out, code } = rewriting
-  if (!param) return rewriting.emitBlock(body, stopCheckCode)
+/** Rewrites a catch clause: a stopped cell must not continue in it, and the caught error quotes the cell's source. */
+export function rewriteHandler(context: RewriteContext, { param, body }: CatchClause): void {
+  const { out, code } = context
+  if (!param) return context.emitBlock(body, stopCheckCode)
   out.copyTo(param.start)
   if (param.type === "Identifier") {
     copyNameWithoutType(out, code, param)
-    return rewriting.emitBlock(body, `${stopCheckCode}${helpersVariable}.caught(${param.name});`)
+    return context.emitBlock(body, `${stopCheckCode}${helpersVariable}.caught(${param.name});`)
   }
   const thrown = generatedVariable(param)
   out.write(`${thrown}){${stopCheckCode}const `)
-  rewritePattern(rewriting, param, bindVariable(rewriting))
+  rewritePattern(context, param, bindVariable(context))
   out.copyTo(param.end)
-  const check = rewriting.checkDefaults([param])
+  const check = context.checkDefaults([param])
   out.write(`=${helpersVariable}.caught(${thrown});${check ? `${check};` : ""}`)
   out.skipTo(body.start + 1)
-  rewriting.emitStatements(body.body)
+  context.emitStatements(body.body)
 }

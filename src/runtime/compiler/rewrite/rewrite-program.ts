@@ -1,3 +1,5 @@
+// Rewrites the top level of a cell: declarations become properties of the scope, and a trailing expression the cell's
+// value.
 import type { AnyNode, ExportNamedDeclaration, Program } from "acorn"
 import { scopeVariable } from "../name-storage.ts"
 import { isTypeOnly } from "../parse-cell.ts"
@@ -5,67 +7,66 @@ import type { RewriteContext } from "./rewrite-context.ts"
 import { isImport, rewriteImport } from "./rewrite-imports.ts"
 import { findToken, skipNode } from "./strip-types.ts"
 
-/** The whole cell: what it declares goes to the scope, and an expression at its end is its value. Returns whether there
- *  is one. */
-export function rewriteProgram(rewriting: RewriteContext, { body }: Program): boolean {
-  const { out, code } = rewriting
+/** Rewrites the whole cell. Returns true if it has a value. */
+export function rewriteProgram(context: RewriteContext, { body }: Program): boolean {
+  const { out, code } = context
   if (code.startsWith("#!")) {
-    // A first line for the shell is no JavaScript inside a function.
+    // A `#!` line is no JavaScript inside a function.
     out.write("//")
   }
-  const last = body.findLast((node) => node.type !== "EmptyStatement" && !isTypeOnly(node))
-  const hasValue = last !== undefined && isExpressionStatement(last)
-  let mayImport = true
+  const lastStatement = body.findLast((node) => node.type !== "EmptyStatement" && !isTypeOnly(node))
+  const hasValue = lastStatement !== undefined && isExpressionStatement(lastStatement)
+  let onlyImportsSoFar = true
   for (const node of body) {
     if (isTypeOnly(node)) skipNode(out, node)
-    else if (isImport(node)) rewriteImport(rewriting, node, mayImport)
+    else if (isImport(node)) rewriteImport(context, node, onlyImportsSoFar)
     else {
-      mayImport = false
-      if (hasValue && node === last) wrapExpression(rewriting, node, "return await(")
-      else rewriteTopLevel(rewriting, node)
+      onlyImportsSoFar = false
+      if (hasValue && node === lastStatement) wrapExpression(context, node, "return await(")
+      else rewriteTopLevel(context, node)
     }
   }
   out.copyTo(code.length)
   return hasValue
 }
 
-function rewriteTopLevel(rewriting: RewriteContext, node: AnyNode): void {
+function rewriteTopLevel(context: RewriteContext, node: AnyNode): void {
   switch (node.type) {
     case "VariableDeclaration":
     case "ClassDeclaration":
     case "TSEnumDeclaration":
     case "TSModuleDeclaration":
     case "TSImportEqualsDeclaration":
-      return rewriting.declare(node, scopeVariable)
+      return context.declare(node, scopeVariable)
     case "ExportNamedDeclaration":
-      return rewriteExport(rewriting, node)
+      return rewriteExport(context, node)
     case "ExportDefaultDeclaration": {
       const declaration: AnyNode = node.declaration
-      if (isExpressionStatement(node)) return wrapExpression(rewriting, node, "void(")
-      if (isTypeOnly(declaration)) return skipNode(rewriting.out, node)
-      rewriting.out.copyTo(node.start)
-      rewriting.out.skipTo(declaration.start)
-      return rewriting.declare(declaration, scopeVariable)
+      if (isExpressionStatement(node)) return wrapExpression(context, node, "void(")
+      if (isTypeOnly(declaration)) return skipNode(context.out, node)
+      context.out.copyTo(node.start)
+      context.out.skipTo(declaration.start)
+      return context.declare(declaration, scopeVariable)
     }
     case "TSExportAssignment":
-      return wrapExpression(rewriting, node, "void(")
+      return wrapExpression(context, node, "void(")
     case "ExportAllDeclaration":
-      return rewriting.fail("A cell cannot re-export; import what you need instead", node)
+      return context.fail("A cell cannot re-export; import what you need instead", node)
     default:
-      rewriting.emit(node)
+      context.emit(node)
   }
 }
 
-function rewriteExport(rewriting: RewriteContext, node: ExportNamedDeclaration): void {
-  const { out } = rewriting
-  if (node.source) rewriting.fail("A cell cannot re-export; import what you need instead", node)
+function rewriteExport(context: RewriteContext, node: ExportNamedDeclaration): void {
+  const { out } = context
+  if (node.source) context.fail("A cell cannot re-export; import what you need instead", node)
   if (!node.declaration || isTypeOnly(node.declaration)) return skipNode(out, node)
   out.copyTo(node.start)
   out.skipTo(node.declaration.start)
-  rewriteTopLevel(rewriting, node.declaration)
+  rewriteTopLevel(context, node.declaration)
 }
 
-/** Whether a statement is an expression, so that it can be the value of the cell. */
+/** Returns true if a statement is an expression, so that it can be the value of the cell. */
 function isExpressionStatement(node: AnyNode): boolean {
   if (node.type === "ExpressionStatement" || node.type === "TSExportAssignment") return true
   if (node.type !== "ExportDefaultDeclaration") return false
@@ -74,21 +75,21 @@ function isExpressionStatement(node: AnyNode): boolean {
   return !isTypeOnly(declaration)
 }
 
-/** `expression` and `export default expression`, put into a parenthesis. */
-function wrapExpression(rewriting: RewriteContext, node: AnyNode, before: string): void {
-  const { out, code } = rewriting
+/** Wraps `expression` or `export default expression` in parentheses. */
+function wrapExpression(context: RewriteContext, node: AnyNode, before: string): void {
+  const { out, code } = context
   out.copyTo(node.start)
   out.write(before)
   if (node.type === "ExportDefaultDeclaration") {
     out.skipTo(findToken(code, "default", node.start) + "default".length)
     const declaration: AnyNode = node.declaration
     if (declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration") {
-      rewriting.declare(declaration, undefined)
-    } else rewriting.emit(declaration)
+      context.declare(declaration, undefined)
+    } else context.emit(declaration)
   } else if (node.type === "TSExportAssignment") {
     out.skipTo(findToken(code, "=", node.start) + 1)
-    rewriting.emit(node.expression)
-  } else if (node.type === "ExpressionStatement") rewriting.emit(node.expression)
+    context.emit(node.expression)
+  } else if (node.type === "ExpressionStatement") context.emit(node.expression)
   const isTerminated = code[node.end - 1] === ";"
   out.copyTo(isTerminated ? node.end - 1 : node.end)
   out.skipTo(node.end)

@@ -1,26 +1,24 @@
+// Removes types. The rest must keep its meaning: a line break can end a statement, so a break left by a type that
+// spanned lines is moved to where it has no effect.
 import type { AnyNode, Class, Function as FunctionNode, Identifier, MethodDefinition, PropertyDefinition } from "acorn"
 import { isLineBreak } from "../text-positions.ts"
 import type { TypedExpression } from "../typescript-ast.ts"
 import type { CodeOutput } from "./code-output.ts"
 
-// Removing types. What is left must mean the same: a line break may end a statement, so where one is left by a type that
-// spanned lines, it is put where it does not matter.
-
-/** Copies an identifier without `?`, `!` and the type after it. */
+/** Copies an identifier without the `?`, `!` or type after it. */
 export function copyNameWithoutType(out: CodeOutput, code: string, node: Identifier): void {
-  const typed = node.typeAnnotation !== undefined || node.optional === true
-  out.copyTo(typed ? nameEnd(code, node) : node.end)
+  const hasType = node.typeAnnotation !== undefined || node.optional === true
+  out.copyTo(hasType ? nameEnd(code, node) : node.end)
   out.skipTo(node.end)
 }
 
-/** Leaves out a node, such as type arguments. */
 export function skipNode(out: CodeOutput, node: { start: number; end: number } | undefined): void {
   if (!node) return
   out.copyTo(node.start)
   out.skipTo(node.end)
 }
 
-/** `x as T`, `x satisfies T`, `x!`, `<T>x`, `x<T>`: emits the expression alone. */
+/** `x as T`, `x satisfies T`, `x!`, `<T>x`, `x<T>`: emits only the expression. */
 export function stripTyped(out: CodeOutput, code: string, node: TypedExpression, emit: (node: AnyNode) => void): void {
   out.copyTo(node.start)
   switch (node.type) {
@@ -53,7 +51,7 @@ export function stripThisParameter(out: CodeOutput, code: string, node: Function
   out.skipTo(second ? second.start : findToken(code, ")", first.end))
 }
 
-/** `abstract` before `class`, and all that stands between the name and the body but `extends`. */
+/** Leaves out `abstract` before `class`, type parameters and `implements`. */
 export function stripClassHead(out: CodeOutput, code: string, node: Class, emitSuper: () => void): void {
   if (node.abstract) {
     out.copyTo(node.start)
@@ -70,7 +68,7 @@ export function stripClassHead(out: CodeOutput, code: string, node: Class, emitS
   out.skipTo(last.end)
 }
 
-/** Leaves out `private`, `readonly` and their like before the name of a class member. */
+/** Leaves out `private`, `readonly` and other modifiers before the name of a class member. */
 export function stripModifiers(out: CodeOutput, code: string, node: MethodDefinition | PropertyDefinition): void {
   const { accessibility, readonly, override } = node
   if (!accessibility && !readonly && !override) return
@@ -99,13 +97,13 @@ export function stripMemberType(out: CodeOutput, code: string, node: MethodDefin
   else skipNode(out, node.typeParameters)
 }
 
-/** The arrow of an arrow function. Between it and the offset given are only parentheses, commas and comments. */
+/** The offset of the arrow. Only parentheses, commas and comments come between it and the node before it. */
 export function arrowOffset(code: string, node: FunctionNode): number {
   const before = node.returnType ?? node.params.at(-1) ?? node.typeParameters
   return findToken(code, "=>", before ? before.end : node.start)
 }
 
-/** Where a text next stands outside comments. */
+/** The offset of the next occurrence of a text outside comments. */
 export function findToken(code: string, text: string, from: number): number {
   for (let at = skipTrivia(code, from); at < code.length; at = skipTrivia(code, at + 1)) {
     if (code.startsWith(text, at)) return at
@@ -128,7 +126,7 @@ function skipTrivia(code: string, from: number): number {
 
 function nameEnd(code: string, node: Identifier): number {
   const end = node.start + node.name.length
-  // A name written with escapes is longer than it is.
+  // A name written with escapes is longer in the source than its value.
   return code.startsWith(node.name, node.start) ? end : wordEnd(code, node.start)
 }
 

@@ -1,11 +1,12 @@
+// Decides how a JavaScript object is sent to another process: copied or by reference.
 import { types } from "node:util"
 import { isCalledImplicitly } from "../wire.ts"
 
-/** How a JavaScript value crosses: copied part by part (array, object, map, set), copied whole (leaf), as an error, or by
- *  reference (live). */
+/** Containers (array, object, map, set) are copied part by part, leaves as a whole, errors as errors; live objects are
+ *  sent by reference. */
 export type CrossingForm = "array" | "object" | "map" | "set" | "leaf" | "error" | "live"
 
-/** Finds the form of an object without running any of its code. */
+/** Runs no code of the object. */
 export function crossingFormOf(value: object): CrossingForm {
   if (types.isProxy(value)) return "live"
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -17,11 +18,11 @@ export function crossingFormOf(value: object): CrossingForm {
   return types.isNativeError(value) || value instanceof Error ? "error" : "live"
 }
 
-/** Whether a copy of an object's fields is the whole object: accessors, symbols and hidden fields would be lost, and
- *  methods, unless they are allowed. */
+/** Returns true if a copy of the fields is the whole object. A copy would lose accessors, symbols, hidden fields and,
+ *  unless `allowsMethods` is set, methods. */
 export function isPlainData(value: object, allowsMethods = false): boolean {
   if (types.isModuleNamespaceObject(value) || types.isArgumentsObject(value)) return false
-  // Two calls are faster than one `Reflect.ownKeys`, and this runs for every row of a table.
+  // Two calls are faster than one `Reflect.ownKeys`, and this function runs for every row of a table.
   if (Object.getOwnPropertySymbols(value).length > 0) return false
   for (const key of Object.getOwnPropertyNames(value)) {
     const property = Object.getOwnPropertyDescriptor(value, key)
@@ -41,11 +42,11 @@ function isLeaf(value: object): boolean {
   return types.isDate(value) || types.isRegExp(value) || types.isArrayBuffer(value) || types.isBoxedPrimitive(value)
 }
 
-/** Whether a leaf has no properties besides those that all of its kind have; others would be lost in a copy. */
+/** Returns true if a leaf has only the properties of its kind. A copy would lose others. */
 function hasOnlyIndices(value: object): boolean {
   if (ArrayBuffer.isView(value)) {
     if (types.isTypedArray(value)) {
-      // The indices are own keys, of which there may be millions: only the last key can be a name.
+      // A typed array may have millions of index keys, so the keys are listed only for an empty one.
       const last = value.length > 0 ? undefined : Reflect.ownKeys(value)[0]
       return last === undefined
     }

@@ -1,6 +1,7 @@
+// Reads the parts of an error that are sent to another process, and builds an error from such parts.
 import { inspectShort } from "../../preview.ts"
 
-/** The parts of an error that cross. `fields` are its own enumerable properties, `cause` and `errors`. */
+/** `fields` are the error's own enumerable properties, `cause` and `errors`. */
 export interface ErrorParts {
   name: string
   message: string
@@ -8,7 +9,7 @@ export interface ErrorParts {
   fields: [key: string, value: unknown][]
 }
 
-/** Reads an error without running accessors or methods of it. */
+/** Reads an error without running its accessors or methods. */
 export function errorParts(error: Error): ErrorParts {
   const fields: [string, unknown][] = []
   for (const key of new Set([...Object.keys(error), "cause", "errors"])) {
@@ -19,13 +20,13 @@ export function errorParts(error: Error): ErrorParts {
   return { name: asText(name), message: asText(message), fields, ...(typeof stack === "string" && { stack }) }
 }
 
-/** An error of this process like one of another: of the same class where it is a class of the language. */
+/** Builds an error from its parts. It has the same class if that is a built-in error class. */
 export function errorFrom({ name, message, stack, fields }: ErrorParts): Error {
   const error = builtInErrors.get(name)?.(message) ?? new Error(message)
   if (error.name !== name) Object.defineProperty(error, "name", { value: name, writable: true, configurable: true })
   Object.defineProperty(error, "stack", { value: stack ?? `${name}: ${message}`, writable: true, configurable: true })
   for (const [key, value] of fields) {
-    // Members that the language calls on any error keep their meaning.
+    // Inherited members of errors, such as `toString`, must not be overwritten.
     if (key in Error.prototype || standardKeys.has(key)) continue
     const enumerable = key !== "cause" && key !== "errors"
     Object.defineProperty(error, key, { value, enumerable, writable: true, configurable: true })

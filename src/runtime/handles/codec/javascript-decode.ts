@@ -1,3 +1,4 @@
+// Decodes values that another JavaScript process encoded.
 import type { Json } from "../../../core/json.ts"
 import { maxMessageHeapBytes } from "../socket-frames.ts"
 import {
@@ -19,13 +20,13 @@ import { estimateJsonCost, estimateTableBytes, maxHeapPerByte } from "./json-cos
 import { bigintFrom, regExpFrom, specialNumbers, viewOf } from "./leaf-values.ts"
 import { decodeRecordColumn, recordsFromColumns } from "./record-columns.ts"
 
-/** Decodes a value that another process encoded. The text may have been written by generated code: nothing in it is
- *  run, and a value that our encoder never writes is a `Forged` error. */
+/** Generated code may have written the message: decoding runs no code of it, and throws `ForgedMessage` for a value
+ *  that our encoder never writes. */
 export function decodeJavaScript(json: Json, frame: FrameContents, references: DecodeReferences): unknown {
   return frame.special ? new Decoding(frame, references).value(json) : json
 }
 
-/** Decodes the members of a message that was encoded as a body. */
+/** Decodes the members of a message body. */
 export function decodeBody(message: WireObject, frame: Frame, references: DecodeReferences): Record<string, unknown> {
   if (!frame.special) return message
   const decoding = new Decoding(frame, references)
@@ -36,7 +37,7 @@ class Decoding {
   readonly #buffers: readonly Uint8Array[]
   readonly #maxHeapBytes: number
   readonly #references: DecodeReferences
-  readonly #made: unknown[] = []
+  readonly #built: unknown[] = []
   readonly #used = new Set<number>()
   #depth = 0
   #heapBytes = 0
@@ -62,13 +63,13 @@ class Decoding {
   }
 
   #array(json: readonly Json[]): unknown[] {
-    const made = this.#keep(new Array<unknown>(json.length))
+    const made = this.#register(new Array<unknown>(json.length))
     for (let index = 0; index < json.length; index++) made[index] = this.value(json[index])
     return made
   }
 
   #object(json: WireObject): object {
-    const made: Record<string, unknown> = this.#keep({})
+    const made: Record<string, unknown> = this.#register({})
     for (const key of Object.keys(json)) {
       const value = this.value(json[key])
       refuseImplicitCall(key, value)
@@ -95,35 +96,35 @@ class Decoding {
       case "p":
         return this.#references.peerObject(json)
       default:
-        return this.#made[this.#build(json)]
+        return this.#built[this.#build(json)]
     }
   }
 
-  /** Builds an object and returns its number. The number is taken before the parts are decoded, as the encoder does. */
+  /** Builds an object and returns its number. Like the encoder, it numbers the object before its parts. */
   #build(json: WireObject): number {
-    const number = this.#made.length
+    const number = this.#built.length
     switch (json.$) {
       case "d":
-        this.#keep(new Date(typeof json.v === "number" ? json.v : Number.NaN))
+        this.#register(new Date(typeof json.v === "number" ? json.v : Number.NaN))
         break
       case "x": {
-        const pattern = this.#keep(regExpFrom(expectText(json.s), expectText(json.f)))
+        const pattern = this.#register(regExpFrom(expectText(json.s), expectText(json.f)))
         pattern.lastIndex = expectId(json.l)
         break
       }
       case "w":
-        this.#made.push(undefined)
-        this.#made[number] = Object(this.value(json.v))
+        this.#built.push(undefined)
+        this.#built[number] = Object(this.value(json.v))
         break
       case "ab":
-        this.#keep(new Uint8Array(this.#bytes(json.i)).buffer)
+        this.#register(new Uint8Array(this.#bytes(json.i)).buffer)
         break
       case "v":
-        this.#made.push(undefined)
-        this.#made[number] = this.#view(json)
+        this.#built.push(undefined)
+        this.#built[number] = this.#view(json)
         break
       case "m": {
-        const map = this.#keep(new Map())
+        const map = this.#register(new Map())
         for (const pair of expectList(json.e)) {
           const [key, value] = expectList(pair)
           map.set(this.value(key), this.value(value))
@@ -131,18 +132,18 @@ class Decoding {
         break
       }
       case "s": {
-        const set = this.#keep(new Set())
+        const set = this.#register(new Set())
         for (const element of expectList(json.e)) set.add(this.value(element))
         break
       }
       case "o":
-        this.#fill(this.#keep({}), expectList(json.e))
+        this.#fill(this.#register({}), expectList(json.e))
         break
       case "l":
         this.#sparse(json)
         break
       case "t":
-        this.#keep(this.#table(json))
+        this.#register(this.#table(json))
         break
       case "e":
         this.#error(json, number)
@@ -153,19 +154,19 @@ class Decoding {
     return number
   }
 
-  #keep<T>(made: T): T {
-    this.#made.push(made)
+  #register<T>(made: T): T {
+    this.#built.push(made)
     return made
   }
 
   #earlier({ n, i }: WireObject): unknown {
-    const found = this.#made[Number(n)]
+    const found = this.#built[Number(n)]
     const earlier = i === undefined || !Array.isArray(found) ? found : found[Number(i)]
     if (earlier === undefined) throw new ForgedMessage("a reference to a value that was not sent")
     return earlier
   }
 
-  /** Each buffer is one value's: a value that is copied out of it cannot take more memory than was sent. */
+  /** Each buffer belongs to one value, so that decoded values cannot take more memory than was sent. */
   #bytes(given: Json | undefined): Uint8Array {
     const index = expectId(given)
     const found = this.#buffers[index]
@@ -183,9 +184,9 @@ class Decoding {
 
   #fill(made: object, entries: readonly Json[]): void {
     for (const entry of entries) {
-      const [key, held] = expectList(entry)
+      const [key, json] = expectList(entry)
       const name = expectText(key)
-      const value = this.value(held)
+      const value = this.value(json)
       refuseImplicitCall(name, value)
       defineOwn(made, name, value)
     }
@@ -196,12 +197,12 @@ class Decoding {
     const entries = expectList(e)
     if (!Number.isInteger(length) || length < 0 || length > 2 ** 32 - 1)
       throw new ForgedMessage("an array of an impossible length")
-    // A length alone allocates nothing here, but whatever walks the array would walk all of it.
+    // A length alone allocates nothing, but code that walks the array would walk all of it.
     this.#holes += Math.max(0, length - entries.length)
     if (this.#holes > maxHoles) {
       throw new CannotCross(`An array with more than ${maxHoles} holes cannot cross. Use a Map for distant indices.`)
     }
-    const made: unknown[] = this.#keep([])
+    const made: unknown[] = this.#register([])
     made.length = length
     this.#fill(made, entries)
   }
@@ -209,7 +210,7 @@ class Decoding {
   #table({ n, c }: WireObject): object[] {
     const length = expectId(n)
     const given = expectList(c).map(expectRecord)
-    // A byte of a column may become many in a record.
+    // One byte of a column may become many bytes in the records.
     this.#charge(estimateTableBytes(length, given.length))
     if (given.length === 0) throw new ForgedMessage("a table without columns")
     const columns = given.map(({ name, kind, i }) => {
@@ -222,7 +223,7 @@ class Decoding {
     return recordsFromColumns(columns, length)
   }
 
-  /** A short column is parsed without a scan, whatever it contains; when it is no list of texts it is refused afterwards. */
+  /** A short column is parsed without a scan, and refused afterwards if it is not a list of texts. */
   #chargeTexts(bytes: Uint8Array, length: number): void {
     if (this.#heapBytes + bytes.length * maxHeapPerByte > this.#maxHeapBytes / 4) {
       const { depth, heapBytes } = estimateJsonCost(bytes)
@@ -238,14 +239,14 @@ class Decoding {
   }
 
   #error({ name, message, stack, e }: WireObject, number: number): void {
-    this.#made.push(undefined)
+    this.#built.push(undefined)
     const fields: [string, unknown][] = []
-    // Kept before its fields: an error may contain itself as its cause.
+    // Register the error before its fields: an error may contain itself as its cause.
     const error = errorFrom({ name: expectText(name), message: expectText(message), stack: stackIn(stack), fields: [] })
-    this.#made[number] = error
+    this.#built[number] = error
     for (const entry of expectList(e)) {
-      const [key, held] = expectList(entry)
-      const value = this.value(held)
+      const [key, json] = expectList(entry)
+      const value = this.value(json)
       refuseImplicitCall(expectText(key), value)
       fields.push([expectText(key), value])
     }

@@ -1,3 +1,4 @@
+// Encodes JavaScript values for another JavaScript process.
 import { types } from "node:util"
 import type { Json } from "../../../core/json.ts"
 import { inspectShort } from "../../preview.ts"
@@ -13,13 +14,13 @@ import { type CrossingForm, crossingFormOf, isPlainData } from "./crossing-form.
 import { errorParts } from "./error-values.ts"
 import { encodeRecordColumns } from "./record-columns.ts"
 
-// Tags of JavaScript values: u undefined · f number that JSON lacks · n bigint · d Date · x RegExp · w boxed primitive ·
-// ab ArrayBuffer · v view of one · m Map · s Set · o object with a key that JSON could not carry · l array with holes or
-// named members · t array of records by columns · e error · r an object that came earlier in the same value.
-// h, hm and p are handles: see `wire.ts`. Objects are numbered in the order they are met; `r` refers to that number.
+// The tags: u undefined · f number that JSON lacks · n bigint · d Date · x RegExp · w boxed primitive · ab ArrayBuffer
+// v view of an ArrayBuffer · m Map · s Set · o object with a key that JSON cannot carry · l array with holes or named
+// members · t array of records by columns · e error · h, hm and p handles, see `wire.ts` · r an object that came
+// earlier in the value, by its number. Objects are numbered in the order in which the encoder meets them.
 
-/** Encodes data by copying it; everything a copy would change silently (instances, accessors, functions, Proxies) crosses
- *  as a reference. No code of the value runs. `withStacks`: errors tell where they were made. */
+/** Data is copied. Values that a copy would change silently (instances, accessors, functions, Proxies) become
+ *  references. No code of the value runs. `withStacks`: encoded errors include their stacks. */
 export function encodeJavaScript(
   value: unknown,
   name: string,
@@ -36,7 +37,7 @@ export function encodeJavaScript(
   }
 }
 
-/** How deep a value may be nested. */
+/** The maximum nesting depth of a value. */
 export const maxJavaScriptDepth = 1_000
 const flatten = `send it in parts of at most ${maxJavaScriptDepth} levels`
 
@@ -54,7 +55,7 @@ class Encoding {
     this.#withStacks = withStacks
   }
 
-  /** The body of a message is an object of ours, whatever its members are. */
+  /** The body of a message is our own object; only its members are values. */
   body(value: unknown): Json {
     return this.#members(Object.entries(Object(value)), "")
   }
@@ -164,7 +165,7 @@ class Encoding {
     const columns = encodeRecordColumns(value, records, isAlone, (buffer) => this.buffers.push(buffer) - 1)
     if (!columns) {
       this.buffers.length = before
-      // Records that were noted before the array turned out to be no table are met again one by one.
+      // The array is no table: forget the records noted so far, because they are encoded again one by one.
       for (const element of value) {
         const noted = typeof element === "object" && element !== null ? this.#seen.get(element) : undefined
         if (Array.isArray(noted) && noted[0] === number) this.#seen.delete(element as object)
@@ -183,7 +184,7 @@ class Encoding {
         refuseImplicitCall(key, held)
         entries.push([key, this.value(held, appendMember(where, key))])
       } catch (problem) {
-        // The error still says what went wrong, without the field that cannot cross, and without any part of the field.
+        // Send the error without the field that cannot be encoded, and forget all parts of that field.
         if (!(problem instanceof CannotCross)) throw problem
         this.#count = count
         this.#depth = depth
@@ -207,12 +208,12 @@ class Encoding {
 
   #view(view: ArrayBufferView): Json {
     const kind = Object.getPrototypeOf(view) === Buffer.prototype ? "Buffer" : viewName(view)
-    // A Buffer shares its memory with unrelated Buffers: only its own range crosses.
+    // A Buffer shares its memory with unrelated Buffers, so only its own range is sent.
     if (kind === "Buffer") {
       const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
       return this.#tagged("v", { t: kind, i: this.#add(bytes) })
     }
-    // Views of one ArrayBuffer see each other's changes, on the other side too: the buffer crosses, once.
+    // Send the ArrayBuffer once, so that its views share memory on the other side too.
     const length = types.isDataView(view) ? view.byteLength : view.byteLength / bytesPerElement(view)
     return this.#tagged("v", { t: kind, b: this.#object(view.buffer, "the buffer"), o: view.byteOffset, l: length })
   }
@@ -232,7 +233,7 @@ class Encoding {
   }
 }
 
-/** A key for a message. Only short ones are shown: writing the digits of a large bigint takes long. */
+/** Returns a key for an error message. Bigints are left out: converting a large one to text is slow. */
 function shortKeyText(key: unknown): string {
   return typeof key === "string" || typeof key === "number" ? inspectShort(key) : "…"
 }

@@ -1,13 +1,13 @@
-/** What parsing a JSON text would cost, found by a scan of its bytes. */
+// Estimates how much heap parsing a JSON text would take, by a scan of its bytes.
 export interface JsonCost {
-  /** About how many bytes of heap the parsed value takes. */
+  /** The estimated heap bytes of the parsed value. */
   heapBytes: number
-  /** How deep arrays and objects are nested. */
+  /** The nesting depth of arrays and objects. */
   depth: number
 }
 
-/** Scans JSON without parsing it. The cost is an estimate from above: an empty array of two bytes takes more than sixty
- *  on the heap, and an object with a key of its own two hundred, so the length of the text says little. */
+/** The estimate is an upper bound. The length of the text is no measure: an empty array of two bytes takes more than
+ *  sixty bytes of heap, and an object with a new key two hundred. */
 export function estimateJsonCost(text: Uint8Array): JsonCost {
   let containers = 0
   let values = 0
@@ -44,7 +44,7 @@ export function estimateJsonCost(text: Uint8Array): JsonCost {
   return { heapBytes, depth: deepest }
 }
 
-/** About how many bytes of heap the records of a table take. An object of very many keys takes more for each. */
+/** Estimates the heap bytes of a table's records. An object with very many keys takes more per key. */
 export function estimateTableBytes(rows: number, columns: number): number {
   return rows * (containerBytes + columns * (columns > 100 ? 4 * valueBytes : valueBytes))
 }
@@ -62,9 +62,9 @@ interface KeyCosts {
   next(depth: number, text: Uint8Array, start: number, end: number): number
 }
 
-/** What keys cost. Objects with the same keys in the same order share the description of them, and any other key takes a
- *  place of its own: the keys of an object up to each of them are remembered by a hash that nobody outside can foresee.
- *  What was displaced by another counts as new again. A key that looks like an index gives its object a list of its own. */
+/** Objects with the same keys in the same order share one V8 hidden class; any other key extends it and costs more. The
+ *  key sequences are remembered in a hash table of fixed size. The hash is seeded, so that an attacker cannot predict
+ *  it; an overwritten entry counts as new again. An index-like key gives its object a separate element list. */
 function createKeyCosts(): KeyCosts {
   const paths: number[] = []
   let seen: Uint32Array | undefined
@@ -81,16 +81,16 @@ function createKeyCosts(): KeyCosts {
       for (let at = start; at < end; at += step) hash = Math.imul(hash ^ (text[at] ?? 0), multiplier)
       hash = (hash ^ (hash >>> 15)) >>> 0 || 1
       paths[depth] = hash
-      const place = hash % tableSize
-      if (seen[place] === hash) return knownKeyBytes
-      seen[place] = hash
+      const slot = hash % tableSize
+      if (seen[slot] === hash) return knownKeyBytes
+      seen[slot] = hash
       return newKeyBytes
     },
   }
 }
 
 const tableSize = 4096
-// Deeper than anything that is accepted.
+// Deeper than any accepted message.
 const maxScannedDepth = 20_000
 const longestHashed = 64
 const [secret = 0, odd = 0] = crypto.getRandomValues(new Int32Array(2))
@@ -98,7 +98,7 @@ const multiplier = odd | 1
 
 function endOfString(text: Uint8Array, start: number): number {
   let near = start + 1
-  // Most texts are short: looking at their bytes here is faster than a search.
+  // Most strings are short: this loop is then faster than `indexOf`.
   for (const limit = Math.min(text.length, start + 32); near < limit; near++) {
     const byte = text[near]
     if (byte === quote) return near
@@ -122,12 +122,12 @@ const openArray = 0x5b
 const closeArray = 0x5d
 const openObject = 0x7b
 const closeObject = 0x7d
-// Measured on Node 24, see the tests: an empty array takes 16 to 32 bytes plus its place in the parent.
+// Measured on Node 24, see the tests: an empty array takes 16 to 32 bytes plus its slot in the parent.
 const containerBytes = 64
 const valueBytes = 24
 const knownKeyBytes = 8
 const newKeyBytes = 120
 const indexKeyBytes = 200
 
-/** More heap than any byte of JSON takes when it is parsed: `[],` takes 88 bytes for three, `"1":0,` 224 for six. */
+/** An upper bound of the heap bytes per byte of JSON: `[],` takes 88 for three bytes, `"1":0,` 224 for six. */
 export const maxHeapPerByte = 64

@@ -1,8 +1,7 @@
+// Builds values without parts (bigints, regular expressions, buffer views) from what another process sent.
 import { ForgedMessage } from "../wire.ts"
 
-// Values without parts, from what another process says of them.
-
-/** In hexadecimal, because reading decimal digits takes quadratic time. */
+/** The text is hexadecimal, because parsing decimal digits takes quadratic time. */
 export function bigintFrom(text: string): bigint {
   const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(text) ?? []
   if (digits === undefined || digits.length > maxDigits) throw new ForgedMessage("an invalid bigint")
@@ -25,7 +24,7 @@ export const specialNumbers = new Map<unknown, number>([
   ["-0", -0],
 ])
 
-// Longer ones do not exist.
+// V8 has no longer bigints.
 const maxDigits = 2 ** 28
 
 type ViewMaker = new (buffer: ArrayBuffer, offset: number, length: number) => ArrayBufferView
@@ -36,7 +35,7 @@ const viewMakers: readonly ViewMaker[] = [
 ]
 const views = new Map<unknown, ViewMaker>(viewMakers.map((make) => [make.name, make]))
 
-/** A view of a buffer; `kind` is the name of its class. */
+/** `kind` is the name of the view's class. */
 export function viewOf(kind: unknown, buffer: ArrayBuffer, offset: number, length: number): ArrayBufferView {
   const make = views.get(kind)
   if (!make) throw new ForgedMessage("a view of an unknown kind")

@@ -1,3 +1,4 @@
+// Decodes values that the Python kernel encoded.
 import type { Json } from "../../../core/json.ts"
 import { recordsFrom } from "../../python/tables/table.ts"
 import { maxMessageHeapBytes } from "../socket-frames.ts"
@@ -15,8 +16,8 @@ import {
 import { estimateJsonCost, estimateTableBytes } from "./json-cost.ts"
 import { integerArrays } from "./python-encode.ts"
 
-/** Decodes a value that Python encoded. It may have been written by generated code: nothing in it is run, and a value
- *  that our own kernel never sends is a `Forged` error. */
+/** Generated code may have written the message: decoding runs no code of it, and throws `ForgedMessage` for a value
+ *  that our kernel never sends. */
 export function decodePython(
   json: Json,
   { buffers, special }: Pick<Frame, "buffers" | "special">,
@@ -33,11 +34,11 @@ class Decoding {
   #read = 0
   #heapBytes = 0
   #depth = 0
-  /** The values that are in several places, by their numbers; undefined while one is decoded. */
+  /** Values that occur several times, by number. A value is undefined while it is being decoded. */
   readonly #shared = new Map<number, unknown>()
   #numbered: Map<number, Json> | undefined
-  /** How many values are decoded before their place, one inside the other. */
-  #ahead = 0
+  /** The nesting depth of values that are decoded because a reference came before them. */
+  #forwardDepth = 0
 
   constructor(root: Json, buffers: readonly Uint8Array[], references: DecodeReferences) {
     this.#root = root
@@ -62,12 +63,12 @@ class Decoding {
   #array(json: Json[]): unknown[] {
     const number = sharedNumberOf(json)
     const items = () => json.slice(number === undefined ? 0 : 1).map((item) => this.value(item))
-    return number === undefined ? items() : (this.#once(number, items) as unknown[])
+    return number === undefined ? items() : (this.#decodeOnce(number, items) as unknown[])
   }
 
-  /** A value that is in several places is decoded once. An object's keys may have another order here than in Python, so
-   *  that the first reference may come before the value. */
-  #once(number: number, decode: () => unknown): unknown {
+  /** Decodes a value that occurs several times once. The first reference may come before the value, because the order
+   *  of keys may differ from Python's. */
+  #decodeOnce(number: number, decode: () => unknown): unknown {
     if (!this.#shared.has(number)) {
       this.#shared.set(number, undefined)
       this.#shared.set(number, decode())
@@ -77,15 +78,15 @@ class Decoding {
     return value
   }
 
-  #again(number: number): unknown {
-    if (this.#shared.has(number)) return this.#once(number, () => undefined)
+  #sharedValue(number: number): unknown {
+    if (this.#shared.has(number)) return this.#decodeOnce(number, () => undefined)
     this.#numbered ??= findSharedValues(this.#root)
-    if (++this.#ahead > maxForwardReferences) throw new ForgedMessage("references that lead to references")
+    if (++this.#forwardDepth > maxForwardReferences) throw new ForgedMessage("references that lead to references")
     const depth = this.#depth
     this.#depth = 0
     const value = this.value(this.#numbered.get(number))
     this.#depth = depth
-    this.#ahead--
+    this.#forwardDepth--
     return value
   }
 
@@ -94,7 +95,7 @@ class Decoding {
     for (const [key, json] of entries) {
       const value = this.value(json)
       refuseImplicitCall(key, value)
-      // Assigned, this key would be taken for the prototype.
+      // Assigning this key would set the prototype.
       if (key === "__proto__")
         Object.defineProperty(made, key, { value, enumerable: true, writable: true, configurable: true })
       else made[key] = value
@@ -117,15 +118,15 @@ class Decoding {
       case "t":
         return this.#table(tagged)
       case "m":
-        return new Map(pairsIn(tagged.e).map(([key, held]) => [this.value(key), this.value(held)]))
+        return new Map(pairsIn(tagged.e).map(([key, json]) => [this.value(key), this.value(json)]))
       case "o":
-        return this.#object(pairsIn(tagged.e).map(([key, held]) => [expectText(key), held]))
+        return this.#object(pairsIn(tagged.e).map(([key, json]) => [expectText(key), json]))
       case "s":
         return new Set(expectList(tagged.e).map((item) => this.value(item)))
       case "q":
-        return this.#once(expectId(tagged.n), () => this.value(tagged.v))
+        return this.#decodeOnce(expectId(tagged.n), () => this.value(tagged.v))
       case "r":
-        return this.#again(expectId(tagged.n))
+        return this.#sharedValue(expectId(tagged.n))
       case "h":
         return this.#references.hostObject(tagged)
       case "hm":
@@ -140,7 +141,7 @@ class Decoding {
   #bytes(index: Json | undefined): Uint8Array {
     const found = typeof index === "number" ? this.#buffers[index] : undefined
     if (!found) throw new ForgedMessage("a buffer that was not sent")
-    // A column of text is read twice. A buffer that many values use would become many times what was sent.
+    // A text column is read twice. A buffer that many values share would take far more memory than was sent.
     this.#read += found.length
     if (this.#read > 2 * this.#sent) throw new ForgedMessage("a buffer that several values use")
     return found
@@ -169,8 +170,8 @@ class Decoding {
   }
 }
 
-/** The number of a value that is in several places: its JSON is `{ $: "q", n, v }`, or an array that begins with
- *  `{ $: "q", n }`. */
+/** Returns the number of a value that occurs several times. Its JSON is `{ $: "q", n, v }`, or an array that begins
+ *  with `{ $: "q", n }`. */
 function sharedNumberOf(json: Json): number | undefined {
   const mark = Array.isArray(json) ? json[0] : json
   if (typeof mark !== "object" || mark === null || Array.isArray(mark) || mark.$ !== "q") return undefined
@@ -189,19 +190,19 @@ function findSharedValues(root: Json): Map<number, Json> {
   return found
 }
 
-// Somewhat more than Python's own side sends.
+// Slightly more than our kernel sends.
 export const maxPythonDepth = 250
 const maxTextBytes = 2 ** 26
 const maxForwardReferences = 20
 
-// Not by an object's keys, among which are those that every object has.
+// A Map, because an object would also have inherited keys.
 const floats = new Map<unknown, number>([
   ["nan", Number.NaN],
   ["inf", Infinity],
   ["-inf", -Infinity],
 ])
 
-/** In hexadecimal, because reading decimal digits takes quadratic time. */
+/** The text is hexadecimal, because parsing decimal digits takes quadratic time. */
 function bigintFrom(written: string): bigint {
   const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(written) ?? []
   if (digits === undefined) throw new ForgedMessage("an invalid number")
@@ -246,7 +247,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** An array of numpy. Whole numbers of 64 bits that a number holds exactly come as an ordinary array. */
+/** Decodes a numpy array. 64-bit integers that fit a JavaScript number come as an ordinary array. */
 function numbersFrom(kind: Json | undefined, bytes: Uint8Array): ArrayLike<number | bigint> {
   if (kind !== "int") return typedArray(kind, bytes)
   const numbers = Array.from(typedArray("float64", bytes), Number)
@@ -278,7 +279,7 @@ const arrays = new Map<unknown, ArrayMaker>([
   ["float64", Float64Array],
 ])
 
-// A typed array must begin at a multiple of its element's size, and must not hold on to the whole frame.
+// A typed array must be aligned to its element size, and must not hold the whole frame in memory.
 function copyAligned(bytes: Uint8Array): ArrayBuffer {
   return new Uint8Array(bytes).buffer
 }

@@ -1,3 +1,4 @@
+// Encodes JavaScript values for the Python kernel.
 import { types } from "node:util"
 import type { Json } from "../../../core/json.ts"
 import { isAgent, isBinding } from "../../bindings.ts"
@@ -6,12 +7,12 @@ import { isKeywordArguments, isPyReference } from "../../python/py-reference.ts"
 import { encodeColumns, isTable, numberKinds } from "../../python/tables/table.ts"
 import { appendMember, CannotCross, type EncodedValue, type EncodeReferences, type WireObject } from "../wire.ts"
 
-// Tags of values for Python: f number that JSON lacks · n bigint · d Date · b bytes · a numbers of one type · t table by
-// columns · m Map · s Set · o object with a key that JSON could not carry · r an object that is elsewhere in the same
-// message, by its path · i an import of Python · k keyword arguments. h, hm and p are handles: see `wire.ts`.
+// The tags: f number that JSON lacks · n bigint · d Date · b bytes · a numbers of one type · t table by columns · m Map
+// s Set · o object with a key that JSON cannot carry · r an object that is elsewhere in the message, by its path
+// i a Python import · k keyword arguments · h, hm and p handles, see `wire.ts`.
 
-/** Encodes data by copying it: plain JSON, dates, bytes, typed arrays, Maps, Sets, bigints, tables. Everything with
- *  behaviour crosses as a reference. One object in two places is one object in Python. */
+/** Data is copied: plain JSON, dates, bytes, typed arrays, Maps, Sets, bigints, tables. Objects with behaviour become
+ *  references. An object that occurs twice is one object in Python. */
 export function encodePython(value: unknown, name: string, references: EncodeReferences): EncodedValue {
   const encoding = new Encoding(name, references)
   try {
@@ -23,7 +24,7 @@ export function encodePython(value: unknown, name: string, references: EncodeRef
   }
 }
 
-/** Arrays of numbers that were 64-bit integers of numpy, and are again when they go back. */
+/** Number arrays that came from 64-bit numpy integers, and become such again when they are sent back. */
 export const integerArrays = new WeakSet<object>()
 
 class Encoding {
@@ -32,7 +33,7 @@ class Encoding {
   readonly #name: string
   readonly #references: EncodeReferences
   readonly #seen = new Map<object, Path>()
-  // Inside a Map, Set or table nothing can be found again by its path.
+  // Values inside a Map, Set or table cannot be referred to by a path.
   #hidden = 0
 
   constructor(name: string, references: EncodeReferences) {
@@ -62,7 +63,7 @@ class Encoding {
 
   #number(value: number): Json {
     if (Object.is(value, -0)) return this.#tagged("f", { v: "-0.0" })
-    // Written without an exponent, a large number would be an integer in Python, and come back as a bigint.
+    // Without a tag, Python would read a large number as an integer, and send it back as a bigint.
     if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value
     return this.#tagged("f", { v: String(value).toLowerCase() })
   }
@@ -82,7 +83,7 @@ class Encoding {
     if (types.isSet(value)) {
       return this.#tagged("s", { e: this.#hide(() => Array.from(value, (item) => this.#key(item, path))) })
     }
-    if (!isPlain(value) || (!this.#isOwn(path) && hasBehaviour(value))) return this.#reference(value, path)
+    if (!isPlain(value) || (!this.#isMessagePart(path) && hasBehaviour(value))) return this.#reference(value, path)
     this.#remember(value, path)
     return this.#plain(value, path)
   }
@@ -154,8 +155,8 @@ class Encoding {
     return { $: tag, ...rest }
   }
 
-  /** Whether an object is part of a message and no value: the body of a question, and the values in it by their names. */
-  #isOwn(path: Path): boolean {
+  /** Returns true for objects that belong to the message itself: its body, and the `values` object in it. */
+  #isMessagePart(path: Path): boolean {
     return this.#name === "" && (path === undefined || (path[0] === undefined && path[1] === "values"))
   }
 
@@ -172,7 +173,7 @@ class Encoding {
     }
   }
 
-  /** The way to a place from the message that the value is in. */
+  /** Returns the path to a position, starting at the message that contains the value. */
   #steps(path: Path): (string | number)[] {
     return [...(this.#name === "" ? [] : ["v"]), ...stepsOf(path)]
   }
@@ -195,7 +196,7 @@ function stepsOf(path: Path): (string | number)[] {
   return found.reverse()
 }
 
-/** Whether a plain object is a service: methods or accessors would be lost on the way. */
+/** Returns true if a plain object has methods or accessors, which a copy would lose. */
 function hasBehaviour(value: object): boolean {
   if (isAgent(value)) return true
   for (const name of Object.keys(value)) {

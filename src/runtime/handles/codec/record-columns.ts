@@ -1,20 +1,20 @@
+// Encodes arrays of records with the same keys as columns, which is several times faster than JSON.
 import { types } from "node:util"
 import type { Json } from "../../../core/json.ts"
 
-/** A column of an array of records: numbers and booleans as bytes, texts as JSON in a buffer of their own. */
+/** A column as it is sent. Numbers and booleans are bytes, texts are JSON; `i` is the number of the buffer. */
 export type Column = { name: string; kind: "number" | "boolean" | "text"; i: number }
 
 type ColumnKind = Column["kind"]
 
-/** Remembers the records of a table, because a record that occurs twice must be one object on the other side too. */
+/** Remembers the records of a table: a record that occurs twice must be one object on the other side too. */
 export interface SeenRecords {
   has(record: object): boolean
   add(record: object, row: number): void
 }
 
-/** The columns of an array whose elements are records with the same keys, and values of one primitive type per key;
- *  undefined for any other array. Columns cross several times faster than JSON. `seen` is not needed for an array that
- *  is sent alone: a column of rising numbers then proves that no record occurs twice. */
+/** Returns undefined unless all elements are records with the same keys and one primitive type per key. `seen` is not
+ *  used for an array that is sent alone and has a column of rising numbers: then no record can occur twice. */
 export function encodeRecordColumns(
   rows: readonly unknown[],
   seen: SeenRecords,
@@ -37,7 +37,7 @@ export function encodeRecordColumns(
   return columns.map(({ name, kind, values }) => ({ name, kind, i: addBuffer(bytesOf(values)) }))
 }
 
-/** The records of a table from its columns, which all have `length` values. */
+/** Builds the records of a table from its columns, which all have `length` values. */
 export function recordsFromColumns(
   columns: readonly { name: string; values: ArrayLike<unknown> }[],
   length: number,
@@ -53,7 +53,7 @@ export function recordsFromColumns(
   return records
 }
 
-/** The values of a column from its bytes; undefined where they are no column of that length. */
+/** Decodes the values of a column. Returns undefined if the bytes are not a column of that length. */
 export function decodeRecordColumn(
   kind: Json | undefined,
   bytes: Uint8Array,
@@ -81,7 +81,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-// With fewer records, JSON is as fast.
+// JSON is as fast for fewer records.
 const minRows = 64
 
 function kindsOf(row: unknown): ReadonlyMap<string, ColumnKind> | undefined {
@@ -110,7 +110,7 @@ function isBareRecord(row: unknown): row is Record<string, unknown> {
 interface ColumnValues {
   name: string
   kind: ColumnKind
-  /** What `typeof` says of its values. */
+  /** The `typeof` of the values. */
   type: string
   values: Float64Array | Uint8Array | unknown[]
 }
@@ -120,9 +120,9 @@ function emptyColumn(name: string, kind: ColumnKind, length: number): ColumnValu
   return { name, kind, type: kind, values: kind === "number" ? new Float64Array(length) : new Uint8Array(length) }
 }
 
-/** Puts the values of a row into the columns. Returns false for a row with other keys, another order of them, values of
- *  other types, accessors, or anything hidden. The engine caches the two lists of names for objects of one shape;
- *  `Reflect.ownKeys` builds its list anew for each row and takes ten times as long. */
+/** Puts the values of a row into the columns. Returns false if the row has other keys, another key order, other types,
+ *  accessors or hidden members. V8 caches both lists of names per hidden class; `Reflect.ownKeys` would build its list
+ *  for each row and take ten times as long. */
 function addRecord(row: unknown, at: number, names: readonly string[], columns: readonly ColumnValues[]): boolean {
   if (!isBareRecord(row)) return false
   const keys = Object.keys(row)
@@ -132,7 +132,7 @@ function addRecord(row: unknown, at: number, names: readonly string[], columns: 
     const name = names[index] as string
     const column = columns[index] as ColumnValues
     if (keys[index] !== name) return false
-    // An accessor has no value, and is not called.
+    // An accessor has no value here and is not called.
     const value: unknown = Object.getOwnPropertyDescriptor(row, name)?.value
     if (typeof value !== column.type) return false
     column.values[at] = column.kind === "text" ? value : Number(value)

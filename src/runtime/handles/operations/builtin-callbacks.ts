@@ -1,8 +1,9 @@
+// Refuses calls of built-in methods, such as `Array.prototype.filter`, with a callback that lives in a cell.
 import { isPeerObject } from "../peer-objects.ts"
 import { pendingResultOf } from "../pending-result.ts"
 
-/** Refuses a built-in method of JavaScript that a cell calls with a callback of its own. The built-in calls the callback
- *  at once and does not wait for its answer: `filter` would take the unanswered promise for true. */
+/** A built-in calls the callback synchronously and cannot wait for the answer: `filter` would take the pending promise
+ *  for true. */
 export function refuseBuiltInCallback(method: object, args: readonly unknown[], title: string): void {
   const name = builtIns.get(method)
   if (name === undefined || !args.some((arg) => isPeerObject(arg) || pendingResultOf(arg))) return
@@ -12,7 +13,7 @@ export function refuseBuiltInCallback(method: object, args: readonly unknown[], 
   )
 }
 
-/** Every method of the language's own classes, by its name. */
+/** The names of all methods of the built-in classes. */
 const builtIns = new Map<object, string>()
 for (const type of [
   Array,
@@ -30,13 +31,14 @@ for (const type of [
   JSON,
   Reflect,
 ]) {
-  note(type.constructor === Function ? `${Reflect.get(type, "name")}` : "", type)
+  addMethods(type.constructor === Function ? `${Reflect.get(type, "name")}` : "", type)
   const prototype: unknown = Reflect.get(type, "prototype")
-  if (typeof prototype === "object" && prototype !== null) note(`${Reflect.get(type, "name")}.prototype`, prototype)
+  if (typeof prototype === "object" && prototype !== null)
+    addMethods(`${Reflect.get(type, "name")}.prototype`, prototype)
 }
-note("TypedArray.prototype", Object.getPrototypeOf(Uint8Array.prototype))
+addMethods("TypedArray.prototype", Object.getPrototypeOf(Uint8Array.prototype))
 
-function note(owner: string, holder: object): void {
+function addMethods(owner: string, holder: object): void {
   for (const key of Object.getOwnPropertyNames(holder)) {
     const value: unknown = Object.getOwnPropertyDescriptor(holder, key)?.value
     if (typeof value === "function") builtIns.set(value, owner ? `${owner}.${key}` : key)

@@ -1,6 +1,5 @@
+// Iterates over host objects for a peer.
 import type { AnyFunction } from "../../bindings.ts"
-
-// Iterating over the objects of the host for a peer.
 
 export function startIterator(value: unknown, title: string): object {
   const start = iteratorMethod(value)

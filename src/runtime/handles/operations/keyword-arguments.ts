@@ -1,3 +1,4 @@
+// Places arguments that a peer passed by keyword into the parameters of a host function.
 import { agentCallOptions } from "../../bindings/cell-agent.ts"
 import type { FunctionBinding } from "../../bindings.ts"
 import { declarationSchema } from "../../declare/declaration-schema.ts"
@@ -5,17 +6,16 @@ import { functionSignature } from "../../declare/function-signature.ts"
 import { attempt, parseSignature } from "../../declare/parse-signature.ts"
 import { isTuple } from "../../schema.ts"
 
-/** A function as keyword arguments see it. */
 export interface CalledFunction {
   name: string
   call: object
-  /** The object whose method it is. */
+  /** The object that has the function as a method. */
   owner?: unknown
   target?: FunctionBinding | undefined
 }
 
-/** Puts arguments that were passed by keyword in the places of the parameters of the same names. Of a function with an
- *  object schema, and of an agent's methods, the keywords together are one object. */
+/** Each keyword argument goes to the parameter of that name. For a function with an object schema and for an agent's
+ *  methods, all keywords together become one object. */
 export function placeKeywordArguments(
   args: readonly unknown[],
   named: Readonly<Record<string, unknown>>,
@@ -25,7 +25,7 @@ export function placeKeywordArguments(
   if (words.length === 0) return args
   if (args.length === 0 && takesObject(signed.target)) return [named]
   const known = parameterNames(signed)
-  // An agent's methods take their options, and new values, as the last parameter.
+  // An agent's methods take their options or new values as the last parameter.
   if (agentCallOptions(signed.owner) && !words.some((word) => known.includes(word))) {
     return [...args, ...new Array(Math.max(0, known.length - 1 - args.length)).fill(undefined), named]
   }

@@ -1,21 +1,20 @@
+// Decides which members of host objects a peer may read, write and call. Members that every object or function inherits
+// give access to the host itself, so they are not reachable.
 import { types } from "node:util"
 import { isClass } from "../../bindings.ts"
 import { isPlainData } from "../codec/crossing-form.ts"
 import { isObject, refuseImplicitCall } from "../wire.ts"
 import { writeBack } from "./write-back.ts"
 
-// Which members of the host's objects a peer may read, write and call. Members that every object or function inherits
-// lead out of the object to the host itself, and are not reachable.
-
-/** Reads a member; undefined where there is none that a peer may reach. Runs the object's own getter, if it has one. */
+/** Reads a member, running its getter. Returns undefined if the member is not reachable. */
 export function readMember(target: unknown, key: string): unknown {
   if (target === null || target === undefined) throw new TypeError(`Cannot read "${key}" of ${target}`)
   if (!isObject(target)) return readPrimitiveMember(target, key)
   return isReachable(target, key) ? Reflect.get(target, key, target) : undefined
 }
 
-/** Reads the member that a path leads to; `pathEnded` where null or undefined is found after one of the `optional`
- *  numbers of steps. */
+/** Reads the member at the end of a path. Returns `pathEnded` if the value after one of the `optional` numbers of steps
+ *  is null or undefined. */
 export function readPath(target: unknown, path: readonly string[], optional: readonly number[] = []): unknown {
   let found = target
   for (const [step, key] of path.entries()) {
@@ -26,34 +25,34 @@ export function readPath(target: unknown, path: readonly string[], optional: rea
   return isEnd ? pathEnded : found
 }
 
-/** In the place of a value: a path with `?.` ended before it. */
+/** Returned instead of a value if a path with `?.` ended early. */
 export const pathEnded = Symbol("the path ended")
 
-/** Whether an object has a member that a peer may reach. */
+/** Returns true if a peer may reach the member. */
 export function isReachable(target: object, key: string): boolean {
   if (isReserved(target, key)) return false
-  // Only a Proxy itself can say which members it has.
+  // Only the Proxy itself knows which members it has.
   return types.isProxy(target) ? !isInherited(target, key) : findProperty(target, key) !== undefined
 }
 
-/** Whether there is such a member. A Proxy is asked. */
+/** Returns true if the member exists and is reachable. Asks a Proxy, which may run its code. */
 export function hasMember(target: unknown, key = ""): boolean {
   if (!isObject(target) || !isReachable(target, key)) return false
   return !types.isProxy(target) || Reflect.has(target, key)
 }
 
 export interface WriteRules {
-  /** Whether a value is a function that came from a cell, or may be called only through the gate. */
+  /** Returns true for a function that came from a cell or is a gated function. */
   isFromCell(value: unknown): boolean
-  /** Whether the method of this object must not be replaced. */
+  /** Returns true if the method must not be replaced. */
   isGuarded(target: object, key: string): boolean
-  /** Whether cells may add members to this object. */
+  /** Returns true if cells may add members to the object. */
   isExtensible(target: object): boolean
 }
 
 /** Writes a member. Existing fields and setters accept any value; methods cannot be replaced; new members need
- *  permission. A changed copy of what a field holds updates it in place where that is possible. Throws a `TypeError` that
- *  names the reason and the cure. */
+ *  permission. If the value is a changed copy of the field's value, the old value is updated in place where possible.
+ *  Throws a `TypeError` that names the reason and the cure. */
 export function writeMember(
   target: unknown,
   key: string,
@@ -64,7 +63,7 @@ export function writeMember(
   refuseImplicitCall(key, value)
   const problem = writeProblem(target, key, value, rules)
   if (problem !== undefined) throw new TypeError(`Cannot set ${where}: ${problem}`)
-  // A setter decides itself what becomes of the value.
+  // A setter decides itself what to do with the value.
   const hasSetter = !types.isProxy(target) && findProperty(target, key)?.set !== undefined
   if (isCopy && !hasSetter && writeBack(readMember(target, key), value)) return
   if (!Reflect.set(target, key, value, target)) throw new TypeError(`Cannot set ${where}: it is read-only.`)
@@ -95,7 +94,7 @@ function writeProblem(target: object, key: string, value: unknown, rules: WriteR
 
 const methodProblem = "it is a method, which cannot be replaced from a cell."
 
-/** Whether a write adds data to data: a key of a plain object, or the next element of an array. */
+/** Returns true if a write adds data to data: a key of a plain object, or the next element of an array. */
 function isNewData(target: object, key: string, value: unknown): boolean {
   if (typeof value === "function") return false
   if (Array.isArray(target)) return key === String(target.length)
@@ -103,10 +102,10 @@ function isNewData(target: object, key: string, value: unknown): boolean {
   return (prototype === Object.prototype || prototype === null) && isPlainData(target)
 }
 
-/** The property of an object or of its classes; nothing is run. */
+/** Returns the property of an object or of its classes, without running code. */
 export function findProperty(target: object, key: string): PropertyDescriptor | undefined {
   for (const holder of prototypeChain(target)) {
-    // The constructor that a class gives its instances leads to the class.
+    // An inherited constructor would give access to the class.
     if (key === "constructor" && holder !== target) continue
     const property = Object.getOwnPropertyDescriptor(holder, key)
     if (property) return key === "constructor" && typeof property.value === "function" ? undefined : property
@@ -114,7 +113,7 @@ export function findProperty(target: object, key: string): PropertyDescriptor | 
   return undefined
 }
 
-/** An object and its prototypes, except those that all objects or all functions share. */
+/** Yields an object and its prototypes, except those that all objects or all functions share. */
 export function* prototypeChain(target: object): Generator<object> {
   for (
     let holder: object | null = target;
@@ -126,7 +125,7 @@ export function* prototypeChain(target: object): Generator<object> {
   }
 }
 
-/** Names that never cross as members: those that lead from a function to its code or its class. */
+/** Returns true for names that are never reachable: they give access to a function's code or class. */
 export function isReserved(target: object, key: string): boolean {
   if (key === "__proto__") return true
   return typeof target === "function" && reservedOfFunctions.has(key)
@@ -136,12 +135,12 @@ export function isSharedPrototype(value: object): boolean {
   return sharedPrototypes.has(value)
 }
 
-/** Whether a member is a method in the sense of a handle: a function that is not a class. */
+/** Returns true for a function that is not a class. */
 export function isMethod(value: unknown): boolean {
   return typeof value === "function" && !isClass(value)
 }
 
-// A primitive's methods are the language's own, and cannot reach anything but the primitive.
+// The methods of a primitive are built in and can reach nothing but the primitive.
 function readPrimitiveMember(target: unknown, key: string): unknown {
   const boxed: object = Object(target)
   if (Object.hasOwn(boxed, key)) return Reflect.get(boxed, key)

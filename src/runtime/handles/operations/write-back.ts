@@ -1,9 +1,10 @@
+// Updates a host container in place with the contents of a changed copy.
 import { isDeepStrictEqual } from "node:util"
 import { type CrossingForm, crossingFormOf } from "../codec/crossing-form.ts"
+import { isObject } from "../wire.ts"
 
-/** Gives a host container the contents of a changed copy of it, so that whoever holds the container, or a part of it
- *  that the copy still has, sees the change. Returns false, and changes nothing, where the two are not data of one
- *  kind or the container cannot change: then assign. */
+/** Host code that holds the container, or a part that the copy still has, sees the change. Returns false and changes
+ *  nothing if the two are not data of one kind or the container is read-only; the caller then assigns the copy. */
 export function writeBack(target: unknown, copy: unknown): boolean {
   return new InPlaceUpdate().merge(target, copy) === target && Object(target) === target
 }
@@ -11,19 +12,19 @@ export function writeBack(target: unknown, copy: unknown): boolean {
 type Container = Extract<CrossingForm, "array" | "object" | "map" | "set">
 
 class InPlaceUpdate {
-  /** What became of each part of the copy. */
+  /** The part of the target for each part of the copy. */
   readonly #made = new Map<object, object>()
-  /** Parts of the target that have their new contents: two parts of the copy must not fill the same one. */
+  /** Parts of the target that have their new contents. Two parts of the copy must not fill the same part. */
   readonly #filled = new Set<object>()
   #comparisons = 0
 
-  /** The part of the target at some place with its new contents, where that is possible; else the new value. */
+  /** Returns the old part with its new contents if it can be updated in place, or else the new value. */
   merge(old: unknown, next: unknown): unknown {
     if (!isObject(next)) return next
     const made = this.#made.get(next)
     if (made || old === next) return made ?? old
     const form = containerForm(next)
-    if (!form) return this.#isEqual(old, next) ? old : next
+    if (!form) return this.#matchEqual(old, next) ? old : next
     if (!isObject(old) || containerForm(old) !== form || this.#filled.has(old) || !canChange(old)) return next
     this.#made.set(next, old)
     this.#filled.add(old)
@@ -73,8 +74,8 @@ class InPlaceUpdate {
     }
   }
 
-  /** Elements that the copy still has keep their identity, wherever they are now. Of the others, those with the same
-   *  number are changed ones, if none was added or removed. */
+  /** Elements that the copy still has keep their identity at any position. If no element was added or removed, the
+   *  other elements are matched by position and updated in place. */
   #elements(old: readonly unknown[], next: readonly unknown[]): unknown[] {
     const matched = this.#match(old, next)
     const kept = new Set(matched)
@@ -84,11 +85,11 @@ class InPlaceUpdate {
     })
   }
 
-  /** For each new element the equal old one, where there is one that no other element has taken; else itself. */
+  /** Returns, for each new element, an equal old element that is not matched yet, or else the new element. */
   #match(old: readonly unknown[], next: readonly unknown[]): unknown[] {
     const taken = new Set<unknown>()
     const take = (element: unknown, candidate: unknown): boolean => {
-      if (!isObject(element) || taken.has(candidate) || !this.#isEqual(candidate, element)) return false
+      if (!isObject(element) || taken.has(candidate) || !this.#matchEqual(candidate, element)) return false
       taken.add(candidate)
       return true
     }
@@ -106,8 +107,8 @@ class InPlaceUpdate {
     })
   }
 
-  /** Whether two parts have equal contents at every level. If they have, they need no further work. */
-  #isEqual(old: unknown, next: object): boolean {
+  /** Returns true if two parts have equal contents at every level, and marks them as done. */
+  #matchEqual(old: unknown, next: object): boolean {
     const pairs = new Map<object, unknown>()
     if (!this.#isSame(old, next, pairs)) return false
     for (const [part, made] of pairs) {
@@ -117,8 +118,8 @@ class InPlaceUpdate {
     return true
   }
 
-  /** After `mostComparisons` the answer is always false: the contents are still written, but an object may be
-   *  replaced by an equal one. */
+  /** After `maxComparisons` the answer is always false. The contents are still written, but an equal object may be
+   *  replaced. */
   #isSame(a: unknown, b: unknown, pairs: Map<object, unknown>): boolean {
     if (Object.is(a, b)) return true
     if (!isObject(a) || !isObject(b) || ++this.#comparisons > maxComparisons) return false
@@ -142,17 +143,13 @@ class InPlaceUpdate {
 const maxComparisons = 5_000_000
 const maxCandidates = 20
 
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function"
-}
-
 function containerForm(value: object): Container | undefined {
   if (typeof value === "function") return undefined
   const form = crossingFormOf(value)
   return form === "array" || form === "object" || form === "map" || form === "set" ? form : undefined
 }
 
-/** Whether the contents of a container can be replaced. */
+/** Returns true if the contents of a container can be replaced. */
 function canChange(value: object): boolean {
   if (!Object.isExtensible(value)) return false
   if (Array.isArray(value)) return Object.getOwnPropertyDescriptor(value, "length")?.writable === true
@@ -165,7 +162,7 @@ function partsOf(value: object, form: Container): readonly unknown[] {
   return Object.entries(value).flat()
 }
 
-/** A text that is the same for equal elements, and mostly different for others. */
+/** Returns a text that is the same for equal elements and mostly different for others. */
 function summaryOf(value: unknown): string {
   const form = isObject(value) ? containerForm(value) : undefined
   if (!isObject(value) || !form) return "a leaf"
@@ -173,7 +170,7 @@ function summaryOf(value: unknown): string {
   return parts.map((part) => (isObject(part) ? "an object" : `${typeof part} ${shortText(part)}`)).join()
 }
 
-// Writing the digits of a large bigint takes long.
+// Converting a large bigint to text is slow.
 function shortText(part: unknown): string {
   return typeof part === "bigint" ? "" : String(part).slice(0, 40)
 }

@@ -1,3 +1,4 @@
+// The console and the output streams of cells: they print for the running cell.
 import { Console } from "node:console"
 import { Writable } from "node:stream"
 import { format } from "node:util"
@@ -5,14 +6,14 @@ import type { CellOutput } from "../../runtime.ts"
 import { cleanStackText } from "../cell-errors.ts"
 import { cellStorage, printForCell, type SharedCellState } from "../running-cell.ts"
 
-/** A console that prints for the cell that is running, whoever made the closure that calls it. Groups end with the cell
- *  that opened them. */
+/** A console that prints for the running cell, also from a closure of another cell. Groups end with the cell that
+ *  opened them. */
 export function createCellConsole(shared: SharedCellState): Console {
-  const sink = (stream: CellOutput["stream"]) => ({
+  const createSink = (stream: CellOutput["stream"]) => ({
     write: (text: string) => printForCell(shared, stream, indentLines(cleanStackText(text))),
   })
-  // A true boundary: the console only ever calls `write`.
-  const [stdout, stderr] = [sink("stdout"), sink("stderr")] as unknown as [Writable, Writable]
+  // The console only calls `write`.
+  const [stdout, stderr] = [createSink("stdout"), createSink("stderr")] as unknown as [Writable, Writable]
   const console = new Console({ stdout, stderr, ignoreErrors: false })
   const group = (...label: unknown[]) => {
     if (label.length > 0) console.log(...label)
@@ -33,12 +34,12 @@ export function createCellConsole(shared: SharedCellState): Console {
   })
 }
 
-/** `process.stdout` and `process.stderr` of a cell: streams that end nothing and print for the cell that is running. */
+/** `process.stdout` and `process.stderr` of a cell. `end` and `destroy` leave them open. */
 export function createCellStream(shared: SharedCellState, stream: CellOutput["stream"]): Writable {
   const writable = new Writable({
     decodeStrings: false,
     write(chunk: unknown, _encoding, done) {
-      // Done, whatever happens: what stops one cell must not block the stream for the next.
+      // Always call `done`: an error that stops one cell must not block the stream for the next.
       try {
         printForCell(shared, stream, String(chunk))
       } finally {
@@ -46,14 +47,14 @@ export function createCellStream(shared: SharedCellState, stream: CellOutput["st
       }
     },
   })
-  const stay = () => writable
+  const ignoreDestroy = () => writable
   return Object.assign(writable, {
     isTTY: false,
     end(chunk?: unknown) {
       if (typeof chunk === "string" || chunk instanceof Uint8Array) writable.write(chunk)
       return writable
     },
-    destroy: stay,
+    destroy: ignoreDestroy,
   })
 }
 

@@ -1,3 +1,5 @@
+// The ambient names of cells (`Date`, `fetch`, `process`, `import` …) and the environment they read from. No global is
+// patched: cells reach these only through here, so that a durable run can record and replay them.
 import type { Console } from "node:console"
 import Module from "node:module"
 import { join, resolve } from "node:path"
@@ -10,64 +12,64 @@ import { createCellProcess } from "./cell-process.ts"
 import type { CellTimers } from "./cell-timers.ts"
 import { cellDate, createCellCrypto, createCellMath, createCellPerformance } from "./clock-and-random.ts"
 
-/** Where a cell's ambient world comes from. No global is patched: generated code reaches `Date`, `Math.random`,
- *  `crypto`, `fetch`, timers and `import()` only through this, so a durable run can record and replay them. */
+/** Where a cell's time, randomness, network and modules come from. A part that is absent is the real one. */
 export interface CellEnv {
   /** Milliseconds since the epoch, as `Date.now()`. */
   now(): number
-  /** For a cell in another process, which cannot ask `now()` at each look: what its clock shows first, and where it tells
-   *  what it has shown after that. Goes with `now`, and means the same. */
+  /** For a cell in another process, which cannot call `now()` at each read: `recorded` are the values its clock replays
+   *  first, and `note` receives the values it read after that. Goes with `now`, and means the same. */
   clock: { recorded: readonly number[]; note(reads: readonly number[]): void }
-  /** In [0, 1), as `Math.random()`; random ids and bytes are drawn from it when it is given. A cell in another process has
-   *  its own, made from a few numbers of this one. */
+  /** In [0, 1), as `Math.random()`; if given, random ids and bytes are made from it too. A cell in another process has
+   *  its own generator, seeded with a few numbers of this one. */
   random(): number
   fetch: typeof globalThis.fetch
   /** Loads a module for `import`, resolved from the runtime's `cwd`. */
   import(specifier: string, options?: ImportCallOptions): Promise<unknown>
-  /** What `process.env` shows. */
+  /** The value of `process.env`. */
   variables: Record<string, string | undefined>
-  /** Told by what the cell reaches past its bindings to the outside, such as `fetch` or `node:fs`: nobody records that. */
+  /** Called when the cell reaches outside its bindings, such as by `fetch` or `node:fs`. Such effects are not
+   *  recorded. */
   onEffect(what: string): void
 }
 
 export interface AmbientOptions {
   shared: SharedCellState
   timers: CellTimers
-  /** The namespace as it is now. */
+  /** The current namespace. */
   scope(): Scope
   cwd: string
 }
 
-/** The names a cell of one runtime finds besides its namespace. Each acts for the cell that is running when it is used,
- *  also when a closure of an earlier cell uses it. */
+/** The ambient names of one runtime. Each uses the environment of the cell that is running when it is used, also in a
+ *  closure of an earlier cell. */
 export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): Ambient {
-  // Made when they are first used, and made anew after a reset: a cell may have changed them.
-  const own = <T>(make: () => T) => lazy(make, () => shared.epoch)
-  const consoleOf = own((): Console => createCellConsole(shared))
-  const processOf = own(() => createCellProcess(shared, timers))
-  const performanceOf = own(createCellPerformance)
-  const cryptoOf = own(createCellCrypto)
-  const importFrom = lazy(() => createImportFunction(cwd))
-  const ownModules = new Map<string, () => object>([
-    ["console", consoleOf],
-    ["process", processOf],
+  // Created at first use, and again after a reset, because a cell may have changed them.
+  const renewed = <T>(create: () => T) => lazy(create, () => shared.epoch)
+  const cellConsole = renewed((): Console => createCellConsole(shared))
+  const cellProcess = renewed(() => createCellProcess(shared, timers))
+  const cellPerformance = renewed(createCellPerformance)
+  const cellCrypto = renewed(createCellCrypto)
+  const importFromCwd = lazy(() => createImportFunction(cwd))
+  const cellModules = new Map<string, () => object>([
+    ["console", cellConsole],
+    ["process", cellProcess],
     ["timers", () => ({ ...nodeTimers, ...timers.globals })],
   ])
   const ambient: Ambient = {
     get console() {
-      return consoleOf()
+      return cellConsole()
     },
     get process() {
-      return processOf()
+      return cellProcess()
     },
     get Date() {
       return cellDate()
     },
     get performance() {
-      return performanceOf()
+      return cellPerformance()
     },
     get crypto() {
-      return cryptoOf()
+      return cellCrypto()
     },
     Math: createCellMath(),
     ...timers.globals,
@@ -84,12 +86,12 @@ export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): A
       const name = String(specifier)
       if (cell?.env.import) return cell.env.import(name, options)
       const plainName = name.replace(/^node:/, "")
-      const ownModule = ownModules.get(plainName)
-      if (ownModule) return withDefaultExport(ownModule())
+      const cellModule = cellModules.get(plainName)
+      if (cellModule) return withDefaultExport(cellModule())
       if (outsideWorldModules.has(plainName)) cell?.env.onEffect?.(`node:${plainName}`)
       const calledAt = new Error()
       try {
-        return await importFrom()(name, options)
+        return await importFromCwd()(name, options)
       } catch (error) {
         throw recordCallingCell(error, calledAt)
       }
@@ -100,32 +102,32 @@ export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): A
   return ambient
 }
 
-/** The modules of Node by which a program reaches the outside. */
+/** Node's modules that reach files, network or processes. */
 const outsideWorldModules = new Set(
   "child_process cluster dgram dns fs fs/promises http http2 https net sqlite tls worker_threads".split(" "),
 )
 
-/** Undoes what cells did to it; the rest is made anew when it is next used. `Math` is a plain property, as it is used in
- *  the hottest loops. */
+/** Undoes what cells changed. `Math` is a plain property because hot loops use it; the other names are created again at
+ *  their next use. */
 export function resetAmbient(ambient: Ambient): void {
   ambient.Math = createCellMath()
 }
 
-/** `globalThis` of a cell: reads the namespace, then what is ambient, then the real one; writes to the namespace only. */
+/** `globalThis` of a cell: reads the namespace, then ambient names, then the real one; writes only to the namespace. */
 function createCellGlobal(scope: () => Scope, ambient: Ambient): object {
-  const holder = (key: PropertyKey) =>
+  const ownerOf = (key: PropertyKey) =>
     [scope(), ambient].find((candidate) => Object.hasOwn(candidate, key)) ?? globalThis
   return new Proxy(Object.create(null), {
-    get: (_, key) => Reflect.get(key === "import" ? globalThis : holder(key), key),
-    has: (_, key) => key in holder(key),
+    get: (_, key) => Reflect.get(key === "import" ? globalThis : ownerOf(key), key),
+    has: (_, key) => key in ownerOf(key),
     set: (_, key, value) => Reflect.set(scope(), key, value),
     deleteProperty: (_, key) => Reflect.deleteProperty(scope(), key),
-    // The namespace holds values, nothing that runs when it is read.
+    // The namespace has values only, no getters or setters.
     defineProperty: (_, key, { value, get, set }) => !get && !set && Reflect.set(scope(), key, value),
     ownKeys: () => Reflect.ownKeys(scope()),
     getOwnPropertyDescriptor(_, key) {
-      const descriptor = Reflect.getOwnPropertyDescriptor(holder(key), key)
-      // What the proxy's own target does not have must be called configurable.
+      const descriptor = Reflect.getOwnPropertyDescriptor(ownerOf(key), key)
+      // A proxy must report a property that its target lacks as configurable.
       return descriptor && { ...descriptor, configurable: true }
     },
   })
@@ -133,16 +135,16 @@ function createCellGlobal(scope: () => Scope, ambient: Ambient): object {
 
 type ImportFunction = (specifier: string, options?: ImportCallOptions) => Promise<unknown>
 
-/** `import()` as a module file in `cwd` would do it: only Node itself knows conditions, attributes and loaders. */
+/** `import()` as in a module file in `cwd`. Only Node itself knows conditions, attributes and loaders. */
 function createImportFunction(cwd: string): ImportFunction {
   const filename = join(resolve(cwd), "cell.cjs")
-  // A true boundary: `_compile` is how loaders of other file types make modules; its types are not published.
+  // `_compile` is how loaders of other file types create modules; its types are not published.
   const module = new Module(filename) as Module & { _compile(code: string, filename: string): void }
   module._compile("module.exports = (specifier, options) => import(specifier, options)", filename)
   return module.exports as ImportFunction
 }
 
-/** An object in the place of the built-in module that has it as its default export. */
+/** Presents an object as the built-in module whose default export it is. */
 function withDefaultExport(value: object): object {
   return new Proxy(value, {
     get: (target, key) => (key === "default" ? target : Reflect.get(target, key)),
@@ -150,10 +152,10 @@ function withDefaultExport(value: object): object {
   })
 }
 
-function lazy<T>(make: () => T, version = () => 0): () => T {
-  let made: { value: T; version: number } | undefined
+function lazy<T>(create: () => T, version = () => 0): () => T {
+  let cached: { value: T; version: number } | undefined
   return () => {
-    if (made?.version !== version()) made = { value: make(), version: version() }
-    return made.value
+    if (cached?.version !== version()) cached = { value: create(), version: version() }
+    return cached.value
   }
 }

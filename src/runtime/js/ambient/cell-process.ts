@@ -1,9 +1,9 @@
+// `process` of a cell: the real one, except that its output is captured and that it cannot end the host.
 import process from "node:process"
 import { cellStorage, type SharedCellState } from "../running-cell.ts"
 import { createCellStream } from "./cell-console.ts"
 import type { CellTimers } from "./cell-timers.ts"
 
-/** `process` as a cell sees it: the real one, but what it writes is captured, and it cannot end its host. */
 export function createCellProcess(shared: SharedCellState, timers: CellTimers): NodeJS.Process {
   const refuse = (call: string) => () => {
     throw new Error(
@@ -20,13 +20,13 @@ export function createCellProcess(shared: SharedCellState, timers: CellTimers): 
     abort: refuse("process.abort()"),
     reallyExit: refuse("process.reallyExit()"),
     kill(pid: number, signal?: string | number) {
-      // A negative id or 0 means a whole group, which may be ours; signal 0 only asks whether it is there.
+      // A negative id or 0 addresses a process group, which may be ours; signal 0 only tests for existence.
       if (signal !== 0 && (pid === process.pid || pid <= 0)) refuse(`process.kill(${pid})`)()
       return process.kill(pid, signal)
     },
     nextTick: (callback: (...args: unknown[]) => unknown, ...args: unknown[]) =>
       process.nextTick(timers.wrapCallback(callback), ...args),
-    // A cell that failed says so itself: the host's exit code is the host's.
+    // The host's exit code belongs to the host; a failed cell reports its own error.
     exitCode: undefined,
   }
   return new Proxy(process, {

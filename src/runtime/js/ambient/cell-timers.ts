@@ -1,27 +1,27 @@
+// Timers of cells: a callback belongs to the cell that set it, and stops with it.
 import { promisify } from "node:util"
 import { formatUncaught } from "../cell-errors.ts"
 import { CellStopped, cellStorage, printForCell, type RunningCell, type SharedCellState } from "../running-cell.ts"
 
 export interface CellTimers {
-  /** What cells see under the usual names. */
+  /** `setTimeout` and the like, as cells see them. */
   readonly globals: { readonly [name: string]: unknown }
-  /** Ends what a cell, or every cell, still has waiting. */
+  /** Clears the timers of a cell, or of all cells. */
   clear(cell?: RunningCell): void
-  /** Whether what is waiting keeps the host alive: it does while a cell is under way, as that cell may wait for it. */
-  keepHostAlive(host: boolean): void
-  /** Wraps a callback that Node would call on its own: it does not run once its cell was stopped, and what it throws is
-   *  printed instead of ending the host. */
+  /** Sets whether waiting timers keep the host alive: they do while a cell runs, as it may wait for them. */
+  keepHostAlive(isAlive: boolean): void
+  /** Wraps a callback that Node calls: it does not run after its cell was stopped, and its errors are printed instead
+   *  of ending the host. */
   wrapCallback(callback: Callback): Callback
 }
 
 type Callback = (...args: unknown[]) => unknown
 type Timer = NodeJS.Timeout | NodeJS.Immediate
 
-/** Timers whose callbacks belong to the cell that set them. */
 export function createCellTimers(shared: SharedCellState): CellTimers {
   const waiting = new Map<Timer, RunningCell | undefined>()
 
-  const contain = (callback: Callback): Callback => {
+  const wrapCallback = (callback: Callback): Callback => {
     if (typeof callback !== "function") throw new TypeError(`The callback must be a function, not ${typeof callback}.`)
     const cell = cellStorage.getStore()
     const report = (error: unknown) => printUncaught(shared, error)
@@ -44,10 +44,10 @@ export function createCellTimers(shared: SharedCellState): CellTimers {
   }
 
   const once = <T extends Timer>(start: (callback: Callback) => T, callback: Callback): T => {
-    const contained = contain(callback)
+    const wrapped = wrapCallback(callback)
     const timer: T = start((...args) => {
       waiting.delete(timer)
-      contained(...args)
+      wrapped(...args)
     })
     return add(timer)
   }
@@ -57,27 +57,28 @@ export function createCellTimers(shared: SharedCellState): CellTimers {
     stopTimer(timer)
   }
 
-  const later = {
+  const oneShotTimers = {
     setTimeout: (callback: Callback, delay?: number, ...args: unknown[]) =>
       once((run) => setTimeout(run, delay, ...args), callback),
     setImmediate: (callback: Callback, ...args: unknown[]) => once((run) => setImmediate(run, ...args), callback),
   }
-  Object.defineProperty(later.setTimeout, promisify.custom, {
-    value: (delay?: number, value?: unknown) => new Promise((resolve) => later.setTimeout(resolve, delay, value)),
+  Object.defineProperty(oneShotTimers.setTimeout, promisify.custom, {
+    value: (delay?: number, value?: unknown) =>
+      new Promise((resolve) => oneShotTimers.setTimeout(resolve, delay, value)),
   })
-  Object.defineProperty(later.setImmediate, promisify.custom, {
-    value: (value?: unknown) => new Promise((resolve) => later.setImmediate(resolve, value)),
+  Object.defineProperty(oneShotTimers.setImmediate, promisify.custom, {
+    value: (value?: unknown) => new Promise((resolve) => oneShotTimers.setImmediate(resolve, value)),
   })
 
   return {
     globals: {
-      ...later,
+      ...oneShotTimers,
       setInterval: (callback: Callback, delay?: number, ...args: unknown[]) =>
-        add(setInterval(contain(callback), delay, ...args)),
+        add(setInterval(wrapCallback(callback), delay, ...args)),
       clearTimeout: clear,
       clearInterval: clear,
       clearImmediate: clear,
-      queueMicrotask: (callback: Callback) => queueMicrotask(contain(callback)),
+      queueMicrotask: (callback: Callback) => queueMicrotask(wrapCallback(callback)),
     },
     clear(cell) {
       for (const [timer, owner] of waiting) {
@@ -86,14 +87,14 @@ export function createCellTimers(shared: SharedCellState): CellTimers {
         waiting.delete(timer)
       }
     },
-    keepHostAlive(host) {
-      for (const timer of waiting.keys()) host ? timer.ref() : timer.unref()
+    keepHostAlive(isAlive) {
+      for (const timer of waiting.keys()) isAlive ? timer.ref() : timer.unref()
     },
-    wrapCallback: contain,
+    wrapCallback,
   }
 }
 
-/** Prints what a leftover of a cell threw where nobody could catch it. */
+/** Prints an error that a leftover of a cell threw and that no code could catch. */
 export function printUncaught(shared: SharedCellState, error: unknown): void {
   if (CellStopped.is(error)) return
   try {
@@ -103,7 +104,7 @@ export function printUncaught(shared: SharedCellState, error: unknown): void {
   }
 }
 
-// Cells may clear with any of the three, and with a number, null or nothing.
+// Cells may use any of the three clear functions, with a timer, a number, null or nothing.
 function stopTimer(timer?: Timer | null): void {
   if (typeof timer === "object" && timer !== null && !("refresh" in timer)) clearImmediate(timer)
   else clearTimeout(timer ?? undefined)

@@ -1,19 +1,18 @@
+// Time and randomness of cells: `Math`, `Date`, `performance` and `crypto` read the environment of the running cell, or
+// the real clock and random numbers if it has none.
 import { cellStorage } from "../running-cell.ts"
 
-// Time and randomness of cells. Each of these asks the cell that is running now; where its environment gives neither
-// clock nor dice, the real ones answer.
-
-/** `Math` itself but for its dice; what a cell adds to it stays in its runtime. */
+/** `Math` with another `random`. What a cell adds to it stays in its runtime. */
 export function createCellMath(): Math {
   return Object.create(Math, { random: { value: random, writable: true, configurable: true } })
 }
 
-/** The real `Date` wherever the clock is the real one, so that `date.constructor === Date` holds. */
+/** The real `Date` if the clock is the real one, so that `date.constructor === Date` holds. */
 export function cellDate(): DateConstructor {
   return cellStorage.getStore()?.env.now ? recordedDate : Date
 }
 
-/** What a cell writes to it stays in its runtime, as with `Math`: the host's clock and dice are the host's. */
+/** What a cell writes to it stays in its runtime, as with `Math`. */
 export function createCellPerformance(): typeof performance {
   return overlayMembers(performance, {
     now: () => (cellStorage.getStore()?.env.now ? now() : performance.now()),
@@ -25,7 +24,7 @@ export function createCellPerformance(): typeof performance {
 
 export function createCellCrypto(): typeof crypto {
   return overlayMembers(crypto, {
-    // Typed for one kind of array; it takes every kind that the platform's own takes.
+    // Typed for one kind of array; accepts every kind that the platform's function accepts.
     getRandomValues(array: Uint8Array) {
       if (!cellStorage.getStore()?.env.random) return crypto.getRandomValues(array)
       const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
@@ -43,12 +42,12 @@ export function createCellCrypto(): typeof crypto {
 
 const recordedDate: DateConstructor = new Proxy(Date, {
   construct(target, args: ConstructorParameters<typeof Date> | [], newTarget: unknown) {
-    const made: object = Reflect.construct(
+    const date: object = Reflect.construct(
       target,
       args.length === 0 ? [now()] : args,
       newTarget === recordedDate || typeof newTarget !== "function" ? target : newTarget,
     )
-    return made
+    return date
   },
   apply: (target) => new target(now()).toString(),
   get: (target, key) => (key === "now" ? now : Reflect.get(target, key)),
@@ -60,21 +59,21 @@ function now(): number {
 }
 
 function random(): number {
-  const dice = cellStorage.getStore()?.env.random
-  return dice ? dice() : Math.random()
+  const source = cellStorage.getStore()?.env.random
+  return source ? source() : Math.random()
 }
 
-/** An object of the platform with some members of our own, on which all that is written stays. Methods of the platform
- *  keep their `this`: they insist on it. */
+/** A platform object with some members replaced. Writes stay on the overlay. Platform methods get the platform object
+ *  as `this`, because they require it. */
 function overlayMembers<T extends object>(platform: T, members: Partial<Record<keyof T, unknown>>): T {
-  const written: T = Object.create(Object.getPrototypeOf(platform), Object.getOwnPropertyDescriptors(members))
-  return new Proxy(written, {
+  const overlay: T = Object.create(Object.getPrototypeOf(platform), Object.getOwnPropertyDescriptors(members))
+  return new Proxy(overlay, {
     get(_, key) {
-      if (Object.hasOwn(written, key)) return Reflect.get(written, key)
+      if (Object.hasOwn(overlay, key)) return Reflect.get(overlay, key)
       const member: unknown = Reflect.get(platform, key, platform)
       return typeof member === "function" && key !== "constructor" ? member.bind(platform) : member
     },
     set: (_, key, value) =>
-      Reflect.defineProperty(written, key, { value, writable: true, enumerable: true, configurable: true }),
+      Reflect.defineProperty(overlay, key, { value, writable: true, enumerable: true, configurable: true }),
   })
 }

@@ -1,3 +1,6 @@
+// What cells get for each binding: most values themselves; functions, agents and guarded objects as proxies that pass
+// the call gate.
+import { isObject } from "../../../core/values/is-object.ts"
 import { createMethodGuards } from "../../bindings/method-guards.ts"
 import type { Binding, VariableBinding } from "../../bindings.ts"
 import type { SharedCellState } from "../running-cell.ts"
@@ -5,48 +8,46 @@ import { createAgentProxy } from "./agent-proxy.ts"
 import { type BoundFunction, bindFunction } from "./function-proxy.ts"
 import { createGuardedProxies } from "./guarded-proxies.ts"
 
-/** What cells get to see of what the host has bound: most things themselves, those that pass the gate a stand-in. */
 export interface BindingProxies {
-  /** The one for a name: of a function for life, so that a new target reaches those who kept it. */
+  /** The value for a name. A function has one proxy for life, so that a new target reaches cells that stored it. */
   get(name: string, binding: Binding): unknown
-  /** A new one, for a name that a cell made: what the host puts there passes the gate all the same. */
+  /** A new value for a name that a cell declared and the host updates; it passes the gate as well. */
   create(name: string, binding: Binding): unknown
-  /** Cells from before keep theirs, which lead nowhere now. */
+  /** Drops all proxies. Earlier cells may still hold some; calls of those throw. */
   clear(): void
 }
 
 export function createBindingProxies(shared: SharedCellState): BindingProxies {
   const functions = new Map<string, BoundFunction>()
-  const agents = new Map<string, { agent: unknown; stand: unknown }>()
-  let { guards, facades } = createGuardState(shared)
+  const agents = new Map<string, { agent: unknown; proxy: unknown }>()
+  let { guards, guardedProxies } = createGuardState(shared)
 
-  const make = (name: string, binding: Binding): unknown => {
+  const create = (name: string, binding: Binding): unknown => {
     switch (binding.kind) {
       case "function":
         return bindFunction(name, binding, shared).cellFunction
       case "agent":
         return createAgentProxy(name, binding.agent, shared)
       case "variable":
-        return guarded(name, binding)
+        return bindVariable(name, binding)
       case "type":
         return binding.type
     }
   }
 
-  const guarded = (name: string, binding: VariableBinding): unknown => {
+  const bindVariable = (name: string, binding: VariableBinding): unknown => {
     const { value, guard } = binding
-    const isObject = (typeof value === "object" && value !== null) || typeof value === "function"
-    if (!guard || !isObject) {
-      facades.markUnwrapped(value)
+    if (!guard || !isObject(value)) {
+      guardedProxies.markUnwrapped(value)
       return value
     }
     guards.add(name, binding)
-    shared.guardedValues = facades
-    return facades.proxyOf(value)
+    shared.guardedValues = guardedProxies
+    return guardedProxies.proxyOf(value)
   }
 
   return {
-    create: make,
+    create,
     get(name, binding) {
       if (binding.kind === "function") {
         const bound = functions.get(name) ?? bindFunction(name, binding, shared)
@@ -55,23 +56,23 @@ export function createBindingProxies(shared: SharedCellState): BindingProxies {
         shared.onFunctionBound?.(binding.call, bound.cellFunction)
         return bound.cellFunction
       }
-      if (binding.kind !== "agent") return make(name, binding)
+      if (binding.kind !== "agent") return create(name, binding)
       const known = agents.get(name)
-      if (known?.agent === binding.agent) return known.stand
-      const stand = make(name, binding)
-      agents.set(name, { agent: binding.agent, stand })
-      return stand
+      if (known?.agent === binding.agent) return known.proxy
+      const proxy = create(name, binding)
+      agents.set(name, { agent: binding.agent, proxy })
+      return proxy
     },
     clear() {
       functions.clear()
       agents.clear()
       shared.guardedValues = undefined
-      ;({ guards, facades } = createGuardState(shared))
+      ;({ guards, guardedProxies } = createGuardState(shared))
     },
   }
 }
 
 function createGuardState(shared: SharedCellState) {
   const guards = createMethodGuards()
-  return { guards, facades: createGuardedProxies(guards, shared) }
+  return { guards, guardedProxies: createGuardedProxies(guards, shared) }
 }

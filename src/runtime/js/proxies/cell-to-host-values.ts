@@ -1,50 +1,51 @@
+// Converts values of cells to what guarded objects and functions of the host get.
 import { types } from "node:util"
+import { isObject } from "../../../core/values/is-object.ts"
 import { type AnyFunction, isClass } from "../../bindings.ts"
 import { cellStorage, type RunningCell } from "../running-cell.ts"
 import { isHostProxy, unwrapObjectProxy } from "./function-proxy.ts"
 
-/** Values of cells as guarded objects and functions of the host get them. */
 export interface CellToHostValues {
-  /** The real object for a facade or view. A function of a cell is given as one that is called with what cells may get
-   *  (facades and views) and in the name of the cell that gave it; so are the functions in a plain object. Anything
-   *  else is itself. */
+  /** Returns the real object of a proxy. A function of a cell is wrapped: the host's calls of it run in the context of
+   *  the cell that gave it, and convert arguments to what cells may get. Functions inside a plain object are wrapped as
+   *  well. Any other value is returned itself. */
   toHost(value: unknown): unknown
-  /** The cell's own function or object, where a value is what `toHost` gave for it. */
+  /** The cell's own function or object, if `toHost` returned the value for it. */
   cellOriginalOf(value: object): object | undefined
-  /** Whether a cell gave this object: then cells have it, and need no view of it. */
+  /** Whether a cell passed this object to the host: cells have it already, so it needs no proxy. */
   cameFromCell(value: object): boolean
 }
 
-export function createCellToHostValues(show: (value: unknown) => unknown): CellToHostValues {
-  const given = new WeakSet<object>()
-  const forHost = new WeakMap<object, object>()
-  const origins = new WeakMap<object, object>()
+export function createCellToHostValues(toCell: (value: unknown) => unknown): CellToHostValues {
+  const passedToHost = new WeakSet<object>()
+  const hostVersions = new WeakMap<object, object>()
+  const cellOriginals = new WeakMap<object, object>()
 
-  const remember = <T extends object>(own: object, made: T): T => {
-    forHost.set(own, made)
-    origins.set(made, own)
+  const register = <T extends object>(own: object, made: T): T => {
+    hostVersions.set(own, made)
+    cellOriginals.set(made, own)
     return made
   }
 
-  const callback = (own: AnyFunction, cell: RunningCell | undefined): object =>
-    remember(
+  const wrapFunction = (own: AnyFunction, cell: RunningCell | undefined): object =>
+    register(
       own,
       new Proxy(own, {
         apply(target, self, args: unknown[]) {
-          const call = () => hostResult(Reflect.apply(target, show(self), args.map(show)))
-          // The host may call it at any time, also while a cell of another agent is under way.
+          const call = () => resultToHost(Reflect.apply(target, toCell(self), args.map(toCell)))
+          // The host may call it at any time, also while a cell of another agent runs.
           return cell && cellStorage.getStore() !== cell ? cellStorage.run(cell, call) : call()
         },
       }),
     )
 
-  const hostResult = (value: unknown): unknown =>
+  const resultToHost = (value: unknown): unknown =>
     types.isPromise(value) && Object.getPrototypeOf(value) === Promise.prototype
       ? value.then(values.toHost)
       : values.toHost(value)
 
-  const holder = (own: object): object =>
-    remember(
+  const wrapContainer = (own: object): object =>
+    register(
       own,
       new Proxy(own, {
         get(target, key) {
@@ -57,27 +58,27 @@ export function createCellToHostValues(show: (value: unknown) => unknown): CellT
 
   const values: CellToHostValues = {
     toHost(value) {
-      if ((typeof value !== "object" || value === null) && typeof value !== "function") return value
+      if (!isObject(value)) return value
       const real = unwrapObjectProxy(value)
       if (real !== value) return real
-      const known = forHost.get(value)
+      const known = hostVersions.get(value)
       if (known) return known
       if (typeof value === "function") {
-        return isHostProxy(value) || origins.has(value) || isClass(value)
+        return isHostProxy(value) || cellOriginals.has(value) || isClass(value)
           ? value
-          : callback(value as AnyFunction, cellStorage.getStore())
+          : wrapFunction(value as AnyFunction, cellStorage.getStore())
       }
-      if (containsFunctions(value, 3)) return holder(value)
-      given.add(value)
+      if (containsFunctions(value, 3)) return wrapContainer(value)
+      passedToHost.add(value)
       return value
     },
-    cellOriginalOf: (value) => origins.get(value),
-    cameFromCell: (value) => given.has(value),
+    cellOriginalOf: (value) => cellOriginals.get(value),
+    cameFromCell: (value) => passedToHost.has(value),
   }
   return values
 }
 
-/** Whether a plain object or array has functions among its members, or deeper. Nothing of it is run. */
+/** Returns true if a plain object or array contains functions up to `depth` levels. Runs no code of the value. */
 function containsFunctions(value: object, depth: number): boolean {
   if (depth === 0 || types.isProxy(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)

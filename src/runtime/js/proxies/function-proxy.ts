@@ -1,3 +1,6 @@
+// Functions of the host in cells: each call passes the gate of the calling cell. Also the registry of proxies: which
+// host object or function a value in a cell stands for.
+import { isObject } from "../../../core/values/is-object.ts"
 import { callThroughGate } from "../../bindings/gated-call.ts"
 import type { AnyFunction, CallOptions, FunctionBinding } from "../../bindings.ts"
 import type { RuntimeCall } from "../../runtime.ts"
@@ -5,26 +8,26 @@ import { isTuple, type Validation, validateMaybeSync } from "../../schema.ts"
 import { recordCallingCell } from "../cell-errors.ts"
 import { cellStorage, type RunningCell, type SharedCellState } from "../running-cell.ts"
 
-/** A function binding as cells see it. */
+/** A function binding and the function that cells call. */
 export interface BoundFunction {
   readonly cellFunction: AnyFunction
-  /** What is called from now on, also by those who kept the function. */
+  /** The binding that is called, also through references to the function that cells stored earlier. */
   target: FunctionBinding
 }
 
 const originals = new WeakMap<object, () => object>()
 const realObjects = new WeakMap<object, object>()
-const objectProxies = new WeakMap<object, WeakMap<SharedCellState, { stand: object; epoch: number }>>()
+const objectProxies = new WeakMap<object, WeakMap<SharedCellState, { proxy: object; epoch: number }>>()
 
-/** Makes every call of a function pass the gate of the cell that calls it, however the function got there. */
+/** Makes every call of a function pass the gate of the calling cell, however the cell got the function. */
 export function bindFunction(name: string, target: FunctionBinding, shared: SharedCellState): BoundFunction {
   const { epoch } = shared
   const bound: BoundFunction = {
     target,
-    // An arrow function behind it, so `new` cannot go round the gate; what else the function has, it shows.
+    // The target is an arrow function, so `new` cannot bypass the gate; properties are read from the bound function.
     cellFunction: new Proxy<AnyFunction>(createNamedNoop(name), {
       apply(_target, _this, args: unknown[]) {
-        // The host may have kept a function of a cell that is long gone.
+        // The host may have stored a function from before a reset.
         if (shared.epoch !== epoch) throw new Error(`${name} was not called: its runtime was reset or closed.`)
         return callBinding(name, bound.target, args, shared)
       },
@@ -36,47 +39,46 @@ export function bindFunction(name: string, target: FunctionBinding, shared: Shar
   return bound
 }
 
-/** A function that does nothing, to make a stand-in of. */
+/** A function that does nothing: the target of a function proxy. */
 export function createNamedNoop(name: string): AnyFunction {
   return Object.defineProperty(() => undefined, "name", { value: name })
 }
 
-/** Remembers what of the host's something stands for in cells. */
-export function registerOriginal(stand: object, original: () => object): void {
-  originals.set(stand, original)
+/** Registers the host object or function that a proxy stands for in cells. */
+export function registerOriginal(proxy: object, original: () => object): void {
+  originals.set(proxy, original)
 }
 
-/** The host's own object or function, where a value stands for one. */
+/** The host object or function that a value stands for, or the value itself. */
 export function unwrapProxy(value: unknown): unknown {
   return isObject(value) ? (originals.get(value)?.() ?? value) : value
 }
 
-/** Makes an object stand for another in the cells of a runtime. */
-export function registerObjectProxy(stand: object, real: object, shared: SharedCellState): void {
-  registerOriginal(stand, () => real)
-  realObjects.set(stand, real)
-  const known = objectProxies.get(real) ?? new WeakMap<SharedCellState, { stand: object; epoch: number }>()
-  objectProxies.set(real, known.set(shared, { stand, epoch: shared.epoch }))
+/** Registers the proxy that stands for an object in the cells of a runtime. */
+export function registerObjectProxy(proxy: object, real: object, shared: SharedCellState): void {
+  registerOriginal(proxy, () => real)
+  realObjects.set(proxy, real)
+  const proxies = objectProxies.get(real) ?? new WeakMap<SharedCellState, { proxy: object; epoch: number }>()
+  objectProxies.set(real, proxies.set(shared, { proxy, epoch: shared.epoch }))
 }
 
-/** The object that another stands for: what functions of the host get. Functions stay what cells have, so that calls of
- *  them by the host pass the gate as well. */
+/** The object that a value stands for, as host functions get it. Function proxies are not unwrapped, so that the host's
+ *  calls of them pass the gate as well. */
 export function unwrapObjectProxy(value: unknown): unknown {
   return isObject(value) ? (realObjects.get(value) ?? value) : value
 }
 
-/** Whether a value stands for an object or function of the host. */
+/** Returns true if a value stands for an object or function of the host. */
 export function isHostProxy(value: object): boolean {
   return originals.has(value)
 }
 
-/** What stands for an object in the cells of a runtime; nearly every object stands for itself. */
+/** The proxy of an object in the cells of a runtime; nearly every object has none and is returned itself. */
 export function proxyFor(value: unknown, shared: SharedCellState): unknown {
-  const known = isObject(value) ? objectProxies.get(value)?.get(shared) : undefined
-  return known?.epoch === shared.epoch ? known.stand : value
+  const entry = isObject(value) ? objectProxies.get(value)?.get(shared) : undefined
+  return entry?.epoch === shared.epoch ? entry.proxy : value
 }
 
-/** A call that a cell makes. */
 export interface CellCall {
   binding: string
   method?: string | undefined
@@ -86,26 +88,26 @@ export interface CellCall {
   make(args: readonly unknown[]): unknown
 }
 
-/** Makes a call for the cell that is running now, by its gate. */
-export function callFromCell(call: CellCall, given: readonly unknown[], shared: SharedCellState): Promise<unknown> {
+/** Makes a call for the running cell, through its gate. */
+export function callFromCell(call: CellCall, args: readonly unknown[], shared: SharedCellState): Promise<unknown> {
   const cell = cellStorage.getStore()
   cell?.throwIfStoppedOrLate()
-  const made = makeGatedCall(call, given, cell, shared)
-  if (!cell) return made
-  const settle = () => cell.openCalls.delete(made)
-  cell.openCalls.add(made)
-  made.then(settle, settle)
-  const result = settleInCell(made, cell)
+  const outcome = makeGatedCall(call, args, cell, shared)
+  if (!cell) return outcome
+  const settle = () => cell.openCalls.delete(outcome)
+  cell.openCalls.add(outcome)
+  outcome.then(settle, settle)
+  const result = settleInCell(outcome, cell)
   return shared.wrapCallResult
     ? shared.wrapCallResult(result, call.method ? `${call.binding}.${call.method}` : call.binding)
     : result
 }
 
-/** Another promise for the cell: ours is handled, and what the cell forgets to await should be known as forgotten. Here
- *  it also settles for the cell, wherever the host's came from, and a stack still knows who waits for it. */
-async function settleInCell(made: Promise<unknown>, cell: RunningCell): Promise<unknown> {
+/** Returns a second promise to the cell. The first one is always handled, so only this one shows whether the cell
+ *  forgot to await it. It also settles in the cell's context, and stacks show which cell waits for it. */
+async function settleInCell(outcome: Promise<unknown>, cell: RunningCell): Promise<unknown> {
   try {
-    const value = await made
+    const value = await outcome
     cell.throwIfStoppedOrLate()
     return value
   } catch (error) {
@@ -120,24 +122,25 @@ function callBinding(
   args: readonly unknown[],
   shared: SharedCellState,
 ): unknown {
-  // A sync call looks at the clock when it returns, which is just before the next one.
+  // A sync call checks the deadline when it returns, which is just before the next call.
   if (binding.options.sync) return callSync(name, binding, args, shared)
   const { input } = binding.options
-  const accept = input === undefined ? undefined : (given: readonly unknown[]) => validArguments(name, binding, given)
+  const accept =
+    input === undefined ? undefined : (rawArgs: readonly unknown[]) => validArguments(name, binding, rawArgs)
   const make = (made: readonly unknown[]) => Reflect.apply(binding.call, undefined, made)
   return callFromCell({ binding: name, options: binding.options, accept, make }, args, shared)
 }
 
 async function makeGatedCall(
   { binding, method, options, subject, accept, make }: CellCall,
-  given: readonly unknown[],
+  rawArgs: readonly unknown[],
   cell: RunningCell | undefined,
   shared: SharedCellState,
 ): Promise<unknown> {
-  const real = given.map(unwrapObjectProxy)
-  const checked = accept ? accept(real) : real
-  const args = checked instanceof Promise ? await checked : checked
-  const asked = {
+  const unwrapped = rawArgs.map(unwrapObjectProxy)
+  const accepted = accept ? accept(unwrapped) : unwrapped
+  const args = accepted instanceof Promise ? await accepted : accepted
+  const request = {
     binding,
     method,
     subject,
@@ -149,7 +152,7 @@ async function makeGatedCall(
     make(made: readonly unknown[]) {
       cell?.throwIfStopped()
       cell?.countCall(method === undefined ? binding : `${binding}.${method}`)
-      // Only now: the gate compares and shows the cell's own objects.
+      // Convert arguments only now: the gate compares and shows the cell's own objects.
       return make(shared.guardedValues ? made.map(shared.guardedValues.toHost) : made)
     },
   }
@@ -159,14 +162,19 @@ async function makeGatedCall(
         "several agents have used this runtime, so nobody can tell whose approval it needs. Give each agent a runtime of its own.",
     )
   }
-  // Without a cell: the host calls a closure that a cell gave it, perhaps as a listener.
-  return toCell(await callThroughGate(asked, cell ? cell.gate : shared.gate), shared)
+  // Without a cell, the host called a closure that it got from a cell, such as a listener.
+  return toCell(await callThroughGate(request, cell ? cell.gate : shared.gate), shared)
 }
 
-function callSync(name: string, binding: FunctionBinding, given: readonly unknown[], shared: SharedCellState): unknown {
+function callSync(
+  name: string,
+  binding: FunctionBinding,
+  rawArgs: readonly unknown[],
+  shared: SharedCellState,
+): unknown {
   const cell = cellStorage.getStore()
   cell?.throwIfStopped()
-  const args = validArguments(name, binding, given.map(shared.guardedValues?.toHost ?? unwrapObjectProxy))
+  const args = validArguments(name, binding, rawArgs.map(shared.guardedValues?.toHost ?? unwrapObjectProxy))
   if (args instanceof Promise) {
     throw new TypeError(`${name} is bound as sync, but its input schema validates asynchronously.`)
   }
@@ -183,18 +191,14 @@ function toCell(value: unknown, shared: SharedCellState): unknown {
 function validArguments(
   name: string,
   { options: { input } }: FunctionBinding,
-  given: readonly unknown[],
+  args: readonly unknown[],
 ): readonly unknown[] | Promise<readonly unknown[]> {
-  if (input === undefined) return given
-  const tuple = isTuple(input)
+  if (input === undefined) return args
+  const describesAll = isTuple(input)
   const accept = (validation: Validation): readonly unknown[] => {
     if (!validation.ok) throw new TypeError(`Invalid input of ${name}: ${validation.message}`)
-    return tuple && Array.isArray(validation.value) ? validation.value : [validation.value, ...given.slice(1)]
+    return describesAll && Array.isArray(validation.value) ? validation.value : [validation.value, ...args.slice(1)]
   }
-  const validation = validateMaybeSync(input, tuple ? given : given[0])
+  const validation = validateMaybeSync(input, describesAll ? args : args[0])
   return validation instanceof Promise ? validation.then(accept) : accept(validation)
-}
-
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function"
 }

@@ -1,4 +1,7 @@
+// Proxies of guarded objects: in cells, guarded methods pass the call gate. Values from which a cell could reach a
+// guarded object get a proxy too, so that no path leads around the gate.
 import { types } from "node:util"
+import { isObject } from "../../../core/values/is-object.ts"
 import type { GuardedMethod, MethodGuards } from "../../bindings/method-guards.ts"
 import { type AnyFunction, isClass } from "../../bindings.ts"
 import type { GuardedValues, SharedCellState } from "../running-cell.ts"
@@ -15,89 +18,88 @@ import {
 import { containsGuarded, mayReachGuarded, type ReachOptions } from "./guarded-reach.ts"
 
 export interface GuardedProxies extends GuardedValues {
-  /** An object with guarded methods as cells get it. */
+  /** The proxy of an object with guarded methods. */
   proxyOf(object: object): object
-  /** Notes that cells have this object itself under a name: then they get no view of it. */
+  /** Records that cells have this object itself under a name: then they get no proxy of it. */
   markUnwrapped(value: unknown): void
 }
 
-/** What the cells of a runtime get for the guarded objects in it, and for what these give.
+/** A proxy of a guarded object sends calls of guarded methods through the gate, so these return Promises. Everything
+ *  else behaves like the object: methods run on the object and not on the proxy (so `#private` works), fields are read
+ *  and written through, `instanceof` holds. Calls that the object makes on itself pass no gate.
  *
- *  A facade is a Proxy of a guarded object: its guarded methods pass the gate, and so give Promises. Everything else is
- *  that of the object: methods run on the object and not on the facade, which is why `#private` works, fields are read
- *  and written through, `instanceof` holds. What it calls of itself passes no gate.
- *
- *  Values that may lead back to a guarded object are shown by views, Proxies of the same kind without guarded methods:
- *  fields, results, what Promises, iterators and callbacks bring. Plain data is itself. */
+ *  Values that may lead to a guarded object are shown as views: proxies of the same kind without guarded methods. This
+ *  covers fields, results, and the values of Promises, iterators and callbacks. Plain data needs no view. */
 export function createGuardedProxies(guards: MethodGuards, shared: SharedCellState): GuardedProxies {
   const { epoch } = shared
-  const bare = new WeakSet<object>()
+  const unwrapped = new WeakSet<object>()
   const gatedMethods = new WeakMap<GuardedMethod, AnyFunction>()
   const gatedFunctions = new WeakMap<object, AnyFunction>()
   const isGuarded = (value: object) => isHostProxy(value) || guards.methodsOf(value) !== undefined
   const fields: ReachOptions = { maxMembers: 256, countsEmpty: true, isGuarded }
   const results: ReachOptions = { maxMembers: 50_000, countsEmpty: false, isGuarded }
-  const cellValues = createCellToHostValues((value) => show(value, results))
+  const cellValues = createCellToHostValues((value) => toCellValue(value, results))
 
-  const show = (value: unknown, options: ReachOptions): unknown => {
+  const toCellValue = (value: unknown, options: ReachOptions): unknown => {
     if (!isObject(value)) return value
-    const stand = cellValues.cellOriginalOf(value) ?? proxyFor(value, shared)
-    if (stand !== value || isHostProxy(value) || bare.has(value) || cellValues.cameFromCell(value)) return stand
-    if (typeof value === "function") return isClass(value) ? value : functionFor(undefined, undefined, value)
-    if (isPlainPromise(value)) return value.then((found) => show(found, options), rethrow)
+    const proxy = cellValues.cellOriginalOf(value) ?? proxyFor(value, shared)
+    if (proxy !== value || isHostProxy(value) || unwrapped.has(value) || cellValues.cameFromCell(value)) return proxy
+    if (typeof value === "function") return isClass(value) ? value : functionToCell(undefined, undefined, value)
+    if (isPlainPromise(value)) return value.then((found) => toCellValue(found, options), rethrow)
     return mayReachGuarded(value, options) ? viewOf(value) : value
   }
 
-  // For `catch` and for Promises: an error may hold the object too.
+  // For `catch` and Promises: an error may also hold a guarded object.
   const rethrow = (error: unknown): never => {
-    throw show(error, results)
+    throw toCellValue(error, results)
   }
 
-  const functionFor = (owner: object | undefined, key: PropertyKey | undefined, fn: object): unknown => {
+  const functionToCell = (owner: object | undefined, key: PropertyKey | undefined, fn: object): unknown => {
     const guarded = guards.find(owner, key, fn)
-    if (guarded) return guarded.object === owner && guarded.method === key ? gated(guarded) : gatedFunction(fn, guarded)
+    if (guarded)
+      return guarded.object === owner && guarded.method === key ? gatedMethod(guarded) : gatedFunction(fn, guarded)
     if (Array.isArray(owner) && Reflect.get(Array.prototype, key ?? "") === fn) return fn
     const known = cellValues.cellOriginalOf(fn) ?? proxyFor(fn, shared)
     if (known !== fn || isHostProxy(fn) || isClass(fn) || platformFunctions.has(fn)) return known
     return viewOf(fn)
   }
 
-  const pass = (guarded: GuardedMethod, args: unknown[], make: (args: readonly unknown[]) => unknown) => {
+  const callGuarded = (guarded: GuardedMethod, args: unknown[], make: (args: readonly unknown[]) => unknown) => {
     const { binding, method, options, subject } = guarded
     if (shared.epoch !== epoch) throw new Error(`${binding}.${method} was not called: its runtime was reset or closed.`)
     return callFromCell({ binding, method, options, subject, make }, args, shared).then(
-      (value) => show(value, results),
+      (value) => toCellValue(value, results),
       rethrow,
     )
   }
 
-  const gated = (guarded: GuardedMethod): AnyFunction => {
+  const gatedMethod = (guarded: GuardedMethod): AnyFunction => {
     const known = gatedMethods.get(guarded)
     if (known) return known
     const { object, method } = guarded
     const current = () => Reflect.get(object, method, object) as AnyFunction
     const make = (args: readonly unknown[]) => Reflect.apply(current(), object, args)
-    const stand = new Proxy<AnyFunction>(createNamedNoop(method), {
-      apply: (_, _self, args) => pass(guarded, args, make),
+    const proxy = new Proxy<AnyFunction>(createNamedNoop(method), {
+      apply: (_, _self, args) => callGuarded(guarded, args, make),
     })
-    registerOriginal(stand, current)
-    gatedMethods.set(guarded, stand)
-    return stand
+    registerOriginal(proxy, current)
+    gatedMethods.set(guarded, proxy)
+    return proxy
   }
 
-  /** A guarded function that is not where its guard has it: renamed, or in another object. */
+  /** A guarded function found elsewhere than at its guarded place: renamed, or in another object. */
   const gatedFunction = (fn: object, found: GuardedMethod): AnyFunction => {
     const known = gatedFunctions.get(fn)
     if (known) return known
-    const stand = new Proxy<AnyFunction>(createNamedNoop(found.method), {
+    const proxy = new Proxy<AnyFunction>(createNamedNoop(found.method), {
       apply: (_, self, args) =>
-        pass(guards.find(undefined, undefined, fn) ?? found, args, (made) =>
+        callGuarded(guards.find(undefined, undefined, fn) ?? found, args, (made) =>
           Reflect.apply(fn as AnyFunction, unwrapObjectProxy(self), made),
         ),
     })
-    registerOriginal(stand, () => fn)
-    gatedFunctions.set(fn, stand)
-    return stand
+    registerOriginal(proxy, () => fn)
+    gatedFunctions.set(fn, proxy)
+    return proxy
   }
 
   const viewOf = (real: object): object => {
@@ -114,27 +116,27 @@ export function createGuardedProxies(guards: MethodGuards, shared: SharedCellSta
       if (guarded)
         throw new TypeError(`${guarded.binding}.${String(key)} is guarded, and cannot be replaced from a cell.`)
     }
-    const known = new Map<PropertyKey, { fn: unknown; shown: unknown }>()
+    const shownFunctions = new Map<PropertyKey, { fn: unknown; shown: unknown }>()
     let { version } = guards
-    const memberOf = (key: PropertyKey, member: unknown) => {
-      if (typeof member !== "function") return isObject(member) ? show(member, fields) : member
+    const memberToCell = (key: PropertyKey, member: unknown) => {
+      if (typeof member !== "function") return isObject(member) ? toCellValue(member, fields) : member
       if (version !== guards.version) {
-        known.clear()
+        shownFunctions.clear()
         version = guards.version
       }
-      const before = known.get(key)
-      if (before?.fn === member) return before.shown
-      const shown = functionFor(real, key, member)
-      known.set(key, { fn: member, shown })
+      const cached = shownFunctions.get(key)
+      if (cached?.fn === member) return cached.shown
+      const shown = functionToCell(real, key, member)
+      shownFunctions.set(key, { fn: member, shown })
       return shown
     }
     const target = proxyTarget(real)
     const view: object = new Proxy(target, {
       get(_, key) {
         const guarded = typeof key === "string" ? guards.methodsOf(real)?.get(key) : undefined
-        if (guarded) return gated(guarded)
+        if (guarded) return gatedMethod(guarded)
         const member: unknown = Reflect.get(real, key, real)
-        return key === "prototype" && typeof real === "function" ? member : memberOf(key, member)
+        return key === "prototype" && typeof real === "function" ? member : memberToCell(key, member)
       },
       set(_, key, next) {
         refuseGuarded(key)
@@ -157,7 +159,7 @@ export function createGuardedProxies(guards: MethodGuards, shared: SharedCellSta
         const found = Reflect.getOwnPropertyDescriptor(real, key)
         if (!found) return undefined
         if ("value" in found && !(key === "prototype" && typeof real === "function"))
-          found.value = memberOf(key, found.value)
+          found.value = memberToCell(key, found.value)
         return target === real || key === "length" ? found : { ...found, configurable: true }
       },
       ownKeys: () => Reflect.ownKeys(real),
@@ -165,7 +167,7 @@ export function createGuardedProxies(guards: MethodGuards, shared: SharedCellSta
         try {
           for (let at = 0; at < args.length; at++) args[at] = cellValues.toHost(args[at])
           const value: unknown = Reflect.apply(real as AnyFunction, cellValues.toHost(self), args)
-          return isObject(value) ? show(value, results) : value
+          return isObject(value) ? toCellValue(value, results) : value
         } catch (error) {
           return rethrow(error)
         }
@@ -179,25 +181,25 @@ export function createGuardedProxies(guards: MethodGuards, shared: SharedCellSta
     return view
   }
 
-  const showData = (value: unknown): unknown => {
-    const stand = proxyFor(value, shared)
-    if (stand !== value || !isObject(value)) return stand
-    return containsGuarded(value, results.maxMembers, isGuarded) ? viewOf(value) : value
+  const resultToCell = (value: unknown): unknown => {
+    const proxy = proxyFor(value, shared)
+    if (proxy !== value || !isObject(value)) return proxy
+    return containsGuarded(value, results) ? viewOf(value) : value
   }
 
   return {
     proxyOf: viewOf,
     markUnwrapped(value) {
-      if (isObject(value)) bare.add(value)
+      if (isObject(value)) unwrapped.add(value)
     },
-    toCell: showData,
+    toCell: resultToCell,
     toHost: cellValues.toHost,
   }
 }
 
-/** What a Proxy of an object is made over: the object itself, so that it is printed as it is, unless one of its
- *  properties is fixed. The language lets no Proxy show another value for such a one; then it is an object of the same
- *  class with the same members. */
+/** The target of a Proxy for an object: the object itself, so that it prints as usual, unless one of its properties is
+ *  neither writable nor configurable. A Proxy may not show another value for such a property; then the target is an
+ *  object of the same class with the same members. */
 function proxyTarget(value: object): object {
   if (types.isProxy(value) || types.isMap(value) || types.isSet(value) || typeof value === "function") return value
   if (Array.isArray(value) && Object.isExtensible(value)) return value
@@ -214,19 +216,15 @@ function isFixedProperty({ configurable, writable, value }: PropertyDescriptor):
   return !configurable && writable === false && isObject(value)
 }
 
-// One with a life of its own is shown by a view.
+// A Promise with properties of its own, or of a subclass, gets a view.
 function isPlainPromise(value: object): value is Promise<unknown> {
   return types.isPromise(value) && Object.getPrototypeOf(value) === Promise.prototype && Object.keys(value).length === 0
 }
 
-/** What every function and object has. These run nothing of their object but what the cell could run itself. */
+/** Members that every function and object has. They run no code of the object that the cell could not run itself. */
 const platformFunctions = new Set<unknown>(
   [Function.prototype, Object.prototype].flatMap((prototype) =>
     Object.values(Object.getOwnPropertyDescriptors(prototype)).map(({ value }): unknown => value),
   ),
 )
 platformFunctions.add(Function.prototype[Symbol.hasInstance])
-
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function"
-}

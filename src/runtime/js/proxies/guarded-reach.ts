@@ -1,65 +1,55 @@
+// Decides whether code could reach a guarded object from a value. Runs no code of the value.
 import { types } from "node:util"
 
-/** How much of a value is looked at. */
+/** How far a value is searched. */
 export interface ReachOptions {
-  /** Beyond so many members the answer is yes. */
+  /** A value with more members counts as reaching a guarded object. */
   maxMembers: number
-  /** Whether an empty array, object, Map or Set counts as yes, because it may be filled later. */
+  /** Whether an empty container counts too, because it may be filled later. */
   countsEmpty: boolean
-  /** Whether it is a guarded object, or what stands for one in cells. */
+  /** Whether a value is a guarded object, or its proxy. */
   isGuarded(value: object): boolean
 }
 
-/** Whether code that has a value may get from it to a guarded object. Arrays, plain objects, Maps, Sets and errors are
- *  looked into; anything with code in it (an instance of a class, a function, a getter, a Promise, a Proxy) may lead
- *  anywhere. Nothing of the value is run. */
-export function mayReachGuarded(
-  value: object,
-  { maxMembers: most, countsEmpty: emptyLeads, isGuarded }: ReachOptions,
-): boolean {
-  if (isFlatRow(value) || isFlatTable(value, most, isGuarded)) return isGuarded(value)
+/** Returns true if code may get from a value to a guarded object. Arrays, plain objects, Maps, Sets and errors are
+ *  searched; anything with code (an instance of a class, a function, a getter, a Promise, a Proxy) may lead
+ *  anywhere. */
+export function mayReachGuarded(value: object, { maxMembers, countsEmpty, isGuarded }: ReachOptions): boolean {
+  if (isFlatRow(value) || isFlatTable(value, maxMembers, isGuarded)) return isGuarded(value)
+  return searchGuarded(value, { maxMembers, countsEmpty, isGuarded }, true)
+}
+
+/** The same for results of functions that are not guarded: only a guarded object inside the data counts. */
+export function containsGuarded(value: object, options: ReachOptions): boolean {
+  return searchGuarded(value, options, false)
+}
+
+/** Searches a value for a guarded object. `countsCode`: members with code, and members beyond the limit, count too. */
+function searchGuarded(value: object, options: ReachOptions, countsCode: boolean): boolean {
+  const { maxMembers, countsEmpty, isGuarded } = options
   const seen = new Set<object>([value])
-  const open = [value]
-  let left = most
-  for (let at = open.pop(); at; at = open.pop()) {
-    if (isGuarded(at)) return true
-    if (!isContainer(at)) {
-      if (isPlatformData(at)) continue
-      return true
+  const queue = [value]
+  let remaining = maxMembers
+  for (let current = queue.pop(); current; current = queue.pop()) {
+    if (isGuarded(current)) return true
+    if (!isContainer(current)) {
+      if (countsCode && !isPlatformData(current)) return true
+      continue
     }
-    const members = membersOf(at, left)
-    if (!members || (emptyLeads && members.length === 0)) return true
-    left -= members.length
-    for (const member of members) {
-      if (typeof member === "function") return true
+    const members = membersOf(current, remaining, !countsCode)
+    if (countsCode && (!members || (countsEmpty && members.length === 0))) return true
+    remaining -= members?.length ?? 0
+    for (const member of members ?? []) {
+      if (countsCode && typeof member === "function") return true
       if (typeof member !== "object" || member === null || seen.has(member)) continue
       seen.add(member)
-      open.push(member)
+      queue.push(member)
     }
   }
   return false
 }
 
-/** The same for data that a function gave which is not guarded itself: only a guarded object among the data counts. */
-export function containsGuarded(value: object, most: number, isGuarded: (value: object) => boolean): boolean {
-  const seen = new Set<object>([value])
-  const open = [value]
-  let left = most
-  for (let at = open.pop(); at; at = open.pop()) {
-    if (isGuarded(at)) return true
-    if (!isContainer(at)) continue
-    const members = membersOf(at, left, true) ?? []
-    left -= members.length
-    for (const member of members) {
-      if (typeof member !== "object" || member === null || seen.has(member)) continue
-      seen.add(member)
-      open.push(member)
-    }
-  }
-  return false
-}
-
-/** Whether it is a plain object of a few primitive values: the usual row, which is asked about most often. */
+/** Returns true for a plain object of a few primitive values: the usual row, and the most frequent case. */
 function isFlatRow(value: object): boolean {
   if (types.isProxy(value) || Object.getPrototypeOf(value) !== Object.prototype) return false
   const keys = Reflect.ownKeys(value)
@@ -73,13 +63,14 @@ function isFlatRow(value: object): boolean {
   return true
 }
 
-/** Whether it is an array of such rows and of primitive values. */
-function isFlatTable(value: object, most: number, isGuarded: ReachOptions["isGuarded"]): boolean {
+/** Returns true for an array of such rows and primitive values. */
+function isFlatTable(value: object, maxMembers: number, isGuarded: ReachOptions["isGuarded"]): boolean {
   if (!Array.isArray(value) || types.isProxy(value) || Object.getPrototypeOf(value) !== Array.prototype) return false
-  // Each row counts as a few values.
-  if (value.length === 0 || value.length * 4 > most || Reflect.ownKeys(value).length !== value.length + 1) return false
-  for (let at = 0; at < value.length; at++) {
-    const property = Object.getOwnPropertyDescriptor(value, at)
+  // Each row counts as four members.
+  if (value.length === 0 || value.length * 4 > maxMembers || Reflect.ownKeys(value).length !== value.length + 1)
+    return false
+  for (let current = 0; current < value.length; current++) {
+    const property = Object.getOwnPropertyDescriptor(value, current)
     if (!property || property.get || property.set) return false
     const member: unknown = property.value
     if (typeof member === "function") return false
@@ -88,7 +79,7 @@ function isFlatTable(value: object, most: number, isGuarded: ReachOptions["isGua
   return true
 }
 
-/** An array, a plain object, a Map, a Set or an error: a value that is data as far as its class tells. */
+/** Returns true for an array, a plain object, a Map, a Set or an error: data, as far as its class tells. */
 function isContainer(value: object): boolean {
   if (typeof value === "function" || types.isProxy(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -98,7 +89,8 @@ function isContainer(value: object): boolean {
 
 const containerPrototypes = new Set<unknown>([Object.prototype, Array.prototype, Map.prototype, Set.prototype])
 
-// Their data are no objects of the program. Each is checked against the class that the platform has under that name.
+// Platform classes without references to objects of the program. Instances are checked against the platform's class of
+// that name.
 const platformDataClasses = new Set([
   ...["URL", "URLSearchParams", "Headers", "Request", "Response", "FormData", "Blob", "File", "AbortSignal"],
   ...["AbortController", "TextEncoder", "TextDecoder"],
@@ -116,27 +108,27 @@ function isPlatformData(value: object): boolean {
   return Reflect.get(globalThis, maker.name) === maker
 }
 
-/** The values in a container; undefined where there are more than so many, or where a getter hides one. */
-function membersOf(value: object, most: number, skipsGetters = false): unknown[] | undefined {
+/** The members of a container; undefined if there are more than `maxMembers`, or if a getter hides one. */
+function membersOf(value: object, maxMembers: number, skipsGetters: boolean): unknown[] | undefined {
   const members: unknown[] = []
   const isArray = Array.isArray(value)
   if (!isArray && types.isMap(value)) {
-    if (value.size * 2 > most) return undefined
+    if (value.size * 2 > maxMembers) return undefined
     for (const [key, member] of mapEntries.call(value)) members.push(key, member)
   }
   if (!isArray && types.isSet(value)) {
-    if (value.size > most) return undefined
+    if (value.size > maxMembers) return undefined
     members.push(...setValues.call(value))
   }
-  if (isArray && value.length > most) return undefined
+  if (isArray && value.length > maxMembers) return undefined
   const keys = Reflect.ownKeys(value)
-  if (keys.length > most) return undefined
+  if (keys.length > maxMembers) return undefined
   for (const key of keys) {
     if (isArray && key === "length") continue
     const property = Object.getOwnPropertyDescriptor(value, key)
     if (!property) continue
     if ("value" in property) members.push(property.value)
-    // The stack of an error is such a one in some engines, and its own affair.
+    // The stack of an error is an accessor in some engines, and harmless.
     else if (!skipsGetters && !(key === "stack" && types.isNativeError(value))) return undefined
   }
   return members

@@ -1,4 +1,4 @@
-/** A message about a part of the arguments, which is named as people count: `Argument 1 of take(…), at [0].name,`. */
+// Rewrites an encoding error so that it names the argument of the call: `Argument 1 of take(…), at [0].name,`.
 export function nameArgumentInMessage(message: string, op: string, title: string): string {
   if (op === "set")
     return message.replace(/^the arguments\[0\]([^\s:]*)/, (_, rest) => `The value for ${title}${at(rest)}`)

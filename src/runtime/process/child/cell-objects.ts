@@ -1,11 +1,11 @@
+// The child's objects and functions that the host holds, by number.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { classOf, nameOfClass } from "../../declare/inspect-class.ts"
 import type { WireObject } from "../../handles/wire.ts"
 
-/** Objects and functions of a child that its host holds, by number. */
 export interface CellObjects {
-  /** The tagged value for an object. The code of the object runs for the cell that sent it. `owner`: the object whose
-   *  method a function is. */
+  /** Returns the tagged value for an object. Calls of it later run for the cell that sent it. `owner`: the object that
+   *  has the function as a method. */
   reference(value: object, within?: RunInContext, owner?: object): WireObject
   find(id: number): { value: object; owner: object | undefined; within: RunInContext }
   release(id: number, count: number): void
@@ -16,7 +16,7 @@ export type RunInContext = <T>(work: () => T) => T
 export function createCellObjects(): CellObjects {
   const byId = new Map<number, SentObject>()
   const ids = new Map<object, number>()
-  // A method that several objects share is another function for each.
+  // A method that several objects share has one id per object.
   const ofOwners = new WeakMap<object, Map<object, number>>()
   const idsOf = (owner: object | undefined): Map<object, number> => {
     if (!owner) return ids
@@ -55,7 +55,7 @@ interface SentObject {
   value: object
   owner: object | undefined
   within: RunInContext
-  /** How often the host was sent it. */
+  /** How often the object was sent to the host. */
   sent: number
 }
 

@@ -1,21 +1,22 @@
+// Writes Node's compile cache in a child, so that later children start faster.
 import { accessSync, constants, readdirSync } from "node:fs"
 import { flushCompileCache, getCompileCacheDir } from "node:module"
 import { compileCell } from "../../compiler/compile-cell.ts"
 import { parseCell } from "../../compiler/parse-cell.ts"
 
-/** In a child, before its first cell: writes Node's compile cache, with the code that the first cell will need. It
- *  cannot be written when the child ends, because children are killed. */
+/** Called before the first cell. The cache includes the code that the first cell needs. Node would write it when the
+ *  child exits, but children are killed. */
 export function writeCompileCache(): void {
   const folder = getCompileCacheDir()
   if (folder === undefined) return
-  // Source files change often, so their cache is written each time; that of a build is written once.
+  // Source files change often, so their cache is always written. The cache of a build is written once.
   if (import.meta.url.endsWith(".ts")) return flushCompileCache()
   if (!isEmptyAndWritable(folder)) return
   compileSampleCell()
   flushCompileCache()
 }
 
-/** Compiles a typical cell, so that the code of the compiler is in the cache. */
+/** Compiles a typical cell, so that the cache includes the compiler. */
 export function compileSampleCell(): void {
   const none: ReadonlySet<string> = new Set()
   compileCell(parseCell(sample), { filename: "sample.ts", known: none, constants: none, ambient: none })
@@ -30,7 +31,7 @@ function isEmptyAndWritable(folder: string): boolean {
   }
 }
 
-// Uses most kinds of syntax, so that the parser's functions for them are in the cache.
+// Uses most kinds of syntax, so that the cache includes the parser's functions for them.
 const sample = `import { join } from "node:path"
 interface Row { id: number; name?: string }
 type Rows = readonly Row[]

@@ -1,34 +1,34 @@
+// Tracks copies of host fields that cells read. A cell that changes a copy probably means the field. When the cell
+// ends, each copy is compared with the value that was read, and a hint names every copy that differs.
 import type { Json } from "../../../core/json.ts"
 import { digestOfWire } from "../../handles/codec/copy-digest.ts"
 import { type EncodedValue, type Frame, isObject } from "../../handles/wire.ts"
 import type { RunningCell } from "../../js/running-cell.ts"
 import { haveSameContents } from "./same-contents.ts"
 
-// Values that a cell reads as fields of host objects are copies. A cell that changes a copy probably means the field: when
-// the cell ends, each copy is compared with what was read, and the result names those that differ.
-
 export interface CopyOrigin {
   id: number
   path: readonly string[]
-  /** The field, as a program would write it. */
+  /** The field as an expression. */
   title: string
 }
 
 export interface FieldCopies {
-  /** A cell has read a field. */
+  /** Records that a cell read a field. */
   recordRead(cell: RunningCell, origin: CopyOrigin, value: unknown, frame: Frame): void
-  /** Whether a value is the copy of this very field. */
+  /** Returns true if the value is a copy of this field. */
   isCopyOf(value: unknown, id: number, path: readonly string[]): boolean
-  /** A copy is written back. Returns the digest of what was read, for the host to compare: empty while another assignment
-   *  of the copy is on its way, undefined for a copy that is not compared. */
+  /** Called when a cell assigns a copy to its field. Returns the digest of the value that was read, for the host
+   *  to compare. It is empty while another assignment of the copy is pending, and undefined if the copy is not
+   *  compared. */
   beginWriteBack(value: unknown): string | undefined
-  /** The host has made the assignment of a copy, and answered whether that replaced changes of its own. */
+  /** Called with the host's answer to the assignment: whether it overwrote changes on the host, and the new digest. */
   finishWriteBack(cell: RunningCell, title: string, value: unknown, answer: unknown): void
-  /** The values were sent to the host, which has them as they are now. */
+  /** Called when values were sent to the host. Later changes are compared with the sent state. */
   recordSent(cell: RunningCell, values: readonly unknown[]): void
 }
 
-/** `decode` decodes a value once more, without counting the handles in it; `encode` encodes one as it is now. */
+/** `decode` decodes a value again without counting its handles as received; `encode` encodes its current state. */
 export function createFieldCopies(
   decode: (json: Json, frame: Pick<Frame, "buffers" | "special">) => unknown,
   encode: (value: unknown) => EncodedValue,
@@ -49,7 +49,7 @@ export function createFieldCopies(
         `${title} is a copy, and the cell changed only the copy. Write it back: ${title} = <the changed value>`,
       )
     }
-    // The text that was read is not kept longer than the cell.
+    // After the cell only the digest is stored, not the text that was read.
     for (const { value } of baselines) {
       const known = digest(value)
       if (known !== undefined) digests.set(value, known)
@@ -65,19 +65,19 @@ export function createFieldCopies(
     recordRead(cell, origin, value, frame) {
       if (typeof value !== "object" || value === null) return
       origins.set(value, origin)
-      const noted = ofCell.get(cell) ?? { baselines: [], bytes: 0, unchecked: new Set<string>() }
+      const copies = ofCell.get(cell) ?? { baselines: [], bytes: 0, unchecked: new Set<string>() }
       if (!ofCell.has(cell)) {
-        ofCell.set(cell, noted)
-        cell.endReports.push(() => report(cell, noted))
+        ofCell.set(cell, copies)
+        cell.endReports.push(() => report(cell, copies))
       }
       const size = frame.size ?? 0
-      if (size > largestChecked || noted.bytes + size > mostChecked || noted.baselines.length >= mostCopies) {
-        if (noted.unchecked.size < mostNamed) noted.unchecked.add(origin.title)
+      if (size > maxComparedBytes || copies.bytes + size > maxComparedTotal || copies.baselines.length >= maxCopies) {
+        if (copies.unchecked.size < maxNamedUnchecked) copies.unchecked.add(origin.title)
         return
       }
-      noted.bytes += size
+      copies.bytes += size
       const text = JSON.stringify(frame.message.v)
-      noted.baselines.push({ value, text, frame, origin })
+      copies.baselines.push({ value, text, frame, origin })
       digests.set(value, () => digestOfWire(text, frame.buffers))
     },
     isCopyOf(value, id, path) {
@@ -97,12 +97,12 @@ export function createFieldCopies(
       digests.set(value, String(now))
     },
     recordSent(cell, values) {
-      const noted = ofCell.get(cell)
-      for (const value of noted?.unchecked.size ? values : []) {
+      const copies = ofCell.get(cell)
+      for (const value of copies?.unchecked.size ? values : []) {
         const origin = typeof value === "object" && value !== null ? origins.get(value) : undefined
-        if (origin) noted?.unchecked.delete(origin.title)
+        if (origin) copies?.unchecked.delete(origin.title)
       }
-      for (const baseline of noted?.baselines.filter(({ value }) => values.includes(value)) ?? []) {
+      for (const baseline of copies?.baselines.filter(({ value }) => values.includes(value)) ?? []) {
         const { json, buffers, special } = encode(baseline.value)
         Object.assign(baseline, { text: JSON.stringify(json), frame: { buffers, special } })
       }
@@ -117,11 +117,11 @@ function overwriteHint(title: string): string {
 interface CellCopies {
   baselines: { value: object; text: string; frame: Pick<Frame, "buffers" | "special">; origin: CopyOrigin }[]
   bytes: number
-  /** Fields whose copies were too large. */
+  /** Fields whose copies were too large to compare. */
   unchecked: Set<string>
 }
 
-const largestChecked = 1024 * 1024
-const mostChecked = 8 * 1024 * 1024
-const mostCopies = 1_000
-const mostNamed = 5
+const maxComparedBytes = 1024 * 1024
+const maxComparedTotal = 8 * 1024 * 1024
+const maxCopies = 1_000
+const maxNamedUnchecked = 5

@@ -1,3 +1,4 @@
+// The child's end of the connection with its host: values and operations in both directions.
 import { thrownText } from "../../../core/errors.ts"
 import { decodeJavaScript } from "../../handles/codec/javascript-decode.ts"
 import { encodeJavaScript } from "../../handles/codec/javascript-encode.ts"
@@ -24,40 +25,39 @@ import { createFieldCopies } from "./field-copies.ts"
 import { createHostHandles, type OperateOnHost } from "./host-handles.ts"
 import { memberTitle } from "./unawaited-members.ts"
 
-/** The child's end of the connection: values and operations both ways. */
 export interface HostConnection {
-  /** A cell begins: its calls carry the id of its execution. */
+  /** Called when a cell begins. Calls through `gate` then carry the id of the execution. */
   beginExecution(execution: string, gate: CallGate): void
   onCell(cell: RunningCell): void
-  /** A handle of a function binding is known to cells as `cellFunction`. */
+  /** Records that cells know the handle `call` of a function binding as `cellFunction`. */
   onBound(call: object, cellFunction: object): void
-  /** The newest cell of an execution. */
+  /** Returns the newest cell of an execution. */
   cellOf(execution: string): RunningCell | undefined
-  /** Asks the host whether a transaction may be kept. */
+  /** Asks the host whether to commit a transaction. */
   requestTransactionCheck(execution: string): Promise<unknown>
-  /** `name`: what the value is called in an error. */
+  /** `name`: the name of the value in error messages. */
   reply(i: number, value: unknown, name?: string): void
   replyExecuted(i: number, summary: ExecutionSummary, value: unknown, thrown: unknown): void
   fail(i: number, error: unknown): void
-  /** Takes a frame that is an answer or a release; false for any other. */
+  /** Handles an answer or a release. Returns false for any other frame. */
   handleFrame(frame: Frame): boolean
-  /** What the host asks of this child's own objects. */
+  /** The operations that the host can ask of this child's objects. */
   // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that each of these takes.
   readonly objectOperations: Record<string, (input: any) => Promise<unknown>>
   readonly decodeReferences: DecodeReferences
-  /** The number of a host object that a value is the handle of. */
+  /** Returns the number of the host object behind a handle. */
   idOf(value: object): number | undefined
 }
 
-/** `flush` sends what must be there before the next message. */
+/** `flush` sends pending output and updates. It is called before each message. */
 export function createHostConnection(link: FrameLink, flush: () => void): HostConnection {
   const executionOf = new WeakMap<CallGate, string>()
   const cells = new Map<string, RunningCell>()
   const waiting = new Map<number, Waiter>()
   const objects = createCellObjects()
   const bound = new WeakMap<object, object>()
-  let withinLatest: RunInContext | undefined
-  let asked = 0
+  let runInLatestCell: RunInContext | undefined
+  let lastRequest = 0
 
   const send = (message: WireObject, { buffers, special }: Pick<Frame, "buffers" | "special"> = plain) => {
     flush()
@@ -66,7 +66,7 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
 
   const request = (message: WireObject, encoded?: Pick<Frame, "buffers" | "special">): Promise<HostAnswer> =>
     new Promise((resolve, reject) => {
-      const i = ++asked
+      const i = ++lastRequest
       waiting.set(i, { resolve, reject })
       try {
         send({ ...message, i }, encoded)
@@ -86,12 +86,12 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
       )
     }
     const isAssignment = op === "set"
-    const back = isAssignment && copies.isCopyOf(args[0], target.id, target.path)
+    const isWriteBack = isAssignment && copies.isCopyOf(args[0], target.id, target.path)
     const encoded = encodeArguments(op, target.title, args)
     copies.recordSent(cell, args)
     const message: WireObject = { k: "op", x: execution, op, t: target.id, p: [...target.path], v: encoded.json }
-    const was = back ? copies.beginWriteBack(args[0]) : undefined
-    if (back) message.back = true
+    const was = isWriteBack ? copies.beginWriteBack(args[0]) : undefined
+    if (isWriteBack) message.back = true
     if (was !== undefined) message.was = was
     if (target.optional?.length) message.o = [...target.optional]
     const work = request(message, encoded).then(({ value, frame }) => {
@@ -100,14 +100,14 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
       return value
     })
     const failed = (error: unknown): never => {
-      // The host sends errors without its own stack; the lines of the cell are added here.
+      // The host sends errors without their stack, so the cell's frames are added here.
       if (error instanceof Error) error.stack = [error.stack, ...cellFrames(askedAt)].join("\n")
       throw error
     }
     const answered = work.catch(failed)
     track(cell, answered)
-    // A transaction reports these, because they cannot be taken back; calls of functions are counted where they are
-    // bound.
+    // A transaction reports these operations, because they cannot be rolled back. Calls of function bindings are
+    // recorded by the binding.
     if (op !== "get" && (op !== "call" || target.path.length > 0)) cell.countCall(target.title)
     if (isAssignment) {
       answered.catch((error: unknown) => {
@@ -127,7 +127,7 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
   const decodeReferences: DecodeReferences = {
     hostObject(tagged) {
       const handle = handles.get(tagged)
-      // A function binding is the very function that cells know by its name.
+      // A function binding must be the same function that cells know by name.
       return bound.get(handle) ?? handle
     },
     hostMethod: ({ of, name }) => handles.method(handles.get(expectRecord(of)), String(name)),
@@ -160,7 +160,7 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
       if (title !== undefined)
         throw new CannotCross(`${where} is ${title}, which was not awaited: write \`await\` before it.`)
       if (value instanceof Promise) throw new CannotCross(`${where} is a promise: await it first.`)
-      return objects.reference(value, cellStorage.getStore() ? undefined : withinLatest, owner)
+      return objects.reference(value, cellStorage.getStore() ? undefined : runInLatestCell, owner)
     },
   }
   const encode = (value: unknown, name: string) => encodeJavaScript(value, name, encodeReferences, true)
@@ -188,8 +188,8 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
     onCell(cell) {
       const execution = cell.gate && executionOf.get(cell.gate)
       if (execution !== undefined) cells.set(execution, cell)
-      withinLatest = (work) => cellStorage.run(cell, work)
-      // Only cells that may still start others are asked for.
+      runInLatestCell = (work) => cellStorage.run(cell, work)
+      // Forget ended cells: only running cells can start others.
       for (const [id, known] of cells) if (known.hasEnded && known !== cell) cells.delete(id)
     },
     onBound(call, cellFunction) {
@@ -205,7 +205,7 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
         const encoded = encode(values, "the value")
         send({ k: "reply", i, s, v: encoded.json }, encoded)
       } catch {
-        // The preview shows the value; why it cannot cross is said when it is retrieved.
+        // The preview shows the value. `retrieve` reports why it cannot be sent.
         send({ k: "reply", i, s, v: [] })
       }
     },
@@ -248,9 +248,9 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
         })
       },
       async call({ of, path, args }: ObjectInput & { args: unknown[] }) {
-        const { value, within, owner: itsOwner } = objects.find(of)
+        const { value, within, owner: methodOwner } = objects.find(of)
         return within(() => {
-          const owner = path.length === 0 ? itsOwner : readPath(value, path.slice(0, -1))
+          const owner = path.length === 0 ? methodOwner : readPath(value, path.slice(0, -1))
           const method: unknown = path.length === 0 ? value : readMember(owner, String(path.at(-1)))
           if (typeof method !== "function") throw new TypeError(`${path.join(".") || "The object"} is not a function`)
           return isConstructor(method) ? Reflect.construct(method, args) : Reflect.apply(method, owner, args)
@@ -287,12 +287,12 @@ function track(cell: RunningCell, call: Promise<unknown>): void {
   call.then(settle, settle)
 }
 
-/** The result of a call for the cell. When the call fails and nobody awaits it, the rejection is reported as that of
- *  any forgotten promise. */
+/** Returns the result of a call for the cell. If the call fails and is not awaited, the rejection is reported like any
+ *  unhandled one. */
 export function awaitableResult(answered: Promise<unknown>, title: string): Promise<unknown> {
   const copy = answered.then((value) => value)
   const { result } = createPendingResult(copy, title)
-  // Where the runtime itself looks at the value of a name, it is a promise like any other.
+  // The runtime itself sees a plain promise when it reads the value of a name.
   registerOriginal(result, () => copy)
   return result
 }

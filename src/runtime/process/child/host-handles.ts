@@ -1,17 +1,16 @@
+// Handles for the host's objects, as the cells of a child use them.
 import { inspect } from "node:util"
 import type { ObjectShape } from "../../handles/object-shapes.ts"
 import { appendMember, type WireObject } from "../../handles/wire.ts"
 import { iterateHostObject } from "./iterate-host-object.ts"
 import { refuseUnawaited, rememberHandleTitle, trackMember, type UnawaitedMember } from "./unawaited-members.ts"
 
-// The host's objects, as the cells of a child process use them.
-
-/** Asks the host to do something with one of its objects. */
+/** Asks the host to perform an operation on one of its objects. */
 export type OperateOnHost = (
   op: "call" | "new" | "get" | "set" | "iterate" | "dispose",
   target: OperationTarget,
   args: readonly unknown[],
-  /** Made where the cell asked, if that is not where this is called. */
+  /** An error created where the cell made the request, if that is not the place of this call. Its stack is reported. */
   askedAt?: Error,
 ) => Promise<unknown>
 
@@ -19,18 +18,19 @@ export interface OperationTarget {
   id: number
   path: readonly string[]
   title: string
-  /** After so many steps of the path, null and undefined end it: the result is undefined. */
+  /** The numbers of steps after which null or undefined ends the path with undefined. */
   optional?: readonly number[]
 }
 
 export interface HostHandles {
-  /** Takes note of shapes that a message brings. */
+  /** Stores the shapes that a message contains. */
   addShapes(shapes: readonly WireObject[]): void
-  /** The handle of a tagged value: the same one as long as a cell holds it. `isCounted`: the host has sent it again. */
+  /** Returns the handle of a tagged value. It is the same as long as a cell holds it. `isCounted`: the host sent it
+   *  anew. */
   get(tagged: WireObject, isCounted?: boolean): object
-  /** The method of a handle as a function of its own. */
+  /** Returns a method of a handle as a separate function. */
   method(handle: object, name: string): object
-  /** The tagged value for a handle, or for a method that was read off one; undefined for anything else. */
+  /** Returns the tagged value for a handle or for a method read from one, or undefined for any other value. */
   referenceOf(value: object): WireObject | undefined
   idOf(value: object): number | undefined
 }
@@ -40,7 +40,7 @@ export function createHostHandles(operate: OperateOnHost, release: (id: number, 
   const held = new Map<number, HeldHandle>()
   const handles = new WeakMap<object, HeldHandle>()
   const methods = new WeakMap<object, { held: HeldHandle; name: string }>()
-  const dropped = new FinalizationRegistry<HeldHandle>((gone) => {
+  const collected = new FinalizationRegistry<HeldHandle>((gone) => {
     if (held.get(gone.id) === gone) held.delete(gone.id)
     release(gone.id, gone.received)
   })
@@ -51,7 +51,7 @@ export function createHostHandles(operate: OperateOnHost, release: (id: number, 
     const target = { id: of.id, path: [name], title: appendMember(of.title, name) }
     const made = (...args: unknown[]) => operate("call", target, args)
     Object.defineProperty(made, "name", { value: name })
-    // A method that is read off keeps its object.
+    // A method that was read from a handle keeps its owner.
     methods.set(made, { held: of, name })
     of.methods.set(name, made)
     return made
@@ -92,7 +92,7 @@ export function createHostHandles(operate: OperateOnHost, release: (id: number, 
       held.set(made.id, made)
       handles.set(proxy, made)
       rememberHandleTitle(proxy, made.title)
-      dropped.register(proxy, made)
+      collected.register(proxy, made)
       return proxy
     },
     method(handle, name) {
@@ -112,10 +112,10 @@ export function createHostHandles(operate: OperateOnHost, release: (id: number, 
 
 interface HeldHandle {
   readonly id: number
-  /** How the host came to send it, as a program would write it. */
+  /** The expression by which the object was reached. */
   readonly title: string
   shape: ObjectShape
-  /** How often the host has sent it. */
+  /** How often the host has sent the object. */
   received: number
   readonly methods: Map<string, object>
   proxy: WeakRef<object>
@@ -132,7 +132,7 @@ function createHandle(held: HeldHandle, parts: HandleContext): object {
   const isCallable = held.shape.is !== "object"
   const target = proxyTarget(isCallable, () => `[${held.shape.name} on the host]`)
   const itself = { id: held.id, path: [], title: held.title }
-  const noValue = (use: string) => () => {
+  const refuseUse = (use: string) => () => {
     throw new TypeError(
       `${held.title} is an object on the host and cannot be ${use}: await one of its fields or methods.`,
     )
@@ -148,9 +148,9 @@ function createHandle(held: HeldHandle, parts: HandleContext): object {
       case Symbol.asyncDispose:
         return disposable ? () => operate("dispose", itself, []) : undefined
       case Symbol.iterator:
-        return iterable ? noValue("iterated at once: write `for await (const x of …)`, or") : undefined
+        return iterable ? refuseUse("iterated at once: write `for await (const x of …)`, or") : undefined
       case Symbol.toPrimitive:
-        return noValue("used as a value")
+        return refuseUse("used as a value")
       case Symbol.toStringTag:
         return name
       case Symbol.hasInstance:
@@ -168,9 +168,9 @@ function createHandle(held: HeldHandle, parts: HandleContext): object {
       if (methods.includes(key)) return methodOf(held, key)
       if (values.includes(key)) return member(key)
       if (key === "constructor" || key === "__proto__") return undefined
-      if (key === "toJSON") return noValue("written as JSON")
+      if (key === "toJSON") return refuseUse("written as JSON")
       if (key === "name" && is !== "object") return held.shape.name
-      // Reserved names apply to functions only: an object may have a field of any name.
+      // These names are reserved for functions only: an object may have a field of any name.
       if (is !== "object" && key in Function.prototype) return Reflect.get(target, key)
       return member(key)
     },
@@ -182,12 +182,12 @@ function createHandle(held: HeldHandle, parts: HandleContext): object {
     has(_, key) {
       if (typeof key === "symbol") return false
       if (held.shape.methods.includes(key) || held.shape.values.includes(key)) return true
-      return held.shape.open === true ? noValue("searched with `in`: its members are not known here;")() : false
+      return held.shape.open === true ? refuseUse("searched with `in`: its members are not known here;")() : false
     },
     ownKeys: () => [...new Set(held.shape.values)],
     getOwnPropertyDescriptor(_, key) {
       if (typeof key === "symbol" || !held.shape.values.includes(key)) return undefined
-      // Only listed: whoever wants the value reads it by `get`.
+      // The descriptor only lists the key. The value is read through `get`.
       return { value: undefined, enumerable: true, writable: true, configurable: true }
     },
     apply: (_target, _this, args: unknown[]) => operate("call", itself, args),
@@ -199,8 +199,8 @@ function createHandle(held: HeldHandle, parts: HandleContext): object {
   })
 }
 
-/** A member that is no method: awaiting it reads it, calling it calls it, and its own members are one dot away, so that
- *  `await agent.runtime.retrieve("x")` needs one `await`. */
+/** Creates a member that is not a method. Awaiting it reads it, and calling it calls it. Its own members can be used
+ *  without an await in between, so that `await agent.runtime.retrieve("x")` needs one `await`. */
 function createMember(given: OperationTarget, askedAt: Error, operate: OperateOnHost): UnawaitedMember {
   const { id, path, optional = [] } = given
   const title = path.reduce(appendMember, given.title)
@@ -212,7 +212,7 @@ function createMember(given: OperationTarget, askedAt: Error, operate: OperateOn
     reading ??= operate("get", itself, [], askedAt)
     return reading
   }
-  const forgotten = (): never => {
+  const throwMissingAwait = (): never => {
     throw new TypeError(`${title} is on the host: write \`await\` before it to read it.`)
   }
   const reactions: { [key: string]: unknown } = {
@@ -224,7 +224,8 @@ function createMember(given: OperationTarget, askedAt: Error, operate: OperateOn
   const proxy: object = new Proxy(target, {
     get(_, key) {
       if (typeof key === "symbol") {
-        if (key === Symbol.toPrimitive || key === Symbol.iterator || key === Symbol.hasInstance) return forgotten
+        if (key === Symbol.toPrimitive || key === Symbol.iterator || key === Symbol.hasInstance)
+          return throwMissingAwait
         if (key === Symbol.asyncIterator) {
           used = true
           return () => iterateHostObject(itself, operate)
@@ -232,7 +233,7 @@ function createMember(given: OperationTarget, askedAt: Error, operate: OperateOn
         return key === Symbol.toStringTag ? "Promise" : Reflect.get(target, key)
       }
       if (Object.hasOwn(reactions, key)) return reactions[key]
-      if (key === "toJSON") return forgotten
+      if (key === "toJSON") return throwMissingAwait
       used = true
       return trackMember((at) => createMember({ ...given, path: [...path, key] }, at, operate))
     },
@@ -250,9 +251,9 @@ function createMember(given: OperationTarget, askedAt: Error, operate: OperateOn
       used = true
       return operate("new", itself, args)
     },
-    has: forgotten,
-    ownKeys: forgotten,
-    getOwnPropertyDescriptor: forgotten,
+    has: throwMissingAwait,
+    ownKeys: throwMissingAwait,
+    getOwnPropertyDescriptor: throwMissingAwait,
     defineProperty: () => false,
     deleteProperty: (_, key) => refuseDelete(title, key),
     setPrototypeOf: () => false,
@@ -270,16 +271,17 @@ function createMember(given: OperationTarget, askedAt: Error, operate: OperateOn
 
 function refuseDelete(title: string, key: string | symbol): never {
   throw new TypeError(
-    `${appendMember(title, String(key))} is on the host and cannot be deleted from a cell. Set it to undefined, or read ${title}, delete the key from the copy and assign the copy.`,
+    `${appendMember(title, String(key))} is on the host and cannot be deleted from a cell. ` +
+      `Set it to undefined, or read ${title}, delete the key from the copy and assign the copy.`,
   )
 }
 
 type Reaction = (value: unknown) => unknown
 
-/** What a Proxy is made over: `console.log` shows it. */
+/** Creates the target of a Proxy. `console.log` prints its text. */
 function proxyTarget(isCallable: boolean, show: () => string): object {
-  // A bound function can be constructed, so that `new` asks the host, and has no `prototype`, which a Proxy would have
-  // to show.
+  // A bound function is constructible, so that `new` asks the host, and it has no `prototype`, which a Proxy would have
+  // to expose.
   const target = isCallable ? function handle() {}.bind(undefined) : {}
   return Object.defineProperty(target, inspect.custom, { value: show, configurable: true })
 }

@@ -1,8 +1,8 @@
+// Iterates over a host object from a cell, reading one element at a time.
 import type { OperateOnHost, OperationTarget } from "./host-handles.ts"
 
-/** The elements of an object of the host, read one at a time. */
 export async function* iterateHostObject(target: OperationTarget, operate: OperateOnHost): AsyncGenerator<unknown> {
-  // The handle of the host's iterator, which has `next` and perhaps `return`.
+  // A handle of the host's iterator. It has `next` and may have `return`.
   const iterator = (await operate("iterate", target, [])) as Required<AsyncIterator<unknown>>
   let done = false
   try {

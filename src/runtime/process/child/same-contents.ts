@@ -1,8 +1,8 @@
+// Compares the contents of two values.
 import { isDeepStrictEqual, types } from "node:util"
 
-/** Whether two values have the same contents. Unlike `isDeepStrictEqual`, it compares each pair of objects once, so that
- *  values with shared parts take time in proportion to their size. Two parts that are one object in one value must be one
- *  in the other. */
+/** Unlike `isDeepStrictEqual`, it compares each pair of objects once, so that values with shared parts take linear
+ *  time. Parts that are one object in the first value must be one object in the second. */
 export function haveSameContents(a: unknown, b: unknown): boolean {
   return haveEqualParts(a, b, new Map())
 }
@@ -30,7 +30,7 @@ function haveEqualMembers(a: object, b: object, pairs: Map<object, unknown>): bo
   return keys.every((key) => Object.hasOwn(b, key) && haveEqualParts(Reflect.get(a, key), Reflect.get(b, key), pairs))
 }
 
-/** Handles are Proxies and compared by identity. */
+/** Handles are Proxies and are compared by identity. */
 function isComparedByContents(value: unknown): value is object {
   return typeof value === "object" && value !== null && !types.isProxy(value)
 }

@@ -1,4 +1,6 @@
-import { setImmediate as turn } from "node:timers/promises"
+// The child's side of processRuntime: runs cells in a runtime whose functions and handles belong to the host. The child
+// trusts the host, so it does not check the host's messages.
+import { setImmediate as nextImmediate } from "node:timers/promises"
 import { type AnyFunction, type Bindings, fn, classType as typeBinding, variable } from "../../bindings.ts"
 import { createInspector } from "../../declare/inspect-value.ts"
 import { printType } from "../../declare/type-tree.ts"
@@ -25,30 +27,28 @@ import {
 } from "./unawaited-members.ts"
 
 export interface ServerEvents {
-  /** The longest message that the host accepts. The host sends it first. */
+  /** The largest message that the host accepts. This is the host's first message. */
   onLimit(maxBytes: number): void
   /** The host is gone. */
   onEnd(): void
 }
 
 export interface CellServer {
-  /** Reports an error that no code of a cell could catch. */
+  /** Reports an uncaught error. */
   reportUncaught(error: unknown): void
 }
 
-/** The child's side of a runtime in another process: a runtime whose functions and handles are the host's. The child
- *  trusts the host, so messages of the host are not checked. */
 export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
   const controllers = new Map<string, AbortController>()
   const pauses = new Map<string, (paused: boolean) => void>()
-  const printer = createOutputBatcher((message) => link.send({ message, buffers: [], special: false }))
-  const news = createEnvUpdates((message) => link.send({ message, buffers: [], special: false }))
-  let latest = ""
+  const output = createOutputBatcher((message) => link.send({ message, buffers: [], special: false }))
+  const envUpdates = createEnvUpdates((message) => link.send({ message, buffers: [], special: false }))
+  let latestExecution = ""
   let undoLast: () => Promise<unknown> = async () => []
 
   const host = createHostConnection(link, () => {
-    printer.flush()
-    news.flush()
+    output.flush()
+    envUpdates.flush()
   })
   const core = createJsRuntime(undefined, {}, undefined, {
     checkValue: refuseUnawaited,
@@ -61,14 +61,14 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     onFunctionBound: host.onBound,
   })
 
-  const onStray = (error: unknown) => {
+  const reportUncaught = (error: unknown) => {
     const cell = cellStorage.getStore()
     if (cell) printUncaught(cell.shared, error)
-    else printer.print(latest, { stream: "stderr", text: `${formatUncaught(error)}\n` })
+    else output.print(latestExecution, { stream: "stderr", text: `${formatUncaught(error)}\n` })
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that each of these takes.
-  const asks: Record<string, (input: any) => Promise<unknown>> = {
+  const requests: Record<string, (input: any) => Promise<unknown>> = {
     inject: (input: BindInput) => core.inject(bindingsOf(input)),
     update: (input: BindInput) => core.update(bindingsOf(input)),
     retrieve: ({ name }: { name: string }) => core.retrieve(name),
@@ -92,7 +92,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     Object.fromEntries(
       entries.map(({ name, kind }, index) => {
         const value = values[index]
-        // The handle itself is bound, and not the function under which cells knew it before.
+        // Bind the handle itself, not the function under which cells knew it before.
         if (kind === "function") return [name, fn(unwrapProxy(value) as AnyFunction)]
         return [name, kind === "type" && isObject(value) ? typeBinding(value) : variable(value)]
       }),
@@ -109,8 +109,8 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     const gate: CallGate = (_call, next) => next()
     host.beginExecution(x, gate)
     controllers.set(x, controller)
-    latest = x
-    const env = await news.environmentFor(x, input)
+    latestExecution = x
+    const env = await envUpdates.environmentFor(x, input)
     const before = process.getActiveResourcesInfo()
     const parent = within === undefined ? undefined : host.cellOf(within)
     const run = () =>
@@ -124,11 +124,11 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
         call: gate,
         env,
         transaction: transaction === "check" ? { check: () => host.requestTransactionCheck(x) } : transaction === "on",
-        output: (chunk) => printer.print(x, chunk),
+        output: (chunk) => output.print(x, chunk),
       })
     const execution = await (parent ? cellStorage.run(parent, run) : run())
     controllers.delete(x)
-    news.endExecution(x)
+    envUpdates.endExecution(x)
     if (execution.ok && execution.undo) undoLast = execution.undo
     const summary = await summaryOf(execution, before)
     host.replyExecuted(i, summary, execution.ok ? execution.value : undefined, thrownOf(execution))
@@ -140,7 +140,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
       const body = decodeBody(message, frame, host.decodeReferences)
       // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that is executed.
       if (op === "execute") return await execute(Number(i), body as any)
-      const value = await asks[String(op)]?.(body)
+      const value = await requests[String(op)]?.(body)
       host.reply(Number(i), value, op === "retrieve" ? String(body.name) : undefined)
     } catch (error) {
       host.fail(Number(i), error)
@@ -167,7 +167,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     },
     onEnd: events.onEnd,
   })
-  return { reportUncaught: onStray }
+  return { reportUncaught }
 }
 
 function thrownOf(execution: CellExecution): unknown {
@@ -190,10 +190,10 @@ async function summaryOf(execution: CellExecution, before: readonly string[]): P
   return { ...summary, error }
 }
 
-/** Whether no work is left that began during the cell, so that no code of a stopped cell can run later. */
+/** Returns true if no work that began during the cell is left, so that no code of a stopped cell can run later. */
 async function hasNoWorkLeft(before: readonly string[]): Promise<boolean> {
-  await turn()
-  await turn()
+  await nextImmediate()
+  await nextImmediate()
   const left = process.getActiveResourcesInfo()
   for (const resource of [...before, "Immediate", "Immediate"]) {
     const at = left.indexOf(resource)

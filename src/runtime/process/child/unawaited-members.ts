@@ -1,15 +1,14 @@
+// Detects members of host objects that a cell reads but does not await. Such a member is a Proxy that throws where a
+// Proxy can notice its use. This file covers conditions, equality, and members that are never used.
 import { pendingResultOf } from "../../handles/pending-result.ts"
 import { isObject } from "../../handles/wire.ts"
 import { cellStorage, type RunningCell } from "../../js/running-cell.ts"
-
-// Members of host objects that a cell reads but does not await. Such a member is a Proxy that throws where JavaScript
-// lets a Proxy notice its use; this part covers conditions and equalities, and members that are never used at all.
 
 export interface UnawaitedMember {
   proxy: object
   title: string
   isUsed(): boolean
-  /** The same member, which stands for undefined, with everything after it, where it is null or undefined. */
+  /** Returns the same member before `?.`: if it is null or undefined, the rest of the path is undefined. */
   optional(): object
 }
 
@@ -17,7 +16,7 @@ const members = new WeakMap<object, UnawaitedMember>()
 const handles = new WeakMap<object, string>()
 const ofCell = new WeakMap<RunningCell, { member: UnawaitedMember; readAt: Error }[]>()
 
-/** Creates a member and makes the running cell fail in the end if the member was neither awaited, called nor walked. */
+/** Creates a member. The running cell fails at its end if the member was never awaited, called or iterated. */
 export function trackMember(create: (readAt: Error) => UnawaitedMember): object {
   const readAt = new Error()
   const member = create(readAt)
@@ -27,29 +26,29 @@ export function trackMember(create: (readAt: Error) => UnawaitedMember): object 
   return member.proxy
 }
 
-/** What a member is called, as a program would write it; undefined for anything else. */
+/** Returns the expression of a member, or undefined if the value is not a member. */
 export function memberTitle(value: unknown): string | undefined {
   return typeof value === "function" ? members.get(value)?.title : undefined
 }
 
-/** Remembers how a handle is called, as a program would write it. */
+/** Remembers the expression of a handle. */
 export function rememberHandleTitle(proxy: object, title: string): void {
   handles.set(proxy, title)
 }
 
-/** The value before `?.`. */
+/** Converts the value before `?.`. */
 export function optionalMember(value: unknown): unknown {
   const member = typeof value === "function" ? members.get(value) : undefined
   return member ? member.optional() : value
 }
 
-/** The object of `object.method?.()`: a host object whose members are optional, or the object itself. */
+/** Converts the object of `object.method?.()`: the members of a host object become optional. */
 export function optionalMethods(value: unknown): unknown {
   if (!isObject(value) || (!members.has(value) && !handles.has(value))) return value
   return new Proxy({}, { get: (_, key) => optionalMember(Reflect.get(value, key)) })
 }
 
-/** Throws for a member that a default value was to replace where it is undefined. */
+/** Throws for a member that has a default value, because the default would never apply. */
 export function refuseDefault(value: unknown): void {
   const title = memberTitle(value)
   if (title === undefined) return
@@ -58,8 +57,7 @@ export function refuseDefault(value: unknown): void {
   )
 }
 
-/** Throws for an object of the host: none of its fields is null or undefined before it is awaited, so that `??=` would
- *  never apply. */
+/** Throws for a host object: no field is null or undefined before it is awaited, so that `??=` would never apply. */
 export function refuseLogicalAssignment(value: unknown): void {
   const title = memberTitle(value) ?? (isObject(value) ? handles.get(value) : undefined)
   if (title === undefined) return
@@ -86,7 +84,7 @@ function membersReadBy(cell: RunningCell): { member: UnawaitedMember; readAt: Er
     if (!unused) return
     const { readAt, member } = unused
     const message = `${member.title} was read but not awaited: write \`await ${member.title}\`.`
-    // Its stack shows where the member was read.
+    // The stack of this error shows where the member was read.
     throw Object.defineProperty(readAt, "message", { value: message, writable: true, configurable: true })
   })
   return list

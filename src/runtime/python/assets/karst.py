@@ -1,8 +1,8 @@
-"""What the module of a skill says of the things it exports: `__exports__ = [Function(f), Variable("x", 1), Type(C)]`."""
+"""Declares the exports of a skill's Python module: `__exports__ = [Function(f), Variable("x", 1), Type(C)]`."""
 
 
 class Function:
-    """A function, put in under its own name."""
+    """A function, exported under its own name."""
 
     def __init__(self, func, description=None, include_doc=True, name=None):
         if not callable(func):
@@ -13,7 +13,7 @@ class Function:
 
 
 class Variable:
-    """A value under a name."""
+    """A value, exported under a name."""
 
     def __init__(self, name, value=None, description=None):
         self.name = name
@@ -22,7 +22,7 @@ class Variable:
 
 
 class Type:
-    """A class, put in under its own name. What the model sees of it can be limited."""
+    """A class, exported under its own name. The options limit what the model sees of it."""
 
     def __init__(self, cls, description=None, include_schema=True, include_doc=True, name=None):
         if not isinstance(cls, type):

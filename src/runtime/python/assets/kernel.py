@@ -1,4 +1,4 @@
-"""Starts a Jupyter kernel that its host can talk to. What it needs to know comes as one line of JSON on stdin."""
+"""Starts a Jupyter kernel that is connected to its host. Its configuration comes as one line of JSON on stdin."""
 
 import json
 import os
@@ -10,22 +10,22 @@ def main():
     config = json.loads(sys.stdin.readline())
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     die_with(config["parent"])
-    leave_keys()
-    limit(config["addressSpace"])
-    # A script finds modules beside it first; generated code finds them where it works.
+    leave_session_keyring()
+    limit_address_space(config["addressSpace"])
+    # Python puts the folder of this script first on sys.path. Cells import from their working folder instead.
     assets = sys.path[0]
     sys.path[0] = ""
-    # The debugger costs a fifth of the start and is of no use here.
+    # Loading the debugger would take a fifth of the start time, and nothing here uses it.
     sys.modules["debugpy"] = None
     from ipykernel.kernelapp import IPKernelApp
 
     del sys.modules["debugpy"]
     sys.path.append(assets)
-    # Nothing is left beside the sources.
-    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    from karst_kernel.serve import attach
+    # Write no bytecode files next to our sources.
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    from karst_kernel.server import attach
 
-    sys.dont_write_bytecode = writes
+    sys.dont_write_bytecode = before
     sys.path.remove(assets)
     app = IPKernelApp.instance()
     app.initialize(["-f", config["connection"], *options])
@@ -42,7 +42,7 @@ options = [
 
 
 def die_with(parent):
-    """Lets the kernel end when its host does, however that ends. `parent` is 0 where something else sees to it."""
+    """Ends the kernel when its host process ends for any reason. `parent` is 0 where the sandbox already does this."""
     if not parent:
         return
     if sys.platform == "linux":
@@ -54,8 +54,8 @@ def die_with(parent):
         os._exit(1)
 
 
-def leave_keys():
-    """Whoever starts a program hands on the keys of their session (keyctl): not to this one."""
+def leave_session_keyring():
+    """Joins a new session keyring (keyctl), because a child process inherits the keys of its parent's session."""
     if sys.platform != "linux":
         return
     import ctypes
@@ -66,13 +66,13 @@ def leave_keys():
         ctypes.CDLL(None).syscall(number, join_session_keyring, None)
 
 
-def limit(address_space):
+def limit_address_space(address_space):
     if not address_space:
         return
     import resource
 
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = address_space if most == resource.RLIM_INFINITY else min(address_space, most)
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = address_space if hard_limit == resource.RLIM_INFINITY else min(address_space, hard_limit)
     resource.setrlimit(resource.RLIMIT_AS, (wanted, wanted))
 
 

@@ -1,11 +1,12 @@
+// Listens on a Unix socket for the kernel to connect, and checks its token.
 import { timingSafeEqual } from "node:crypto"
 import { createServer, type Server, type Socket } from "node:net"
 import { maxPythonDepth } from "../../handles/codec/python-decode.ts"
 import { createSocketLink, maxHostUnreadBytes } from "../../handles/socket-frames.ts"
 import type { FrameHandlers, FrameLink, WireObject } from "../../handles/wire.ts"
 
-/** Listens for the kernel that knows the token. Any other process is disconnected. `onLink` is called with the connection
- *  to the kernel, and must listen to it at once. */
+/** Calls `onLink` with the connection of the process that sends the token, which is the kernel; any other process is
+ *  disconnected. `onLink` must call `listen` on the link at once. */
 export async function listenForKernel(
   path: string,
   token: string,
@@ -35,7 +36,7 @@ export async function listenForKernel(
   })
   await new Promise<void>((listening, failed) => {
     server.once("error", failed)
-    // Waiting for the kernel keeps the program alive; listening does not.
+    // The listening socket does not keep the program alive; the caller does, while it waits for the kernel.
     server.unref()
     server.listen(path, listening)
   })
@@ -47,7 +48,7 @@ export async function listenForKernel(
   }
 }
 
-// The kernel knows these limits, and sends no more.
+// The kernel checks the same limits (channel.py).
 const maxFrameBytes = 2 ** 29
 const frameLimits = {
   maxBytes: maxFrameBytes,

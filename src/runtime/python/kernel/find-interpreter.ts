@@ -1,3 +1,4 @@
+// Finds a Python interpreter that has ipykernel.
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 import { runProgram } from "../../../core/child/child-process.ts"
@@ -6,14 +7,14 @@ import { ConfigError } from "../../../core/errors.ts"
 export interface Interpreter {
   executable: string
   version: string
-  /** Where its own and its packages' files are: what must be readable to run it. */
-  places: string[]
-  /** Where packages that the user installed for themselves are, which is otherwise found by HOME. */
+  /** The folders of Python and its packages, which must be readable to run it. */
+  paths: string[]
+  /** The folder of the user's own packages, which Python otherwise derives from HOME. */
   userBase: string
 }
 
-/** The first interpreter that has ipykernel: the given one, else `KARST_PYTHON`, the active virtual environment, PATH, and
- *  the system's own. A `ConfigError` says what was tried and how to install it. */
+/** Returns the given interpreter, or the first with ipykernel of: `KARST_PYTHON`, the active virtual environment, PATH,
+ *  and /usr/bin/python3. Throws a `ConfigError` that lists what was tried and how to install it. */
 export async function findInterpreter(given?: string | undefined): Promise<Interpreter> {
   const candidates = given === undefined ? interpreterCandidates() : [given]
   const tried: string[] = []
@@ -32,14 +33,14 @@ export async function findInterpreter(given?: string | undefined): Promise<Inter
 
 const probes = new Map<string, Promise<Interpreter | string>>()
 
-// `find_spec` looks without importing, which would take most of a second.
+// `find_spec` does not import ipykernel, which would take most of a second.
 const probeScript = `
 import importlib.util, json, os, site, sys
 print(json.dumps({
   "kernel": importlib.util.find_spec("ipykernel") is not None,
   "executable": sys.executable,
   "version": sys.version.split()[0],
-  "places": sorted({p for p in [sys.prefix, sys.base_prefix, *sys.path] if p and os.path.exists(p)}),
+  "paths": sorted({p for p in [sys.prefix, sys.base_prefix, *sys.path] if p and os.path.exists(p)}),
   "userBase": site.getuserbase() or "",
 }))`
 
@@ -55,7 +56,7 @@ function interpreterCandidates(): string[] {
 function probe(candidate: string): Promise<Interpreter | string> {
   const known = probes.get(candidate) ?? runProbe(candidate)
   probes.set(candidate, known)
-  // What is missing now may be installed later.
+  // Forget failures: the package may be installed later.
   known.then((found) => typeof found === "string" && probes.delete(candidate))
   return known
 }

@@ -1,12 +1,12 @@
+// Executes code in a kernel through the Jupyter protocol, over ZeroMQ sockets.
 import { randomUUID } from "node:crypto"
 import type { Json } from "../../../core/json.ts"
 import { importOptionalPackage } from "../../../core/optional-package.ts"
 import { createMessageCodec, type JupyterMessage } from "./jupyter-messages.ts"
 import type { KernelProcess } from "./kernel-launch.ts"
 
-/** A Jupyter kernel, spoken to over its own protocol. */
 export interface JupyterClient {
-  /** Runs code; resolves when the kernel has answered and fallen idle, with the answer. Never settles when the kernel dies. */
+  /** Runs code. Resolves with the reply when the kernel has replied and is idle. Never settles if the kernel dies. */
   execute(code: string, onMessage: (message: JupyterMessage) => void): Promise<JupyterMessage>
   close(): void
 }
@@ -33,7 +33,7 @@ interface Request {
 }
 
 export async function loadZeroMq(): Promise<ZeroMq> {
-  // A true boundary: an optional package has no types of its own here.
+  // zeromq is an optional package, so its types are not available.
   const module = (await importOptionalPackage(
     "zeromq",
     "pythonRuntime(), which speaks to a Jupyter kernel with it",
@@ -42,22 +42,22 @@ export async function loadZeroMq(): Promise<ZeroMq> {
   return Dealer && Subscriber ? { Dealer, Subscriber } : (common as ZeroMq)
 }
 
-/** Connects to a kernel whose sockets are there. It is ready when an answer and the idle message for it have arrived:
- *  a subscription that is made too late would lose the first output. `onFlood` is told when it sends too much. */
+/** Connects to the sockets of a kernel. Resolves when a reply and its idle message have arrived, so that the
+ *  subscription is active and no output is lost. Calls `onFlood` if the kernel sends too much. */
 export async function connectJupyter(
   launched: KernelProcess,
   { Dealer, Subscriber }: ZeroMq,
   onFlood: () => void,
 ): Promise<JupyterClient> {
   const session = randomUUID()
-  const signer = createMessageCodec(launched.key, session)
+  const codec = createMessageCodec(launched.key, session)
   const requests = new Map<string, Request>()
   const options = {
     linger: 0,
-    // Nothing is dropped, however fast the kernel talks: the end of a cell must not be.
+    // Drop no message, however fast the kernel sends: the end of a cell must arrive.
     receiveHighWaterMark: 0,
     maxMessageSize: maxMessageBytes,
-    // Once only: where its socket was, code in the kernel may have put a link to another one.
+    // Never reconnect: a cell may have replaced the socket by a link to another one.
     reconnectInterval: -1,
   }
   const shell = new Dealer({ ...options, routingId: session })
@@ -68,7 +68,7 @@ export async function connectJupyter(
 
   const finish = (id: string, request: Request) => {
     if (!request.reply || !request.idle) return
-    // The kernel answers in order: what was asked before and has no answer will have none.
+    // The kernel replies in order, so older requests will get no reply any more.
     for (const older of requests.keys()) {
       requests.delete(older)
       if (older === id) break
@@ -84,42 +84,42 @@ export async function connectJupyter(
     finish(message.parent, request)
   }
 
-  // Since the last request; counted before anything else is done with it, so that no flood is too fast.
+  // Received since the last request. Messages are counted before they are parsed, so that a flood is found in time.
   let received = { messages: 0, bytes: 0 }
-  const take = (channel: keyof typeof sockets, frames: readonly Buffer[]) => {
+  const onFrames = (channel: keyof typeof sockets, frames: readonly Buffer[]) => {
     received.messages++
     for (const { length } of frames) received.bytes += length
     if (received.messages > maxMessages || received.bytes > maxBytes) return onFlood()
-    const message = signer.unpack(frames)
+    const message = codec.unpack(frames)
     if (message) receive(channel, message)
   }
 
-  // Waited for only while something is expected: a socket that is waited for keeps the program alive.
+  // Read a socket only while a message is expected, because a pending read keeps the program alive.
   const isExpected = { shell: ({ reply }: Request) => !reply, iopub: ({ idle }: Request) => !idle }
   const reading = new Set<keyof typeof sockets>()
   const read = async (channel: keyof typeof sockets): Promise<void> => {
     if (reading.has(channel)) return
     reading.add(channel)
-    const waits = () => [...requests.values()].some(isExpected[channel])
+    const isWaiting = () => [...requests.values()].some(isExpected[channel])
     try {
       for (;;) {
-        sockets[channel].receiveTimeout = waits() ? -1 : 0
-        take(channel, await sockets[channel].receive())
+        sockets[channel].receiveTimeout = isWaiting() ? -1 : 0
+        onFrames(channel, await sockets[channel].receive())
       }
     } catch {
-      // Nothing is there, or the socket was closed.
+      // No message is available, or the socket was closed.
     }
     reading.delete(channel)
-    if (waits() && !sockets[channel].closed) return read(channel)
+    if (isWaiting() && !sockets[channel].closed) return read(channel)
   }
-  // What comes unasked must not pile up.
-  const sweep = setInterval(() => channels.forEach(read), 200).unref()
+  // Read and discard unexpected messages, so that they do not accumulate.
+  const drainTimer = setInterval(() => channels.forEach(read), 200).unref()
 
-  // One message at a time: zeromq refuses a second send before the first is out.
-  let sent: Promise<void> = Promise.resolve()
+  // Send one message at a time: zeromq refuses a second send while the first is pending.
+  let lastSend: Promise<void> = Promise.resolve()
   const send = (type: string, content: { [key: string]: Json }) => {
-    const { id, frames } = signer.pack(type, content)
-    sent = sent.then(() => shell.send(frames)).catch(() => undefined)
+    const { id, frames } = codec.pack(type, content)
+    lastSend = lastSend.then(() => shell.send(frames)).catch(() => undefined)
     return id
   }
   const request = (type: string, content: { [key: string]: Json }, onMessage: Request["onMessage"]) =>
@@ -129,31 +129,31 @@ export async function connectJupyter(
       channels.forEach(read)
     })
 
-  const kernel: JupyterClient = {
+  const client: JupyterClient = {
     execute(code, onMessage) {
       const content = { code, silent: false, store_history: false, allow_stdin: false, stop_on_error: false }
       return request("execute_request", { ...content, user_expressions: {} }, onMessage)
     },
     close() {
-      clearInterval(sweep)
+      clearInterval(drainTimer)
       for (const socket of Object.values(sockets)) socket.close()
       requests.clear()
     },
   }
   const isReady = await waitUntilReady(() => request("kernel_info_request", {}, () => undefined), launched.exited)
   requests.clear()
-  // Whoever waits for it hears of its end elsewhere; its sockets must not outlive it.
-  if (!isReady) kernel.close()
-  return kernel
+  // The kernel has ended, which its `exited` promise reports. Close the sockets.
+  if (!isReady) client.close()
+  return client
 }
 
 async function waitUntilReady(ask: () => Promise<JupyterMessage>, exited: Promise<string>): Promise<boolean> {
   for (;;) {
     const { promise: late, resolve } = Promise.withResolvers<"late">()
     const timer = setTimeout(resolve, 100, "late")
-    const first = await Promise.race([ask(), late, exited])
+    const outcome = await Promise.race([ask(), late, exited])
     clearTimeout(timer)
-    if (first !== "late") return typeof first !== "string"
+    if (outcome !== "late") return typeof outcome !== "string"
   }
 }
 

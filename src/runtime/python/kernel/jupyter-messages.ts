@@ -1,25 +1,25 @@
+// Encodes, signs and verifies messages of the Jupyter protocol.
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto"
 import type { Json } from "../../../core/json.ts"
 import type { ImagePart } from "../../../core/message.ts"
 
-/** A message of the Jupyter protocol, as far as it matters here. */
 export interface JupyterMessage {
   type: string
-  /** The id of the request it belongs to; empty when it belongs to none. */
+  /** The id of the request it belongs to; empty if there is none. */
   parent: string
   content: { [key: string]: Json }
-  /** How large a content was that is too large to be read. */
+  /** The size of a content that was too large to parse, and is left out. */
   omittedBytes?: number | undefined
 }
 
 export interface MessageCodec {
-  /** A signed request as frames, and its id. */
+  /** Returns a signed request as frames, and its id. */
   pack(type: string, content: { [key: string]: Json }): { id: string; frames: Buffer[] }
-  /** A message whose signature is right; undefined for anything else. */
+  /** Returns a message with a valid signature; undefined for anything else. */
   unpack(frames: readonly Buffer[]): JupyterMessage | undefined
 }
 
-/** Reads and writes the wire format: a delimiter, a signature, four parts of JSON. */
+/** The wire format: a delimiter, a signature, and four parts of JSON. */
 export function createMessageCodec(key: string, session: string): MessageCodec {
   const sign = (parts: readonly Buffer[]) => {
     const hmac = createHmac("sha256", key)
@@ -56,17 +56,16 @@ export function createMessageCodec(key: string, session: string): MessageCodec {
 }
 
 const delimiter = Buffer.from("<IDS|MSG>")
-// Much more memory than that may become of it.
+// Parsed JSON takes much more memory than its text.
 const maxContentBytes = 2 ** 25
 
 function parsePart(part: Buffer | undefined): { [key: string]: Json } {
   const found: unknown = JSON.parse(String(part))
   if (typeof found !== "object" || found === null || Array.isArray(found)) throw new TypeError("It is no object.")
-  // Whatever was parsed is JSON.
   return found as { [key: string]: Json }
 }
 
-/** The forms in which a message shows a value, by media type. */
+/** Returns the representations of a displayed value by media type. */
 export function displayedData({ data }: JupyterMessage["content"]): { [mediaType: string]: Json } {
   return typeof data === "object" && data !== null && !Array.isArray(data) ? data : {}
 }

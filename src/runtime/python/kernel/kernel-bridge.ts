@@ -1,3 +1,5 @@
+// The host's end of the socket to one kernel: sends requests, serves the kernel's operations on host objects, and
+// receives output and cell reports. Cells themselves are executed through Jupyter (jupyter-client.ts).
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { ConfigError, thrownText } from "../../../core/errors.ts"
@@ -24,51 +26,50 @@ import { copyTableFile, isKernelTable } from "../tables/table-transfer.ts"
 
 export interface KernelBridgeEvents {
   onOutput(chunk: CellOutput): void
-  /** A cell ended; `caller` is its own. */
+  /** A cell ended; `caller` belongs to that cell. */
   onReport(report: CellReport, caller: Caller): void
-  /** Clock values that a cell read, and how it reached outside. */
+  /** The cell read these clock values, and had these effects outside the kernel. */
   onEnvUpdate(reads: number[], effects: string[], caller: Caller): void
-  /** A number by which the report of a cell can name an error of a host function. */
+  /** Returns a number by which the report of a cell can refer to an error of a host function. */
   registerHostError(error: unknown): number
   /** A callback failed while no cell ran, and the host did not await it. */
-  onForgottenFailure(error: unknown): void
-  /** The kernel sent something that ours never sends, or closed its connection. */
+  onUnawaitedFailure(error: unknown): void
+  /** The kernel sent a message that our code never sends, or closed the connection. */
   onProtocolViolation(reason: string): void
 }
 
-/** The connection with one kernel. */
 export interface KernelBridge {
   ask(op: string, body?: Record<string, unknown>): Promise<unknown>
-  /** The same table in this kernel, where the value is one that lives in another; else the value itself. */
+  /** Copies a table of another kernel into this one, and returns the copy. Returns any other value unchanged. */
   importTable(value: unknown): Promise<unknown>
-  /** Announces a cell, whose calls are made for `caller`. */
+  /** Announces a cell; the host then makes its calls on behalf of `caller`. */
   announceCell(
     caller: Caller,
     env: { times: readonly number[] | null; seed: string | null; tells: boolean },
   ): Promise<void>
-  /** No answer will come any more. */
+  /** Rejects the open requests, because no answer will come. */
   close(reason: string): void
   readonly ready: Promise<void>
 }
 
-/** `folder` is the kernel's own, where it can read and write. */
+/** `folder` is the kernel's temporary folder, through which tables go to other kernels. */
 export function createKernelBridge(
   link: FrameLink,
   access: HostAccess,
   events: KernelBridgeEvents,
   folder: string,
 ): KernelBridge {
-  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>()
+  const { promise: ready, resolve: onReady } = Promise.withResolvers<void>()
 
   const onMessage = (message: WireObject, frame: Frame) => {
     switch (message.k) {
       case "ready":
-        return becomeReady()
+        return onReady()
       case "out":
         return events.onOutput({ stream: message.s === "stderr" ? "stderr" : "stdout", text: expectText(message.t) })
       case "news":
         return events.onEnvUpdate(
-          expectList(message.reads).map(numberIn),
+          expectList(message.reads).map(expectNumber),
           expectList(message.effects).map(expectText),
           connection.callerOf(message.x),
         )
@@ -90,13 +91,13 @@ export function createKernelBridge(
     access,
     maxHandles: 10_000,
     location: "in Python",
-    prepareResult: (value) => (isKernelTable(value) ? adopt(value) : undefined),
+    prepareResult: (value) => (isKernelTable(value) ? importTable(value) : undefined),
     onMessage,
     decodeFailure: (failure) => new PythonError(failure),
-    failure: (error) => ({ ...failureOf(error), thrown: events.registerHostError(error) }),
+    failure: (error) => ({ ...toPythonError(error), thrown: events.registerHostError(error) }),
     onForged: (what) => events.onProtocolViolation(what),
     onEnd: (problem) => events.onProtocolViolation(problem ?? "nothing more"),
-    onUnawaitedFailure: events.onForgottenFailure,
+    onUnawaitedFailure: events.onUnawaitedFailure,
   })
 
   const ask = async (op: string, body: Record<string, unknown> = {}): Promise<unknown> => {
@@ -108,18 +109,18 @@ export function createKernelBridge(
     }
   }
 
-  const adopt = async (value: unknown): Promise<unknown> => {
+  const importTable = async (value: unknown): Promise<unknown> => {
     const found = isKernelTable(value) ? peerObjectOf(value) : undefined
     const save = found && found.peer !== connection.peer && found.peer.alive ? tableWriters.get(found.peer) : undefined
     if (!found || !save) return value
     const file = await save(found.id)
-    const own = join(folder, newId("table"))
+    const copy = join(folder, newId("table"))
     try {
-      await copyTableFile(file, own)
+      await copyTableFile(file, copy)
     } finally {
       await rm(file, { force: true, recursive: true })
     }
-    return ask("load", { file: own })
+    return ask("load", { file: copy })
   }
   tableWriters.set(connection.peer, async (of) => {
     const file = join(folder, newId("table"))
@@ -129,7 +130,7 @@ export function createKernelBridge(
 
   return {
     ask,
-    importTable: adopt,
+    importTable,
     ready,
     async announceCell(caller, env) {
       await ask("begin", { x: connection.beginExecution(caller), ...env })
@@ -138,17 +139,16 @@ export function createKernelBridge(
   }
 }
 
-/** How each kernel writes a table to a file of its own folder. */
+/** Writes a table of a kernel to a file in its folder, by kernel. */
 const tableWriters = new WeakMap<Peer, (of: number) => Promise<string>>()
 
-/** Names are bound by a message of the form `{ values: { name: value } }`. */
+/** Finds the name of a binding in a path of the message `{ values: { name: value } }`. */
 const describeBinding: NameReference = (where) => {
   const title = where.replace(/^\.(?:values(?=[.[])\.?)?/, "")
   return { binding: /^[\p{L}\p{N}_]+/u.exec(title)?.[0] ?? "the host", title }
 }
 
-/** Errors of the host as Python gets them. */
-function failureOf(error: unknown): { name: string; message: string } {
+function toPythonError(error: unknown): { name: string; message: string } {
   try {
     if (!(error instanceof Error)) return { name: "Error", message: thrownText(error).slice(0, maxErrorLength) }
     return { name: `${error.name}` || "Error", message: `${error.message}`.slice(0, maxErrorLength) }
@@ -159,12 +159,12 @@ function failureOf(error: unknown): { name: string; message: string } {
 
 const maxErrorLength = 100_000
 
-function numberIn(value: unknown): number {
+function expectNumber(value: unknown): number {
   if (typeof value !== "number" || !Number.isFinite(value)) throw new ForgedMessage("an invalid time")
   return value
 }
 
-/** A member that is read does not exist. With Python's name for it, `hasattr` works. */
+/** Thrown if a member that Python reads does not exist. It has Python's own name, so that `hasattr` works. */
 export class AttributeError extends Error {
   override name = "AttributeError"
 }

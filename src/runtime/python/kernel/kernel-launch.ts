@@ -1,16 +1,26 @@
+// Starts the Python process of a kernel, in a sandbox if requested, and ends it with everything it started.
 import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { existsSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import type { Socket } from "node:net"
 import { join } from "node:path"
-import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { hasEnded, killGroup, onProgramExit } from "../../../core/child/child-end.ts"
 import { spawn } from "../../../core/child/child-process.ts"
-import { processTree } from "../../../core/child/process-usage.ts"
+import { processTree, waitUntilGone } from "../../../core/child/process-tree.ts"
+import { findSandboxedProgram, systemSandboxCommand } from "../../../core/child/system-sandbox.ts"
+import { removeFolder, removeFolderSync } from "../../../core/remove-folder.ts"
 import { findInterpreter, type Interpreter } from "./find-interpreter.ts"
-import { removeFolder, removeFolderSync } from "./kernel-folder.ts"
-import { findSandboxedProgram, type SandboxOptions, sandboxCommand } from "./sandbox-command.ts"
+
+export interface SandboxOptions {
+  /** With `os`: network access. Default `none`. */
+  network?: "none" | "all" | undefined
+  /** With `os`: paths that are readable besides Python and the system's programs and libraries. Default: none. */
+  read?: readonly string[] | undefined
+  /** With `os`: paths that are writable besides the working folder. Default: none. */
+  write?: readonly string[] | undefined
+}
 
 export interface LaunchOptions extends SandboxOptions {
   python?: string | undefined
@@ -24,20 +34,20 @@ export interface LaunchOptions extends SandboxOptions {
 export interface KernelProcess {
   pid: number
   folder: string
-  /** The key that messages are signed with. */
+  /** The key that signs Jupyter messages. */
   key: string
-  /** The end of the process, told as people would. */
+  /** Resolves when the process ends, with the reason as text. */
   exited: Promise<string>
   endpoint(channel: "shell" | "iopub"): string
-  /** Ctrl-C. By a signal and not by a message: code that never lets go of the interpreter would not hear one. */
+  /** Sends SIGINT. A message would not reach code that never returns to the event loop. */
   interrupt(): void
-  /** Ends it and what it started, at once. */
+  /** Kills the process and its process group. */
   kill(): void
-  /** Ends it and, in a sandbox, all that it started, and removes its folder. */
+  /** Kills the process and, in a sandbox, all processes it started; then removes its folder. */
   end(): Promise<void>
 }
 
-/** Starts a kernel that will connect to the host's socket and say the token. */
+/** Starts a kernel, which then connects to the host's socket and sends the token. */
 export async function launchKernel(
   folder: string,
   socket: string,
@@ -50,32 +60,34 @@ export async function launchKernel(
   await writeFile(connection, JSON.stringify(connectionFile(folder, key)), { mode: 0o600 })
   const work = join(folder, "work")
   const cwd = options.cwd ?? work
-  const plain = { command: interpreter.executable, args: [join(assetsFolder, "kernel.py")] }
-  const inside = options.isolation === "os"
-  const places = [...interpreter.places, interpreter.executable, assetsFolder]
-  const { command, args } = inside ? sandboxCommand(plain, { ...options, cwd, folder, places }) : plain
-  const child = spawn(command, args, {
+  const isSandboxed = options.isolation === "os"
+  const programPaths = [...interpreter.paths, interpreter.executable, assetsFolder]
+  const kernelCommand = [interpreter.executable, join(assetsFolder, "kernel.py")]
+  const [program = interpreter.executable, ...args] = isSandboxed
+    ? systemSandboxCommand(kernelCommand, { ...options, cwd, folder, programPaths })
+    : kernelCommand
+  const child = spawn(program, args, {
     cwd,
     env: kernelEnvironment(work, interpreter, options.env),
     stdio: ["pipe", "ignore", "pipe"],
-    // A group of its own: Ctrl-C in the terminal is not for it, and its children end with it.
+    // A separate process group: Ctrl-C in the terminal does not reach it, and its children are killed with it.
     detached: true,
   })
   const exited = watchExit(child)
   preferForOomKill(child.pid)
   child.unref()
-  // A true boundary: pipes of a child are sockets.
+  // Node's types hide that the pipes of a child process are sockets.
   ;(child.stderr as Socket | null)?.unref()
-  const parent = inside ? 0 : process.pid
-  // Some room above what may be used: libraries reserve much that they never touch.
+  const parent = isSandboxed ? 0 : process.pid
+  // More than the memory limit, because libraries reserve address space that they never use.
   const addressSpace = (options.memoryMb + 4096) * 1024 * 1024
   child.stdin?.on("error", () => undefined)
   child.stdin?.end(`${JSON.stringify({ connection, socket, token, parent, addressSpace })}\n`)
   const kill = () => {
-    // Later its number may be another's.
+    // After the process has ended, another process may have its id.
     if (!hasEnded(child)) killGroup(child)
   }
-  const leave = onProgramExit(() => {
+  const removeExitHandler = onProgramExit(() => {
     kill()
     removeFolderSync(folder)
   })
@@ -88,9 +100,9 @@ export async function launchKernel(
     interrupt() {
       if (child.pid === undefined || hasEnded(child)) return
       try {
-        process.kill(inside ? findSandboxedProgram(child.pid) : child.pid, "SIGINT")
+        process.kill(isSandboxed ? findSandboxedProgram(child.pid) : child.pid, "SIGINT")
       } catch {
-        // It ended in this moment.
+        // The process has just ended.
       }
     },
     kill,
@@ -98,9 +110,9 @@ export async function launchKernel(
       const tree = hasEnded(child) || child.pid === undefined ? [] : processTree(child.pid, maxProcesses)
       kill()
       await exited
-      // In a sandbox the system ends what has left the group, after the end of the process that was started here.
-      if (inside) await waitUntilGone(tree)
-      leave()
+      // In a sandbox the system also ends processes that left the group, shortly after bubblewrap has ended.
+      if (isSandboxed) await waitUntilGone(tree)
+      removeExitHandler()
       await removeFolder(folder)
     },
   }
@@ -114,16 +126,16 @@ function connectionFile(folder: string, key: string): object {
   return { ...numbered, ip: join(folder, "k"), transport: "ipc", key, signature_scheme: "hmac-sha256", kernel_name: "" }
 }
 
-/** Where memory runs out, the system shall end the kernel and what it started, and not its host. */
+/** If memory runs out, the system ends the kernel and its children before the host. */
 function preferForOomKill(pid: number | undefined): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, "1000")
   } catch {
-    // Only Linux has it.
+    // Only Linux has this file.
   }
 }
 
-/** Only what Python needs; nothing of the host's own environment. */
+/** Contains only the variables that Python needs, not the host's whole environment. */
 function kernelEnvironment(
   work: string,
   { userBase }: Interpreter,
@@ -152,55 +164,21 @@ function watchExit(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.on("error", (error) => resolve(`it could not be started: ${error.message}`))
     child.on("exit", (code, signal) => {
-      // What it started ends with it.
+      // Kill the processes it started.
       killGroup(child)
       const how = signal ? `it was ended by ${signal}` : `it ended with code ${code}`
-      const tell = () => resolve([how, exitCause(stderr)].filter(Boolean).join(": "))
-      child.on("close", tell)
-      // A child of its own may hold the pipe open: the end of that is not waited for.
-      setTimeout(tell, 100).unref()
+      const finish = () => resolve([how, exitCause(stderr)].filter(Boolean).join(": "))
+      child.on("close", finish)
+      // A child process may hold the pipe open, so do not wait for its end.
+      setTimeout(finish, 100).unref()
     })
   })
 }
 
-/** Of what a dying process wrote, what says why. */
+/** Returns the line of stderr that says why the process ended. */
 function exitCause(stderr: string): string {
   const lines = stderr.split("\n").filter((line) => line.trim() !== "")
   return lines.find((line) => line.startsWith("Fatal Python error")) ?? lines.at(-1) ?? ""
 }
 
-/** Does something when the program ends, for what nobody has closed; gives the way to forget it. */
-function onProgramExit(work: () => void): () => void {
-  if (exitHandlers.size === 0) process.on("exit", runExitHandlers)
-  exitHandlers.add(work)
-  return () => {
-    exitHandlers.delete(work)
-    if (exitHandlers.size === 0) process.off("exit", runExitHandlers)
-  }
-}
-
-const exitHandlers = new Set<() => void>()
-
-function runExitHandlers(): void {
-  for (const work of exitHandlers) work()
-}
-
 const maxProcesses = 10_000
-
-/** Resolves when none of the processes is there any more, or after two seconds. */
-async function waitUntilGone(tree: readonly number[]): Promise<void> {
-  for (let round = 0; round < 200 && tree.some((pid) => existsSync(`/proc/${pid}`)); round++) await delay(10)
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null
-}
-
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
-  try {
-    process.kill(-child.pid, "SIGKILL")
-  } catch {
-    // Nobody is left in it.
-  }
-}

@@ -1,3 +1,4 @@
+// Starts Jupyter kernels one after another, binds the host's values in each, and runs cells in the current one.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { AgentError, ConfigError } from "../../../core/errors.ts"
 import { injectedObjectPath } from "../../bindings/injected-object-path.ts"
@@ -27,34 +28,31 @@ export interface SupervisorOptions {
   codecs: Codecs
 }
 
-/** One kernel after another, each with what the host has bound. */
 export interface KernelSupervisor {
-  /** What the host has bound, by name. */
+  /** The injected values by name. */
   readonly bindings: Map<string, Binding>
   /** The host objects that cells have used. */
   readonly usedObjects: UsedObjects
   readonly codecs: Codecs
   readonly known: KnownNames
-  readonly started: boolean
-  /** The kernel's own folder; undefined while there is none. */
+  /** The kernel's temporary folder; undefined if no kernel runs. */
   readonly folder: string | undefined
-  /** The cell that runs now. */
+  /** The running cell. */
   readonly cell: PythonCell | undefined
-  /** Runs a cell; the kernel is started when there is none. */
+  /** Runs a cell. Starts a kernel if none runs. */
   execute(code: string, options: CellOptions): Promise<CellExecution>
-  /** Starts the kernel when there is none. */
+  /** Starts a kernel if none runs. */
   ensureStarted(): Promise<void>
-  /** Asks the kernel, which is started when there is none. */
+  /** Sends a request to the kernel. Starts one if none runs. */
   ask(op: string, body?: Record<string, unknown>): Promise<unknown>
-  /** Gives names their values in the kernel. */
+  /** Assigns the values to their names in the kernel. */
   bind(values: ReadonlyMap<string, Binding>): Promise<void>
-  /** Runs a module file in this kernel and in those to come; gives the names it exports. */
+  /** Runs a module file in this kernel and in each later one. Returns the names it exports. */
   loadFile(file: string): Promise<string[]>
-  /** The files that were loaded. */
   readonly loadedFiles: Iterable<string>
   /** Ends the kernel; the next use starts another. */
   endKernel(): Promise<void>
-  /** Ends it for good: there is no next one. */
+  /** Ends the kernel. No other one can be started. */
   close(): Promise<void>
 }
 
@@ -62,7 +60,7 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
   const bindings = new Map<string, Binding>()
   const known = createKnownNames(bindings)
   const loaded = new Map<string, string[]>()
-  const { access, registerBinding: permit } = createHostAccess(
+  const { access, registerBinding } = createHostAccess(
     {
       missing: (title) => new AttributeError(`${title} does not exist on the host`),
       fit: (value, old) =>
@@ -73,189 +71,176 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
     },
     codecs,
   )
-  const late = createLateOutput()
-  let live: RunningKernel | undefined
+  const lateOutput = createLateOutput()
+  let current: RunningKernel | undefined
   let starting: Promise<RunningKernel> | undefined
   let cell: PythonCell | undefined
   let count = 0
   let closed = false
-  // Of kernels that died between two cells: the next cell tells.
-  let untold: RuntimeLoss[] = []
+  // Names lost because a kernel died between two cells; the next cell reports them.
+  let unreportedLosses: RuntimeLoss[] = []
 
   const events: KernelEvents = {
     onOutput(chunk) {
       if (cell && !cell.isOver) return cell.write(chunk)
-      late.add(chunk)
+      lateOutput.add(chunk)
     },
-    onReport: (report, caller) => ofCell(caller)?.receiveReport(report),
-    onEnvUpdate: (reads, effects, caller) => ofCell(caller)?.takeEnvUpdate(reads, effects),
+    onReport: (report, caller) => cellOf(caller)?.receiveReport(report),
+    onEnvUpdate: (reads, effects, caller) => cellOf(caller)?.takeEnvUpdate(reads, effects),
     registerHostError: (error) => cell?.registerHostError(error) ?? -1,
-    onForgottenFailure: (error) => late.add({ stream: "stderr", text: `${formatUncaught(error)}\n` }),
+    onUnawaitedFailure: (error) => lateOutput.add({ stream: "stderr", text: `${formatUncaught(error)}\n` }),
   }
   const nameOf = (value: object) => access.functions.boundBy(value)?.name ?? injectedObjectPath(value, bindings)
-  /** The running cell, where it is the one that a message speaks for. */
-  const ofCell = (caller: PythonCell["caller"]) => (cell?.caller === caller ? cell : undefined)
+  const createCell = (
+    kernel: RunningKernel,
+    number: number,
+    options: CellOptions,
+    forgetNames: KnownNames["forgetAll"],
+  ) => createPythonCell({ runtime: supervisor, number, kernel, limits, options, lateOutput, forgetNames, nameOf })
 
-  /** Tells of a name that a kernel could not be given again. */
-  const miss = (name: string, reason: string) => {
-    untold = [...untold.filter((each) => each.name !== name), { name, reason }]
+  /** The running cell if it is the given caller; undefined otherwise. */
+  const cellOf = (caller: PythonCell["caller"]) => (cell?.caller === caller ? cell : undefined)
+
+  /** Records a name that could not be bound in a new kernel. */
+  const reportLost = (name: string, reason: string) => {
+    unreportedLosses = [...unreportedLosses.filter((each) => each.name !== name), { name, reason }]
   }
 
   const bind = async (kernel: RunningKernel, values: ReadonlyMap<string, Binding>) => {
     if (values.size === 0) return
-    // Guards hold before the kernel has the values.
-    for (const [name, binding] of values) permit(name, binding)
+    // Register guards before the kernel can use the values.
+    for (const [name, binding] of values) registerBinding(name, binding)
     try {
-      const given: [string, unknown][] = []
-      for (const [name, binding] of values)
-        given.push([name, await kernel.bridge.importTable(forPython(name, binding))])
-      await kernel.bridge.ask("bind", { values: Object.fromEntries(given) })
+      const sent: [string, unknown][] = []
+      for (const [name, binding] of values) {
+        sent.push([name, await kernel.bridge.importTable(valueFor(name, binding))])
+      }
+      await kernel.bridge.ask("bind", { values: Object.fromEntries(sent) })
     } catch (error) {
       for (const name of values.keys()) {
         const before = bindings.get(name)
-        if (before) permit(name, before)
+        if (before) registerBinding(name, before)
       }
       throw error
     }
     await known.markInjected([...values.keys()], kernel.bridge)
   }
 
-  const prepare = async (kernel: RunningKernel) => {
+  const setUpKernel = async (kernel: RunningKernel) => {
     known.setup.clear()
     const code = typeof setup === "object" ? await readSetupFile(setup.file) : setup
     if (code !== undefined) {
-      cell = createPythonCell({
-        runtime: session,
-        number: 0,
-        kernel: kernel,
-        limits,
-        options: {},
-        lateOutput: late,
-        forgetNames: () => [],
-        nameOf,
-      })
+      cell = createCell(kernel, 0, {}, () => [])
       const execution = await cell.run(code)
       if (!execution.ok) {
         throw new ConfigError(`The setup code failed: ${execution.error.stack ?? execution.error.message}`)
       }
-      await putSetup(kernel, execution.changes.created)
+      await addSetupNames(kernel, execution.changes.created)
     }
-    for (const file of [...loaded.keys()]) await reload(kernel, file)
+    for (const file of [...loaded.keys()]) await reloadInto(kernel, file)
     try {
       await bind(kernel, bindings)
     } catch (error) {
       if (!isGone(error)) throw error
-      await bindOneByOne(kernel)
+      await bindRemaining(kernel)
     }
   }
 
-  const load = async (kernel: RunningKernel, file: string): Promise<string[]> => {
-    const made = await loadPythonModule(file, kernel.bridge)
-    loaded.set(file, made)
-    await putSetup(kernel, made)
-    return made
+  const loadInto = async (kernel: RunningKernel, file: string): Promise<string[]> => {
+    const names = await loadPythonModule(file, kernel.bridge)
+    loaded.set(file, names)
+    await addSetupNames(kernel, names)
+    return names
   }
 
-  const putSetup = async (kernel: RunningKernel, made: readonly string[]) => {
-    for (const name of made) known.setup.add(name)
-    await known.markInjected(made, kernel.bridge)
+  const addSetupNames = async (kernel: RunningKernel, names: readonly string[]) => {
+    for (const name of names) known.setup.add(name)
+    await known.markInjected(names, kernel.bridge)
   }
 
-  // A module that cannot be loaded any more takes its names with it, and not the whole runtime.
-  const reload = async (kernel: RunningKernel, file: string) => {
+  // If a module cannot be loaded again, its names are lost, but the runtime continues.
+  const reloadInto = async (kernel: RunningKernel, file: string) => {
     const before = loaded.get(file) ?? []
     try {
-      await load(kernel, file)
+      await loadInto(kernel, file)
     } catch (error) {
       if (kernel.exitReason !== undefined) throw error
       loaded.delete(file)
       const reason = `its module cannot be loaded again: ${error instanceof Error ? error.message : error}`
-      for (const name of before) miss(name, reason)
+      for (const name of before) reportLost(name, reason)
     }
   }
 
-  // Some of what was bound are objects of a kernel that has ended: they are lost, and the rest is bound.
-  const bindOneByOne = async (kernel: RunningKernel) => {
+  // Some bindings are objects of the ended kernel, which are lost. Bind the others.
+  const bindRemaining = async (kernel: RunningKernel) => {
     for (const [name, binding] of [...bindings]) {
       try {
         await bind(kernel, new Map([[name, binding]]))
       } catch (error) {
         if (!isGone(error)) throw error
         bindings.delete(name)
-        miss(name, "it was an object of the kernel that has ended")
+        reportLost(name, "it was an object of the kernel that has ended")
       }
     }
   }
 
   const start = async (): Promise<RunningKernel> => {
-    if (live) {
-      untold = known.forgetAll(`the kernel died: ${live.exitReason}`)
-      await live.end()
-      live = undefined
+    if (current) {
+      unreportedLosses = known.forgetAll(`the kernel died: ${current.exitReason}`)
+      await current.end()
+      current = undefined
     }
     const kernel = await outsideAnyCell(() => startKernel(launch, access, events))
     try {
-      await prepare(kernel)
+      await setUpKernel(kernel)
     } catch (error) {
       await kernel.end()
       throw error
     }
-    live = kernel
-    // What runs on between cells, threads for example, has the same limits.
+    current = kernel
+    // The limits also apply between cells, for example to threads.
     const { memoryMb, processes } = limits
     const unwatch = watchResourceUse({ pid: kernel.pid, memoryMb, processes, everyMs: 1000 }, (_kind, why) => {
-      if (!session.cell) kernel.kill(`${why} while no cell ran`)
+      if (!supervisor.cell) kernel.kill(`${why} while no cell ran`)
     })
     void kernel.exited.then(unwatch)
     return kernel
   }
 
-  const ensure = async (): Promise<RunningKernel> => {
+  const ensureKernel = async (): Promise<RunningKernel> => {
     if (closed) throw new AgentError("This pythonRuntime was closed before it could start.", { code: "closed" })
-    if (live && live.exitReason === undefined) return live
+    if (current && current.exitReason === undefined) return current
     starting ??= start().finally(() => {
       starting = undefined
     })
     return starting
   }
 
-  /** What is sent for a binding: a function as the gated one, so that calls pass the gate, anything else as its value. */
-  const forPython = (name: string, binding: Binding): unknown =>
+  /** The value to send for a binding. A function is sent as its gated version, so that calls pass the call gate. */
+  const valueFor = (name: string, binding: Binding): unknown =>
     binding.kind === "function" ? access.functions.find(name)?.gated : boundValue(binding)
 
-  const session: KernelSupervisor = {
+  const supervisor: KernelSupervisor = {
     bindings,
     usedObjects: access.used,
     codecs,
     known,
     get folder() {
-      return live?.folder
-    },
-    get started() {
-      return live !== undefined
+      return current?.folder
     },
     get cell() {
       return cell?.isOver ? undefined : cell
     },
     async execute(code, options) {
-      const kernel = await ensure()
+      const kernel = await ensureKernel()
       if (options.signal?.aborted) return notStartedExecution("The cell was aborted before it began.")
       if (closed || kernel.exitReason !== undefined)
         return notStartedExecution("The cell was aborted: its runtime was closed.")
-      const before = untold.splice(0)
-      const current = createPythonCell({
-        runtime: session,
-        number: ++count,
-        kernel: kernel,
-        limits,
-        options,
-        lateOutput: late,
-        forgetNames: known.forgetAll,
-        nameOf,
-      })
-      cell = current
+      const before = unreportedLosses.splice(0)
+      const next = createCell(kernel, ++count, options, known.forgetAll)
+      cell = next
       known.noteCellCode(code)
-      const execution = await current.run(code)
+      const execution = await next.run(code)
       known.recordChanges(execution.changes)
       const lost = [...before, ...(execution.lost ?? [])]
       const used = access.used.takeNames(bindings)
@@ -263,41 +248,41 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
       return { ...execution, changes, ...(lost.length > 0 && { lost }) }
     },
     async ensureStarted() {
-      await ensure()
+      await ensureKernel()
     },
     async ask(op, body) {
-      const { bridge } = await ensure()
+      const { bridge } = await ensureKernel()
       return bridge.ask(op, body)
     },
     async bind(values) {
-      await bind(await ensure(), values)
+      await bind(await ensureKernel(), values)
     },
-    loadFile: async (file) => loaded.get(file) ?? load(await ensure(), file),
+    loadFile: async (file) => loaded.get(file) ?? loadInto(await ensureKernel(), file),
     get loadedFiles() {
       return loaded.keys()
     },
     async close() {
       closed = true
-      await session.endKernel()
+      await supervisor.endKernel()
     },
     async endKernel() {
       await starting?.catch(() => undefined)
-      const ending = live
-      live = undefined
+      const ending = current
+      current = undefined
       known.forgetAll("")
-      untold = []
-      late.drain()
-      // Functions that cells passed on before lead nowhere.
+      unreportedLosses = []
+      lateOutput.drain()
+      // Invalidate the functions that earlier cells received.
       access.functions.reset()
       await ending?.end()
     },
   }
-  return session
+  return supervisor
 }
 
 function isGone(error: unknown): boolean {
   return error instanceof AgentError && error.code === "gone"
 }
 
-// A kernel belongs to no cell, even when the first use of it is in one.
+// Runs code outside the async context of any cell: a kernel outlives the cell in which it is first used.
 const outsideAnyCell = AsyncLocalStorage.snapshot()

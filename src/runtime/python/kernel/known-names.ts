@@ -1,25 +1,25 @@
+// Tracks the names in a kernel's namespace, so that the host can report which are lost when the kernel dies.
 import { type Binding, boundValue } from "../../bindings.ts"
 import { isPeerObject } from "../../handles/peer-objects.ts"
 import type { CellExecution, RuntimeLoss } from "../../runtime.ts"
 import type { KernelBridge } from "./kernel-bridge.ts"
 
-/** What the host knows of the names in a kernel: enough to tell what is gone when the kernel is. */
 export interface KnownNames {
-  /** Every name in the namespace, as far as it is known. */
+  /** All known names of the namespace. */
   readonly all: Set<string>
-  /** Names that the setup made, or modules that were loaded. */
+  /** Names that the setup code or a loaded module defined. */
   readonly setup: Set<string>
-  /** Names that were put in and that a cell gave another value. */
+  /** Injected names to which a cell assigned another value. */
   readonly changed: ReadonlySet<string>
-  /** These were put in, and are what they are given as. */
+  /** Records that these names now have their injected values. */
   markInjected(names: readonly string[], bridge: KernelBridge): Promise<void>
-  /** A cell begins: what its text mentions may not be what it was put in as from now on. */
+  /** Called before a cell runs: the injected values that its code mentions may change. */
   noteCellCode(code: string): void
-  /** The names that were put in and that cells gave another value or may have changed in place. They are data of cells. */
+  /** The injected names that cells reassigned or may have changed in place. Snapshots include them. */
   possiblyChanged(): string[]
-  /** What a cell did to them. */
+  /** Records the name changes of a cell. */
   recordChanges(changes: CellExecution["changes"]): void
-  /** Forgets them with their kernel, and tells what is gone. */
+  /** Forgets all names after their kernel ended, and returns the lost ones. */
   forgetAll(reason: string): RuntimeLoss[]
 }
 
@@ -27,14 +27,14 @@ export function createKnownNames(bindings: ReadonlyMap<string, Binding>): KnownN
   const all = new Set<string>()
   const setup = new Set<string>()
   const changed = new Set<string>()
-  // Of what was put in, what cells can change in place: when they do, nobody is told.
+  // Injected values that cells can change in place, which is not reported.
   const changeable = new Set<string>()
-  // Those that the text of a cell mentions.
+  // Those of them that the code of a cell mentions.
   const mentioned = new Set<string>()
-  let used = false
+  let hasRunCells = false
 
-  const isPut = (name: string) => bindings.has(name) || setup.has(name)
-  // An object of this kernel cannot be put in again: the next kernel tells.
+  const isInjected = (name: string) => bindings.has(name) || setup.has(name)
+  // Objects of this kernel cannot be injected into the next one, which reports them as lost.
   const isHandle = (name: string) => {
     const binding = bindings.get(name)
     return binding !== undefined && isPeerObject(boundValue(binding))
@@ -55,7 +55,7 @@ export function createKnownNames(bindings: ReadonlyMap<string, Binding>): KnownN
       if (Array.isArray(found)) for (const name of names) if (found.includes(name)) changeable.add(name)
     },
     noteCellCode(code) {
-      used = true
+      hasRunCells = true
       const words = indirectAccess.test(code) ? undefined : new Set(code.match(/[\p{L}\p{N}_]+/gu))
       for (const name of changeable) if (!words || words.has(name)) mentioned.add(name)
     },
@@ -63,22 +63,22 @@ export function createKnownNames(bindings: ReadonlyMap<string, Binding>): KnownN
     recordChanges({ created, reassigned, removed }) {
       for (const name of created) all.add(name)
       for (const name of removed) all.delete(name)
-      for (const name of [...reassigned, ...removed, ...created]) if (isPut(name)) changed.add(name)
+      for (const name of [...reassigned, ...removed, ...created]) if (isInjected(name)) changed.add(name)
     },
     forgetAll(reason) {
-      const gone = [...all].filter((name) => !isPut(name))
-      const again = used ? [...changed.union(changeable)].filter((name) => !isHandle(name)) : []
+      const lostNames = [...all].filter((name) => !isInjected(name))
+      const resetNames = hasRunCells ? [...changed.union(changeable)].filter((name) => !isHandle(name)) : []
       for (const names of [all, changed, changeable, mentioned]) names.clear()
-      used = false
+      hasRunCells = false
       return [
-        ...gone.map((name) => ({ name, reason })),
-        ...again.map((name) => ({ name, reason: asInjectedReason, asInjected: true })),
+        ...lostNames.map((name) => ({ name, reason })),
+        ...resetNames.map((name) => ({ name, reason: asInjectedReason, asInjected: true })),
       ]
     },
   }
 }
 
-// Code that may reach a name without its text.
+// Code that may use a name without mentioning it.
 const indirectAccess = /\b(?:globals|locals|vars|eval|exec|get_ipython|__main__)\b/
 
 const asInjectedReason = "it is as it was injected again; what cells did to it is gone"

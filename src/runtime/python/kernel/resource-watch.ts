@@ -1,35 +1,32 @@
-import { cpuMsOf, exactMemoryBytesOf, memoryBytesOf, processTree } from "../../../core/child/process-usage.ts"
+// Watches the memory, processes and CPU time of a process tree, and reports when a limit is exceeded.
+import { processTree } from "../../../core/child/process-tree.ts"
+import { cpuMsOf, findExcess } from "../../../core/child/process-usage.ts"
 
 export interface WatchOptions {
   pid: number
   memoryMb: number
   processes: number
   cpuMs?: number | undefined
-  /** How often to look. Default 50. */
+  /** Time between two checks. Default 50. */
   everyMs?: number | undefined
 }
 
-/** Told what is too much, as the end of a sentence: "it …". */
+/** `why` completes a sentence: "it …". */
 export type OnExceeded = (kind: "memory" | "timeout", why: string) => void
 
-/** Looks at what a process and all below it use, and tells when it is too much. Gives the end of it. */
-export function watchResourceUse(
-  { pid, memoryMb, processes, cpuMs, everyMs = 50 }: WatchOptions,
-  tell: OnExceeded,
-): () => void {
-  const before = cpuMs === undefined ? 0 : cpuMsOf(processTree(pid, processes))
+/** Returns a function that stops watching. */
+export function watchResourceUse(options: WatchOptions, onExceeded: OnExceeded): () => void {
+  const { pid, memoryMb, processes, cpuMs, everyMs = 50 } = options
+  const cpuMsAtStart = cpuMs === undefined ? 0 : cpuMsOf(processTree(pid, processes))
   const timer = setInterval(() => {
-    // No more are looked at than there may be: a flood of them leaves little time to look.
+    // Count at most one process too many: with a flood of processes, counting all would take too long.
     const tree = processTree(pid, processes + 1)
-    if (tree.length > processes) return tell("memory", `it started more than ${processes} processes`)
-    const most = memoryMb * megabyte
-    const used = memoryBytesOf(tree) > most ? exactMemoryBytesOf(tree) : 0
-    if (used > most) return tell("memory", `it took ${Math.round(used / megabyte)} MB, and may take ${memoryMb} MB`)
-    if (cpuMs === undefined || cpuMsOf(tree) - before <= cpuMs) return
-    tell("timeout", `it used more than ${cpuMs} ms of processor time`)
+    if (tree.length > processes) return onExceeded("memory", `it started more than ${processes} processes`)
+    const excess = findExcess(tree, { memoryMb, cpuMs, cpuMsAtStart })
+    if (excess?.kind === "memory")
+      onExceeded("memory", `it took ${Math.round(excess.usedMb)} MB, and may take ${memoryMb} MB`)
+    if (excess?.kind === "cpu") onExceeded("timeout", `it used more than ${cpuMs} ms of processor time`)
   }, everyMs)
   timer.unref()
   return () => clearInterval(timer)
 }
-
-const megabyte = 1024 * 1024

@@ -1,101 +1,98 @@
+// Starts a kernel and connects both channels to it: the host's own socket (bridge) and Jupyter's.
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { AgentError } from "../../../core/errors.ts"
+import { removeFolder } from "../../../core/remove-folder.ts"
 import type { HostAccess } from "../../handles/operations.ts"
 import { listenForKernel } from "./bridge-socket.ts"
 import { connectJupyter, type JupyterClient, loadZeroMq } from "./jupyter-client.ts"
 import { keepProgramAlive } from "./keep-alive.ts"
 import { createKernelBridge, type KernelBridge, type KernelBridgeEvents } from "./kernel-bridge.ts"
-import { createKernelFolder, removeFolder } from "./kernel-folder.ts"
+import { createKernelFolder } from "./kernel-folder.ts"
 import { type KernelProcess, type LaunchOptions, launchKernel } from "./kernel-launch.ts"
 
-/** A kernel that runs, and both ways to it. */
 export interface RunningKernel {
   readonly pid: number
-  /** Its own folder, where cells work when they were given no other. */
+  /** Its temporary folder. Cells work there unless `cwd` is set. */
   readonly folder: string
   readonly jupyter: JupyterClient
   readonly bridge: KernelBridge
-  /** Resolves when it is gone, with the reason. */
+  /** Resolves with the reason when the kernel has ended. */
   readonly exited: Promise<string>
-  /** Why it is gone; undefined while it lives. */
+  /** Why the kernel ended; undefined while it runs. */
   readonly exitReason: string | undefined
-  /** Ctrl-C for what runs now. */
+  /** Interrupts the running cell (Ctrl-C). */
   interrupt(): void
-  /** Ends it at once; `reason` is what is told. */
+  /** Kills the kernel; `reason` becomes its exit reason. */
   kill(reason: string): void
-  /** Ends it and leaves nothing of it. */
+  /** Kills the kernel and removes its folder. */
   end(): Promise<void>
 }
 
 export type KernelEvents = Omit<KernelBridgeEvents, "onProtocolViolation">
 
 export function startKernel(options: LaunchOptions, access: HostAccess, events: KernelEvents): Promise<RunningKernel> {
-  return keepProgramAlive(launchAndConnect(options, access, events))
+  return keepProgramAlive(launch(options, access, events))
 }
 
-async function launchAndConnect(
-  options: LaunchOptions,
-  access: HostAccess,
-  events: KernelEvents,
-): Promise<RunningKernel> {
+async function launch(options: LaunchOptions, access: HostAccess, events: KernelEvents): Promise<RunningKernel> {
   const zeroMq = await loadZeroMq()
   const folder = await createKernelFolder()
   const token = randomBytes(32).toString("hex")
   const { promise: connected, resolve: onBridge } = Promise.withResolvers<KernelBridge>()
-  let made: KernelBridge | undefined
-  let death: string | undefined
+  let openBridge: KernelBridge | undefined
+  let exitReason: string | undefined
   let launched: KernelProcess | undefined
   const kill = (reason: string) => {
-    death ??= reason
+    exitReason ??= reason
     launched?.kill()
   }
   const socket = join(folder, "host")
-  const onViolation = (reason: string) => kill(`it sent ${reason} to its host`)
-  const listening = await listenForKernel(socket, token, (link) => {
-    made = createKernelBridge(link, access, { ...events, onProtocolViolation: onViolation }, folder)
-    onBridge(made)
+  const onProtocolViolation = (reason: string) => kill(`it sent ${reason} to its host`)
+  const listener = await listenForKernel(socket, token, (link) => {
+    openBridge = createKernelBridge(link, access, { ...events, onProtocolViolation }, folder)
+    onBridge(openBridge)
   })
   const timer = setTimeout(kill, maxStartMs, "it took longer than a minute to start")
   try {
-    const process = await launchKernel(folder, socket, token, options)
-    launched = process
-    const exited = process.exited.then((how) => {
-      death ??= how
-      listening.close()
-      made?.close(death)
-      return death
+    const kernelProcess = await launchKernel(folder, socket, token, options)
+    launched = kernelProcess
+    const exited = kernelProcess.exited.then((reason) => {
+      exitReason ??= reason
+      listener.close()
+      openBridge?.close(exitReason)
+      return exitReason
     })
-    const early = exited.then((how): never => {
-      throw new AgentError(`The Python kernel did not start: ${how}.`, { code: "kernel" })
+    const failedStart = exited.then((reason): never => {
+      throw new AgentError(`The Python kernel did not start: ${reason}.`, { code: "kernel" })
     })
-    // The races below handle it.
-    early.catch(() => undefined)
-    const bridge = await Promise.race([connected, early])
-    await Promise.race([bridge.ready, early])
-    const flood = () => kill("it sent too much over its Jupyter channels")
-    const kernel = await Promise.race([connectJupyter(process, zeroMq, flood), early])
-    void exited.then(kernel.close)
+    // The races below handle the rejection.
+    failedStart.catch(() => undefined)
+    const bridge = await Promise.race([connected, failedStart])
+    await Promise.race([bridge.ready, failedStart])
+    const onFlood = () => kill("it sent too much over its Jupyter channels")
+    const jupyter = await Promise.race([connectJupyter(kernelProcess, zeroMq, onFlood), failedStart])
+    void exited.then(jupyter.close)
     return {
-      pid: process.pid,
+      pid: kernelProcess.pid,
       folder,
-      jupyter: kernel,
+      jupyter,
       bridge,
       exited,
       get exitReason() {
-        return death
+        return exitReason
       },
-      interrupt: process.interrupt,
+      interrupt: kernelProcess.interrupt,
       kill,
       async end() {
         kill("it was closed")
-        kernel.close()
-        await keepProgramAlive(process.end())
-        listening.close()
+        jupyter.close()
+        await keepProgramAlive(kernelProcess.end())
+        listener.close()
       },
     }
   } catch (error) {
-    listening.close()
+    listener.close()
     await launched?.end()
     await removeFolder(folder)
     throw error

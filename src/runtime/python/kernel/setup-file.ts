@@ -1,7 +1,7 @@
+// Reads the file of setup code that runs whenever a kernel starts.
 import { readFile } from "node:fs/promises"
 import { ConfigError } from "../../../core/errors.ts"
 
-/** The setup code in a file. */
 export async function readSetupFile(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8")

@@ -1,3 +1,4 @@
+// Checks each Python cell against the rules of its runtime before it runs.
 import { notStartedExecution } from "../../js/execute-cell.ts"
 import { explainViolations, type Rule } from "../../rules/rules.ts"
 import type { CellNotExecuted } from "../../runtime.ts"
@@ -5,14 +6,14 @@ import { findInterpreter } from "../kernel/find-interpreter.ts"
 import { createPythonChecker, type PythonChecker, pythonRuleData } from "./python-checker.ts"
 
 export interface CellRuleCheck {
-  /** The execution of a cell that the rules refuse; undefined for one that may run. */
+  /** Returns the failed execution of a cell that violates the rules; undefined if the cell may run. */
   refusalFor(code: string): Promise<CellNotExecuted | undefined>
   close(): Promise<void>
 }
 
 export function createCellRuleCheck(python: string | undefined, rules: readonly Rule[]): CellRuleCheck {
   let checker: PythonChecker | undefined
-  // What cannot check Python is told when the runtime is made, not when a cell comes.
+  // Throw for rules that cannot check Python now, when the runtime is created, and not at the first cell.
   pythonRuleData(rules)
   return {
     async refusalFor(code) {

@@ -1,26 +1,25 @@
+// Passes tables from one kernel to another through a file, which the host copies without reading it.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { constants, type FileHandle, open } from "node:fs/promises"
 import { AgentError } from "../../../core/errors.ts"
 import { agentRuntimeInfo } from "../../bindings/cell-agent.ts"
 import { peerObjectOf } from "../../handles/peer-objects.ts"
 
-// A table that goes from one kernel to another goes as it is, by a file that the host passes on and never reads.
-
-/** Whether what is asked for is to go on to a kernel, and so need not be taken apart here. */
+/** True while the host retrieves a value for another kernel: tables then stay handles instead of being converted. */
 export const passingTablesToKernel = new AsyncLocalStorage<boolean>()
 
-/** Whether an object is the runtime of an agent that works in a kernel too: tables go there and come from there whole. */
+/** Returns true for the runtime of an agent that runs Python, so that tables can go from kernel to kernel. */
 export function isPythonAgent(value: unknown): boolean {
   return typeof value === "object" && value !== null && agentRuntimeInfo(value)?.language === "python"
 }
 
-/** Whether a value is a table that lives in a kernel. */
+/** Returns true for a handle of a table that lives in a kernel. */
 export function isKernelTable(value: unknown): value is object {
   const type = peerObjectOf(value)?.type ?? ""
   return /^pandas\.(?:.+\.)?(?:DataFrame|Series)$/.test(type)
 }
 
-/** Copies what one kernel has written to where another can read it. The first may have put anything in its place. */
+/** Copies a file from one kernel's folder to another's. Cells may have replaced it, so it must be a regular file. */
 export async function copyTableFile(from: string, to: string): Promise<void> {
   await using source = await openRegularFile(from)
   await using target = await open(to, "wx", 0o600)

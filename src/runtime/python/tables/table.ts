@@ -1,17 +1,18 @@
+// table(): marks data that becomes a pandas DataFrame in Python, and converts between records and columns.
 import type { Json } from "../../../core/json.ts"
 
-/** What a table is made of: each column an array, all of one length. */
+/** Columns by name, all of the same length. */
 export type Columns = Record<string, ArrayLike<unknown>>
 
 type RowOf<C extends Columns> = { [K in keyof C]: C[K][number] }
 
-/** Marks an array of records, or columns by name, to become a pandas DataFrame in a `pythonRuntime`; unmarked, an array of
- *  records is a list of dicts there. What it gives is an array of records. A DataFrame that is retrieved is one as well. */
+/** Returns an array of records, made from records or columns, that becomes a pandas DataFrame in a `pythonRuntime`.
+ *  Without this mark an array of records becomes a list of dicts. A retrieved DataFrame is marked too. */
 export function table<R extends object>(records: readonly R[]): R[]
 export function table<C extends Columns>(columns: C): RowOf<C>[]
 export function table(source: readonly object[] | Columns): object[] {
   const records = Array.isArray(source) ? [...source] : recordsOf(source as Columns)
-  // Not enumerable: for everybody else it is an array like any other.
+  // The mark is not enumerable, so that other code sees an ordinary array.
   return Object.defineProperty(records, tableMark, { value: Array.isArray(source) ? undefined : source })
 }
 
@@ -19,14 +20,14 @@ export function isTable(value: unknown): value is object[] {
   return Array.isArray(value) && Object.hasOwn(value, tableMark)
 }
 
-/** One column on its way to Python. */
+/** One column as it is sent to Python. */
 export type WireColumn = { name: string } & ({ kind: string; i: number } | { kind: "values"; v: Json })
 
-/** The columns of a marked table; numbers, dates and booleans as raw bytes. `each` encodes what is none of these. */
+/** Encodes the columns of a marked table: numbers, dates, booleans and texts as bytes, others by `encodeValues`. */
 export function encodeColumns(
   records: readonly object[],
   add: (buffer: Uint8Array) => number,
-  each: (values: unknown[], column: string) => Json,
+  encodeValues: (values: unknown[], column: string) => Json,
 ): WireColumn[] {
   const given: Columns | undefined = Reflect.get(records, tableMark)
   const names = given ? Object.keys(given) : columnNames(records)
@@ -38,17 +39,16 @@ export function encodeColumns(
       if (kind) return { name, kind, i: add(bytes) }
     }
     const values = column ? Array.from(column) : columnValues(records, name)
-    return { name, ...encodeColumn(values, add, (list) => each(list, name)) }
+    return { name, ...encodeColumn(values, add, (list) => encodeValues(list, name)) }
   })
 }
 
-/** Records from columns, which are all of one length. */
 export function recordsFrom(
   names: readonly string[],
   columns: readonly ArrayLike<unknown>[],
   length: number,
 ): object[] {
-  // Keys in one literal order make all records of one hidden class, which is most of the speed.
+  // Adding the keys in the same order gives all records one hidden class, which makes this fast.
   const records: object[] = new Array(length)
   for (let row = 0; row < length; row++) {
     const record: Record<string, unknown> = {}
@@ -82,8 +82,8 @@ const tableMark = Symbol("karst.table")
 function recordsOf(columns: Columns): object[] {
   const lengths = new Set(Object.values(columns).map((column) => column.length))
   if (lengths.size > 1) {
-    const told = Object.entries(columns).map(([name, { length }]) => `${name} has ${length}`)
-    throw new TypeError(`The columns of a table must be of one length: ${told.join(", ")}.`)
+    const lengthsText = Object.entries(columns).map(([name, { length }]) => `${name} has ${length}`)
+    throw new TypeError(`The columns of a table must be of one length: ${lengthsText.join(", ")}.`)
   }
   const [length = 0] = lengths
   return recordsFrom(Object.keys(columns), Object.values(columns), length)
@@ -92,7 +92,7 @@ function recordsOf(columns: Columns): object[] {
 function columnNames(records: readonly object[]): string[] {
   const names = new Set<string>()
   for (const record of records) {
-    // Not `Object.keys`, which makes an array for each record.
+    // `Object.keys` would create an array for each record.
     for (const name in record) if (!names.has(name) && Object.hasOwn(record, name)) names.add(name)
   }
   return [...names]
@@ -109,7 +109,7 @@ type ColumnBody = { kind: string; i: number } | { kind: "values"; v: Json }
 function encodeColumn(
   values: unknown[],
   add: (buffer: Uint8Array) => number,
-  each: (values: unknown[]) => Json,
+  encodeValues: (values: unknown[]) => Json,
 ): ColumnBody {
   const numbers = (
     kind: string,
@@ -131,11 +131,11 @@ function encodeColumn(
     case "text":
       return { kind: "text", i: add(Buffer.from(JSON.stringify(values))) }
     default:
-      return { kind: "values", v: each(values) }
+      return { kind: "values", v: encodeValues(values) }
   }
 }
 
-/** What all values of a column have in common; what is missing fits numbers, dates and text. */
+/** Returns the common kind of all values of a column. Missing values are allowed among numbers, dates and text. */
 function columnKind(values: readonly unknown[]): "int" | "float" | "bool" | "date" | "text" | "other" {
   let common: string | undefined
   let missing = false

@@ -1,32 +1,32 @@
+// Collects what could not be stored or restored, for people to read. Lists a few places per reason and counts the rest.
 import type { RuntimeLoss } from "../../runtime.ts"
 
-/** What could not be kept or brought back, told so that people can read it: of many alike, a few one by one. */
 export interface LossReport {
-  /** The place is only asked for where it is told. */
-  add(reason: string, place: () => ObjectPath): void
+  /** Calls `findPath` only if the loss is listed. */
+  add(reason: string, findPath: () => ObjectPath): void
   list(): RuntimeLoss[]
 }
 
 export interface ObjectPath {
   name: string
-  /** Such as `.rows[3].socket`; empty for the name itself. */
+  /** For example `.rows[3].socket`; empty for the name itself. */
   path: string
 }
 
 export function createLossReport(): LossReport {
-  const groups = new Map<string, { told: RuntimeLoss[]; more: number }>()
+  const groups = new Map<string, { listed: RuntimeLoss[]; more: number }>()
   return {
-    add(reason, place) {
-      const group = groups.get(reason) ?? { told: [], more: 0 }
+    add(reason, findPath) {
+      const group = groups.get(reason) ?? { listed: [], more: 0 }
       groups.set(reason, group)
-      if (group.told.length >= maxPerReason) group.more++
-      else group.told.push(lostAt(place(), reason))
+      if (group.listed.length >= maxPerReason) group.more++
+      else group.listed.push(lostAt(findPath(), reason))
     },
     list: () =>
-      [...groups].flatMap(([reason, { told, more }]) => {
-        const last = told.at(-1)
-        if (!last || more === 0) return told
-        return [...told, { name: last.name, reason: `and ${more} more places like this: ${reason}` }]
+      [...groups].flatMap(([reason, { listed, more }]) => {
+        const last = listed.at(-1)
+        if (!last || more === 0) return listed
+        return [...listed, { name: last.name, reason: `and ${more} more places like this: ${reason}` }]
       }),
   }
 }

@@ -1,8 +1,8 @@
+// Classifies objects by kind (array, map, proxy, …) without running any of their code.
 import { EventEmitter } from "node:events"
 import { types } from "node:util"
 
-/** What a value is, as far as looking into it goes. Class instances are objects, also where the class extends a built-in
- *  that keeps no state of its own. */
+/** Class instances are of kind "object", even if the class extends a built-in without internal state. */
 export type ObjectKind =
   | "object"
   | "array"
@@ -16,18 +16,17 @@ export type ObjectKind =
   | "boxed"
   | "function"
   | "promise"
-  /** Its traps would run. */
   | "proxy"
   | "module"
-  /** A weak one, to something else. */
+  /** A `WeakRef`. */
   | "reference"
-  /** A built-in that never changes, or the platform's own. */
+  /** A built-in that never changes, or an object of the platform. */
   | "platform"
   | "generator"
-  /** A built-in whose state nobody can copy: a stream, a weak map, a timer … */
+  /** A built-in whose state cannot be copied: a stream, a weak map, a timer … */
   | "closed"
 
-/** What one walk knows about prototypes, so that each is looked at once. */
+/** What one walk has learned about prototypes. */
 export interface KindCache {
   kinds: Map<object, ObjectKind>
   platform: Map<object, boolean>
@@ -39,12 +38,12 @@ export function createKindCache(): KindCache {
   return { kinds: new Map(), platform: new Map(), lastPrototype: undefined, lastKind: "object" }
 }
 
-/** Runs no code of the value, whatever it is. */
+/** Returns the kind of an object without running its code. */
 export function kindOf(kinds: KindCache, value: object): ObjectKind {
   if (types.isProxy(value)) return "proxy"
   if (typeof value === "function") return globalName(value) === undefined ? "function" : "platform"
   const prototype: object | null = Object.getPrototypeOf(value)
-  // Nearly always. That `Math` and its like are singletons is for those to ask to whom it matters.
+  // The common case. `Math` and similar objects also end here; callers that care check `platformObjects`.
   if (prototype === Object.prototype) return "object"
   if (platformObjects.has(value)) return "platform"
   if (prototype === null) return types.isModuleNamespaceObject(value) ? "module" : "object"
@@ -52,12 +51,12 @@ export function kindOf(kinds: KindCache, value: object): ObjectKind {
     kinds.lastPrototype = prototype
     kinds.lastKind = kindOfPrototype(kinds, prototype)
   }
-  const family = kinds.lastKind
-  // An object may have the prototype of a map without being one.
-  return family !== "object" && isOfKind[family]?.(value) === false ? "object" : family
+  const kind = kinds.lastKind
+  // An object may inherit from `Map.prototype` without being a map.
+  return kind !== "object" && isOfKind[kind]?.(value) === false ? "object" : kind
 }
 
-/** Whether a prototype is the platform's own, and so nobody's to change. */
+/** Returns true if a prototype belongs to the platform. */
 export function isPlatformPrototype({ platform }: KindCache, prototype: object): boolean {
   const known =
     platform.get(prototype) ?? (platformObjects.has(prototype) || isPlatformClass(classOfPrototype(prototype)))
@@ -65,29 +64,29 @@ export function isPlatformPrototype({ platform }: KindCache, prototype: object):
   return known
 }
 
-/** The class a value says it is of, read without running code. */
+/** Returns the class name of an object without running its code. */
 export function classNameOf(value: object): string {
   for (let at: object | null = value; at && !types.isProxy(at); at = Object.getPrototypeOf(at)) {
     const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
-    const maker: unknown = Object.getOwnPropertyDescriptor(at, "constructor")?.value
-    if (typeof maker === "function" && at !== value) return functionName(maker)
+    const owner: unknown = Object.getOwnPropertyDescriptor(at, "constructor")?.value
+    if (typeof owner === "function" && at !== value) return functionName(owner)
     if (typeof tag === "string") return tag
   }
   return "Object"
 }
 
-/** The class whose instances have this prototype, read without running code. */
+/** Returns the class whose instances have this prototype, without running code. */
 export function classOfPrototype(prototype: object): object | undefined {
-  const maker: unknown = Object.getOwnPropertyDescriptor(prototype, "constructor")?.value
-  if (typeof maker !== "function" || types.isProxy(maker)) return undefined
-  return Object.getOwnPropertyDescriptor(maker, "prototype")?.value === prototype ? maker : undefined
+  const owner: unknown = Object.getOwnPropertyDescriptor(prototype, "constructor")?.value
+  if (typeof owner !== "function" || types.isProxy(owner)) return undefined
+  return Object.getOwnPropertyDescriptor(owner, "prototype")?.value === prototype ? owner : undefined
 }
 
-/** The name that a function, class or object of the platform is known by everywhere. */
+/** Returns the global name of a function, class or object of the platform. */
 export function globalName(value: object): string | undefined {
   if (typeof value !== "function") return platformObjects.get(value)
   const name: unknown = Object.getOwnPropertyDescriptor(value, "name")?.value
-  // Asked by name: to go through all would load those that nobody has used.
+  // Looked up by name: enumerating all globals would load lazy ones.
   if (typeof name !== "string" || !Object.hasOwn(globalThis, name)) return undefined
   return Object.getOwnPropertyDescriptor(globalThis, name)?.value === value ? name : undefined
 }
@@ -121,9 +120,9 @@ const kindsByPrototype = new Map<object, ObjectKind>([
   [Symbol.prototype, "boxed"],
   [WeakRef.prototype, "reference"],
   [TextEncoder.prototype, "platform"],
-  // Iterators know how far they are, and do not tell.
+  // The position of an iterator cannot be read.
   ...iteratorPrototypes().map((prototype): [object, ObjectKind] => [prototype, "closed"]),
-  // Sockets, streams, servers, child processes, workers: half of what they are is outside.
+  // Sockets, streams, servers, child processes and workers have state outside this process.
   [EventEmitter.prototype, "closed"],
   [
     timerPrototype(
@@ -141,7 +140,7 @@ const kindsByPrototype = new Map<object, ObjectKind>([
   ],
 ])
 
-const isOfKind: { [family in ObjectKind]?: (value: object) => boolean } = {
+const isOfKind: { [kind in ObjectKind]?: (value: object) => boolean } = {
   array: Array.isArray,
   map: types.isMap,
   set: types.isSet,
@@ -152,7 +151,7 @@ const isOfKind: { [family in ObjectKind]?: (value: object) => boolean } = {
   view: ArrayBuffer.isView,
   promise: types.isPromise,
   generator: types.isGeneratorObject,
-  // The prototype of a class is not one of its instances.
+  // The prototype object of a class is not an instance.
   closed: (value) => classOfPrototype(value) === undefined,
   boxed: types.isBoxedPrimitive,
 }
@@ -178,21 +177,21 @@ function timerPrototype<T extends object>(timer: T, clear: (timer: T) => void): 
 }
 
 function kindOfPrototype(kinds: KindCache, prototype: object): ObjectKind {
-  const family = kinds.kinds.get(prototype) ?? findKind(prototype)
-  kinds.kinds.set(prototype, family)
-  return family
+  const kind = kinds.kinds.get(prototype) ?? findKind(prototype)
+  kinds.kinds.set(prototype, kind)
+  return kind
 }
 
 function findKind(prototype: object): ObjectKind {
   let found: ObjectKind = "object"
   for (let at = prototype; at !== Object.prototype; ) {
     if (types.isProxy(at)) return "proxy"
-    const family = kindsByPrototype.get(at)
-    if (family) return family
+    const kind = kindsByPrototype.get(at)
+    if (kind) return kind
     const above: object | null = Object.getPrototypeOf(at)
     if (above === null) break
     const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
-    // Formatters of Intl never change once they are made.
+    // Intl formatters are immutable.
     if (typeof tag === "string" && tag.startsWith("Intl.")) return "platform"
     if (isPlatformClass(classOfPrototype(at))) found = "closed"
     at = above
@@ -206,8 +205,7 @@ function isPlatformClass(value: object | undefined): boolean {
   return globalName(value) !== undefined
 }
 
-/** Objects of the platform, with the names they are known by everywhere; empty for those that have none. They are nobody's
- *  data, and not ours to look into. */
+/** Objects of the platform by global name, or an empty name. Walks do not enter them. */
 export const platformObjects: ReadonlyMap<object, string> = new Map<object, string>([
   [globalThis, "globalThis"],
   [process.env, ""],

@@ -1,10 +1,10 @@
+// Remembers how a walk reached each object, so that losses can be reported with a path such as `rows[3].socket`.
 import { types } from "node:util"
 import type { ObjectPath } from "./loss-report.ts"
 
-/** The containers a walk went through, and from where each was found. */
 export interface ObjectTrail {
   readonly containers: object[]
-  /** The position in `found` of what led here; -1 for the values of names. */
+  /** For each container, the position of the container it was found in; -1 for values of names. */
   readonly parents: number[]
 }
 
@@ -12,22 +12,22 @@ export function createObjectTrail(): ObjectTrail {
   return { containers: [], parents: [] }
 }
 
-/** Notes a container and gives its position. */
-export function addToTrail({ containers: found, parents: from }: ObjectTrail, value: object, above: number): number {
-  from.push(above)
-  return found.push(value) - 1
+/** Adds a container and returns its position. */
+export function addToTrail({ containers, parents }: ObjectTrail, value: object, parent: number): number {
+  parents.push(parent)
+  return containers.push(value) - 1
 }
 
-/** Where a value is that was found in the container at a position. Keys are looked up only now: most walks never ask. */
+/** Returns the path of a value in the container at position `parent`. Keys are searched only when a path is needed. */
 export function pathOf(
   trail: ObjectTrail,
   value: object,
-  above: number,
+  parent: number,
   names: ReadonlyMap<string, unknown>,
 ): ObjectPath {
   let path = ""
   let inner = value
-  for (let at = above; at !== -1; at = trail.parents[at] ?? -1) {
+  for (let at = parent; at !== -1; at = trail.parents[at] ?? -1) {
     const outer = trail.containers[at] ?? {}
     path = pathStep(outer, inner) + path
     inner = outer
@@ -35,7 +35,7 @@ export function pathOf(
   return { name: nameHolding(names, inner), path }
 }
 
-/** A key as people would write it after a value. */
+/** Returns a key in the form used after a value: `.name` or `["a key"]`. */
 export function keyText(key: PropertyKey): string {
   if (typeof key === "symbol") return `[${String(key)}]`
   const text = String(key)
@@ -49,7 +49,7 @@ function nameHolding(names: ReadonlyMap<string, unknown>, value: unknown): strin
 }
 
 function pathStep(parent: object, value: unknown): string {
-  // What is behind a proxy goes by its name.
+  // The object behind a proxy is reported under the proxy's path.
   if (types.isProxy(parent)) return ""
   if (Object.getPrototypeOf(parent) === value) return ".__proto__"
   if (types.isMap(parent)) {

@@ -1,17 +1,18 @@
+// Detects `#private` fields in the source of classes: their state can be neither read nor restored.
 import type { AnyNode } from "acorn"
 import { parseTypeScript } from "../../compiler/typescript-parser.ts"
 import { classOfPrototype } from "./object-kinds.ts"
 
-/** Whether an instance with this prototype may have `#private` state, which only its class can see. */
+/** Returns true if an instance with this prototype may have `#private` fields. */
 export function hasPrivateState(prototype: object): boolean {
   for (let at: object | null = prototype; at && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
-    const maker = classOfPrototype(at)
-    if (maker && privateFieldsOf(maker).ofInstances) return true
+    const owner = classOfPrototype(at)
+    if (owner && privateFieldsOf(owner).ofInstances) return true
   }
   return false
 }
 
-/** Whether a class itself has `static #private` state. */
+/** Returns true if a class has `static #private` fields. */
 export function hasPrivateStatics(value: object): boolean {
   return privateFieldsOf(value).ofClass
 }
@@ -33,7 +34,7 @@ function privateFieldsOf(value: object): PrivateFields {
 function readPrivateFields(source: string): PrivateFields {
   if (!source.startsWith("class") || !/#[\p{ID_Start}$_\\]/u.test(source)) return none
   const members = membersOf(source)
-  // What nobody can read may hold anything.
+  // If the class cannot be parsed, assume private fields.
   if (!members) return { ofInstances: true, ofClass: true }
   const fields = members.filter(
     (member) => member.type === "PropertyDefinition" && member.key.type === "PrivateIdentifier",

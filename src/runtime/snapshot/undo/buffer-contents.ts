@@ -1,8 +1,9 @@
+// Captures and restores the bytes of buffers and views.
 import { inspect, types } from "node:util"
 import type { CapturedContents } from "./container-contents.ts"
 import { captureProperties, isIndex, type Restore, restoreProperties } from "./own-properties.ts"
 
-/** The bytes of a buffer, and its size. One that was given away before holds nothing. */
+/** Captures the bytes and the size of a buffer. A detached buffer has none. */
 export function captureBuffer(buffer: ArrayBuffer): CapturedContents {
   if (buffer.detached) return { entries: [], restore: () => true }
   const copy = new Uint8Array(buffer).slice()
@@ -16,8 +17,7 @@ export function captureBuffer(buffer: ArrayBuffer): CapturedContents {
   return { entries: [], restore }
 }
 
-/** The bytes a view shows, and no others, as Node keeps many small buffers in one; but all of a buffer that can change its
- *  size. */
+/** Captures the bytes of a view, but not its whole buffer, which other views may share, unless it is resizable. */
 export function captureView(view: ArrayBufferView): CapturedContents {
   const buffer = bufferOf(view)
   const named = captureNamedProperties(view)
@@ -28,16 +28,16 @@ export function captureView(view: ArrayBufferView): CapturedContents {
   const size = buffer.byteLength
   const copy = new Uint8Array(buffer, byteOffset, byteLength).slice()
   const restore = () => {
-    const whole = named.restore()
+    const isComplete = named.restore()
     if (buffer.byteLength < byteOffset + byteLength) return false
     new Uint8Array(buffer, byteOffset, byteLength).set(copy)
-    // Shared memory may grow, and never shrinks.
-    return whole && buffer.byteLength === size
+    // Shared memory may have grown and cannot shrink.
+    return isComplete && buffer.byteLength === size
   }
   return { entries: named.entries, restore }
 }
 
-/** The bytes that a buffer holds or a view shows; none of what was given away or is out of bounds. */
+/** Returns the bytes of a buffer or view; none if it is detached or out of bounds. */
 export function bytesOf(holder: ArrayBuffer | ArrayBufferView): Uint8Array {
   if (!ArrayBuffer.isView(holder)) return holder.detached ? new Uint8Array() : new Uint8Array(holder)
   const buffer = bufferOf(holder)
@@ -53,36 +53,35 @@ export function bytesOf(holder: ArrayBuffer | ArrayBufferView): Uint8Array {
 }
 
 export function bufferOf(view: ArrayBufferView): ArrayBuffer | SharedArrayBuffer {
-  // The platform's own accessor gives nothing else.
   return readViewProperty(view, "buffer") as ArrayBuffer | SharedArrayBuffer
 }
 
-/** Reads by the platform's own accessors: a subclass, or the view itself, may have others under the same names. */
+/** Reads through the platform's accessors, because a subclass or the view itself may override them. */
 function readViewProperty(view: ArrayBufferView, key: string): unknown {
   return Reflect.get(types.isDataView(view) ? DataView.prototype : typedArrayPrototype, key, view)
 }
 
-/** Properties besides the elements. */
+/** Captures properties other than elements. */
 function captureNamedProperties(view: ArrayBufferView): { entries: unknown[]; restore: Restore } {
   const prototype: unknown = Object.getPrototypeOf(view)
   const extensible = Object.isExtensible(view)
-  const had = viewHasNamedProperties(view) ? captureProperties(view, isElementKey(view)) : undefined
+  const captured = viewHasNamedProperties(view) ? captureProperties(view, isElementKey(view)) : undefined
   const restore = () => {
-    const isPlain = !had && Object.getPrototypeOf(view) === prototype && !viewHasNamedProperties(view)
+    const isPlain = !captured && Object.getPrototypeOf(view) === prototype && !viewHasNamedProperties(view)
     if (isPlain) return Object.isExtensible(view) === extensible
-    const nothing = { keys: [], properties: [], extensible, skip: isElementKey(view), prototype: Object(prototype) }
-    return restoreProperties(view, had ?? nothing)
+    const empty = { keys: [], properties: [], extensible, skip: isElementKey(view), prototype: Object(prototype) }
+    return restoreProperties(view, captured ?? empty)
   }
-  return { entries: had?.properties.flatMap(({ value, get, set }) => [value, get, set]) ?? [], restore }
+  return { entries: captured?.properties.flatMap(({ value, get, set }) => [value, get, set]) ?? [], restore }
 }
 
-/** Whether a view has properties besides its elements. */
+/** Returns true if a view has properties other than elements. */
 export function viewHasNamedProperties(view: ArrayBufferView): boolean {
   const length = types.isDataView(view) ? 0 : Number(readViewProperty(view, "length"))
   if (length <= maxListedKeys || !plainViews.has(Object.getPrototypeOf(view)))
     return Reflect.ownKeys(view).length > length
   if (Object.getOwnPropertySymbols(view).length > 0) return true
-  // Listing the keys of a long one makes a string of each index; `inspect` counts them only.
+  // Listing the keys of a long view creates a string per index; `inspect` only counts them.
   return !onlyElements.test(inspect(view, { maxArrayLength: 0, depth: 0, customInspect: false }))
 }
 

@@ -1,18 +1,18 @@
+// Watches built-in classes such as Array. The whole program shares them, so changes are reported and not undone.
 import type { RuntimeLoss } from "../../runtime.ts"
 import { keyText } from "../heap/object-trail.ts"
 import { sameKeys } from "./own-properties.ts"
 
-/** Looks at the classes of the language, which the whole program shares, so that nobody may put them back. Gives what tells
- *  the properties that they have got or lost since. */
+/** Records the keys of the built-in classes. The returned function reports keys added or removed since then. */
 export function watchBuiltInClasses(): () => RuntimeLoss[] {
   const before = listKeys()
   return () => {
     lastListing = undefined
-    return watchedObjects.flatMap(([name, place, path], at) => {
-      const had = before[at] ?? []
-      const has = Reflect.ownKeys(place)
-      if (sameKeys(has, had)) return []
-      return [...new Set(has).symmetricDifference(new Set(had))].map((key) => ({
+    return watchedObjects.flatMap(([name, object, path], at) => {
+      const then = before[at] ?? []
+      const now = Reflect.ownKeys(object)
+      if (sameKeys(now, then)) return []
+      return [...new Set(now).symmetricDifference(new Set(then))].map((key) => ({
         name,
         path: path + keyText(key),
         reason: "it belongs to the whole program, so what the cell added or removed stays so",
@@ -23,12 +23,13 @@ export function watchBuiltInClasses(): () => RuntimeLoss[] {
 
 let lastListing: { shown: string[]; all: PropertyKey[][] } | undefined
 
-// To list them all costs as much as a small cell. They seldom change, and then by assignment, which shows at less cost.
+// Listing all keys costs as much as a small cell. Keys are usually added by assignment, which makes them enumerable,
+// and enumerable keys are cheap to compare.
 function listKeys(): readonly PropertyKey[][] {
   const shown: string[] = []
-  for (const [, place] of watchedObjects) for (const key in place) shown.push(key)
+  for (const [, object] of watchedObjects) for (const key in object) shown.push(key)
   if (!lastListing || !sameKeys(lastListing.shown, shown)) {
-    lastListing = { shown, all: watchedObjects.map(([, place]) => Reflect.ownKeys(place)) }
+    lastListing = { shown, all: watchedObjects.map(([, object]) => Reflect.ownKeys(object)) }
   }
   return lastListing.all
 }
@@ -50,7 +51,7 @@ const builtInClasses = [
   Error,
 ]
 
-const watchedObjects = builtInClasses.flatMap((type): [name: string, place: object, path: string][] => [
+const watchedObjects = builtInClasses.flatMap((type): [name: string, object, path: string][] => [
   [type.name, type, ""],
   [type.name, type.prototype, ".prototype"],
 ])

@@ -1,28 +1,27 @@
+// Captures and restores what objects hold besides properties: elements, entries, members, times, patterns. Uses the
+// platform's methods, because a subclass may override them.
 import { inspect, types } from "node:util"
 import type { ObjectKind } from "../heap/object-kinds.ts"
 import { captureBuffer, captureView } from "./buffer-contents.ts"
 import { isIndex, isOrdinaryProperty, type Restore } from "./own-properties.ts"
 
-// What objects hold besides their properties. Everything is read and written by the platform's own methods: a subclass
-// may have others under the same names.
-
 const { slice } = Array.prototype
-// The one way to ask an array for accessors that costs next to nothing.
+// The cheapest way to detect accessors in an array.
 const lookupGetter: (this: object, key: PropertyKey) => unknown = Reflect.get(Object.prototype, "__lookupGetter__")
 
-/** The elements of an array, holes kept; undefined for one that is more than its elements. */
+/** Returns the elements of an array including holes; undefined if it has other properties or unusual elements. */
 export function copyElements(array: unknown[]): unknown[] | undefined {
   if (!isPlainArray(array)) return undefined
   const { length } = array
-  // `slice` asks a subclass to make the copy.
+  // `slice` would create the copy through a subclass's constructor.
   if (Object.getPrototypeOf(array) === Array.prototype) return slice.call(array)
   const copy: unknown[] = new Array(length)
   for (let at = 0; at < length; at++) if (Object.hasOwn(array, at)) copy[at] = array[at]
   return copy
 }
 
-/** Whether an array is nothing but its elements, each as assignment makes it. Of a long array, where to ask costs more than
- *  all the rest, it is only asked whether none has a getter. */
+/** Returns true if an array has only elements, each an ordinary property. For long arrays, where that check is
+ *  expensive, only getters are looked for. */
 export function isPlainArray(array: unknown[]): boolean {
   const { length } = array
   if (isSparse(array) || hasNamedProperties(array)) return false
@@ -34,17 +33,17 @@ export function isPlainArray(array: unknown[]): boolean {
 export function restoreElements(array: unknown[], elements: readonly unknown[]): boolean {
   if (hasElements(array, elements)) return true
   const now = Object.isExtensible(array) ? elements.length : Math.min(elements.length, array.length)
-  let whole = now === elements.length && Reflect.set(array, "length", elements.length)
+  let isComplete = now === elements.length && Reflect.set(array, "length", elements.length)
   for (let at = 0; at < now; at++) {
     const done = Object.hasOwn(elements, at)
       ? Reflect.defineProperty(array, at, { value: elements[at], writable: true, enumerable: true, configurable: true })
       : Reflect.deleteProperty(array, at)
-    if (!done) whole = false
+    if (!done) isComplete = false
   }
-  return deleteNamedProperties(array) && whole
+  return deleteNamedProperties(array) && isComplete
 }
 
-/** What an object of some kind holds; undefined for a kind that has nothing but properties. */
+/** Captures the contents of an object; returns undefined for kinds that have only properties. */
 export function captureContents(value: object, kind: ObjectKind): CapturedContents | undefined {
   switch (kind) {
     case "map":
@@ -69,7 +68,7 @@ export function captureContents(value: object, kind: ObjectKind): CapturedConten
 }
 
 export interface CapturedContents {
-  /** Keys, values and members, to go on with. */
+  /** Keys, values and members, to be visited next. */
   entries: readonly unknown[]
   restore: Restore
 }
@@ -110,14 +109,14 @@ function capturePattern(pattern: RegExp): CapturedContents {
       RegExp.prototype.compile.call(pattern, source, flags)
       return true
     } catch {
-      // A subclass cannot be compiled again.
+      // Instances of a subclass cannot be recompiled.
       return false
     }
   }
   return { entries: [], restore }
 }
 
-/** Read flag by flag: the platform's own `flags` asks properties that a program may have put in their place. */
+/** Reads each flag separately: the `flags` accessor reads properties that a program may have overridden. */
 function readPattern(pattern: RegExp): [source: string, flags: string] {
   const read = (key: string): unknown => Reflect.get(RegExp.prototype, key, pattern)
   return [String(read("source")), flagNames.map(([name, letter]) => (read(name) ? letter : "")).join("")]
@@ -135,7 +134,7 @@ export function membersOf(set: Set<unknown>): unknown[] {
   return members
 }
 
-/** Everything a container holds that has no accessors. */
+/** Returns the values in a container that has no accessors. */
 export function valuesIn(container: object): unknown[] {
   if (types.isMap(container)) return entriesOf(container)
   if (types.isSet(container)) return membersOf(container)
@@ -143,25 +142,25 @@ export function valuesIn(container: object): unknown[] {
   return Array.isArray(container) ? container : Object.values(container)
 }
 
-/** Whether an array has properties besides its elements. */
+/** Returns true if an array has properties other than elements. */
 function hasNamedProperties(array: unknown[]): boolean {
   const { length } = array
-  // The length is the first of the keys that come after the elements.
+  // `length` is the first key after the elements.
   if (length <= maxListedKeys) return Reflect.ownKeys(array).at(-1) !== "length"
   if (Object.getPrototypeOf(array) !== Array.prototype || Object.getOwnPropertySymbols(array).length > 0) return true
   return inspect(array, namedKeysOnly) !== `[ ... ${length} more items, [length]: ${length} ]`
 }
 
-/** Whether a long array is nearly empty, as far as some of its places tell: then it is cheaper to ask for its keys. */
+/** Returns true if a sample of a long array is nearly empty: then listing its keys is cheaper. */
 function isSparse(array: unknown[]): boolean {
   const { length } = array
   if (length <= minSparseLength) return false
   if (length > maxDenseLength) return true
-  let there = 0
+  let present = 0
   for (let sample = 0; sample < sampleCount; sample++) {
-    if (Object.hasOwn(array, Math.floor((sample * length) / sampleCount))) there++
+    if (Object.hasOwn(array, Math.floor((sample * length) / sampleCount))) present++
   }
-  return there < sampleCount / 16
+  return present < sampleCount / 16
 }
 
 function hasOrdinaryElements(array: unknown[]): boolean {
@@ -179,7 +178,7 @@ function deleteNamedProperties(array: unknown[]): boolean {
   return named.filter((key) => !Reflect.deleteProperty(array, key)).length === 0
 }
 
-function hasElements(array: unknown[], elements: readonly unknown[]): boolean {
+export function hasElements(array: unknown[], elements: readonly unknown[]): boolean {
   if (array.length !== elements.length || !isPlainArray(array)) return false
   for (let at = 0; at < elements.length; at++) {
     if (!Object.is(array[at], elements[at])) return false
@@ -203,11 +202,11 @@ const flagNames = [
   ["sticky", "y"],
 ] as const
 
-// Listing the keys of a long array makes a string of each index; `inspect` counts them only.
+// Listing the keys of a long array creates a string per index; `inspect` only counts them.
 const maxListedKeys = 256
 const maxCheckedElements = 32
 const namedKeysOnly = { maxArrayLength: 0, depth: 0, customInspect: false, showHidden: true }
-// Beyond this an array is sparse, whatever is in it.
+// Longer arrays are treated as sparse.
 const maxDenseLength = 2 ** 25
 const minSparseLength = 4096
 const sampleCount = 64

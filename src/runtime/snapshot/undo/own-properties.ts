@@ -1,7 +1,8 @@
-/** Writes back what was remembered of one object. Gives whether all of it could be. */
+// Captures and restores the own properties of objects.
+/** Restores one object. Returns true if all of it could be restored. */
 export type Restore = () => boolean
 
-/** Whether a property is an ordinary one, as assignment makes it. */
+/** Returns true for a property as assignment creates it: writable, enumerable and configurable. */
 export function isOrdinaryProperty(property: PropertyDescriptor | undefined): property is PropertyDescriptor {
   return property?.writable === true && property.enumerable === true && property.configurable === true
 }
@@ -12,7 +13,7 @@ export function sameKeys(one: readonly PropertyKey[], other: readonly PropertyKe
   return true
 }
 
-/** Remembers an object's own properties, whatever they are like, its prototype and whether it was closed to new ones. */
+/** Captures an object's own properties, prototype and extensibility. */
 export function captureProperties(target: object, skip: IsSkippedKey = skipNone): CapturedProperties {
   const keys = Reflect.ownKeys(target).filter((key) => !skip(key))
   return {
@@ -29,34 +30,33 @@ export interface CapturedProperties {
   keys: readonly PropertyKey[]
   properties: readonly PropertyDescriptor[]
   extensible: boolean
-  /** Keys that are left alone. */
   skip?: IsSkippedKey
 }
 
 export type IsSkippedKey = (key: PropertyKey) => boolean
 
-/** Writes properties back in their order. What a cell froze or sealed cannot be opened again. */
+/** Restores properties in their order. An object that a cell froze or sealed stays so. */
 export function restoreProperties(
   target: object,
   { prototype, keys, properties, extensible, skip = skipNone }: CapturedProperties,
 ): boolean {
-  let whole = Object.getPrototypeOf(target) === prototype || Reflect.setPrototypeOf(target, prototype)
+  let isComplete = Object.getPrototypeOf(target) === prototype || Reflect.setPrototypeOf(target, prototype)
   const present = Reflect.ownKeys(target).filter((key) => !skip(key))
   if (!sameKeys(present, keys)) {
     const wanted = new Set(keys)
-    // Keys come back in order only when all are taken away first, which must not be done to what takes no new ones.
+    // The order is restored only if all keys are deleted first, which is not possible if the object is not extensible.
     const all = Object.isExtensible(target)
     for (const key of present) {
       if (!all && wanted.has(key)) continue
-      if (!Reflect.deleteProperty(target, key) && !wanted.has(key)) whole = false
+      if (!Reflect.deleteProperty(target, key) && !wanted.has(key)) isComplete = false
     }
   }
   keys.forEach((key, at) => {
     const property = properties[at] ?? ordinaryProperty(undefined)
     if (isSameProperty(Object.getOwnPropertyDescriptor(target, key), property)) return
-    if (!Reflect.defineProperty(target, key, property)) whole = false
+    if (!Reflect.defineProperty(target, key, property)) isComplete = false
   })
-  return whole && Object.isExtensible(target) === extensible
+  return isComplete && Object.isExtensible(target) === extensible
 }
 
 function isSameProperty(one: PropertyDescriptor | undefined, other: PropertyDescriptor): boolean {
@@ -71,12 +71,12 @@ function isSameProperty(one: PropertyDescriptor | undefined, other: PropertyDesc
   )
 }
 
-/** Whether a key is that of an element of an array. */
+/** Returns true for the key of an array element. */
 export function isIndex(key: PropertyKey): boolean {
   return typeof key === "string" && /^(?:0|[1-9]\d{0,9})$/.test(key)
 }
 
-/** The key of an element as a number, any other as it is. */
+/** Converts the key of an element to a number; returns other keys unchanged. */
 export function elementKey(key: string): string | number {
   return isIndex(key) ? Number(key) : key
 }

@@ -1,37 +1,35 @@
+// Captures objects of equal shape (rows of a table) side by side in pages. Many short arrays cost the garbage collector
+// less than one long array or one array per row.
 import { types } from "node:util"
 import { isObject } from "../heap/object-kinds.ts"
 import { isOrdinaryProperty, ordinaryProperty, restoreProperties, sameKeys } from "./own-properties.ts"
 
-// Most objects are rows of some table. They are remembered side by side, a page at a time: many short arrays cost the
-// collector less than a long one or than one for each row.
-
 export interface RowPage {
   targets: object[]
-  /** The values of all of them, one after another. */
+  /** The values of all rows, one after another. */
   values: unknown[]
   groups: RowGroup[]
 }
 
-/** Rows that follow each other in the same container and look the same. */
+/** Consecutive rows of one container with the same shape. */
 interface RowGroup {
   shape: RowShape
-  /** Where on the trail they were found. */
-  above: number
+  /** The trail position of the container. */
+  parent: number
   count: number
 }
 
-/** What rows have in common. */
 export interface RowShape {
   prototype: object | null
   keys: readonly string[]
   extensible: boolean
-  /** Why instances of this shape cannot be put back wholly. */
+  /** Why instances of this shape cannot be fully restored. */
   uncapturedReason: string | undefined
 }
 
 export interface FoundObject {
   target: object
-  above: number
+  parent: number
 }
 
 export const otherShape = -1
@@ -44,8 +42,8 @@ export function isPageFull({ values }: RowPage): boolean {
   return values.length > 4000
 }
 
-/** Adds the values of an object of a shape to a page. Gives how many of them are objects; or -1, and adds nothing, when
- *  it has another shape or properties that assignment does not make. */
+/** Adds the values of an object to a page. Returns the number of objects among them. Adds nothing and returns
+ *  `otherShape` if the object has another shape or properties that are not ordinary. */
 export function addRow({ values }: RowPage, value: object, shape: RowShape): number {
   const { keys, extensible, prototype } = shape
   if (Object.getPrototypeOf(value) !== prototype || Object.isExtensible(value) !== extensible) return otherShape
@@ -67,26 +65,25 @@ export function addRow({ values }: RowPage, value: object, shape: RowShape): num
   return otherShape
 }
 
-/** Takes values from a page again, down to where they start. */
 export function truncateValues({ values }: RowPage, start: number): void {
   values.length = start
 }
 
-export function finishRow({ targets, groups: runs }: RowPage, target: object, shape: RowShape, above: number): void {
+export function finishRow({ targets, groups }: RowPage, target: object, shape: RowShape, parent: number): void {
   targets.push(target)
-  runs.push({ shape, above, count: 1 })
+  groups.push({ shape, parent, count: 1 })
 }
 
-/** Adds the elements of an array from `start` on for as long as they are rows of a shape that hold nothing but plain
- *  values, and the page has room. Gives the position of the first that was not added. */
+/** Adds elements from `start` on while they are rows of a shape with only plain values and the page has room. Returns
+ *  the position of the first element that was not added. */
 export function addRows(
   page: RowPage,
   elements: readonly unknown[],
   start: number,
   shape: RowShape,
-  above: number,
+  parent: number,
 ): number {
-  const { targets, values, groups: runs } = page
+  const { targets, values, groups } = page
   let at = start
   for (; at < elements.length && !isPageFull(page); at++) {
     const element = elements[at]
@@ -97,20 +94,20 @@ export function addRows(
     if (inner !== 0) break
     targets.push(element)
   }
-  if (at > start) runs.push({ shape, above, count: at - start })
+  if (at > start) groups.push({ shape, parent, count: at - start })
   return at
 }
 
-/** Writes back what has changed. Gives what could not be put back. */
-export function restoreRowPage({ targets, values, groups: runs }: RowPage): FoundObject[] {
+/** Restores the rows that have changed. Returns those that could not be restored. */
+export function restoreRowPage({ targets, values, groups }: RowPage): FoundObject[] {
   const failed: FoundObject[] = []
   let row = 0
   let start = 0
-  for (const { shape, above, count } of runs) {
+  for (const { shape, parent, count } of groups) {
     for (const end = row + count; row < end; row++) {
       const target = targets[row] as object
       if (!isUnchanged(target, shape, values, start) && !restoreRow(target, shape, values, start)) {
-        failed.push({ target, above })
+        failed.push({ target, parent })
       }
       start += shape.keys.length
     }

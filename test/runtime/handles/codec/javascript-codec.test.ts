@@ -13,7 +13,7 @@ import {
 } from "../../../../src/runtime/handles/wire.ts"
 import { randomFrom } from "../seeded-random.ts"
 
-/** Live objects cross by numbers in this table. */
+/** Live objects are sent as numbers of this table. */
 function table() {
   const live: object[] = []
   const find = (id: Json | undefined) => {
@@ -35,7 +35,7 @@ function table() {
 
 const limits = { maxBytes: 1e9, maxSent: 1e9, maxDepth: 4_000 }
 
-/** The value as the other process gets it: encoded, written, read and decoded. */
+/** Encodes, writes, reads and decodes a value. */
 function crossed<T>(value: T): T {
   const { encode, decode } = table()
   const { json, buffers, special } = javaScriptCodec.encode(value, "the value", encode)
@@ -48,7 +48,7 @@ function crossed<T>(value: T): T {
   return javaScriptCodec.decode(frame.message.v ?? null, frame, decode) as T
 }
 
-/** A name for each value that must arrive as it is. */
+/** Values that must arrive unchanged, by name. */
 const values: Record<string, () => unknown> = {
   "numbers that JSON lacks": () => [-0, 0, Number.NaN, Infinity, -Infinity, 2 ** 53, 5e-324],
   "undefined and null": () => [undefined, null, { a: undefined, b: null }],
@@ -274,7 +274,7 @@ function randomValue(random: ReturnType<typeof randomFrom>, depth: number, seen:
   }
 }
 
-/** A text of a value that shows which objects are the same. */
+/** Returns a text of a value that shows which objects are identical. */
 function structureOf(value: unknown, numbers = new Map<object, number>()): string {
   if (typeof value !== "object" || value === null)
     return Object.is(value, -0) ? "-0" : `${typeof value} ${String(value)}`
@@ -347,7 +347,7 @@ test("a changed message decodes, or is refused by name, and runs nothing", () =>
   assert.equal(Reflect.get({}, "a b"), undefined)
 })
 
-/** The JSON with one of its parts changed. */
+/** Returns the JSON with one part changed. */
 function mutated(json: Json, random: ReturnType<typeof randomFrom>, tags: readonly string[]): Json {
   const foreign = (): Json =>
     random.pick<Json>([

@@ -7,7 +7,7 @@ import { cellValue } from "../../cell-results.ts"
 
 const noon = Date.UTC(2026, 0, 1, 12)
 
-/** Dice that fall the same way each time they are made. */
+/** Random numbers that are the same for each new generator. */
 function dice(): () => number {
   let state = 1
   return () => {
@@ -237,7 +237,7 @@ test("what a timer or microtask throws is printed, not thrown at the host", asyn
   assert.match(stderr, /Uncaught RangeError: in a microtask/)
 })
 
-/** Runs a program with `jsRuntime` in a process of its own. */
+/** Runs a program that uses `jsRuntime` in another process. */
 function program(code: string): Promise<{ exit: number | null; stdout: string; stderr: string }> {
   const source = `import { jsRuntime } from ${JSON.stringify(new URL("../../../../src/runtime/js.ts", import.meta.url).href)}
     const turn = (ms = 5) => new Promise((go) => setTimeout(go, ms))

@@ -41,7 +41,7 @@ class Light {
 
 class Lamp extends Light {}
 
-/** Runs a cell on a guarded lamp, and gives its value with the calls that passed the gate. */
+/** Runs a cell on a guarded lamp. Returns its value and the calls that passed the gate. */
 async function lit(code: string, more: Bindings = {}, options: CellOptions = {}) {
   const lamp = new Lamp()
   const calls: RuntimeCall[] = []

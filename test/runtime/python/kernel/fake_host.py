@@ -1,4 +1,4 @@
-"""A small host for tests of the kernel's side: it speaks the protocol over a real socket, from a thread of its own."""
+"""A small host for tests of the kernel. It speaks the protocol over a real socket, from another thread."""
 
 import asyncio
 import concurrent.futures
@@ -16,7 +16,7 @@ ASSETS = os.path.join(os.path.dirname(__file__), *[".."] * 4, "src", "runtime", 
 sys.path.insert(0, os.path.abspath(ASSETS))
 sys.dont_write_bytecode = True
 
-from karst_kernel import serve  # noqa: E402
+from karst_kernel import server  # noqa: E402
 from karst_kernel.channel import Channel  # noqa: E402
 
 HEAD = struct.Struct("<IBII")
@@ -33,7 +33,7 @@ class Reply:
 
 
 class FakeHost:
-    """`answer(message, buffers)` gives the result of an operation, or a Reply."""
+    """`answer(message, buffers)` returns the result of an operation, or a Reply."""
 
     def __init__(self, answer=lambda _message, _buffers: None):
         self.answer = answer
@@ -54,11 +54,11 @@ class FakeHost:
         self.writing = threading.Lock()
         self.shell = fake_shell()
         self.namespace = self.shell.user_ns
-        real_output, serve.Output = serve.Output, FakeOutput
+        real_output, server.Output = server.Output, FakeOutput
         try:
-            serve.connect(self.shell, self.channel)
+            server.connect(self.shell, self.channel)
         finally:
-            serve.Output = real_output
+            server.Output = real_output
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
 
@@ -105,7 +105,7 @@ class FakeHost:
         kind = message["k"]
         if kind == "op":
             found = self.answer(message, buffers)
-            # Whether the write replaced something that the cell had not read, and the digest of what is there now.
+            # Whether the write replaced a value that the cell had not read, and the digest of the new value.
             if message["op"] == "set" and not isinstance(found, Reply):
                 found = [False, ""] if "was" in message else None
             self.reply(message["i"], found)
@@ -133,7 +133,7 @@ class FakeHost:
             self.socket.sendall(head + data + b"".join(buffers))
 
     def ask(self, op, **body):
-        """A question to the kernel: a future of its answer. The main thread has to run for it to be served."""
+        """Asks the kernel and returns a future of its answer. The kernel answers only while the main thread runs."""
         number = next(self.numbers)
         answer = self.answers[number] = concurrent.futures.Future()
         special = "$" in json.dumps(body)
@@ -146,7 +146,7 @@ class FakeHost:
         return self.loop.run_until_complete(asyncio.wait_for(asyncio.wrap_future(future, loop=self.loop), 20))
 
     def cell(self, code, execution="cell-1", **names):
-        """Runs a cell as Jupyter does, and gives its report."""
+        """Runs a cell as Jupyter does, and returns its report."""
         self.namespace.update(names)
         self.wait(self.ask("begin", x=execution, times=None, seed=None, tells=False))
         self.reports = concurrent.futures.Future()
@@ -164,7 +164,7 @@ class FakeHost:
         return self.wait(self.reports)
 
     def async_cell(self, work, execution="cell-1"):
-        """The same for a cell that awaits: it runs in a task, and is reported outside of it."""
+        """Runs a cell that awaits. It runs in a task, and is reported outside of it."""
         self.wait(self.ask("begin", x=execution, times=None, seed=None, tells=False))
         self.reports = concurrent.futures.Future()
         info = types.SimpleNamespace(raw_cell="")
@@ -186,8 +186,8 @@ class FakeHost:
             handler(given)
 
     def object(self, number=1, shape=POINT):
-        """A host object as Python has it."""
-        self.channel.objects.learn(dict(shape))
+        """Returns Python's handle of a host object."""
+        self.channel.objects.add_shape(dict(shape))
         return self.channel.objects.receive(number, shape["n"])
 
     def operations(self, op=None):

@@ -9,7 +9,7 @@ import { python, requires } from "../../../system.ts"
 
 const program = fileURLToPath(new URL("test_kernel.py", import.meta.url))
 
-// The tests are Python's own (unittest), with a small host that speaks the protocol over a real socket.
+// The tests are written in Python (unittest), with a small host that speaks the protocol over a real socket.
 describe("the kernel's side of the protocol", { skip: requires("python") }, () => {
   const cases = {
     Values: "encodes and decodes values, and releases what was dropped",

@@ -1,4 +1,4 @@
-// A host that says the number and the folder of its kernel and waits to be killed.
+// A host program that prints the process id and the folder of its kernel, and waits to be killed.
 import { pythonRuntime } from "../../../../src/runtime/python.ts"
 
 const runtime = pythonRuntime({ tell: (pid: number, folder: string) => console.log(`${pid} ${folder}`) })

@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from fake_host import CLASS, FUNCTION, POINT, FakeHost, Reply
 
-from karst_kernel import copies, executions
 from karst_kernel.objects import HostClass, HostFunction, HostMethod, HostObject
 
 try:
@@ -385,7 +384,7 @@ class CellsOfCalls(HostCase):
         while len(done) < 4 and time.monotonic() < deadline:
             time.sleep(0.01)
         self.assertEqual(self.ids(host), ["cell-1"] * 4)
-        # The thread of the pool was started by cell 1; its jobs are those of the cells that hand them in.
+        # Cell 1 started the thread of the pool; each job belongs to the cell that submits it.
         self.run_cell(host, lambda: pool.submit(wipe).result(20) and None, "cell-3")
         self.run_cell(host, lambda: list(pool.map(lambda _: wipe(), [1, 2])) and None, "cell-4")
         self.assertEqual(self.ids(host)[4:], ["cell-3", "cell-4", "cell-4"])
@@ -490,7 +489,7 @@ class CellsOfCalls(HostCase):
 
 class Traffic(HostCase):
     def test_answers_are_read_while_requests_are_written(self):
-        # The host answers each request before it reads the next one: it stops reading while its answers are unread.
+        # The host answers each request before it reads the next one, so it does not read while its answers are unread.
         host = self.echo()
         wipe = host.object(6, FUNCTION)
         large = "x" * 2_000_000
@@ -561,7 +560,7 @@ class Traffic(HostCase):
             real()
 
         host.channel._read_until_writable = interrupted
-        # So little fits in at once that the writer has to wait for the reader.
+        # The send buffer is so small that the writer has to wait for the reader.
         host.channel.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         self.assertEqual(host.cell(lambda: len(wipe("x" * 8_000_000)))["v"], 8_000_000)
         self.assertRegex(str(found[0]), "finaliser that interrupts another call")

@@ -1,4 +1,4 @@
-// A program that forgets to close its kernel.
+// A program that never closes its kernel.
 import { pythonRuntime } from "../../../../src/runtime/python.ts"
 
 const runtime = pythonRuntime({}, { isolation: process.argv[2] === "os" ? "os" : "process" })

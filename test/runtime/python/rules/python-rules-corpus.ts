@@ -1,4 +1,4 @@
-import { safePythonRules } from "../../../../src/runtime/python/rules/python-checker.ts"
+import { safePythonRules } from "../../../../src/runtime/python/rules/safe-python-rules.ts"
 import { attributeRule, functionRule, importRule, type Rule, regexRule } from "../../../../src/runtime/rules/rules.ts"
 import { type Cells, hiddenCalls, hiddenImports, hiddenMembers, waysInside } from "./python-rules-evasions.ts"
 
@@ -9,7 +9,7 @@ export interface PythonCell {
 }
 
 export interface RefusedCell extends PythonCell {
-  /** The rule that must find it, and where. */
+  /** The rule that must find the violation, and its line. */
   rule: string
   line: number
 }

@@ -1,7 +1,7 @@
-/** Cells by title; with a number, the line that the violation is in. */
+/** Cells by title. A number is the line of the violation. */
 export type Cells = Record<string, string | [number, string]>
 
-/** Ways to load `os` that do not say so. */
+/** Hidden ways to load `os`. */
 export const hiddenImports: Cells = {
   "__import__ with its argument by name": '__import__(name="os")',
   "__import__ with a list unpacked": '__import__(*["os"])',
@@ -52,7 +52,7 @@ export const hiddenImports: Cells = {
   "an import in letters of another alphabet": "import ｏｓ",
 }
 
-/** Ways to `eval` and `os.system` that do not say so. */
+/** Hidden ways to call `eval` and `os.system`. */
 export const hiddenCalls: Cells = {
   "a function by functools.partial": [2, 'import functools\nfunctools.partial(eval, "1")()'],
   "a function by its own __call__": 'eval.__call__("1")',
@@ -104,7 +104,7 @@ export const hiddenCalls: Cells = {
   "a function of a module taken out of another": [2, 'from shutil import os as tools\ntools.system("ls")'],
 }
 
-/** Ways to the member `secret` that do not say so. */
+/** Hidden ways to read the member `secret`. */
 export const hiddenMembers: Cells = {
   "a member of an escaped name": 'getattr(user, "\\x73ecret")',
   "a member by getattr under another name": [2, 'read = getattr\nread(user, "secret")'],
@@ -128,7 +128,7 @@ export const hiddenMembers: Cells = {
   "a member in letters of another alphabet": "user.ｓecret",
 }
 
-/** Ways from an object to the interpreter. */
+/** Ways to reach the interpreter from an object. */
 export const waysInside: Cells = {
   "the bases of a class": "().__class__.__bases__[0]",
   "the order of classes as a method": '"".__class__.mro()',

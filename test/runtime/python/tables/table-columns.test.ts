@@ -7,12 +7,12 @@ import { requires } from "../../../system.ts"
 const setup = `
 import datetime, decimal, fractions, json, pickle, uuid, zoneinfo
 import numpy as np, pandas as pd
-from karst_kernel import columns, keep
+from karst_kernel import snapshots, table_codec
 dates = ["2024-01-01 00:00:00.123456789", None, "2024-03-31 02:30"]
 def again(value):
-    return columns.load(columns.dump(value))`
+    return table_codec.load(table_codec.dump(value))`
 
-/** Expressions, each with the same value after it has crossed. */
+/** Expressions whose values stay the same when they are encoded and decoded. */
 const kept = {
   "numbers of every size": `pd.DataFrame({kind: np.array([1, 2, 3], dtype=kind) for kind in "int8 uint16 int64 float32 float64 bool complex128".split()})`,
   "times to the nanosecond": `pd.DataFrame({"at": pd.to_datetime(dates), "took": pd.to_timedelta([1, None, 3])})`,
@@ -29,18 +29,18 @@ const kept = {
 
 const refused: [what: string, bytes: string, message: RegExp][] = [
   ["a pickle", "pickle.dumps(Evil())", /is not a table/],
-  ["an array of objects", `columns.dump(pd.DataFrame({"a": [1]})).replace(b"<i8", b"|O8")`, /data of type '\|O8'/],
+  ["an array of objects", `table_codec.dump(pd.DataFrame({"a": [1]})).replace(b"<i8", b"|O8")`, /data of type '\|O8'/],
   [
     "a zone that is a path",
-    `columns.dump(pd.DataFrame({"a": pd.to_datetime(dates).tz_localize("Asia/Tokyo")})).replace(b"Asia/Tokyo", b"../../etc/")`,
+    `table_codec.dump(pd.DataFrame({"a": pd.to_datetime(dates).tz_localize("Asia/Tokyo")})).replace(b"Asia/Tokyo", b"../../etc/")`,
     /zone '\.\.\/\.\.\/etc\/', which is not known/,
   ],
   [
     "a kind that is not known",
-    `columns.dump(pd.DataFrame({"a": [1]})).replace(b'"raw"', b'"run"')`,
+    `table_codec.dump(pd.DataFrame({"a": [1]})).replace(b'"raw"', b'"run"')`,
     /kind 'run', which is not known/,
   ],
-  ["a file that was cut", `columns.dump(pd.DataFrame({"a": range(9)}))[:-3]`, /is not a table/],
+  ["a file that was cut", `table_codec.dump(pd.DataFrame({"a": range(9)}))[:-3]`, /is not a table/],
   ["nothing", "b''", /is not a table/],
 ]
 
@@ -62,7 +62,7 @@ describe("tables as columns", { skip: requires("python", "pandas") }, () => {
     await runtime.execute(`${setup}\nclass Evil:\n    def __reduce__(self): return (exec, ("ran = True",))`)
     for (const [what, bytes, message] of refused) {
       await context.test(what, async () => {
-        const result = await runtime.execute(`columns.load(${bytes})`)
+        const result = await runtime.execute(`table_codec.load(${bytes})`)
         assert.match(result.ok ? "loaded" : result.error.message, message)
         const ran = await runtime.execute("'ran' in globals()")
         assert.equal(ran.ok && ran.value, false)
@@ -73,7 +73,7 @@ describe("tables as columns", { skip: requires("python", "pandas") }, () => {
   test("refuse values that are not data, and name the column", async () => {
     await using runtime = pythonRuntime({})
     await runtime.execute(`${setup}\nclass Evil: pass`)
-    const result = await runtime.execute(`columns.dump(pd.DataFrame({"x": [Evil()]}))`)
+    const result = await runtime.execute(`table_codec.dump(pd.DataFrame({"x": [Evil()]}))`)
     assert.match(result.ok ? "" : result.error.message, /\['x'\]: it holds an instance of Evil, which is not data/)
   })
 })
@@ -86,7 +86,7 @@ class Evil:
     def __reduce__(self): return (exec, ("import builtins; builtins.ran = True",))
 def packed(part):
     return (0).to_bytes(4, "little") + part
-keep.snapshot = lambda namespace, names, most: {"data": packed(pickle.dumps({"imports": {}, "values": {"x": Evil()}})), "lost": []}`)
+snapshots.snapshot = lambda namespace, names, max_bytes: {"data": packed(pickle.dumps({"imports": {}, "values": {"x": Evil()}})), "lost": []}`)
     const forged = await runtime.snapshot?.()
     assert.ok(forged)
     await using other = pythonRuntime({})

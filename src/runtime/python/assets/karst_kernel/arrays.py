@@ -1,4 +1,5 @@
-"""Arrays and tables: numpy and pandas, where they are there. Numbers cross as raw bytes, column by column."""
+"""Encodes and decodes numpy arrays and pandas tables, if these packages are loaded. Numbers cross as raw bytes, one
+buffer for each column."""
 
 import datetime
 import json
@@ -9,11 +10,11 @@ from . import arrow
 
 UNKNOWN = object()
 SAFE = 2**53 - 1
-# Milliseconds that pandas can count in nanoseconds.
-FURTHEST = 9_200_000_000_000
-# What the host makes records of.
-MOST_CELLS = 2**25
-MOST_TEXT = 2**26
+# The largest number of milliseconds that pandas can store as nanoseconds.
+MAX_PANDAS_MS = 9_200_000_000_000
+# Limits of a table that the host turns into records.
+MAX_CELLS = 2**25
+MAX_TEXT_BYTES = 2**26
 
 
 def to_array(kind, data):
@@ -50,26 +51,26 @@ def _to_column(column, buffers, pandas):
 
 
 def _dates(milliseconds, numpy, pandas):
-    gone = numpy.isnan(milliseconds)
-    whole = numpy.where(gone, 0, milliseconds).astype("int64")
-    if len(whole) and numpy.abs(whole).max() > FURTHEST:
+    is_missing_date = numpy.isnan(milliseconds)
+    whole = numpy.where(is_missing_date, 0, milliseconds).astype("int64")
+    if len(whole) and numpy.abs(whole).max() > MAX_PANDAS_MS:
         epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
         dates = [epoch + datetime.timedelta(milliseconds=int(each)) for each in whole]
-        return _objects([None if missing else date for date, missing in zip(dates, gone)], numpy)
+        return _objects([None if missing else date for date, missing in zip(dates, is_missing_date)], numpy)
     times = whole.astype("datetime64[ms]").astype("datetime64[ns]")
-    times[gone] = numpy.datetime64("NaT")
+    times[is_missing_date] = numpy.datetime64("NaT")
     return pandas.DatetimeIndex(times, tz="UTC")
 
 
 def _objects(values, numpy):
-    # Made first and filled then: numpy would look into lists and make dimensions of them.
+    # Fill an empty array: numpy.array() would turn nested lists into dimensions.
     column = numpy.empty(len(values), dtype=object)
     column[:] = values
     return column
 
 
 def is_missing(value):
-    """Whether it is pandas' word for no date or no value."""
+    """Returns True for pandas.NaT and pandas.NA."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and (value is pandas.NaT or value is getattr(pandas, "NA", UNKNOWN))
 
@@ -85,13 +86,13 @@ def is_frame(value):
 
 
 def encode(value, encoding):
-    """A value of numpy or pandas on its way to the host; UNKNOWN when it is none."""
+    """Encodes a numpy, pandas or Arrow value for the host. Returns UNKNOWN for any other value."""
     if is_missing(value):
         return None
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         if isinstance(value, numpy.ma.MaskedArray):
-            # The values under the mask are not meant: they are missing.
+            # Masked elements are missing: tolist() makes them None.
             return encoding._encode(value.tolist(), 0)
         if isinstance(value, numpy.ndarray):
             return _array(value, encoding, numpy)
@@ -112,10 +113,10 @@ def _frame(frame, encoding, pandas):
     plain = isinstance(frame.index, pandas.RangeIndex) and frame.index.start == 0 and frame.index.step == 1
     table = frame if plain else frame.reset_index()
     names = [".".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in table.columns]
-    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
-    if twice is not None:
-        raise _cannot_cross(f"the table has two columns named {twice!r}; rename one")
-    if len(table) * max(1, len(names)) > MOST_CELLS:
+    duplicate = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if duplicate is not None:
+        raise _cannot_cross(f"the table has two columns named {duplicate!r}; rename one")
+    if len(table) * max(1, len(names)) > MAX_CELLS:
         raise _cannot_cross(f"a table of {len(table)} rows and {len(names)} columns is too large; retrieve a part of it")
     columns = []
     for at, name in enumerate(names):
@@ -123,7 +124,7 @@ def _frame(frame, encoding, pandas):
             columns.append({"name": name, **_column(table.iloc[:, at], encoding, pandas)})
         except TypeError as error:
             raise error.within(f"[{name!r}]") if hasattr(error, "within") else error
-    if sum(len(encoding.buffers[each["i"]]) for each in columns if each["kind"] == "text") > MOST_TEXT:
+    if sum(len(encoding.buffers[each["i"]]) for each in columns if each["kind"] == "text") > MAX_TEXT_BYTES:
         raise _cannot_cross("the texts in the table take more than 64 MB; retrieve a part of it")
     return encoding.tagged("t", n=len(table), c=columns)
 
@@ -131,7 +132,7 @@ def _frame(frame, encoding, pandas):
 def _column(column, encoding, pandas):
     numpy = sys.modules["numpy"]
     if arrow.is_column(column, pandas):
-        column = arrow.plain_column(column, pandas)
+        column = arrow.to_pandas_column(column, pandas)
     dtype = column.dtype
     if isinstance(dtype, numpy.dtype) and dtype.kind in "fiu":
         values = column.to_numpy()
@@ -151,7 +152,7 @@ def _column(column, encoding, pandas):
 
 
 def _milliseconds(column):
-    """Of dates, as floating-point numbers: what is no date is not a number."""
+    """Returns dates as milliseconds in floating-point numbers; a missing date is NaN."""
     numpy = sys.modules["numpy"]
     if getattr(column.dtype, "tz", None) is not None:
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
@@ -163,7 +164,7 @@ def _milliseconds(column):
 
 def _series(series, encoding, pandas):
     if arrow.is_column(series, pandas):
-        series = arrow.plain_column(series, pandas)
+        series = arrow.to_pandas_column(series, pandas)
     values = _one_dimension(series.astype(object).to_numpy(), encoding, sys.modules["numpy"])
     if series.dtype.kind in "fiu" and not series.hasnans:
         values = _one_dimension(series.to_numpy(), encoding, sys.modules["numpy"])
@@ -186,10 +187,10 @@ def _array(array, encoding, numpy):
 def _one_dimension(array, encoding, numpy):
     kind = array.dtype.kind
     if kind in "fiu":
-        # JavaScript has no half or extended precision.
+        # JavaScript has no float16 and no float128.
         wanted = "<f4" if array.dtype == numpy.float16 else "<f8" if kind == "f" and array.dtype.itemsize > 8 else None
         if kind != "f" and array.dtype.itemsize == 8 and _is_safe(array):
-            # The host reads them as ordinary numbers, and sends them back as 64-bit integers.
+            # The host reads them as ordinary numbers and sends them back as 64-bit integers.
             return encoding.tagged("a", t="int", i=encoding.add(array.astype("<f8").tobytes()))
         data = numpy.ascontiguousarray(array, dtype=wanted or array.dtype.newbyteorder("<"))
         return encoding.tagged("a", t=data.dtype.name, i=encoding.add(data.tobytes()))
@@ -201,7 +202,7 @@ def _one_dimension(array, encoding, numpy):
 
 
 def _is_safe(integers):
-    """Whether the host's numbers hold all of them exactly."""
+    """Returns True if JavaScript numbers represent all of the integers exactly."""
     return len(integers) == 0 or (int(integers.max()) <= SAFE and int(integers.min()) >= -SAFE)
 
 

@@ -1,4 +1,4 @@
-"""The report of each cell: the names it changed, the value of its last expression, its error, and hints."""
+"""Reports each cell to the host: the names it changed, the value of its last expression, its error, and hints."""
 
 import ast
 import linecache
@@ -6,14 +6,14 @@ import re
 import traceback
 import warnings
 
-from . import awaits
+from . import await_rewrite
 from .objects import HostMethod, HostObject
 from .values import CannotCross
 
-LARGEST_VALUE = 64 * 1024
-LARGEST_MESSAGE = 100_000
-MOST_HINTS = 20
-OWN = re.compile(r"_+|_i+|_\d+|_i\d+|_dh|_oh|_ih")
+MAX_VALUE_BYTES = 64 * 1024
+MAX_MESSAGE_LENGTH = 100_000
+MAX_HINTS = 20
+IPYTHON_NAME = re.compile(r"_+|_i+|_\d+|_i\d+|_dh|_oh|_ih")
 
 
 class Cells:
@@ -21,58 +21,58 @@ class Cells:
         self.shell = shell
         self.values = values
         self._executions = executions
-        # Cells within cells (`%%capture`) are part of the outer one.
+        # Nesting of cells: a cell inside another (`%%capture`) belongs to the outer report.
         self._depth = 0
         self._count = 0
-        # The shell's own would end the kernel a little later.
+        # IPython's own exit() and quit() would end the kernel.
         shell.user_ns.update(exit=leave, quit=leave)
-        # Only what a cell leaves is of interest; the names of the shell itself are not.
+        # The names of the shell itself are not reported.
         self._hidden = {*shell.user_ns, *shell.user_ns_hidden, "In", "Out"}
-        self._settled = {}
+        self._known_ids = {}
         shell.compile.get_code_name = self._name_cell
-        awaits.install(shell)
-        # Errors are told in the report; the shell's own picture of them is slow to draw and shown to nobody.
+        await_rewrite.install(shell)
+        # The report contains the error, so the shell need not format and display it.
         shell._last_traceback = None
         for name in ("showtraceback", "showsyntaxerror", "showindentationerror"):
             setattr(shell, name, lambda *_args, **_options: None)
-        # Lines are counted in the cell's own text, so what it begins with stays.
+        # Keep leading empty lines, so that line numbers match the cell's text.
         cleanup = shell.input_transformer_manager.cleanup_transforms
         cleanup[:] = [transform for transform in cleanup if getattr(transform, "__name__", "") != "leading_empty_lines"]
         shell.events.register("post_run_cell", self._report)
-        # The shell would look for the semicolon in its history, which there is none of.
-        self._quiet = False
-        shell.displayhook.quiet = lambda: self._quiet
-        shell.events.register("pre_run_cell", self._look)
-        # Of an exit the report tells.
+        # The shell would look for a trailing semicolon in its history, which is disabled.
+        self._ends_with_semicolon = False
+        shell.displayhook.quiet = lambda: self._ends_with_semicolon
+        shell.events.register("pre_run_cell", self._before_cell)
+        # The report contains the SystemExit.
         warnings.filterwarnings("ignore", "To exit: use 'exit'")
 
     def begin(self, execution):
-        """The host announces the next cell."""
+        """Called when the host announces the next cell."""
         self._depth = 0
         self._executions.begin(execution)
 
-    def _look(self, cell):
+    def _before_cell(self, cell):
         self._depth += 1
         self._executions.enter()
-        self._quiet = cell.raw_cell.rstrip().endswith(";")
-        self.values.channel.world.look(cell.raw_cell)
+        self._ends_with_semicolon = cell.raw_cell.rstrip().endswith(";")
+        self.values.channel.recorded_env.note_code(cell.raw_cell)
 
     def names(self):
-        return [name for name in list(self.shell.user_ns) if self._shows(name)]
+        return [name for name in list(self.shell.user_ns) if self._is_reported(name)]
 
-    def put(self, names):
-        """Remembers what the host has put in, so that it is no cell's doing."""
+    def mark_injected(self, names):
+        """Records values that the host has bound, so that they are not reported as changes of a cell."""
         for name in names:
-            if self._shows(name):
-                self._settled[name] = id(self.shell.user_ns[name])
+            if self._is_reported(name):
+                self._known_ids[name] = id(self.shell.user_ns[name])
 
-    def settle(self, assigned=()):
-        """What changed since the last time, by the identity of the values. Names in `assigned` count as reassigned
-        although they have the same value as before."""
+    def take_changes(self, assigned=()):
+        """Returns the names that changed since the last call, by the identity of their values. Names in `assigned`
+        count as reassigned even if their value is the same."""
         namespace = self.shell.user_ns
         now = {name: id(namespace[name]) for name in self.names()}
-        before = self._settled
-        self._settled = now
+        before = self._known_ids
+        self._known_ids = now
         return {
             "created": [name for name in now if name not in before],
             "reassigned": [name for name in now if name in before and (now[name] != before[name] or name in assigned)],
@@ -80,7 +80,7 @@ class Cells:
         }
 
     def _assigned(self, result):
-        """The names that the top-level statements of a cell assigned, which ran to its end."""
+        """Returns the names that the top-level statements of a cell assign; none if the cell failed."""
         if result is None or result.error_before_exec is not None or result.error_in_exec is not None:
             return ()
         try:
@@ -96,15 +96,16 @@ class Cells:
             else:
                 continue
             for target in targets:
-                names.update(node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+                found = (node for node in ast.walk(target) if isinstance(node, ast.Name))
+                names.update(node.id for node in found if isinstance(node.ctx, ast.Store))
         return names
 
-    def _shows(self, name):
-        return name not in self._hidden and not OWN.fullmatch(name) and not name.startswith("__")
+    def _is_reported(self, name):
+        return name not in self._hidden and not IPYTHON_NAME.fullmatch(name) and not name.startswith("__")
 
     def _name_cell(self, *_code):
         self._count += 1
-        # Old sources are of no use but to tracebacks, and would pile up.
+        # Drop the source of old cells, which only tracebacks use.
         linecache.cache.pop(f"cell-{self._count - 200}.py", None)
         return f"cell-{self._count}.py"
 
@@ -114,27 +115,27 @@ class Cells:
             return
         channel = self.values.channel
         execution = self._executions.running
-        report = {"k": "cell", "x": execution, "changes": self.settle(self._assigned(result))}
+        report = {"k": "cell", "x": execution, "changes": self.take_changes(self._assigned(result))}
         hints = channel.copies.end()
         if hints:
-            report["hints"] = hints[:MOST_HINTS]
+            report["hints"] = hints[:MAX_HINTS]
         buffers, special = (), False
         if result is not None:
             before, during = result.error_before_exec, result.error_in_exec
             error = before or during
             if error is not None:
-                awaits.explain(error)
+                await_rewrite.explain_missing_awaitable(error)
                 report["error"] = failure(error, f"cell-{self._count}.py", isinstance(before, SyntaxError))
-                # Jupyter's own answer would tell it once more: it may be large, or fail when it is asked for its text.
-                result.error_before_exec, result.error_in_exec = None, Told()
+                # Keep the error out of Jupyter's reply: it may be large, or its __str__ may fail.
+                result.error_before_exec, result.error_in_exec = None, AlreadyReported()
             elif result.result is not None:
                 coded = self._value(result.result)
                 report["v"], buffers, special = coded.json, coded.buffers, coded.special
-            # The shell keeps the last result; nobody asks for it, and it may be large.
+            # Release the last result, which may be large; the shell would hold it.
             self.shell.last_execution_result = None
         channel.objects.release_dropped()
         channel.output.drain()
-        channel.world.end()
+        channel.recorded_env.end()
         self._executions.end()
         try:
             channel.send(report, buffers, special)
@@ -142,52 +143,52 @@ class Cells:
             channel.send({"k": "cell", "x": execution, "changes": {}, "error": failure(error)})
 
     def _value(self, value):
-        """The value itself where it is small data, else a way to reach it."""
+        """Encodes small data as a copy, and any other value as a handle."""
         if _is_small(value):
             try:
                 return self.values.encode(value)
             except Exception:
-                # It cannot cross, or its own methods fail: then it stays.
+                # It cannot be copied, or one of its methods failed: send a handle.
                 pass
         return self.values.encode_object(value)
 
 
-class Told(Exception):
-    """Stands for an error that the host has been told."""
+class AlreadyReported(Exception):
+    """Replaces an error in Jupyter's result after it was reported to the host."""
 
 
 def leave(code=None):
-    """Ends the cell."""
+    """Ends the cell; replaces IPython's exit() and quit()."""
     raise SystemExit(code)
 
 
 def failure(error, cell=None, syntax=False):
-    """An exception as its reader needs it: the frames of cells, and the line in the one that ran."""
+    """Describes an exception for the report: its text, the stack frames of cells, and the line in `cell`."""
     if syntax:
         reason = f"{type(error).__name__}: {error.msg}"
         return {"kind": "syntax", "message": reason, "line": error.lineno, "column": error.offset}
-    told = traceback.TracebackException.from_exception(error, compact=True)
-    _trim(told, set())
-    text = "".join(told.format()).rstrip()
+    trace = traceback.TracebackException.from_exception(error, compact=True)
+    _trim(trace, set())
+    text = "".join(trace.format()).rstrip()
     message = "".join(traceback.format_exception_only(type(error), error)).strip()
     kind = "memory" if isinstance(error, MemoryError) else "throw"
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == cell]
     return {
         "kind": kind,
         "name": type(error).__name__,
-        "message": message[:LARGEST_MESSAGE],
-        "stack": text[-LARGEST_MESSAGE:],
+        "message": message[:MAX_MESSAGE_LENGTH],
+        "stack": text[-MAX_MESSAGE_LENGTH:],
         "line": lines[-1] if lines else None,
         "thrown": getattr(error, "_karst_thrown", None),
     }
 
 
-def _trim(told, seen):
-    if told is None or id(told) in seen:
+def _trim(trace, seen):
+    if trace is None or id(trace) in seen:
         return
-    seen.add(id(told))
-    told.stack[:] = _cell_frames(told.stack)
-    for other in (told.__cause__, told.__context__, *(getattr(told, "exceptions", None) or ())):
+    seen.add(id(trace))
+    trace.stack[:] = _cell_frames(trace.stack)
+    for other in (trace.__cause__, trace.__context__, *(getattr(trace, "exceptions", None) or ())):
         _trim(other, seen)
 
 
@@ -196,13 +197,13 @@ def _cell_frames(frames):
 
 
 def _is_small(value, depth=0):
-    """A quick look, so that a huge value is not walked only to be found huge."""
+    """Estimates whether a value is small without walking all of a large one."""
     if isinstance(value, (HostObject, HostMethod)):
         return True
     if isinstance(value, (str, bytes, bytearray)):
-        return len(value) <= LARGEST_VALUE
+        return len(value) <= MAX_VALUE_BYTES
     if hasattr(value, "nbytes"):
-        return isinstance(value.nbytes, int) and value.nbytes <= LARGEST_VALUE
+        return isinstance(value.nbytes, int) and value.nbytes <= MAX_VALUE_BYTES
     if type(value).__name__ == "DataFrame" and hasattr(value, "size"):
         return value.size <= 1000
     if isinstance(value, (list, tuple, set, frozenset, dict)):

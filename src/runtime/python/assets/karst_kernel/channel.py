@@ -1,4 +1,5 @@
-"""The side socket: frames of JSON and buffers, both ways, with calls answered in any order."""
+"""The socket between the kernel and its host, apart from Jupyter's: frames of JSON and buffers in both directions.
+Calls are answered in any order."""
 
 import asyncio
 import collections
@@ -11,26 +12,27 @@ import socket
 import struct
 import threading
 
-from .crossing import CannotCross
+from .cannot_cross import CannotCross
 from .executions import current
 
-# Length of the rest, whether the JSON holds more than plain data, length of the JSON, number of buffers. The length of
-# each buffer follows, then the JSON, then the buffers.
+# Head of a frame: bytes after this field, 1 if the JSON holds tagged values, bytes of JSON, number of buffers.
+# After the head come the length of each buffer, the JSON, and the buffers.
 HEAD = struct.Struct("<IBII")
-# The limits of the host. It ends a kernel that sends more.
-LARGEST_FRAME = 2**29
-LARGEST_JSON = 2**26
-MOST_BUFFERS = 2**20
-# The host is told of dropped objects at the end of a cell, and before that when there are so many.
-MOST_DROPPED = 500
-# Made once: making one takes longer than what it does for a small message.
+# The host ends a kernel that exceeds these limits.
+MAX_FRAME_BYTES = 2**29
+MAX_JSON_BYTES = 2**26
+MAX_BUFFERS = 2**20
+# Dropped objects are released at the end of a cell, and before that if there are this many.
+MAX_DROPPED = 500
+# One shared encoder: creating one takes longer than encoding a small message.
 encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 class Channel:
-    """Operations on host objects, and the host's questions. A thread that waits for an answer reads for all others, so a call
-    from the main thread changes no thread, and one from another thread is answered while the main thread is busy. The host's
-    questions are served in the main thread alone: when it is idle, or while it waits for an answer of its own."""
+    """Sends operations on host objects and receives the host's questions. A thread that waits for an answer also reads
+    the answers for all other threads. So a call from the main thread needs no thread switch, and a call from another
+    thread is answered while the main thread is busy. The host's questions are served in the main thread only: when it
+    is idle, or while it waits for an answer."""
 
     def __init__(self, path, token, loop):
         self.loop = loop
@@ -42,30 +44,30 @@ class Channel:
         self.objects = None
         self.copies = None
         self.output = None
-        self.world = None
+        self.recorded_env = None
         self.serve = None
         self._numbers = itertools.count(1)
         self._buffer = bytearray()
         self._writing = threading.RLock()
-        # The threads that read and write now, by number. A finaliser may run in the middle of both.
+        # The ids of the threads that are reading and writing. A finaliser may interrupt either.
         self._reader = self._writer = None
-        self._turn = threading.Condition()
-        # How many answers the main thread waits for: that of its call, and those of calls that its callbacks make.
+        self._reader_changed = threading.Condition()
+        # How many answers the main thread waits for: that of its own call and those of nested calls from callbacks.
         self._main_waits = 0
-        self._later = collections.deque()
+        self._deferred_frames = collections.deque()
         self._answers = {}
         self._expected = set()
         self._futures = {}
-        self._asked = collections.deque()
+        self._questions = collections.deque()
         self.send({"k": "hello", "token": token})
         loop.add_reader(self.socket, self._on_readable)
 
     def operate(self, op, owner, path=(), value=None, whole=False, **more):
-        """Performs an operation on a host object, and waits for the reply, which is given as it came."""
+        """Performs an operation on a host object, waits, and returns the reply message."""
         return self.request(*self._operation(op, owner, path, value, whole, more))
 
     def operate_later(self, op, owner, path=(), value=None, whole=False):
-        """The same without waiting: a future of the result."""
+        """Like `operate`, but returns a future of the result at once."""
         return self.request_later(*self._operation(op, owner, path, value, whole, {}))
 
     def _operation(self, op, owner, path, value, whole, more):
@@ -83,12 +85,12 @@ class Channel:
             coded = self.values.encode(value, whole)
         except CannotCross as error:
             title = ".".join([owner._karst_title, *path])
-            raise CannotCross(error.reason, argument_place(op, title, error.path)) from None
+            raise CannotCross(error.reason, describe_argument(op, title, error.path)) from None
         message["v"] = coded.json
         return message, coded.buffers, coded.special
 
     def request(self, message, buffers=(), special=False):
-        """Sends a message that the host answers, and waits for the reply. Ctrl-C ends the waiting."""
+        """Sends a message that the host answers, and waits for the reply. Ctrl-C stops the wait."""
         self._prepare()
         number = message["i"] = next(self._numbers)
         self._expected.add(number)
@@ -102,7 +104,7 @@ class Channel:
         return reply
 
     def request_later(self, message, buffers=(), special=False):
-        """The same without waiting: a future of the result."""
+        """Like `request`, but returns a future of the result at once."""
         self._prepare()
         number = message["i"] = next(self._numbers)
         try:
@@ -114,14 +116,14 @@ class Channel:
         return future
 
     def is_interrupted(self):
-        """Whether this thread is in the middle of reading or writing: a finaliser runs."""
+        """Returns True if this thread is reading or writing a frame, so that the caller is a finaliser."""
         return threading.get_ident() in (self._reader, self._writer)
 
     def _prepare(self):
         if self.is_interrupted():
             raise RuntimeError("The host cannot be called from a finaliser that interrupts another call of the host.")
-        self.world.tell()
-        self.objects.release_dropped(MOST_DROPPED)
+        self.recorded_env.send_updates()
+        self.objects.release_dropped(MAX_DROPPED)
 
     def send(self, message, buffers=(), special=False):
         if os.getpid() != self._process:
@@ -129,7 +131,7 @@ class Channel:
         text = encode(message).encode()
         lengths = [len(buffer) for buffer in buffers]
         size = HEAD.size - 4 + 4 * len(lengths) + len(text) + sum(lengths)
-        if size > LARGEST_FRAME - 4 or len(text) > LARGEST_JSON or len(lengths) > MOST_BUFFERS:
+        if size > MAX_FRAME_BYTES - 4 or len(text) > MAX_JSON_BYTES or len(lengths) > MAX_BUFFERS:
             raise TooLarge(
                 f"{size / 2**20:.0f} MB are too large to cross at once; 512 MB cross as bytes, numpy array or DataFrame, "
                 "64 MB as anything else"
@@ -139,15 +141,15 @@ class Channel:
             head += struct.pack(f"<{len(lengths)}I", *lengths)
         frame = [head + text, *buffers]
         if self._writer == threading.get_ident():
-            # A finaliser prints while this thread writes a frame: its own comes after that one.
-            self._later.append(frame)
+            # A finaliser prints while this thread writes a frame: send its frame afterwards.
+            self._deferred_frames.append(frame)
             return
         with self.interrupts.held(), self._writing:
             self._writer = threading.get_ident()
             try:
                 self._write(frame)
-                while self._later:
-                    self._write(self._later.popleft())
+                while self._deferred_frames:
+                    self._write(self._deferred_frames.popleft())
             finally:
                 self._writer = None
 
@@ -161,49 +163,49 @@ class Channel:
                     self._read_until_writable()
 
     def _read_until_writable(self):
-        """The host stops reading while its answers are unread. So they are read while a frame waits to be written."""
-        reads = self._take_turn()
+        """Reads answers while a frame waits to be written: the host does not read while its own answers are unread."""
+        reads = self._become_reader()
         try:
-            # Another thread that reads may stop before there is room, so it is asked again after a while.
+            # If another thread reads, check again after a while: it may stop before the socket is writable.
             readable, _, _ = select.select([self.socket] if reads else [], [self.socket], [], None if reads else 0.02)
             if readable:
                 self._receive()
         finally:
             if reads:
-                self._end_turn()
-        if self._asked:
-            self.loop.call_soon_threadsafe(self._serve_asked)
+                self._stop_reading()
+        if self._questions:
+            self.loop.call_soon_threadsafe(self._serve_questions)
 
-    def _take_turn(self):
-        with self._turn:
+    def _become_reader(self):
+        with self._reader_changed:
             if self._reader is not None:
                 return False
             self._reader = threading.get_ident()
             return True
 
-    def _end_turn(self):
-        with self._turn:
+    def _stop_reading(self):
+        with self._reader_changed:
             self._reader = None
-            self._turn.notify_all()
+            self._reader_changed.notify_all()
 
     def is_main_waiting(self):
-        """Whether the main thread waits for an answer, so that its event loop stands still."""
+        """Returns True if the main thread waits for an answer, which blocks its event loop."""
         return self._main_waits > 0
 
     def _wait(self, number):
         main = threading.current_thread() is threading.main_thread()
-        # Other threads must not write it: an addition is no single step.
+        # Only the main thread changes the counter: an addition is not atomic.
         if main:
             self._main_waits += 1
         try:
             with self.interrupts.held():
                 while True:
-                    asked = None
-                    with self._turn:
+                    question = None
+                    with self._reader_changed:
                         while True:
-                            # What the host asked before it answered is served before: a callback that it does not wait for.
-                            if main and self._asked:
-                                asked = self._asked.popleft()
+                            # Serve questions that came before the answer first: callbacks that the host does not await.
+                            if main and self._questions:
+                                question = self._questions.popleft()
                                 break
                             if number in self._answers:
                                 return self._answers.pop(number)
@@ -211,35 +213,35 @@ class Channel:
                                 self._reader = threading.get_ident()
                                 break
                             with self.interrupts.allowed():
-                                self._turn.wait()
-                    if asked:
+                                self._reader_changed.wait()
+                    if question:
                         with self.interrupts.allowed():
-                            self.serve(asked)
+                            self.serve(question)
                         continue
                     try:
                         with self.interrupts.allowed():
                             select.select([self.socket], [], [])
                         self._receive()
                     finally:
-                        self._end_turn()
+                        self._stop_reading()
         finally:
             if main:
                 self._main_waits -= 1
-            if main and self._asked:
-                self.loop.call_soon(self._serve_asked)
+            if main and self._questions:
+                self.loop.call_soon(self._serve_questions)
 
     def _on_readable(self):
-        if not self._take_turn():
+        if not self._become_reader():
             return
         try:
             self._receive()
         finally:
-            self._end_turn()
-        self._serve_asked()
+            self._stop_reading()
+        self._serve_questions()
 
-    def _serve_asked(self):
-        while self._asked:
-            self.serve(self._asked.popleft())
+    def _serve_questions(self):
+        while self._questions:
+            self.serve(self._questions.popleft())
 
     def _receive(self):
         try:
@@ -247,7 +249,7 @@ class Channel:
         except BlockingIOError:
             return
         if not data:
-            # The host is gone, so there is nothing left to do.
+            # The host has ended, and the kernel ends with it.
             os._exit(0)
         self._buffer += data
         while len(self._buffer) >= HEAD.size:
@@ -266,17 +268,17 @@ class Channel:
             self._accept(text, buffers, special)
 
     def _accept(self, text, buffers, special):
-        """Gives an answer to the thread that waits for it, and a question to the main thread."""
+        """Passes an answer to the thread that waits for it, and a question to the main thread."""
         try:
             message = self.values.decode(text, buffers, special)
         except Exception as error:
-            # Read without its values, the message says which request or question failed.
+            # Parse the plain JSON to find out which request or question failed.
             plain = json.loads(text)
             message = {"k": "fail", "i": plain["i"], "e": {"name": type(error).__name__, "message": str(error)}}
             if plain["k"] == "ask":
                 message = {"k": "ask", "i": plain["i"], "op": "unreadable", "error": error}
         if message["k"] in ("reply", "fail"):
-            # Of a copy that is read as a field, the frame tells later whether it was changed.
+            # `field_copies` compares a copied field with this frame later, to find out if the cell changed it.
             message["frame"] = (text, buffers, special)
             number = message["i"]
             future = self._futures.pop(number, None)
@@ -286,15 +288,15 @@ class Channel:
                 self._expected.discard(number)
                 self._answers[number] = message
             return
-        self._asked.append(message)
+        self._questions.append(message)
         if threading.current_thread() is not threading.main_thread():
-            self.loop.call_soon_threadsafe(self._serve_asked)
+            self.loop.call_soon_threadsafe(self._serve_questions)
 
     def _settle_later(self, future, message):
         try:
             future.get_loop().call_soon_threadsafe(self._settle, future, message)
         except RuntimeError:
-            # The loop of a thread has ended, and with it the task that waited.
+            # The event loop of that thread has ended, and with it the waiting task.
             pass
 
     def _settle(self, future, message):
@@ -311,8 +313,8 @@ class Channel:
             raise self.values.host_error(reply["e"])
 
 
-def argument_place(op, title, path):
-    """The place of a part of an operation's values, as people call it: "argument 1 of take(…), at ['name']"."""
+def describe_argument(op, title, path):
+    """Describes where in an operation's values a path leads: "argument 1 of take(…), at ['name']"."""
     steps = re.findall(r"\[[^\]]*\]", path)
     if op == "set":
         name, rest = f"the value for {title}", steps[1:]
@@ -330,7 +332,7 @@ class TooLarge(ValueError):
 
 
 class Interrupts:
-    """Keeps Ctrl-C from tearing a frame: it is held back while one is read or written, and raised afterwards."""
+    """Delays Ctrl-C while a frame is read or written, and raises it afterwards, so that no frame is cut off."""
 
     def __init__(self):
         self._held = 0
@@ -343,13 +345,13 @@ class Interrupts:
         raise KeyboardInterrupt
 
     def held(self):
-        return _Change(self, 1)
+        return _HoldState(self, 1)
 
     def allowed(self):
-        return _Change(self, 0)
+        return _HoldState(self, 0)
 
 
-class _Change:
+class _HoldState:
     def __init__(self, interrupts, held):
         self.interrupts = interrupts
         self.to = held

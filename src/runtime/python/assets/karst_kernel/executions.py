@@ -1,5 +1,5 @@
-"""The cell that a call of the host belongs to. The host gives every cell an id before it runs, and every operation on a host
-object carries the id of the cell whose code makes it: also from tasks, threads and callbacks that a cell left behind."""
+"""Finds the cell that a call of the host belongs to. The host gives every cell an id before it runs. Every operation
+on a host object carries the id of the cell whose code makes it, also in tasks, threads and callbacks it leaves."""
 
 import _thread
 import contextvars
@@ -8,56 +8,56 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 _execution = contextvars.ContextVar("karst_execution", default=None)
-# The id of the cell that started a thread. A contextvar is not enough: some versions of Python run threads in an empty context.
+# The id of the cell that started a thread. In some versions of Python a thread starts with an empty context.
 _thread_execution = threading.local()
 
 
 class Executions:
-    """The id of the cell that runs now, and of the last one."""
+    """The ids of the running cell and of the last one."""
 
     def __init__(self):
-        # The cell between its announcement and its report; None between two cells.
+        # Set from the announcement of a cell until its report; None between two cells.
         self.running = None
         self.last = None
 
     def begin(self, execution):
-        """The host announces a cell."""
+        """Called when the host announces a cell."""
         self.running = self.last = execution
 
     def enter(self):
-        """The cell starts: its context gets its id."""
+        """Called when the cell starts: sets its id in the current context."""
         _execution.set(self.running)
 
     def end(self):
-        """The cell has ended. What it left behind keeps its id; the context that the next cell starts in loses it."""
+        """Called when the cell has ended: clears its id for the next cell. Tasks that it left behind keep the id."""
         self.running = None
         _execution.set(None)
 
     def capture(self):
-        """A context in which a function can be called later, for the cell whose code runs now. Outside of a cell, for
-        example when the host retrieves a function, that is the last one."""
+        """Returns a context for later calls on behalf of the cell whose code runs now, or of the last cell if none runs
+        (for example when the host retrieves a function)."""
         context = contextvars.copy_context()
         context.run(_execution.set, current() or self.last)
         return context
 
 
 def current():
-    """The id of the cell whose code runs here; None where it is no cell's code."""
+    """Returns the id of the cell whose code is running; None for code that belongs to no cell."""
     return _execution.get() or getattr(_thread_execution, "id", None)
 
 
-def follow_threads():
-    """Lets threads and the jobs of thread pools carry the id of the cell that started them."""
+def propagate_to_threads():
+    """Patches threads and thread pools so that their code carries the id of the cell that started it."""
     for module in (_thread, threading):
         for name in ("start_new_thread", "start_new", "start_joinable_thread", "_start_new_thread", "_start_joinable_thread"):
             start = getattr(module, name, None)
-            if start is not None and not hasattr(start, "follows"):
-                setattr(module, name, _starting(start))
-    if not hasattr(ThreadPoolExecutor.submit, "follows"):
-        ThreadPoolExecutor.submit = _submitting(ThreadPoolExecutor.submit)
+            if start is not None and not hasattr(start, "propagates_execution"):
+                setattr(module, name, _start_with_execution(start))
+    if not hasattr(ThreadPoolExecutor.submit, "propagates_execution"):
+        ThreadPoolExecutor.submit = _submit_with_execution(ThreadPoolExecutor.submit)
 
 
-def _starting(start):
+def _start_with_execution(start):
     @functools.wraps(start)
     def start_with_execution(function, *args, **kwargs):
         execution = current()
@@ -71,11 +71,11 @@ def _starting(start):
 
         return start(run, *args, **kwargs)
 
-    start_with_execution.follows = True
+    start_with_execution.propagates_execution = True
     return start_with_execution
 
 
-def _submitting(submit):
+def _submit_with_execution(submit):
     @functools.wraps(submit)
     def submit_with_execution(pool, function, /, *args, **kwargs):
         execution = current()
@@ -83,7 +83,7 @@ def _submitting(submit):
             return submit(pool, function, *args, **kwargs)
         return submit(pool, functools.partial(_run_in, execution, function), *args, **kwargs)
 
-    submit_with_execution.follows = True
+    submit_with_execution.propagates_execution = True
     return submit_with_execution
 
 

@@ -1,4 +1,4 @@
-"""Functions, objects and classes of the host as Python uses them. They stay on the host; Python holds their ids."""
+"""Python's handles of the host's functions, objects and classes, which stay on the host; a handle holds the id."""
 
 import builtins
 import collections
@@ -9,25 +9,26 @@ from .executions import current
 
 
 class HostError(Exception):
-    """What a function of the host threw. Its class has the host's name for it, and derives from Python's class of that name."""
+    """An error that a host function threw. Its subclass has the name of the host's class, and derives from Python's
+    exception of that name if there is one."""
 
 
 class HostObject:
     """An object of the host. Attributes are read and written there, methods run there."""
 
     def __init__(self, channel, number, shape, title=None):
-        # Not by assignment, which would write fields of the host's object. The title is how the object was reached first.
+        # An assignment would write to the host's object. The title is the path by which the object was first reached.
         vars(self).update(_karst_channel=channel, _karst_id=number, _karst_shape=shape, _karst_title=title or shape["name"])
 
     def __getattr__(self, name):
-        # Python looks protocols up by such names. The host has no members that begin so.
+        # Python looks up protocols by these names. No member of a host object begins with an underscore.
         if name.startswith("_"):
             raise AttributeError(name)
         if name in self._karst_shape["methods"]:
             return HostMethod(self, name)
         reply = self._karst_channel.operate("get", self, [name])
         member = reply.get("v")
-        self._karst_channel.copies.read(self, name, member, reply["frame"])
+        self._karst_channel.copies.record_read(self, name, member, reply["frame"])
         return member
 
     def __setattr__(self, name, value):
@@ -67,7 +68,7 @@ class HostObject:
 
     def __dir__(self):
         shape = self._karst_shape
-        # Outside of cells the host is not asked.
+        # Only a running cell may send an operation to the host.
         asked = self._karst_channel.operate("members", self)["v"] if current() else ()
         return sorted({*object.__dir__(self), *shape["methods"], *shape.get("values", ()), *asked})
 
@@ -88,7 +89,7 @@ class HostObject:
 
 
 async def _elements(owner):
-    """The elements one at a time, as `async for` takes them. Leaving the loop ends the host's iterator."""
+    """Yields the elements one at a time for `async for`. Leaving the loop ends the host's iterator."""
     iterator = await owner._karst_channel.operate_later("iterate", owner)
     ended = False
     try:
@@ -112,7 +113,7 @@ def _unsupported(owner, problem):
     return TypeError(f"the host's {shape['name']} {problem} in Python. {cure}")
 
 
-def _refuse(name, problem):
+def _refuse_operation(name, problem):
     def refuse(self, *_given):
         raise _unsupported(self, problem)
 
@@ -120,22 +121,22 @@ def _refuse(name, problem):
     setattr(HostObject, name, refuse)
 
 
-# What Python looks up on the class. JavaScript may do some of it by a member's name, which Python has to say.
-_refuse("__getitem__", "has no items by []")
-_refuse("__setitem__", "has no items by []")
-_refuse("__delitem__", "has no items by []")
-_refuse("__len__", "has no len()")
+# Python looks up these operations on the class. Where the host has a method for one, Python code must call it by name.
+_refuse_operation("__getitem__", "has no items by []")
+_refuse_operation("__setitem__", "has no items by []")
+_refuse_operation("__delitem__", "has no items by []")
+_refuse_operation("__len__", "has no len()")
 for _name in "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split():
-    _refuse(f"__{_name}__", "takes no operators")
-    _refuse(f"__r{_name}__", "takes no operators")
+    _refuse_operation(f"__{_name}__", "takes no operators")
+    _refuse_operation(f"__r{_name}__", "takes no operators")
 for _name in "neg pos abs invert".split():
-    _refuse(f"__{_name}__", "takes no operators")
+    _refuse_operation(f"__{_name}__", "takes no operators")
 for _name in "lt le gt ge".split():
-    _refuse(f"__{_name}__", "cannot be compared")
+    _refuse_operation(f"__{_name}__", "cannot be compared")
 
 
 class HostFunction(HostObject):
-    """A function of the host: `f(x)` waits for its result; `await f(x)` and `f.async_(x)` let other tasks run meanwhile."""
+    """A function of the host: `f(x)` waits for its result; `await f(x)` and `f.async_(x)` let other tasks run."""
 
     def __init__(self, channel, number, shape, title=None):
         super().__init__(channel, number, shape, title)
@@ -167,7 +168,7 @@ class HostClass(HostObject):
 
 
 class HostMethod:
-    """A method of a host object, which it keeps alive."""
+    """A method of a host object. It holds a reference to the object."""
 
     def __init__(self, owner, name):
         self._karst_owner = owner
@@ -191,19 +192,19 @@ class HostMethod:
 
 
 class Objects:
-    """The host objects that Python holds; the same object is the same here. The host is told of each one that is dropped, and
-    how often it had been received, because it may be on its way once more."""
+    """The handles that Python holds, one for each host object. When a handle is dropped, the kernel sends a release
+    with the number of times it received the object, because the host may just be sending it again."""
 
     def __init__(self, channel):
         self._channel = channel
         self._shapes = {}
         self._held = weakref.WeakValueDictionary()
         self._received = collections.Counter()
-        # Finalisers fill it. They may run in the middle of anything, so nothing is sent from there.
+        # Finalisers add to it. They may interrupt anything, so they send nothing themselves.
         self._dropped = collections.deque()
         self._lock = threading.RLock()
 
-    def learn(self, shape):
+    def add_shape(self, shape):
         self._shapes[shape["n"]] = {**shape, "methods": frozenset(shape["methods"])}
 
     def receive(self, number, shape, title=None):
@@ -234,7 +235,7 @@ CLASSES = {"function": HostFunction, "class": HostClass, "object": HostObject}
 
 def call(owner, op, path, args, kwargs, later=False):
     channel = owner._karst_channel
-    # The host sees what was printed before the call first.
+    # Send the output printed so far before the call.
     channel.output.flush()
     whole = owner._karst_shape.get("whole", False)
     operate = channel.operate_later if later else channel.operate
@@ -243,21 +244,23 @@ def call(owner, op, path, args, kwargs, later=False):
     return answer if later else answer.get("v")
 
 
-def host_error(told):
-    name, message = told["name"], told["message"]
-    if name not in _classes:
-        own = _relatives.get(name) or getattr(builtins, name, None)
-        related = isinstance(own, type) and issubclass(own, Exception) and own not in (Exception, KeyError)
-        _classes[name] = type(name, (HostError, own) if related else (HostError,), {"__module__": "builtins"})
+def host_error(thrown):
+    name, message = thrown["name"], thrown["message"]
+    if name not in _error_classes:
+        python_class = _python_equivalents.get(name) or getattr(builtins, name, None)
+        is_exception = isinstance(python_class, type) and issubclass(python_class, Exception)
+        has_base = is_exception and python_class not in (Exception, KeyError)
+        bases = (HostError, python_class) if has_base else (HostError,)
+        _error_classes[name] = type(name, bases, {"__module__": "builtins"})
     try:
-        error = _classes[name](message)
+        error = _error_classes[name](message)
     except TypeError:
-        # Python's class of that name takes other arguments.
-        _classes[name] = type(name, (HostError,), {"__module__": "builtins"})
-        error = _classes[name](message)
-    error._karst_thrown = told.get("thrown")
+        # Python's exception of that name takes other arguments.
+        _error_classes[name] = type(name, (HostError,), {"__module__": "builtins"})
+        error = _error_classes[name](message)
+    error._karst_thrown = thrown.get("thrown")
     return error
 
 
-_classes = {}
-_relatives = {"RangeError": ValueError, "ReferenceError": NameError}
+_error_classes = {}
+_python_equivalents = {"RangeError": ValueError, "ReferenceError": NameError}

@@ -1,4 +1,5 @@
-"""Values on their way between the host and Python. Plain JSON is itself; anything else is an object with a "$"."""
+"""Encodes and decodes the values that cross between the host and Python. Plain JSON stays as it is; any other value is
+an object with a "$" tag."""
 
 import datetime
 import decimal
@@ -13,16 +14,16 @@ import threading
 from collections.abc import ItemsView, KeysView, ValuesView
 
 from . import arrays
-from .crossing import CannotCross
+from .cannot_cross import CannotCross
 from .objects import HostMethod, HostObject, host_error
 
 SAFE = 2**53 - 1
-DEEPEST = 200
+MAX_DEPTH = 200
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 MILLISECOND = datetime.timedelta(milliseconds=1)
 
-# Values, not objects with behaviour, for which JavaScript has nothing that means the same.
-WITHOUT_FORM = (decimal.Decimal, fractions.Fraction, complex, datetime.timedelta, datetime.time)
+# Types of plain values that have no equivalent in JavaScript.
+NO_JAVASCRIPT_TYPE = (decimal.Decimal, fractions.Fraction, complex, datetime.timedelta, datetime.time)
 
 
 class Values:
@@ -30,26 +31,26 @@ class Values:
         self.channel = channel
         self.host_error = host_error
         self._executions = executions
-        # Python's own objects that the host holds, by their numbers.
-        self.given = {}
+        # The Python objects that the host has handles of, by number.
+        self.handed_out = {}
         self._numbers = {}
         self._next = 0
-        self._giving = threading.RLock()
+        self._lock = threading.RLock()
 
     def encode(self, value, whole=False):
-        """With `whole`, tables stay here and the host gets handles of them."""
+        """Encodes a value. With `whole`, tables stay here and the host gets handles of them."""
         return Encoding(self, whole).start(value)
 
     def encode_object(self, value):
-        """The same for a value that is not to be copied, whatever it is."""
+        """Encodes any value as a handle."""
         coded = Encoding(self)
         coded.json = coded.object(value)
         return coded
 
     def digest(self, value):
-        """The same for two values that would cross as the same. Nothing is given to the host."""
+        """Returns equal digests for two values with the same encoding. Sends nothing and creates no handles."""
         coded = Comparison(self).start(value)
-        # JSON of JavaScript has no numbers that are no numbers, so there is no need to refuse them.
+        # NaN in the JSON does no harm here: the text is only hashed.
         digest = hashlib.sha256(json.dumps(coded.json).encode())
         for buffer in coded.buffers:
             digest.update(b"%d:" % len(buffer))
@@ -57,40 +58,40 @@ class Values:
         return digest.digest()
 
     def decode(self, text, buffers, special, compared=False):
-        """With `compared`, references to objects come as references: the value is only for `digest`."""
+        """Decodes a message. With `compared`, for `digest` only, handles become `Reference` objects."""
         if not special:
             return json.loads(text)
         aliases = []
         revive = self._revive_compared if compared else self._revive
         message = json.loads(text, object_hook=lambda found: revive(found, buffers, aliases))
-        return _linked(message, message, set()) if aliases else message
+        return _resolve_aliases(message, message, set()) if aliases else message
 
-    def give(self, value):
-        """A number under which the host can speak of an object. What the host calls of it runs in the context of the cell that
-        gave it last."""
-        with self._giving:
+    def create_handle(self, value):
+        """Returns the number of a handle for an object. The host's calls through it run in the context of the cell that
+        passed it most recently."""
+        with self._lock:
             number = self.number_of(value)
             if number is None:
                 self._next += 1
                 number = self._numbers[id(value)] = self._next
-                self.given[number] = Given(value)
-            given = self.given[number]
-            given.count += 1
-            given.context = self._executions.capture()
+                self.handed_out[number] = HandedOut(value)
+            handed_out = self.handed_out[number]
+            handed_out.count += 1
+            handed_out.context = self._executions.capture()
             return number
 
     def number_of(self, value):
         return self._numbers.get(id(value))
 
     def release(self, number, count):
-        with self._giving:
-            given = self.given.get(number)
-            if given is None:
+        with self._lock:
+            handed_out = self.handed_out.get(number)
+            if handed_out is None:
                 return
-            given.count -= count
-            if given.count <= 0:
-                del self.given[number]
-                del self._numbers[id(given.value)]
+            handed_out.count -= count
+            if handed_out.count <= 0:
+                del self.handed_out[number]
+                del self._numbers[id(handed_out.value)]
 
     def _revive(self, found, buffers, aliases):
         tag = found.get("$")
@@ -116,9 +117,9 @@ class Values:
             aliases.append(found)
             return Alias(found["p"])
         if tag == "p":
-            return self.given_object(found["id"])
+            return self.handed_out_object(found["id"])
         if tag == "i":
-            return imported(found["m"], found["a"])
+            return import_reference(found["m"], found["a"])
         if tag == "h":
             return self.channel.objects.receive(found["id"], found["s"], found.get("b"))
         if tag == "hm":
@@ -126,8 +127,8 @@ class Values:
         if tag == "k":
             return Keywords(found["v"])
         if tag == "sh":
-            # Shapes come first in a message, so they are known before the objects that have them.
-            return self.channel.objects.learn(found)
+            # Shapes come first in a message, before the objects that have them.
+            return self.channel.objects.add_shape(found)
         raise ValueError(f"The host sent a value of an unknown form: {tag}.")
 
     def _revive_compared(self, found, buffers, aliases):
@@ -138,28 +139,28 @@ class Values:
             return Reference(tag, {"of": {"$": "h", **found["of"].parts}, "name": found["name"]})
         return None if tag == "sh" else self._revive(found, buffers, aliases)
 
-    def given_object(self, number):
-        if number not in self.given:
+    def handed_out_object(self, number):
+        if number not in self.handed_out:
             raise ReferenceError("The Python object is gone: it was released, or lived in a kernel that has ended.")
-        return self.given[number].value
+        return self.handed_out[number].value
 
 
 class Keywords(dict):
     """Arguments that the host passes by keyword, as the last argument of a call."""
 
 
-class Given:
-    """An object of Python that the host holds."""
+class HandedOut:
+    """A Python object that the host has a handle of."""
 
     def __init__(self, value):
         self.value = value
-        # How often the host was given it.
+        # How often the object was sent to the host.
         self.count = 0
         self.context = None
 
 
 class Reference:
-    """Stands for an object in a value that is only compared."""
+    """Replaces a handle in a value that is only compared."""
 
     def __init__(self, tag, parts):
         self.tag = tag
@@ -167,13 +168,13 @@ class Reference:
 
 
 class Alias:
-    """Stands for a value that is elsewhere in the same message, until all of it is there."""
+    """Replaces a value that occurs elsewhere in the same message, until the whole message is decoded."""
 
     def __init__(self, path):
         self.path = path
 
 
-def _linked(value, message, seen):
+def _resolve_aliases(value, message, seen):
     if isinstance(value, Alias):
         found = message
         for step in value.path:
@@ -183,16 +184,16 @@ def _linked(value, message, seen):
         return value
     if type(value) is list:
         seen.add(id(value))
-        value[:] = [_linked(member, message, seen) for member in value]
+        value[:] = [_resolve_aliases(member, message, seen) for member in value]
     elif type(value) is dict:
         seen.add(id(value))
         for key, member in value.items():
-            value[key] = _linked(member, message, seen)
+            value[key] = _resolve_aliases(member, message, seen)
     return value
 
 
 class Encoding:
-    """One value on its way to the host: JSON, its buffers, and whether the JSON is more than plain data."""
+    """Encodes one value for the host: the JSON, its buffers, and whether the JSON holds tagged values."""
 
     def __init__(self, values, whole=False):
         self.values = values
@@ -200,12 +201,12 @@ class Encoding:
         self.buffers = []
         self.special = False
         self.json = None
-        # The JSON of each list, dict and set by its id, with the value, whose id must stay its own; None while it is made.
-        self._made = {}
+        # The JSON of each list, dict and set by id, with the value, so that the id stays valid; None while encoding.
+        self._encoded = {}
         self._shared = {}
 
     def start(self, value):
-        if isinstance(value, WITHOUT_FORM):
+        if isinstance(value, NO_JAVASCRIPT_TYPE):
             self.json = self.object(value)
         else:
             self.json = self._encode(value, 0)
@@ -228,39 +229,40 @@ class Encoding:
         if kind is float:
             return value if math.isfinite(value) else self.tagged("f", v=str(value))
         if kind is list or kind is tuple:
-            return self._inside(value, depth, self._items)
+            return self._container(value, depth, self._items)
         if kind is dict:
-            return self._inside(value, depth, self._dict)
+            return self._container(value, depth, self._dict)
         return self._other(value, depth)
 
     def each(self, values):
-        """A list of values, for columns and arrays of objects."""
+        """Encodes a list of values, for columns and arrays of objects."""
         return self._items(values, 0)
 
-    def _inside(self, value, depth, encode):
-        if depth >= DEEPEST:
-            raise CannotCross(f"the value is nested more than {DEEPEST} deep")
+    def _container(self, value, depth, encode):
+        if depth >= MAX_DEPTH:
+            raise CannotCross(f"the value is nested more than {MAX_DEPTH} deep")
         key = id(value)
-        if key in self._made:
-            return self._again(self._made[key])
-        self._made[key] = None
+        if key in self._encoded:
+            return self._shared_reference(self._encoded[key])
+        self._encoded[key] = None
         try:
             result = encode(value, depth + 1)
         except BaseException:
-            del self._made[key]
+            del self._encoded[key]
             raise
-        # What cannot change needs no identity: Python itself makes one of equal tuples.
+        # Immutable containers need no identity: Python itself may reuse equal tuples.
         if isinstance(value, (tuple, range, frozenset)):
-            del self._made[key]
+            del self._encoded[key]
         else:
-            self._made[key] = (value, result)
+            self._encoded[key] = (value, result)
         return result
 
-    def _again(self, made):
-        """A reference to a list, dict or set that came earlier, which gets a number now: one object stays one on the host."""
-        if made is None:
+    def _shared_reference(self, encoded):
+        """Encodes a list, dict or set that occurred before as a reference, and numbers its first occurrence, so that
+        the host gets one object."""
+        if encoded is None:
             raise CannotCross("the value contains itself, and data that does so cannot cross")
-        _value, result = made
+        _value, result = encoded
         number = self._shared.get(id(result))
         if number is None:
             number = self._shared[id(result)] = len(self._shared) + 1
@@ -316,7 +318,7 @@ class Encoding:
         if isinstance(value, datetime.date) and not arrays.is_missing(value):
             return self._date(datetime.datetime(value.year, value.month, value.day))
         if isinstance(value, (set, frozenset)):
-            return self._inside(value, depth, self._set)
+            return self._container(value, depth, self._set)
         if self.whole and arrays.is_frame(value):
             return self.object(value)
         found = arrays.encode(value, self)
@@ -324,7 +326,7 @@ class Encoding:
             return found
         if isinstance(value, bool):
             return bool(value)
-        if isinstance(value, WITHOUT_FORM):
+        if isinstance(value, NO_JAVASCRIPT_TYPE):
             name = type(value).__name__
             raise CannotCross(f"a {name} has no form in JavaScript: convert it with float() or str()")
         if isinstance(value, int):
@@ -334,26 +336,26 @@ class Encoding:
         if isinstance(value, str):
             return str(value)
         if isinstance(value, (list, tuple, range)):
-            return self._inside(value, depth, self._items)
+            return self._container(value, depth, self._items)
         if isinstance(value, (KeysView, ValuesView, ItemsView)):
-            return self._inside(list(value), depth, self._items)
+            return self._container(list(value), depth, self._items)
         if isinstance(value, dict):
-            return self._inside(value, depth, self._dict)
+            return self._container(value, depth, self._dict)
         if inspect.isawaitable(value):
             raise CannotCross("it was not awaited: write await before it")
         return self.object(value)
 
     def _date(self, value):
-        # A time without a zone is one of UTC, as it is for pandas.
+        # A time without a zone counts as UTC, as in pandas.
         aware = value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
         return self.tagged("d", v=round((aware - EPOCH) / MILLISECOND))
 
     def object(self, value):
-        return self.tagged("p", id=self.values.give(value), type=type_name(value), callable=callable(value))
+        return self.tagged("p", id=self.values.create_handle(value), type=type_name(value), callable=callable(value))
 
 
 class Comparison(Encoding):
-    """A value as it would cross, to be compared with another."""
+    """Encodes a value only to compare it with another."""
 
     def object(self, value):
         if isinstance(value, Reference):
@@ -361,7 +363,7 @@ class Comparison(Encoding):
         return self.tagged("p", id=self.values.number_of(value))
 
     def _set(self, value, depth):
-        # Two equal sets may have different orders.
+        # Equal sets may iterate in different orders.
         return self.tagged("s", e=sorted(self._items(list(value), depth), key=json.dumps))
 
 
@@ -371,7 +373,7 @@ def type_name(value):
     return kind.__qualname__ if own else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def imported(module, attribute):
+def import_reference(module, attribute):
     try:
         found = importlib.import_module(module)
         for name in filter(None, attribute.split(".")):

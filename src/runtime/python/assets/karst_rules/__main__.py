@@ -1,6 +1,6 @@
-"""Checks Python cells against rules, by their syntax tree and nothing else: no cell is ever run here.
+"""Checks Python cells against rules by their syntax tree, without running them.
 
-A program of its own, apart from the kernel, which generated code can change. It reads one JSON object a line,
+This program runs apart from the kernel, because cells can change the kernel. It reads one JSON object per line,
 {"id", "code", "rules"}, and answers each with {"id", "violations"}.
 """
 
@@ -11,35 +11,36 @@ import sys
 from facts import LOADERS, Facts
 from names import NAMESPACE, is_below
 
-# What makes modules in other ways than by their names.
-MAKERS = {
+# Functions and modules that create modules other than by name.
+MODULE_MAKERS = {
     *("importlib._bootstrap", "importlib._bootstrap_external", "importlib.machinery", "importlib.util.module_from_spec"),
     *("importlib.util.spec_from_file_location", "runpy.run_path", "zipimport.zipimporter"),
 }
-# Hold loaders, or every module there is.
+# Objects whose members are loaders, or all loaded modules.
 LOADER_HOLDERS = {NAMESPACE, "importlib", "sys.modules"}
-# Modules that others carry along under their own name, or with a `_` before it.
-CARRIED = {"builtins", "ctypes", "importlib", "io", "os", "pathlib", "posix", "shutil", "socket", "subprocess", "sys"}
+# Modules that other modules import, and so expose as a member with the same name or with a leading `_`.
+REEXPORTED = {"builtins", "ctypes", "importlib", "io", "os", "pathlib", "posix", "shutil", "socket", "subprocess", "sys"}
 
 
 def check(code, rules):
-    """What the rules find in a cell, in the order of the source. What cannot be checked is a violation."""
+    """Returns the violations in a cell, in source order. Code that cannot be checked is a violation."""
     lines = code.splitlines() or [""]
     try:
         flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         facts = Facts(compile(code, "<cell>", "exec", flags))
     except SyntaxError as error:
-        told = f"this is not Python ({error.msg}), so it cannot be checked; shell commands and magics are not allowed"
-        return [{"rule": "syntax", "message": told, "line": max(error.lineno or 1, 1), "column": max(error.offset or 1, 1)}]
+        problem = f"this is not Python ({error.msg}), so it cannot be checked; shell commands and magics are not allowed"
+        return [{"rule": "syntax", "message": problem, "line": max(error.lineno or 1, 1), "column": max(error.offset or 1, 1)}]
     except Exception as error:
-        told = f"the cell could not be checked, so nothing is run: {type(error).__name__}: {error}"
-        return [{"rule": "syntax", "message": told, "line": 1, "column": 1}]
+        problem = f"the cell could not be checked, so nothing is run: {type(error).__name__}: {error}"
+        return [{"rule": "syntax", "message": problem, "line": 1, "column": 1}]
     found = {}
     for rule in rules:
         for node, message in CHECKS[rule["kind"]](facts, rule):
             before = lines[min(node.lineno, len(lines)) - 1].encode()[: node.col_offset].decode(errors="replace")
             place = (node.lineno, len(before.encode("utf-16-le")) // 2 + 1)
-            found.setdefault((*place, message), {"rule": rule["kind"], "message": message, "line": place[0], "column": place[1]})
+            violation = {"rule": rule["kind"], "message": message, "line": place[0], "column": place[1]}
+            found.setdefault((*place, message), violation)
     return [found[key] for key in sorted(found)]
 
 
@@ -51,35 +52,35 @@ def import_rule(facts, rule):
         elif any(is_below(module, names) for module in modules) == only:
             continue
         else:
-            yield node, because(f'the module "{modules[-1]}" is not allowed', rule)
+            yield node, with_description(f'the module "{modules[-1]}" is not allowed', rule)
     for path, node, use in facts.names:
         if path in LOADER_HOLDERS and use in ("value", "call", "computed"):
-            yield node, lost_track(path, use)
-        elif use not in ("alias", "load", "test") and is_below(path, LOADERS | MAKERS):
+            yield node, escape_message(path, use)
+        elif use not in ("alias", "load", "test") and is_below(path, LOADERS | MODULE_MAKERS):
             yield node, f"`{path}` loads modules; what it loads here cannot be checked"
         for step in path.split(".")[1:]:
-            carried = step.lstrip("_")
-            if carried in CARRIED and (carried in names) != only and path.split(".")[0] in facts.modules:
-                yield node, because(f'the module "{carried}" is not allowed', rule)
+            reexported = step.lstrip("_")
+            if reexported in REEXPORTED and (reexported in names) != only and path.split(".")[0] in facts.modules:
+                yield node, with_description(f'the module "{reexported}" is not allowed', rule)
 
 
 def function_rule(facts, rule):
     refused, excepted = set(rule["names"]), set(rule["except"])
     holders = {NAMESPACE} | {name[:at] for name in refused for at, letter in enumerate(name) if letter == "."}
     for whole, node, use in facts.names:
-        for path in (whole, *carried_paths(whole, facts)):
+        for path in (whole, *reexported_paths(whole, facts)):
             if path in holders and use in ("value", "call", "computed"):
-                yield node, lost_track(path, use)
+                yield node, escape_message(path, use)
             elif use != "test" and is_below(path, refused) and not is_below(path, excepted):
-                yield node, because(f"`{path}` is not allowed", rule)
+                yield node, with_description(f"`{path}` is not allowed", rule)
 
 
-def carried_paths(path, facts):
-    """The same thing by the name of a module that another carries along: `shutil.os.system` is `os.system`."""
+def reexported_paths(path, facts):
+    """Yields shorter paths through re-exported modules: `shutil.os.system` is `os.system`."""
     root, *steps = path.split(".")
     if root in facts.modules:
         for at, step in enumerate(steps):
-            if step.lstrip("_") in CARRIED:
+            if step.lstrip("_") in REEXPORTED:
                 yield ".".join([step.lstrip("_"), *steps[at + 1 :]])
 
 
@@ -87,17 +88,17 @@ def attribute_rule(facts, rule):
     refused = set(rule["names"])
     for name, node in facts.members:
         if name in refused:
-            yield node, because(f"the member `{name}` is not allowed", rule)
+            yield node, with_description(f"the member `{name}` is not allowed", rule)
 
 
 CHECKS = {"import": import_rule, "function": function_rule, "attribute": attribute_rule}
 
 
-def because(what, rule):
+def with_description(what, rule):
     return f"{what}: {rule['description']}" if rule.get("description") else what
 
 
-def lost_track(path, use):
+def escape_message(path, use):
     name = path or "globals()"
     if use == "computed":
         return f"which member of `{name}` this is cannot be checked; write its name"
@@ -106,7 +107,7 @@ def lost_track(path, use):
 
 if __name__ == "__main__":
     for request in sys.stdin:
-        asked = json.loads(request)
-        answer = {"id": asked["id"], "violations": check(asked["code"], asked["rules"])}
+        question = json.loads(request)
+        answer = {"id": question["id"], "violations": check(question["code"], question["rules"])}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()

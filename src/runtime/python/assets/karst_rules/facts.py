@@ -1,29 +1,30 @@
-"""What a cell does with what it did not make itself, found in its syntax tree."""
+"""Collects from a cell's syntax tree how it uses modules, names and members that it did not define."""
 
 import ast
 import string
 
-from names import COMPREHENSIONS, FUNCTIONS, NAMESPACE, assigned_pairs, bound_by, bound_names, join, local_names, plain
-from texts import text_of
+from constant_strings import text_of
+from names import COMPREHENSIONS, FUNCTIONS, NAMESPACE, assigned_pairs, bound_names, join, local_names, names_bound_by
+from names import normalize_path
 
 LOADERS = {
     *("__import__", "__loader__.load_module", "importlib.__import__", "importlib.import_module", "importlib.util.find_spec"),
     *("pkgutil.find_loader", "pkgutil.get_loader", "pkgutil.resolve_name", "runpy.run_module"),
 }
-BASE_READERS = {"object.__getattribute__", "type.__getattribute__", "inspect.getattr_static"}
-READERS = {"getattr", "hasattr", "setattr", "delattr", "object.__setattr__", *BASE_READERS}
-OWN_READERS = {"__getattribute__", "__getattr__", "__setattr__", "__delattr__"}
-PICKERS = {"operator.attrgetter", "operator.methodcaller"}
-LOOKUPS = {"get", "pop", "setdefault", "__getitem__"}
-HARMLESS = {"keys", "update"}
+BASE_MEMBER_READERS = {"object.__getattribute__", "type.__getattribute__", "inspect.getattr_static"}
+MEMBER_READERS = {"getattr", "hasattr", "setattr", "delattr", "object.__setattr__", *BASE_MEMBER_READERS}
+MEMBER_READER_METHODS = {"__getattribute__", "__getattr__", "__setattr__", "__delattr__"}
+MEMBER_GETTERS = {"operator.attrgetter", "operator.methodcaller"}
+DICT_LOOKUPS = {"get", "pop", "setdefault", "__getitem__"}
+HARMLESS_DICT_METHODS = {"keys", "update"}
 
 
 class Facts:
-    """What a cell does with what it did not make itself: modules it loads, names by the path they stand for, members."""
+    """The modules that a cell loads, its uses of outside names by path (`os.system`), and the members it uses."""
 
     def __init__(self, tree):
         self.imports, self.names, self.members = [], [], []
-        # Names that stand for something from outside, and those that are always the same text.
+        # Names that refer to outside values, and names whose value is always the same string.
         self.aliases, self.texts = {}, {}
         self.modules = set()
         self.deleted = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)}
@@ -31,22 +32,22 @@ class Facts:
         self.scopes = []
         self.in_class = False
         for statement in tree.body:
-            for name in bound_by(statement):
+            for name in names_bound_by(statement):
                 self.own.setdefault(name, statement.lineno)
         self.collect(tree)
         for statement in tree.body:
-            self.inner(statement)
-        if any(use == "value" and path in READERS | PICKERS for path, _, use in self.names):
-            self.every_text(tree)
+            self.visit_below(statement)
+        if any(use == "value" and path in MEMBER_READERS | MEMBER_GETTERS for path, _, use in self.names):
+            self.record_all_strings(tree)
 
-    def every_text(self, tree):
-        """What reads members by name is handed on: any text may be such a name."""
+    def record_all_strings(self, tree):
+        """Records every string as a member name: the cell passes on a function that reads members by name."""
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                self.dotted(node.value, node)
+                self.record_dotted(node.value, node)
 
     def collect(self, tree):
-        """Finds the aliases and texts, wherever in the cell they are; a chain of them needs a few rounds."""
+        """Finds the aliases and constant strings anywhere in the cell. Chains of them need several rounds."""
         bound = [name for node in ast.walk(tree) for name in bound_names(node)]
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -68,9 +69,9 @@ class Facts:
                     self.alias(name, path)
 
     def alias(self, name, path):
-        self.aliases.setdefault(name, set()).add(plain(path))
+        self.aliases.setdefault(name, set()).add(normalize_path(path))
 
-    # What expressions stand for.
+    # What expressions refer to.
 
     def paths(self, node):
         if isinstance(node, ast.Name):
@@ -97,7 +98,7 @@ class Facts:
         if any(node.id in scope for scope in self.scopes):
             return aliased
         is_own = node.id in self.own and node.id not in self.deleted and self.own[node.id] < node.lineno
-        return aliased if is_own else aliased | {plain(node.id)}
+        return aliased if is_own else aliased | {normalize_path(node.id)}
 
     def paths_of_call(self, node):
         called, (first, second) = self.paths(node.func), (node.args + [None, None])[:2]
@@ -105,18 +106,18 @@ class Facts:
             module = self.module_of(first)
             if module is None:
                 return set()
-            return {plain(module.split(".")[0] if "__import__" in called else module)}
+            return {normalize_path(module.split(".")[0] if "__import__" in called else module)}
         if called & {"globals", "locals"} or ("vars" in called and first is None):
             return {NAMESPACE}
         if "vars" in called:
             return self.paths(first)
-        if called & {"getattr", *BASE_READERS} and second is not None:
+        if called & {"getattr", *BASE_MEMBER_READERS} and second is not None:
             key = self.text(second)
             return set() if key is None else {join(path, key) for path in self.paths(first)}
-        if isinstance(node.func, ast.Attribute) and node.func.attr in OWN_READERS:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in MEMBER_READER_METHODS:
             key = self.text(first)
             return set() if key is None else {join(path, key) for path in self.paths(node.func.value)}
-        if isinstance(node.func, ast.Attribute) and node.func.attr in LOOKUPS and self.is_namespace(node.func.value):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in DICT_LOOKUPS and self.is_namespace(node.func.value):
             key = self.text(first)
             return set() if key is None else {join(path, key) for path in self.paths(node.func.value)}
         if isinstance(node.func, ast.Call) and self.paths(node.func.func) & {"operator.attrgetter"} and first is not None:
@@ -125,7 +126,7 @@ class Facts:
         return set()
 
     def is_namespace(self, node):
-        """Whether a node is a dictionary whose keys are names."""
+        """Returns True if a node is a dictionary of names, such as `globals()`."""
         if isinstance(node, ast.Attribute) and node.attr == "__dict__":
             return True
         if isinstance(node, ast.Call) and self.paths(node.func) & {"vars", "globals", "locals"}:
@@ -139,27 +140,27 @@ class Facts:
     def text(self, node):
         return text_of(node, self.texts)
 
-    # What is done with them.
+    # How the cell uses them.
 
     def visit(self, node, use="value"):
-        self.inner(node)
+        self.visit_below(node)
         for path in self.paths(node):
             self.names.append((path, node, use))
 
-    def inner(self, node):
-        """Notes everything below a node; whoever stands around it notes what becomes of its own value."""
+    def visit_below(self, node):
+        """Records the uses below a node. The caller records the use of the node itself."""
         if isinstance(node, ast.Attribute):
             self.members.append((node.attr, node))
-            return self.inner(node.value)
+            return self.visit_below(node.value)
         if isinstance(node, ast.Call):
-            return self.inner_call(node)
+            return self.visit_call(node)
         if isinstance(node, ast.Subscript):
             if self.is_namespace(node.value):
                 return self.key(node.value, node.slice, node)
             self.visit(node.value, "write" if isinstance(node.ctx, ast.Store) else "value")
             return self.visit(node.slice)
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            return self.inner_import(node)
+            return self.visit_import(node)
         if isinstance(node, ast.Compare):
             for side in (node.left, *node.comparators):
                 self.visit(side, "test")
@@ -167,56 +168,56 @@ class Facts:
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
-                self.inner(target)
+                self.visit_below(target)
             is_alias = not self.in_class and all(isinstance(target, ast.Name) for target in targets)
             self.visit(node.value, "alias" if is_alias else "value")
             return self.visit(node.annotation) if isinstance(node, ast.AnnAssign) else None
         if isinstance(node, FUNCTIONS + COMPREHENSIONS):
-            return self.inner_scope(node)
+            return self.visit_scope(node)
         if isinstance(node, ast.MatchClass):
             self.members.extend((name, node) for name in node.kwd_attrs)
-        self.children(ast.iter_child_nodes(node), self.in_class or isinstance(node, ast.ClassDef))
+        self.visit_children(ast.iter_child_nodes(node), self.in_class or isinstance(node, ast.ClassDef))
         return None
 
-    def children(self, nodes, in_class):
-        """What a class gives a name is found by that of the class, too."""
+    def visit_children(self, nodes, in_class):
+        """Visits nodes. A name assigned in a class body is no alias: it can also be reached through the class."""
         outer, self.in_class = self.in_class, in_class
         for node in nodes:
-            self.child(node)
+            self.visit_child(node)
         self.in_class = outer
 
-    def child(self, node):
+    def visit_child(self, node):
         if not isinstance(node, ast.expr):
-            return self.inner(node)
+            return self.visit_below(node)
         if isinstance(getattr(node, "ctx", None), ast.Store):
-            return self.inner(node)
+            return self.visit_below(node)
         return self.visit(node)
 
-    def inner_scope(self, node):
+    def visit_scope(self, node):
         outer = getattr(node, "decorator_list", [])
         if isinstance(node, FUNCTIONS):
             outer = [*outer, *node.args.defaults, *(default for default in node.args.kw_defaults if default)]
         for each in outer:
             self.visit(each, "call" if each in getattr(node, "decorator_list", []) else "value")
         self.scopes.append(local_names(node))
-        self.children((child for child in ast.iter_child_nodes(node) if child not in outer), False)
+        self.visit_children((child for child in ast.iter_child_nodes(node) if child not in outer), False)
         self.scopes.pop()
 
-    def inner_import(self, node):
+    def visit_import(self, node):
         if isinstance(node, ast.Import):
             self.imports.extend(([alias.name], node) for alias in node.names)
             return
         base = "." * node.level + (node.module or "")
         for alias in node.names:
-            # What is taken out of a module may be a module itself.
+            # The imported name may itself be a module.
             whole = base if base.endswith(".") else f"{base}."
             self.imports.append(([base, whole + alias.name] if alias.name != "*" else [base], node))
             self.members.append((alias.name, node))
             use = "value" if alias.name == "*" else "alias"
             path = base if alias.name == "*" else f"{base}.{alias.name}"
-            self.names.append((plain(path), node, use))
+            self.names.append((normalize_path(path), node, use))
 
-    def inner_call(self, node):
+    def visit_call(self, node):
         called, arguments = self.paths(node.func), list(node.args)
         first, second = (arguments + [None, None])[:2]
         if called & LOADERS:
@@ -226,29 +227,29 @@ class Facts:
         else:
             self.visit(node.func, "call")
         own = isinstance(node.func, ast.Attribute) and node.func.attr
-        if called & READERS and second is not None:
+        if called & MEMBER_READERS and second is not None:
             self.key(first, second, node)
             arguments = arguments[2:]
-        elif own in OWN_READERS and first is not None and not called & READERS:
+        elif own in MEMBER_READER_METHODS and first is not None and not called & MEMBER_READERS:
             self.key(node.func.value, first, node)
-            # Asked of a class, the name comes after the object.
-            self.dotted(self.text(second), node)
-        elif own in LOOKUPS and self.is_namespace(node.func.value) and first is not None:
+            # Called on a class, the name is the second argument, after the object.
+            self.record_dotted(self.text(second), node)
+        elif own in DICT_LOOKUPS and self.is_namespace(node.func.value) and first is not None:
             self.key(node.func.value, first, node)
-        elif own and own not in HARMLESS and self.is_namespace(node.func.value):
+        elif own and own not in HARMLESS_DICT_METHODS and self.is_namespace(node.func.value):
             for path in self.paths(node.func.value):
                 self.names.append((path, node, "value"))
-        elif called & PICKERS:
+        elif called & MEMBER_GETTERS:
             for argument in arguments:
-                self.dotted(self.text(argument), node)
+                self.record_dotted(self.text(argument), node)
         elif called & {"vars"} and first is not None:
-            self.inner(first)
+            self.visit_below(first)
             arguments = arguments[1:]
         elif own in ("format", "format_map", "vformat"):
             for template in (self.text(node.func.value), self.text(first)):
-                self.template(template, node)
+                self.record_template(template, node)
         elif isinstance(node.func, ast.Call) and self.paths(node):
-            self.inner(first)
+            self.visit_below(first)
             arguments = arguments[1:]
         for argument in arguments:
             self.visit(argument)
@@ -256,8 +257,8 @@ class Facts:
             self.visit(keyword.value)
 
     def key(self, holder, key, node):
-        """Notes the member of an object that an expression names."""
-        self.inner(holder)
+        """Records the member of `holder` that the expression `key` names."""
+        self.visit_below(holder)
         self.visit(key)
         name = self.text(key)
         if name is not None:
@@ -271,14 +272,14 @@ class Facts:
         if any("__" in piece for piece in pieces):
             self.members.extend((name, node) for name in ("__globals__", "__subclasses__", "__builtins__"))
 
-    def dotted(self, text, node):
+    def record_dotted(self, text, node):
         for name in (text or "").split("."):
             self.members.append((name, node))
 
-    def template(self, text, node):
+    def record_template(self, text, node):
         try:
             fields = [field for _, field, _, _ in string.Formatter().parse(text or "") if field]
         except ValueError:
             return
         for field in fields:
-            self.dotted(field.replace("[", ".").replace("]", ""), node)
+            self.record_dotted(field.replace("[", ".").replace("]", ""), node)

@@ -1,15 +1,15 @@
-"""Which names a piece of Python binds, and the paths that names stand for."""
+"""Finds the names that Python code binds, and normalizes dotted paths."""
 
 import ast
 
-# The namespace of globals and built-ins.
+# The path of the namespace of globals and built-ins.
 NAMESPACE = ""
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def bound_by(statement):
-    """The names that a statement of the cell's own level binds for certain, once it has run."""
+def names_bound_by(statement):
+    """Yields the names that a top-level statement binds for certain."""
     kinds = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
     if isinstance(statement, kinds):
         if not (isinstance(statement, ast.AnnAssign) and statement.value is None):
@@ -38,7 +38,7 @@ def bound_names(node):
 
 
 def assigned_pairs(node):
-    """Names with the expressions they are given, as far as they stand side by side."""
+    """Yields names with the expressions assigned to them, where the source pairs them up."""
     if isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
         targets, value = [node.target], node.value
     elif isinstance(node, ast.Assign):
@@ -55,7 +55,7 @@ def assigned_pairs(node):
 
 
 def local_names(scope):
-    """The names of a function or comprehension itself: reading one that has no value fails, it does not look outside."""
+    """Returns the local names of a function or comprehension. Python does not look these up in outer scopes."""
     if isinstance(scope, COMPREHENSIONS):
         return {name for part in scope.generators for node in ast.walk(part.target) for name in bound_names(node)}
     names, shared = {argument.arg for argument in ast.walk(scope.args) if isinstance(argument, ast.arg)}, set()
@@ -70,22 +70,22 @@ def local_names(scope):
     return names - shared
 
 
-def plain(path):
-    """A path without detours: what `builtins` holds is there under its own name."""
+def normalize_path(path):
+    """Removes `builtins.` and `sys.modules.` from a path."""
     for root in ("builtins", "__builtins__"):
         if path == root:
             return NAMESPACE
         if path.startswith(f"{root}."):
-            return plain(path[len(root) + 1 :])
+            return normalize_path(path[len(root) + 1 :])
     if path.startswith("sys.modules."):
-        return plain(path[len("sys.modules.") :])
+        return normalize_path(path[len("sys.modules.") :])
     return path
 
 
 def join(path, name):
-    return plain(name if path == NAMESPACE else f"{path}.{name}")
+    return normalize_path(name if path == NAMESPACE else f"{path}.{name}")
 
 
 def is_below(path, names):
-    """Whether a path, or what it is a part of, is among the names."""
+    """Returns True if a path, or one of its parents, is among the names."""
     return path in names or any(path[:at] in names for at, letter in enumerate(path) if letter == ".")

@@ -1,0 +1,69 @@
+// A lock between processes, for the commits of a session folder.
+import { statSync } from "node:fs"
+import type { DatabaseSync } from "node:sqlite"
+import { setTimeout as sleep } from "node:timers/promises"
+import { createPrivateFileSync } from "../../core/private-files.ts"
+import { keyedSerialQueue } from "../../core/serial.ts"
+import { busyError } from "../../stores/store-errors.ts"
+
+export interface FolderLock {
+  /** Does the work while no other holder, in this process or another, has the lock. First come, first served within a
+   *  process. */
+  hold<T>(work: () => Promise<T>): Promise<T>
+  /** Waits for the current holder, then closes the lock file. */
+  close(): Promise<void>
+}
+
+/** Uses the lock that SQLite takes from the operating system. It ends with the process that holds it, so a lock is
+ *  never stale and never has to be broken. The file itself stays empty but for SQLite's header. */
+export function createFolderLock(file: string, name: string): FolderLock {
+  const inTurn = keyedSerialQueue()
+  let database: DatabaseSync | undefined
+
+  async function connect(): Promise<DatabaseSync> {
+    const { DatabaseSync } = await import("node:sqlite")
+    createPrivateFileSync(file)
+    return new DatabaseSync(file, { timeout: 0 })
+  }
+
+  async function acquire(): Promise<DatabaseSync> {
+    database ??= await connect()
+    const start = performance.now()
+    for (;;) {
+      try {
+        // Without a header, SQLite would begin to write the file each time it is locked.
+        if (statSync(file).size === 0) database.exec("PRAGMA user_version = 1")
+        database.exec("BEGIN EXCLUSIVE")
+        return database
+      } catch (error) {
+        const waitedMs = Math.round(performance.now() - start)
+        if (!isBusy(error)) throw error
+        if (waitedMs > busyTimeoutMs) throw busyError(name, waitedMs, error)
+      }
+      await sleep(1 + Math.random() * 4)
+    }
+  }
+
+  return {
+    hold: (work) =>
+      inTurn(file, async () => {
+        const held = await acquire()
+        try {
+          return await work()
+        } finally {
+          held.exec("ROLLBACK")
+        }
+      }),
+    close: () =>
+      inTurn(file, async () => {
+        database?.close()
+        database = undefined
+      }),
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === 5
+}
+
+const busyTimeoutMs = 10_000
