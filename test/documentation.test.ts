@@ -147,7 +147,9 @@ function hasEvents(source: string): boolean {
 
 /** Codes in objects of the type "warning-raised" or "warning", in calls of onWarning, and in constants for them. */
 function warningCodes(source: string): string[] {
-  const written = source.matchAll(/(?:type: "warning(?:-raised)?",|onWarning\?\.\(\{)\s*code: (?:"([a-z-]+)"|(\w+))/g)
+  const written = source.matchAll(
+    /(?:(?:type: "warning(?:-raised)?",|onWarning\?\.\(\{)\s*code: |\bwarn\(\s*)(?:"([a-z-]+)"|(\w+))/g,
+  )
   return [...written].flatMap(([, code, constant]) => {
     if (code !== undefined) return [code]
     const [, value] = new RegExp(`^const ${constant} = "([a-z-]+)"`, "m").exec(source) ?? []
