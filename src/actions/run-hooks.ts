@@ -1,12 +1,13 @@
 // User hooks around runs, model requests and cycles: their contract, how they run, and checks of what they return.
 import { rejectOnAbort } from "../core/abort.ts"
-import { isListOf, isObject, isObjectWith, isString } from "../core/checks/check-shape.ts"
+import { isListOf, isObjectWith, isString } from "../core/checks/check-shape.ts"
 import { isAnswerParts, isMessageList, isPromptParts } from "../core/checks/message-shape.ts"
 import type { ErrorData } from "../core/errors.ts"
 import { AgentError, errorData } from "../core/errors.ts"
 import type { Pending, Status, StopReason } from "../core/event.ts"
 import { copyIfJson } from "../core/json.ts"
 import type { AssistantMessage, Message, Prompt, PromptPart } from "../core/message.ts"
+import { isRecord } from "../core/object.ts"
 import { outsideRuns } from "../core/run-context.ts"
 import type { Usage } from "../core/usage.ts"
 import { deepFreeze } from "../core/values/freeze.ts"
@@ -199,7 +200,7 @@ const hookResultShapes = {
   beforeModel: {
     system: isString,
     messages: isMessageList,
-    tools: isListOf(isObjectWith({ name: isString, description: isString, input: isObject })),
+    tools: isListOf(isObjectWith({ name: isString, description: isString, input: isRecord })),
     note: isNonEmptyText,
     answer: isString,
     stop: isString,
@@ -239,7 +240,7 @@ function fitsShape(given: unknown, shape: Record<string, (value: unknown) => boo
 
 // Names the wrong member if all members are known.
 function shapeProblem(given: unknown, shape: Record<string, (value: unknown) => boolean>): string {
-  const members = isObject(given) ? Object.entries(given).filter(([, value]) => value !== undefined) : []
+  const members = isRecord(given) ? Object.entries(given).filter(([, value]) => value !== undefined) : []
   const allowed = `nothing or an object with one of: ${Object.keys(shape).join(", ")}`
   if (members.length === 0 || members.some(([key]) => !Object.hasOwn(shape, key)))
     return `something else than ${allowed}`
@@ -257,7 +258,7 @@ function isPrompt(value: unknown): boolean {
 
 function isAnswerPartList(value: unknown): boolean {
   if (!isAnswerParts(value) || copyIfJson(value) === undefined) return false
-  return isListOf((part) => !isObject(part) || part.type !== "tool-call" || isNonEmptyText(part.name))(value)
+  return isListOf((part) => !isRecord(part) || part.type !== "tool-call" || isNonEmptyText(part.name))(value)
 }
 
 function isNonEmptyText(value: unknown): boolean {

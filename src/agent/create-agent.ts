@@ -6,6 +6,7 @@ import type { AgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
+import { withoutUndefined } from "../core/object.ts"
 import { type RunBodyResult, type RunControl, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { WaitForTurn } from "../core/run-queue.ts"
@@ -251,11 +252,6 @@ function mergeOptions(options: AgentOptions, overrides: Partial<AgentOptions>): 
     prompt: { ...options.prompt, ...withoutUndefined(overrides.prompt ?? {}) },
     metadata: { ...options.metadata, ...overrides.metadata },
   }
-}
-
-function withoutUndefined<T extends object>(options: T): Partial<T> {
-  // The result has the same type with fewer members, because every option may be undefined.
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>
 }
 
 // A session has one runtime and one conversation, so these options would have no effect on a send.

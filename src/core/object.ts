@@ -9,7 +9,7 @@ export function isRecord(value: unknown): boolean {
 }
 
 /** Returns true for everything that is not a primitive value. */
-export function isObjectOrFunction(value: unknown): value is object {
+export function isObject(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function"
 }
 

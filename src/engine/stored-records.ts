@@ -1,16 +1,10 @@
 // Parses and checks the records of runs that are read from a store.
 import type { DurableOptions } from "../agent/run/durable-run.ts"
-import {
-  isFiniteNumber,
-  isListOf,
-  isObject,
-  isObjectWith,
-  isString,
-  type ShapeCheck,
-} from "../core/checks/check-shape.ts"
+import { isFiniteNumber, isListOf, isObjectWith, isString, type ShapeCheck } from "../core/checks/check-shape.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import type { UserMessage } from "../core/message.ts"
+import { isRecord } from "../core/object.ts"
 import { damagedRunError } from "./checkpoint.ts"
 import type { JournalEntry } from "./journal/run-journal.ts"
 import type { InboxMessage } from "./run/run-inbox.ts"
@@ -34,7 +28,7 @@ export function parsePrompt(value: Stored, run: string): UserMessage {
 }
 
 export function parseRunOptions(value: Stored, run: string): DurableOptions {
-  return decodeRunOptions(checkStored<StoredRunOptions>(value, isObject, run, "its options are not an object"))
+  return decodeRunOptions(checkStored<StoredRunOptions>(value, isRecord, run, "its options are not an object"))
 }
 
 export function parseEvents(items: readonly Json[], run: string): AgentEvent[] {

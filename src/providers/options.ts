@@ -5,6 +5,7 @@ import type { AgentOverrides, Limits } from "../core/agent.ts"
 import { checkOptions } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
+import { withoutUndefined } from "../core/object.ts"
 import type { Price } from "../core/usage.ts"
 import type { McpServer, ServeOptions, ToolSources } from "../mcp/mcp-types.ts"
 import { modelFacts } from "../models/prices.ts"
@@ -237,9 +238,4 @@ function childEnvironment(own: CliOptions["env"] = {}): Record<string, string> {
   const inherited = Object.entries(process.env).filter(([name]) => !nestedSessionVariable.test(name))
   const merged = Object.entries({ ...Object.fromEntries(inherited), ...own })
   return Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined))
-}
-
-function withoutUndefined<T extends object>(overrides: T): Partial<T> {
-  // The cast holds: only undefined values are removed.
-  return Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined)) as Partial<T>
 }

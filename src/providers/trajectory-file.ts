@@ -1,5 +1,6 @@
 // Keeps a file up to date with the trajectory of a running conversation.
 import { errorData } from "../core/errors.ts"
+import { serialQueue } from "../core/serial.ts"
 import type { Trajectory } from "../core/trajectory.ts"
 import { saveTrajectory } from "../sessions/session.ts"
 import type { CliConversation } from "./cli-conversation.ts"
@@ -17,7 +18,7 @@ const minimumPauseMs = 100
 
 function createTrajectoryFile(path: string, read: () => Trajectory): TrajectoryFile {
   let timer: NodeJS.Timeout | undefined
-  let writing: Promise<unknown> = Promise.resolve()
+  const writes = serialQueue()
   let problem: string | undefined
   let isOutdated = false
   let pauseMs = 0
@@ -38,8 +39,7 @@ function createTrajectoryFile(path: string, read: () => Trajectory): TrajectoryF
   function writeNext(): Promise<unknown> {
     clearTimeout(timer)
     timer = undefined
-    writing = writing.then(write)
-    return writing
+    return writes(write)
   }
 
   return {

@@ -3,7 +3,6 @@ import {
   isBoolean,
   isFiniteNumber,
   isListOf,
-  isObject,
   isObjectWith,
   isString,
   type ShapeCheck,
@@ -11,6 +10,7 @@ import {
 import { isMessage, isMessageList } from "../core/checks/message-shape.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
+import { isRecord } from "../core/object.ts"
 import { isCallLog, type LoggedCall } from "./call-log.ts"
 import type { SessionRecord } from "./session-archive.ts"
 
@@ -58,7 +58,7 @@ const isSessionRecord = isObjectWith(
     createdAt: isFiniteNumber,
     updatedAt: isFiniteNumber,
     runs: isFiniteNumber,
-    metadata: isObject,
+    metadata: isRecord,
     writer: isWriter,
   },
   {
@@ -72,7 +72,7 @@ const isUsage = isObjectWith({}, { input: isFiniteNumber, output: isFiniteNumber
 const isResult = { id: isString, ok: isBoolean, text: isString }
 
 const eventShapes: Record<string, ShapeCheck> = {
-  "run-start": isObjectWith({ agent: isString, messages: isMessageList, metadata: isObject }, { system: isString }),
+  "run-start": isObjectWith({ agent: isString, messages: isMessageList, metadata: isRecord }, { system: isString }),
   "run-end": isObjectWith({ status: isString, output: isString, cycles: isFiniteNumber, usage: isUsage }),
   "cycle-end": isObjectWith({ usage: isUsage }),
   "message-end": isObjectWith({ message: isMessage }),
@@ -96,7 +96,7 @@ const hasEventHeader = isObjectWith(
 )
 
 export const isEvent: ShapeCheck = (value) => {
-  if (!hasEventHeader(value) || !isObject(value)) return false
+  if (!hasEventHeader(value) || !isRecord(value)) return false
   const type = String(value.type)
   return !Object.hasOwn(eventShapes, type) || eventShapes[type]?.(value) === true
 }

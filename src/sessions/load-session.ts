@@ -2,9 +2,10 @@
 import { readFile, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import type { Session } from "../core/agent.ts"
-import { isListOf, isObject } from "../core/checks/check-shape.ts"
+import { isListOf } from "../core/checks/check-shape.ts"
 import { isMessageList } from "../core/checks/message-shape.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
+import { isRecord } from "../core/object.ts"
 import type { Trajectory } from "../core/trajectory.ts"
 import { isEvent } from "./archive-checks.ts"
 import { nameOfPath } from "./folder/file-names.ts"
@@ -88,5 +89,5 @@ async function readTrajectory(path: string): Promise<Trajectory> {
 }
 
 function isTrajectory(value: unknown): value is Trajectory {
-  return isObject(value) && value.version === 1 && isListOf(isEvent)(value.events) && isMessageList(value.messages)
+  return isRecord(value) && value.version === 1 && isListOf(isEvent)(value.events) && isMessageList(value.messages)
 }

@@ -1,11 +1,11 @@
 // Archives of sessions in a folder or a store: open, list, read and delete.
 import { resolve } from "node:path"
 import { checkName } from "../core/checks/check-name.ts"
-import { isObject } from "../core/checks/check-shape.ts"
 import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { AgentEvent, Metadata, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { messageText } from "../core/message.ts"
+import { isRecord } from "../core/object.ts"
 import type { RuntimeLoss, RuntimeSnapshot } from "../runtime/runtime.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import type { ReadArtifact } from "../tools/artifacts.ts"
@@ -242,7 +242,7 @@ function asDamagedError(error: unknown): AgentError {
 }
 
 function parseRecord(value: unknown, where: string): SessionRecord | undefined {
-  const isOurs = isObject(value) && value.version === 1
+  const isOurs = isRecord(value) && value.version === 1
   return isOurs ? checkRecord(value, where) : undefined
 }
 

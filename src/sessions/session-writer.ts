@@ -4,6 +4,7 @@ import type { AgentEvent, EventOf } from "../core/event.ts"
 import { isDelta } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { messageText, newId } from "../core/message.ts"
+import { serialQueue } from "../core/serial.ts"
 import { createOwnEventFilter, isUsageLimit } from "../core/trajectory.ts"
 import { addUsage, noUsage } from "../core/usage.ts"
 import type { RuntimeSnapshot } from "../runtime/runtime.ts"
@@ -58,18 +59,12 @@ export function createSessionWriter(
   let entries: RecordingEntry[] = []
   /** True if a run has begun since the record was stored: its title and metadata are stored with the next commit. */
   let hasBegun = false
-  let queue: Promise<unknown> = Promise.resolve()
+  // Commits run one after the other, each with the revision of the one before.
+  const inOrder = serialQueue()
   let renewal: NodeJS.Timeout | undefined
   for (const event of stored?.events ?? []) isOwn(event)
   // If this write fails, the next commit fails too, and that is reported.
   const calls = createCallLog(() => void inOrder(() => guarded(callChanges())).catch(() => undefined))
-
-  // Commits run one after the other, each with the revision of the one before.
-  function inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const done = queue.then(work)
-    queue = done.catch(() => undefined)
-    return done
-  }
 
   // New events may change `record` during the commit, so afterwards only the given fields are set.
   async function put(changed: Partial<SessionRecord>, more: StoreChange[] = []): Promise<void> {

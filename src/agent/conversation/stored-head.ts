@@ -1,12 +1,6 @@
 // Checks the stored head of a conversation before it is used.
-import {
-  isFiniteNumber,
-  isListOf,
-  isObject,
-  isObjectWith,
-  isString,
-  type ShapeCheck,
-} from "../../core/checks/check-shape.ts"
+import { isFiniteNumber, isListOf, isObjectWith, isString, type ShapeCheck } from "../../core/checks/check-shape.ts"
+import { isRecord } from "../../core/object.ts"
 import { damagedSessionError } from "../../sessions/archive-checks.ts"
 import type { ConversationHead } from "./restore-conversation.ts"
 
@@ -30,9 +24,9 @@ const isMemory = isObjectWith(
     ceiling: isFiniteNumber,
   },
 )
-const isCounts: ShapeCheck = (counts) => isObject(counts) && isListOf(isFiniteNumber)(Object.values(counts))
+const isCounts: ShapeCheck = (counts) => isRecord(counts) && isListOf(isFiniteNumber)(Object.values(counts))
 
-const isStoredState = isObjectWith({}, { tools: isObject, memory: isMemory, artifacts: isCounts })
+const isStoredState = isObjectWith({}, { tools: isRecord, memory: isMemory, artifacts: isCounts })
 
 const isConversationHead = isObjectWith(
   {
@@ -41,7 +35,7 @@ const isConversationHead = isObjectWith(
     approved: isListOf(isString),
     steered: isListOf(isString),
     memory: isMemory,
-    tools: isObject,
+    tools: isRecord,
   },
   { systemRun: isString, promptHash: isString, gone: isListOf(isString), artifacts: isCounts },
 )

@@ -1,8 +1,6 @@
 // Predicates for the shape of data that comes from outside, such as files.
 import { isRecord } from "../object.ts"
 
-export { isRecord as isObject } from "../object.ts"
-
 /** Returns true if a value has the expected shape. */
 export type ShapeCheck = (value: unknown) => boolean
 

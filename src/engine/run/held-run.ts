@@ -1,5 +1,6 @@
 // Writes for a claimed run: its head and its journal, guarded by the lease, which it renews.
 import type { Json } from "../../core/json.ts"
+import { serialQueue } from "../../core/serial.ts"
 import type { Store, StoreChange } from "../../stores/store.ts"
 import { conflictError } from "../../stores/store-errors.ts"
 import { hasEnded, headChanges, type RunHead, runKeys, type StoredRunHead } from "../checkpoint.ts"
@@ -40,7 +41,7 @@ export function holdRun(
   const lost = new AbortController()
   let { head, revision } = first
   let written = journalLength
-  let lastWrite: Promise<unknown> = Promise.resolve()
+  const writes = serialQueue()
   let pending: Json[] = []
   let flushing: Promise<void> | undefined
   let flushTimer: NodeJS.Timeout | undefined
@@ -51,7 +52,7 @@ export function holdRun(
   }
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = lastWrite.then(async () => {
+    return writes(async () => {
       if (lost.signal.aborted) throw lost.signal.reason
       try {
         return await work()
@@ -61,8 +62,6 @@ export function holdRun(
         throw error
       }
     })
-    lastWrite = result.catch(() => undefined)
-    return result
   }
 
   function commit(

@@ -3,11 +3,12 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import type { Writable } from "node:stream"
-import { setImmediate, setTimeout } from "node:timers/promises"
+import { setImmediate } from "node:timers/promises"
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
 import { hasEnded, killGroup, onProgramExit } from "../../core/child/child-end.ts"
 import { spawn } from "../../core/child/child-process.ts"
 import { AgentError, ConfigError } from "../../core/errors.ts"
+import { resultWithin } from "../../core/time-limit.ts"
 import type { McpCommand } from "../mcp-types.ts"
 import type { ClientPackage } from "../sdk-packages.ts"
 
@@ -116,8 +117,8 @@ export function createStdioTransport(sdk: ClientPackage, server: McpCommand): St
     async close() {
       if (!child || isClosed) return
       child.stdin.end()
-      if (!(await happensWithin(graceMs, exited))) killGroup(child, "SIGTERM")
-      if (!(await happensWithin(graceMs, exited))) killGroup(child)
+      if (!(await resultWithin(exited, graceMs))) killGroup(child, "SIGTERM")
+      if (!(await resultWithin(exited, graceMs))) killGroup(child)
       await exited
       ended()
     },
@@ -129,15 +130,6 @@ export function createStdioTransport(sdk: ClientPackage, server: McpCommand): St
     },
   }
   return transport
-}
-
-/** Resolves with true if the event happens within the time. */
-async function happensWithin(ms: number, event: Promise<boolean>): Promise<boolean> {
-  const stop = new AbortController()
-  const late = setTimeout(ms, false, { signal: stop.signal }).catch(() => false)
-  const came = await Promise.race([event, late])
-  stop.abort()
-  return came
 }
 
 const drains = new WeakMap<Writable, Promise<unknown>>()

@@ -1,6 +1,6 @@
 // Names of bindings: which are allowed, which are reserved, and how new ones are generated.
 import { ConfigError } from "../../core/errors.ts"
-import { isObject } from "../../core/values/is-object.ts"
+import { isObject } from "../../core/object.ts"
 import { type Binding, type Bindings, boundValue, toBinding } from "../bindings.ts"
 import { reservedPrefixes } from "../compiler/name-storage.ts"
 

@@ -1,4 +1,6 @@
 // Merges the call options of two guards of one method.
+
+import { withoutUndefined } from "../../core/object.ts"
 import type { CallOptions, UnknownPolicy } from "../bindings.ts"
 import type { ApprovalCondition } from "../runtime.ts"
 
@@ -38,8 +40,4 @@ function smallerOf(first: number | undefined, second: number | undefined): numbe
 /** Ranks policies by caution. Without a policy the engine's applies, which is never less cautious than `retry`. */
 function policyStrictness(policy: UnknownPolicy | undefined): number {
   return policy === undefined ? 1 : { retry: 0, ask: 2, fail: 3 }[policy]
-}
-
-function withoutUndefined(options: CallOptions): CallOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }

@@ -10,7 +10,7 @@ import {
   type OptionChecks,
   optionProblems,
 } from "../../core/checks/check-options.ts"
-import { isObject } from "../../core/values/is-object.ts"
+import { isObject } from "../../core/object.ts"
 import type { Binding, CallOptions, MethodGuard } from "../bindings.ts"
 import { mergeCallOptions } from "./merge-call-options.ts"
 

@@ -1,4 +1,6 @@
 // Registers the bindings of one runtime: which functions, guards and extensible objects its cells have.
+
+import { isObject } from "../../core/object.ts"
 import { createMethodGuards } from "../bindings/method-guards.ts"
 import { createUsedObjects } from "../bindings/used-objects.ts"
 import type { Binding } from "../bindings.ts"
@@ -6,7 +8,6 @@ import type { Codecs } from "../snapshot/codec.ts"
 import { createGatedFunctions } from "./gated-functions.ts"
 import { callBoundFunction, callGatedMethod } from "./operations/call-operations.ts"
 import type { HostAccess } from "./operations.ts"
-import { isObject } from "./wire.ts"
 
 export interface PermittedAccess {
   readonly access: HostAccess

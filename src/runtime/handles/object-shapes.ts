@@ -1,9 +1,10 @@
 // The shape of a host object, that is, the members a peer knows without asking, and the shapes already sent.
 import { types } from "node:util"
+import { isObject } from "../../core/object.ts"
 import { isClass } from "../bindings.ts"
 import { classOf, nameOfClass } from "../declare/inspect-class.ts"
 import { isReserved, isSharedPrototype, prototypeChain } from "./operations/reachable-members.ts"
-import { isObject, type WireObject } from "./wire.ts"
+import type { WireObject } from "./wire.ts"
 
 /** The fields are part of the wire format. */
 export type ObjectShape = {

@@ -1,5 +1,6 @@
 // Performs the operations that a peer asks for on host objects. Every call passes the call gate of the calling cell.
 import { types } from "node:util"
+import { isObject } from "../../core/object.ts"
 import type { MethodGuards } from "../bindings/method-guards.ts"
 import type { UsedObjects } from "../bindings/used-objects.ts"
 import type { AnyFunction } from "../bindings.ts"
@@ -20,7 +21,7 @@ import {
   writeMember,
 } from "./operations/reachable-members.ts"
 import { isPeerObject } from "./peer-objects.ts"
-import { appendMember, ForgedMessage, isObject } from "./wire.ts"
+import { appendMember, ForgedMessage } from "./wire.ts"
 
 /** An operation that a peer asks the host to perform on a host object. */
 export interface Operation {

@@ -2,8 +2,9 @@
 import type { Socket } from "node:net"
 import { getHeapStatistics } from "node:v8"
 import type { Json } from "../../core/json.ts"
+import { isRecord } from "../../core/object.ts"
 import { estimateJsonCost, type JsonCost } from "./codec/json-cost.ts"
-import { type Frame, type FrameHandlers, type FrameLink, isRecord, type WireObject } from "./wire.ts"
+import type { Frame, FrameHandlers, FrameLink, WireObject } from "./wire.ts"
 
 export interface FrameLimits {
   /** The largest frame accepted from the other side. */

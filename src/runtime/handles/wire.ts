@@ -2,6 +2,7 @@
 // plus buffers. If a frame is flagged `special`, objects with the key "$" are tagged values; each codec lists its tags.
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
+import { isRecord } from "../../core/object.ts"
 
 export type WireObject = { [key: string]: Json }
 
@@ -88,14 +89,6 @@ export class ForgedMessage extends AgentError {
   static is(thrown: unknown): thrown is ForgedMessage {
     return typeof thrown === "object" && thrown !== null && #mark in thrown
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
-
-export function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function"
 }
 
 /** Members that JavaScript itself calls: to await a value, to write JSON, to convert to a primitive. The host must not

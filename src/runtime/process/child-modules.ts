@@ -1,9 +1,9 @@
 // Loads module files in a child: the host asks for it, and the child injects the module's exports.
 import { existsSync, realpathSync } from "node:fs"
 import { ConfigError } from "../../core/errors.ts"
+import { isRecord } from "../../core/object.ts"
 import { isWithin } from "../../core/path-within.ts"
 import { type Bindings, isBinding, toBinding } from "../bindings.ts"
-import { isRecord } from "../handles/wire.ts"
 import type { Runtime } from "../runtime.ts"
 import type { BindingRegistry } from "./binding-registry.ts"
 import { isStringArray } from "./child-protocol.ts"

@@ -1,7 +1,8 @@
 // The host's requests to a child and the checks of its answers. Generated code may control the child, so the host
 // checks the form of every answer and ends a child that sends an invalid one.
 import type { ActionError, NameChanges } from "../../core/event.ts"
-import { isRecord, type WireObject } from "../handles/wire.ts"
+import { isRecord } from "../../core/object.ts"
+import type { WireObject } from "../handles/wire.ts"
 import type { RemoteEnv } from "../remote-env.ts"
 import type { RuntimeLoss, RuntimeName, RuntimeSnapshot } from "../runtime.ts"
 import { shortTypeText } from "./child-type-text.ts"

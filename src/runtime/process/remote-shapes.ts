@@ -1,8 +1,8 @@
 // Describes values of a child for the host's type gate: their members, without running their code. The child describes,
 // the host checks the description and builds placeholders with the same members.
 import { types } from "node:util"
+import { isObject, isRecord } from "../../core/object.ts"
 import { isPlain } from "../declare/inspect-value.ts"
-import { isObject, isRecord } from "../handles/wire.ts"
 import type { Runtime } from "../runtime.ts"
 import { isStringArray } from "./child-protocol.ts"
 

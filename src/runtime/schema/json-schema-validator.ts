@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util"
 import { createContext, Script } from "node:vm"
 import type { Json, JsonSchema } from "../../core/json.ts"
-import { isRecord } from "../../core/values/is-object.ts"
+import { isRecord } from "../../core/object.ts"
 import { isStackOverflow } from "../../core/values/nesting-depth.ts"
 
 export interface Mismatch {

@@ -1,6 +1,6 @@
 // Validates the arguments of a tool call against the tool's schema, and repairs arguments that arrive as JSON text.
 import type { Json, JsonSchema } from "../../core/json.ts"
-import { isRecord } from "../../core/values/is-object.ts"
+import { isRecord } from "../../core/object.ts"
 import type { SchemaLike } from "../bindings.ts"
 import { type Validation, validateMaybeSync } from "../schema.ts"
 import { resolveReference } from "./json-schema-validator.ts"

@@ -1,18 +1,12 @@
 // Decides how each object goes into a snapshot: as data, as a reference to recreate or find it, or not at all.
 import { types } from "node:util"
+import { isObject } from "../../core/object.ts"
 import { codecOf } from "../bindings/used-objects.ts"
 import type { BoundValue } from "../js/namespace.ts"
 import type { CodeOrigin, CodeOrigins } from "./code-origins.ts"
 import type { Codecs } from "./codec.ts"
 import { type DeclaredCode, readDeclaredCode } from "./declared-code.ts"
-import {
-  classNameOf,
-  classOfPrototype,
-  globalName,
-  isObject,
-  type ObjectKind,
-  platformObjects,
-} from "./heap/object-kinds.ts"
+import { classNameOf, classOfPrototype, globalName, type ObjectKind, platformObjects } from "./heap/object-kinds.ts"
 import { addToTrail } from "./heap/object-trail.ts"
 import { hasPrivateState, hasPrivateStatics } from "./heap/private-fields.ts"
 import type { CodeDeclaration, Payload, Reference } from "./payload.ts"

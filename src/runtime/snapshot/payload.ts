@@ -1,4 +1,6 @@
 // The data structure inside a snapshot's bytes, and the checks it passes when it is read.
+
+import { isRecord } from "../../core/object.ts"
 import { invalidSnapshot } from "./snapshot-bytes.ts"
 
 /** Objects in the lists are the same objects as in the values: V8's format preserves identity. */
@@ -140,8 +142,4 @@ function isReference(item: unknown): boolean {
 
 function isListOf(list: unknown, isItem: Check): boolean {
   return Array.isArray(list) && list.every(isItem)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

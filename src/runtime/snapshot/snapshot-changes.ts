@@ -1,9 +1,10 @@
 // Detects which names changed since a full snapshot, by comparing their objects with an image taken at that time.
 import { types } from "node:util"
+import { isObject } from "../../core/object.ts"
 import { codecOf } from "../bindings/used-objects.ts"
 import type { BoundValue, Namespace } from "../js/namespace.ts"
 import type { Codecs } from "./codec.ts"
-import { createKindCache, isObject, type KindCache, kindOf, platformObjects } from "./heap/object-kinds.ts"
+import { createKindCache, type KindCache, kindOf, platformObjects } from "./heap/object-kinds.ts"
 import { copyElements, entriesOf, hasElements, membersOf } from "./undo/container-contents.ts"
 import { isOrdinaryProperty } from "./undo/own-properties.ts"
 

@@ -1,11 +1,12 @@
 // Collects what a snapshot of a namespace contains, before it is serialized.
 import { types } from "node:util"
+import { isObject } from "../../core/object.ts"
 import type { BoundValue, Namespace } from "../js/namespace.ts"
 import { unwrapObjectProxy } from "../js/proxies/function-proxy.ts"
 import type { RuntimeLoss } from "../runtime.ts"
 import { createClassifier } from "./classify-objects.ts"
 import type { Codecs } from "./codec.ts"
-import { isObject, kindOf } from "./heap/object-kinds.ts"
+import { kindOf } from "./heap/object-kinds.ts"
 import type { Payload } from "./payload.ts"
 import {
   asData,

@@ -1,7 +1,8 @@
 // Walks all objects reachable from a namespace and records how each is written to a snapshot. Changes none of them.
 import { types } from "node:util"
+import { isObject } from "../../core/object.ts"
 import { createLossReport, type LossReport } from "./heap/loss-report.ts"
-import { createKindCache, isObject, type KindCache, kindOf, type ObjectKind } from "./heap/object-kinds.ts"
+import { createKindCache, type KindCache, kindOf, type ObjectKind } from "./heap/object-kinds.ts"
 import { addToTrail, createObjectTrail, keyText, type ObjectTrail, pathOf } from "./heap/object-trail.ts"
 import { type Payload, propertyFlags } from "./payload.ts"
 import { viewHasNamedProperties } from "./undo/buffer-contents.ts"

@@ -1,11 +1,11 @@
 // Captures a namespace and all objects reachable from it, and restores them in place when a cell must be rolled back.
 import { inspect } from "node:util"
+import { isObject } from "../../core/object.ts"
 import type { RuntimeLoss } from "../runtime.ts"
 import { createLossReport, type LossReport } from "./heap/loss-report.ts"
 import {
   classNameOf,
   createKindCache,
-  isObject,
   isPlatformPrototype,
   type KindCache,
   kindOf,

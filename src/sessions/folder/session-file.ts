@@ -1,9 +1,9 @@
 // The format of a session's folder: session.json, the logs beside it, and the errors for damaged files.
 import { readFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { isObject } from "../../core/checks/check-shape.ts"
 import { ConfigError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
+import { isRecord } from "../../core/object.ts"
 import { checkKey } from "../../stores/encode-changes.ts"
 import { corruptError } from "../../stores/store-errors.ts"
 import { pathOfName } from "./file-names.ts"
@@ -68,7 +68,7 @@ export async function readSessionFile(directory: string): Promise<SessionFile | 
   const text = await ifThere(readFile(path, "utf8"))
   if (text === undefined) return undefined
   const { key, revision, logs, ...rest } = parseFile(path, text)
-  const lengths = isObject(logs) ? Object.values(logs) : [undefined]
+  const lengths = isRecord(logs) ? Object.values(logs) : [undefined]
   const isDraftName = rest.draft === undefined || /^snapshot\.\d+\.draft$/.test(String(rest.draft))
   if (![revision, ...lengths].every(Number.isSafeInteger) || !isDraftName) throw damagedFileError(path)
   // The writer of this module wrote it; the session record is checked by its reader.

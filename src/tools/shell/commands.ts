@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto"
 import { mkdir, mkdtemp, realpath } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as delay } from "node:timers/promises"
 import { createProcessEnder } from "../../core/child/end-processes.ts"
 import { startWatchdog, type Watchdog } from "../../core/child/watchdog.ts"
 import { AgentError } from "../../core/errors.ts"
 import { removeFolder } from "../../core/remove-folder.ts"
+import { resultWithin } from "../../core/time-limit.ts"
 import type { Workspace } from "../../workspaces/workspace.ts"
 import {
   type CommandLauncher,
@@ -124,10 +124,7 @@ export function commands(options: CommandsOptions = {}): Commands {
     await Promise.all([...all.values()].map((command) => command.stop("closed", ending)))
     await ending
     // Does not wait for a command that cannot be killed.
-    const timeLimit = new AbortController()
-    const ended = Promise.all([...all.values()].map((command) => command.ended))
-    await Promise.race([ended, delay(1000, undefined, { signal: timeLimit.signal }).catch(() => undefined)])
-    timeLimit.abort()
+    await resultWithin(Promise.all([...all.values()].map((command) => command.ended)), 1000)
     const { folder, watchdog } = (await place?.catch(() => undefined)) ?? {}
     watchdog?.end()
     if (folder !== undefined) await removeFolder(folder)

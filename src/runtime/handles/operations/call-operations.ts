@@ -1,4 +1,6 @@
 // Calls of host functions, methods and classes that a peer asks for, through the call gate of the calling cell.
+
+import { isObject } from "../../../core/object.ts"
 import { agentCallOptions } from "../../bindings/cell-agent.ts"
 import { callThroughGate } from "../../bindings/gated-call.ts"
 import { isClass } from "../../bindings.ts"
@@ -7,7 +9,6 @@ import type { Caller } from "../caller.ts"
 import type { BoundFunction, GatedFunctions, GatedMethod } from "../gated-functions.ts"
 import { pathFromBinding } from "../host-objects.ts"
 import type { HostAccess, Operation } from "../operations.ts"
-import { isObject } from "../wire.ts"
 import { refuseBuiltInCallback } from "./builtin-callbacks.ts"
 import { placeKeywordArguments } from "./keyword-arguments.ts"
 import { pathEnded, readMember, readPath } from "./reachable-members.ts"

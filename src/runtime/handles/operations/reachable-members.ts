@@ -1,9 +1,10 @@
 // Decides which members of host objects a peer may read, write and call. Members that every object or function inherits
 // give access to the host itself, so they are not reachable.
 import { types } from "node:util"
+import { isObject } from "../../../core/object.ts"
 import { isClass } from "../../bindings.ts"
 import { isPlainData } from "../codec/crossing-form.ts"
-import { isObject, refuseImplicitCall } from "../wire.ts"
+import { refuseImplicitCall } from "../wire.ts"
 import { writeBack } from "./write-back.ts"
 
 /** Reads a member, running its getter. Returns undefined if the member is not reachable. */

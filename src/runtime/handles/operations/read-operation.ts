@@ -1,8 +1,9 @@
 // Parses an operation message of a peer. Throws `ForgedMessage` for a message that our own code never sends.
 import type { Json } from "../../../core/json.ts"
+import { isRecord } from "../../../core/object.ts"
 import type { HostObjects } from "../host-objects.ts"
 import type { Operation } from "../operations.ts"
-import { expectId, expectList, expectText, ForgedMessage, isRecord, type WireObject } from "../wire.ts"
+import { expectId, expectList, expectText, ForgedMessage, type WireObject } from "../wire.ts"
 
 export function readOperation(
   message: WireObject,

@@ -1,7 +1,7 @@
 // Updates a host container in place with the contents of a changed copy.
 import { isDeepStrictEqual } from "node:util"
+import { isObject } from "../../../core/object.ts"
 import { type CrossingForm, crossingFormOf } from "../codec/crossing-form.ts"
-import { isObject } from "../wire.ts"
 
 /** Host code that holds the container, or a part that the copy still has, sees the change. Returns false and changes
  *  nothing if the two are not data of one kind or the container is read-only; the caller then assigns the copy. */

@@ -1,6 +1,6 @@
 // Converts values of cells to what guarded objects and functions of the host get.
 import { types } from "node:util"
-import { isObject } from "../../../core/values/is-object.ts"
+import { isObject } from "../../../core/object.ts"
 import { type AnyFunction, isClass } from "../../bindings.ts"
 import { cellStorage, type RunningCell } from "../running-cell.ts"
 import { isHostProxy, unwrapObjectProxy } from "./function-proxy.ts"

@@ -1,7 +1,7 @@
 // Proxies of guarded objects: in cells, guarded methods pass the call gate. Values from which a cell could reach a
 // guarded object get a proxy too, so that no path leads around the gate.
 import { types } from "node:util"
-import { isObject } from "../../../core/values/is-object.ts"
+import { isObject } from "../../../core/object.ts"
 import type { GuardedMethod, MethodGuards } from "../../bindings/method-guards.ts"
 import { type AnyFunction, isClass } from "../../bindings.ts"
 import type { GuardedValues, SharedCellState } from "../running-cell.ts"

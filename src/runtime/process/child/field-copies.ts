@@ -1,8 +1,9 @@
 // Tracks copies of host fields that cells read. A cell that changes a copy probably means the field. When the cell
 // ends, each copy is compared with the value that was read, and a hint names every copy that differs.
 import type { Json } from "../../../core/json.ts"
+import { isObject } from "../../../core/object.ts"
 import { digestOfWire } from "../../handles/codec/copy-digest.ts"
-import { type EncodedValue, type Frame, isObject } from "../../handles/wire.ts"
+import type { EncodedValue, Frame } from "../../handles/wire.ts"
 import type { RunningCell } from "../../js/running-cell.ts"
 import { haveSameContents } from "./same-contents.ts"
 

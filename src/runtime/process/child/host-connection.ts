@@ -1,5 +1,6 @@
 // The child's end of the connection with its host: values and operations in both directions.
 import { thrownText } from "../../../core/errors.ts"
+import { isObject } from "../../../core/object.ts"
 import { decodeJavaScript } from "../../handles/codec/javascript-decode.ts"
 import { encodeJavaScript } from "../../handles/codec/javascript-encode.ts"
 import { readMember, readPath } from "../../handles/operations/reachable-members.ts"
@@ -11,7 +12,6 @@ import {
   expectRecord,
   type Frame,
   type FrameLink,
-  isObject,
   type WireObject,
 } from "../../handles/wire.ts"
 import { cellFrames } from "../../js/cell-errors.ts"

@@ -1,11 +1,12 @@
 // The child's side of processRuntime: runs cells in a runtime whose functions and handles belong to the host. The child
 // trusts the host, so it does not check the host's messages.
 import { setImmediate as nextImmediate } from "node:timers/promises"
+import { isObject } from "../../../core/object.ts"
 import { type AnyFunction, type Bindings, fn, classType as typeBinding, variable } from "../../bindings.ts"
 import { createInspector } from "../../declare/inspect-value.ts"
 import { printType } from "../../declare/type-tree.ts"
 import { decodeBody } from "../../handles/codec/javascript-decode.ts"
-import { type Frame, type FrameLink, isObject, type WireObject } from "../../handles/wire.ts"
+import type { Frame, FrameLink, WireObject } from "../../handles/wire.ts"
 import { printUncaught } from "../../js/ambient/cell-timers.ts"
 import { formatUncaught } from "../../js/cell-errors.ts"
 import { createJsRuntime } from "../../js/js-core.ts"

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto"
 import type { Json } from "../../../core/json.ts"
 import { importOptionalPackage } from "../../../core/optional-package.ts"
+import { serialQueue } from "../../../core/serial.ts"
 import { createMessageCodec, type JupyterMessage } from "./jupyter-messages.ts"
 import type { KernelProcess } from "./kernel-launch.ts"
 
@@ -116,10 +117,10 @@ export async function connectJupyter(
   const drainTimer = setInterval(() => channels.forEach(read), 200).unref()
 
   // Send one message at a time: zeromq refuses a second send while the first is pending.
-  let lastSend: Promise<void> = Promise.resolve()
+  const sends = serialQueue()
   const send = (type: string, content: { [key: string]: Json }) => {
     const { id, frames } = codec.pack(type, content)
-    lastSend = lastSend.then(() => shell.send(frames)).catch(() => undefined)
+    sends(() => shell.send(frames)).catch(() => undefined)
     return id
   }
   const request = (type: string, content: { [key: string]: Json }, onMessage: Request["onMessage"]) =>

@@ -91,10 +91,6 @@ export function globalName(value: object): string | undefined {
   return Object.getOwnPropertyDescriptor(globalThis, name)?.value === value ? name : undefined
 }
 
-export function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function"
-}
-
 function functionName(value: object): string {
   const name: unknown = Object.getOwnPropertyDescriptor(value, "name")?.value
   return typeof name === "string" && name !== "" ? name : "a nameless class"

@@ -1,7 +1,7 @@
 // Captures objects of equal shape (rows of a table) side by side in pages. Many short arrays cost the garbage collector
 // less than one long array or one array per row.
 import { types } from "node:util"
-import { isObject } from "../heap/object-kinds.ts"
+import { isObject } from "../../../core/object.ts"
 import { isOrdinaryProperty, ordinaryProperty, restoreProperties, sameKeys } from "./own-properties.ts"
 
 export interface RowPage {
