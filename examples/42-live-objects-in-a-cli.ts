@@ -19,7 +19,7 @@ const runtime = jsRuntime({
   lock: fn(() => "locked", { description: "Locks the front door", approve: true }),
 })
 
-const options = { runtime, allow: [], approve: () => false }
+const options = { runtime, allow: [], approver: () => false }
 for (const [agent, prompt] of [
   [claude(options), "Dim every lamp in `lamps` to 20 %. Lock the door if you may."],
   [codex(options), "Look at `lamps`, then assign a sentence about them to `report`."],

@@ -1,7 +1,7 @@
-// `npm run build`: what is published, in dist/: code in few files (see gather.ts), types file by file as editors want them,
-// without those nobody can reach, and the Python files where their modules look for them. There is neither source nor source
-// map: the code is the source without its types, and an install is counted in megabytes.
-import { chmodSync, cpSync, globSync, readFileSync, rmSync } from "node:fs"
+// `npm run build` writes dist/, as published: code in few files (see gather.ts), types file by file without those that no
+// public module reaches, and the Python files where their modules look for them. There is neither source nor source map: the
+// code is the source without its types, and the size of an install has a budget.
+import { chmodSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { gather } from "./gather.ts"
 import { checkNodeFirst } from "./old-node.ts"
@@ -60,5 +60,12 @@ function removeTypesExceptOf(doors: string[]): void {
     for (const [, path = ""] of imports) visit(`${join(dirname(file), path)}.d.ts`)
   }
   for (const door of doors) visit(`${door}.d.ts`)
-  for (const file of globSync("**/*.d.ts", { cwd: dist })) if (!reached.has(file)) rmSync(join(dist, file))
+  for (const file of globSync("**/*.d.ts", { cwd: dist })) {
+    if (!reached.has(file)) rmSync(join(dist, file))
+    else writeFileSync(join(dist, file), indentedByTabs(readFileSync(join(dist, file), "utf8")))
+  }
+}
+
+function indentedByTabs(types: string): string {
+  return types.replaceAll(/^(?: {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4))
 }

@@ -1,11 +1,13 @@
+// A rollup plugin that makes the files of dist a tenth smaller: tabs in place of four spaces. Code of other packages is not
+// indented at all. String and template literals keep every character.
 import type { Plugin } from "rollup"
+import { isBundled } from "./bundled.ts"
 
-/** Indents the files of dist by tabs in place of four spaces each, which makes them a tenth smaller. Texts keep every
- *  character. */
 export function narrowIndentation(): Plugin {
   return {
     name: "narrow-indentation",
-    renderChunk(code) {
+    renderChunk(code, { moduleIds }) {
+      const narrow = moduleIds.some(isBundled) ? removeIndentation : indentByTabs
       const texts = textsOf(this.parse(code))
       let narrowed = ""
       let at = 0
@@ -18,7 +20,11 @@ export function narrowIndentation(): Plugin {
   }
 }
 
-function narrow(code: string): string {
+function removeIndentation(code: string): string {
+  return code.replaceAll(/\n\s+/g, "\n")
+}
+
+function indentByTabs(code: string): string {
   return code.replaceAll(/\n {2,}/g, (spaces) => `\n${"\t".repeat(Math.floor((spaces.length - 1) / 4))}`)
 }
 

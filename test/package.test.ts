@@ -24,7 +24,7 @@ import { createAgent, jsRuntime } from "karst"
 import { scriptedModel } from "karst/models"
 import { display } from "karst/display"
 const tasks: string[] = []
-const model = scripted(["\`\`\`ts\\ntasks.push('packed')\\n\`\`\`", "Added."])
+const model = scriptedModel(["\`\`\`ts\\ntasks.push('packed')\\n\`\`\`", "Added."])
 const result = await display(createAgent({ model, runtime: jsRuntime({ tasks }) }).run("Add a task"), { mode: "off" })
 console.log(result.status, result.output, tasks)
 `
@@ -35,7 +35,7 @@ import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
 import { testRuntime } from "karst/testing"
 await using runtime = processRuntime({ add: (a: number, b: number) => a + b })
-const execution: Execution = await runtime.execute("await add(40, 2)")
+const execution: CellExecution = await runtime.execute("await add(40, 2)")
 if (execution.ok) console.log(execution.value)
 testRuntime({ test: (title) => { if (title.startsWith("persistence")) console.log(title) }, language: "typescript", runtime: () => runtime })
 await using kernel = pythonRuntime()
@@ -64,7 +64,7 @@ console.log(JSON.stringify(await searchFilesTool().run({ pattern: "need.e", mode
 const gated = `
 import { createAgent, jsRuntime } from "karst"
 import { scriptedModel } from "karst/models"
-const model = scripted(["\`\`\`ts\\nn\\n\`\`\`", "Done."])
+const model = scriptedModel(["\`\`\`ts\\nn\\n\`\`\`", "Done."])
 const result = await createAgent({ model, runtime: jsRuntime({ n: 1 }), typeGate: "block" }).run("Go.").settled
 console.log(result.error?.message)
 `
@@ -75,7 +75,7 @@ import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 async function main() {
   const tasks: string[] = []
-  const model = scripted(["\`\`\`ts\\ntasks.push('bundled')\\n\`\`\`", "Added."])
+  const model = scriptedModel(["\`\`\`ts\\ntasks.push('bundled')\\n\`\`\`", "Added."])
   const result = await createAgent({ model, runtime: jsRuntime({ tasks }) }).run("Add a task")
   console.log(result.status, result.output, tasks)
   await processRuntime({ n: 1 }).execute("n").catch((error: Error) => console.log(error.message))
@@ -121,10 +121,14 @@ describe("the packed tarball in an empty folder", () => {
   })
 
   test("brings every program that a process of its own runs", () => {
-    const programs = globSync("src/**/*-child.ts", { cwd: repository })
-    assert.ok(programs.length > 0)
+    const programs = globSync("src/**/*.ts", { cwd: repository }).flatMap((file) =>
+      [...readFileSync(join(repository, file), "utf8").matchAll(/"([\w-]+\.js)", import\.meta\.url/g)].map(
+        ([, name = ""]) => join(dirname(file), name),
+      ),
+    )
+    assert.ok(programs.length > 3)
     for (const file of programs) {
-      const built = join(project, "node_modules/karst", file.replace("src", "dist").replace(/ts$/, "js"))
+      const built = join(project, "node_modules/karst", file.replace("src", "dist"))
       assert.ok(existsSync(built), built)
     }
   })

@@ -126,7 +126,7 @@ test("a file that has calls is refused, unless it is to be continued", async () 
   const path = join(directory.path, "run.jsonl")
   const [first, second] = [recordModel(scriptedModel(["one"]), path), recordModel(scriptedModel(["other"]), path)]
   await collect(first.stream(ask))
-  const cure = /exists\. Delete it to record anew, or continue it: record\(model, path, \{ append: true \}\)/
+  const cure = /exists\. Delete it to record anew, or continue it: recordModel\(model, path, \{ append: true \}\)/
   assert.throws(() => recordModel(scriptedModel(["two"]), path), { name: "ConfigError", message: cure })
   const { error } = await failing(second.stream(ask))
   assert.match(String(error), cure)
