@@ -13,6 +13,7 @@ import { ConfigError, type ErrorData, errorData } from "./core/errors.ts"
 import type { Status } from "./core/event.ts"
 import type { Prompt } from "./core/message.ts"
 import { replacePrivateFile } from "./core/private-files.ts"
+import { mapConcurrently } from "./core/serial.ts"
 import { addUsage, noUsage, type Usage } from "./core/usage.ts"
 import { type Judgement, toVerdict, type Verdict } from "./core/verdict.ts"
 import { reportTable } from "./evals/report-table.ts"
@@ -108,18 +109,13 @@ export async function suite<E = unknown>(
   checkSuite(cases, scorers, options)
   const started = performance.now()
   const work = cases.flatMap((each) => Array.from({ length: trials }, (_, index) => ({ each, trial: index + 1 })))
-  const records: EvalRecord[] = new Array(work.length)
-  const queue = work.entries()
   let done = 0
-  const worker = async () => {
-    for (const [index, { each, trial }] of queue) {
-      const record = await runCase(each, trial, scorers, options)
-      records[index] = record
-      done++
-      await ignoreErrors(() => onProgress?.({ done, total: work.length, record }))
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(concurrency, work.length) }, worker))
+  const records = await mapConcurrently(work, concurrency, async ({ each, trial }) => {
+    const record = await runCase(each, trial, scorers, options)
+    done++
+    await ignoreErrors(() => onProgress?.({ done, total: work.length, record }))
+    return record
+  })
   return createReport(records, performance.now() - started)
 }
 

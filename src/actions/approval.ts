@@ -4,6 +4,7 @@ import type { Decision } from "../core/agent.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { RunControl } from "../core/run.ts"
+import { maxTimerMs } from "../core/time-limit.ts"
 import { digest, identityOf } from "../core/values/digest.ts"
 import type { RuntimeCall } from "../runtime/runtime.ts"
 import { callName, callSubject, fullCallText, previewCall } from "./preview-call.ts"
@@ -189,7 +190,6 @@ export async function withAnswerTimeout<T>(
   timeoutMs: number | undefined,
   ask: (late: AbortSignal | undefined) => Promise<T>,
 ): Promise<T | "unanswered"> {
-  // Node fires a timer with a longer delay immediately.
   if (timeoutMs === undefined || timeoutMs > maxTimerMs) return ask(undefined)
   const late = new AbortController()
   const { promise, resolve } = Promise.withResolvers<"unanswered">()
@@ -209,8 +209,6 @@ export function readersAsApprover(control: RunControl): ApprovalServices["watche
     return withAnswerTimeout(timeoutMs, (late) => control.awaitDecision(id, text, late))
   }
 }
-
-const maxTimerMs = 2 ** 31 - 1
 
 function normalizeAnswer(answer: unknown): ApprovalAnswer {
   if (answer === true || answer === "allow") return "allow"

@@ -1,6 +1,7 @@
 // The limits of a run: cycles, tokens, cost and time, and how many calls it may make.
 import type { Limits } from "../core/agent.ts"
 import type { StopReason } from "../core/event.ts"
+import { maxTimerMs } from "../core/time-limit.ts"
 import { totalTokens, type Usage } from "../core/usage.ts"
 import type { PauseSignal, RuntimeCall } from "../runtime/runtime.ts"
 import { callName } from "./preview-call.ts"
@@ -190,9 +191,9 @@ export function createStopwatch(limitMs = Infinity, now: () => number = Date.now
   const activeMs = () => (pauses > 0 ? spent : spent + now() - since)
 
   function arm(): void {
-    // A timer holds at most 2^31 - 1 ms; a longer limit counts as no limit.
+    // A limit that is too long for a timer counts as no limit.
     const left = limitMs - activeMs()
-    if (left < 2 ** 31) timer = setTimeout(() => expiry.abort(), Math.max(0, left))
+    if (left <= maxTimerMs) timer = setTimeout(() => expiry.abort(), Math.max(0, left))
     timer?.unref()
   }
 

@@ -1,4 +1,4 @@
-// Queues that run work one after another.
+// Runs work one after another, or a few at a time.
 
 /** Runs work one after another, in order. Failed work does not stop the queue. */
 export type SerialQueue = <T>(work: () => Promise<T>) => Promise<T>
@@ -27,4 +27,20 @@ export function keyedSerialQueue(): KeyedSerialQueue {
     last.set(key, done)
     return result
   }
+}
+
+/** Works on at most `concurrency` items at a time, and resolves with the results in the order of the items. Rejects as
+ *  soon as work on one item fails; the work on the others continues. */
+export async function mapConcurrently<T, R>(
+  items: readonly T[],
+  concurrency: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results = new Array<R>(items.length)
+  const left = items.entries()
+  const worker = async () => {
+    for (const [index, item] of left) results[index] = await work(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker))
+  return results
 }

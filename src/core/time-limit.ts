@@ -1,5 +1,8 @@
 // Waiting with a time limit.
 
+/** The longest delay of a timer. Node fires a timer with a longer delay immediately. */
+export const maxTimerMs = 2 ** 31 - 1
+
 /** Settles like `work`, or resolves with undefined if it takes longer than `ms` or the signal fires first. */
 export async function resultWithin<T>(work: Promise<T>, ms: number, signal?: AbortSignal): Promise<T | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>()

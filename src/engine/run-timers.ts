@@ -1,4 +1,6 @@
 // Timers for runs: retries and approvals that expire.
+import { maxTimerMs } from "../core/time-limit.ts"
+
 /** At most one timer for each run. If this process ends before a timer fires, `recover` finds the run. */
 export interface RunTimers {
   /** Sets a timer for that time, in milliseconds since the epoch, unless the run has one. */
@@ -31,6 +33,3 @@ export function createRunTimers(onTimer: (id: string) => Promise<void>): RunTime
     },
   }
 }
-
-// Node fires a longer timer at once.
-const maxTimerMs = 2 ** 31 - 1

@@ -36,7 +36,7 @@ function createTrajectoryFile(path: string, read: () => Trajectory): TrajectoryF
     pauseMs = Math.max(minimumPauseMs, (performance.now() - started) * pauseFactor)
   }
 
-  function writeNext(): Promise<unknown> {
+  function writeNext(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
     return writes(write)

@@ -1,4 +1,5 @@
 // A deadline that stops counting while its cell or call is paused, such as while a person is asked for approval.
+import { maxTimerMs } from "../core/time-limit.ts"
 import type { PauseSignal } from "./runtime.ts"
 
 export interface Deadline {
@@ -16,8 +17,7 @@ export function startDeadline(ms: number, pauses: PauseSignal | undefined, expir
 
   const startTimer = () => {
     deadline.at = monotonicNow() + remainingMs
-    // Node fires a timer at once if its delay is longer than this.
-    timer = setTimeout(expire, Math.min(remainingMs, 2 ** 31 - 1))
+    timer = setTimeout(expire, Math.min(remainingMs, maxTimerMs))
   }
   const pauseTimer = () => {
     clearTimeout(timer)

@@ -1,5 +1,6 @@
 // Identifies the process that writes a session, and checks whether it is still at work.
 import { hostname } from "node:os"
+import { isProcessAlive } from "../core/child/process-tree.ts"
 
 /** The process that writes a session. */
 export interface WriterIdentity {
@@ -30,13 +31,4 @@ export function isWriterBusy({ host, pid, token, until }: WriterIdentity): boole
   if (until < Date.now()) return false
   if (host !== hostname()) return true
   return pid === process.pid ? openTokens.has(token) : isProcessAlive(pid)
-}
-
-function isProcessAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    // EPERM: the process exists but belongs to another user.
-    return error instanceof Error && "code" in error && error.code === "EPERM"
-  }
 }

@@ -124,8 +124,8 @@ const knownReplies: { [kind: string]: RedisErrorKind } = {
   MASTERDOWN: later,
 }
 
-// Without a listener, ioredis prints every failed attempt to connect. Pending commands still get the error.
-function ignoreErrors(client: RedisClient): RedisClient {
+/** Without a listener, ioredis prints every failed attempt to connect. Pending commands still get the error. */
+export function ignoreErrors<T extends Pick<RedisClient, "on">>(client: T): T {
   client.on("error", () => {})
   return client
 }

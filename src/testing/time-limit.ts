@@ -1,10 +1,7 @@
 // Limits how long a test's work may take, so that its cleanup still runs.
+import { resultWithin } from "../core/time-limit.ts"
+
 export async function withTimeLimit(work: Promise<void>, longestMs = 30_000): Promise<void> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`It hangs: ${longestMs} ms have passed.`)), longestMs)
-  try {
-    await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  const done = work.then(() => true)
+  if (!(await resultWithin(done, longestMs))) throw new Error(`It hangs: ${longestMs} ms have passed.`)
 }

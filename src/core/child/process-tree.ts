@@ -1,4 +1,4 @@
-// Finds processes through /proc: the descendants of one process, or all processes of the system.
+// Finds processes: whether one exists, and through /proc its descendants or all processes of the system.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { setTimeout as delay } from "node:timers/promises"
 
@@ -45,6 +45,15 @@ export function listProcesses(): ProcessInfo[] | undefined {
     if (rest === "" || state === "Z" || state === "X") return []
     return [{ id, name, parent: Number(parent), group: Number(group), session: Number(session) }]
   })
+}
+
+/** Returns true if the process exists, also if it belongs to another user. */
+export function isProcessAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH")
+  }
 }
 
 /** Resolves when none of the processes exists any more, or after two seconds. */

@@ -1,6 +1,7 @@
 // Connections of the BullMQ backend: the parts of bullmq and ioredis that it uses.
 import { ConfigError } from "../../core/errors.ts"
 import { importOptionalPackage } from "../../core/optional-package.ts"
+import { ignoreErrors } from "../../stores/redis-client.ts"
 
 /** The members of an ioredis client (5 or newer, `Redis` or `Cluster`) that the backend uses. */
 export interface RedisConnection {
@@ -91,12 +92,6 @@ async function closeClient(client: RedisConnection): Promise<void> {
   const ended = new Promise<void>((resolve) => client.on("end", () => resolve()))
   if (client.status === "ready") client.quit().catch(() => client.disconnect())
   await ended
-}
-
-// Without a listener, ioredis prints every failed attempt to connect. Pending commands still get the error.
-function ignoreErrors(client: RedisConnection): RedisConnection {
-  client.on("error", () => {})
-  return client
 }
 
 function isConstructor(value: unknown): value is Constructor {

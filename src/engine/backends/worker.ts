@@ -11,6 +11,7 @@ import {
   type OptionChecks,
 } from "../../core/checks/check-options.ts"
 import { ConfigError } from "../../core/errors.ts"
+import { resultWithin } from "../../core/time-limit.ts"
 import { backendChecks } from "../engine-option-checks.ts"
 import type { Backend, BackendOptions, StopWorking } from "./backend.ts"
 import { createErrorReporter, type ErrorReporter } from "./error-reporter.ts"
@@ -111,7 +112,7 @@ function superviseWorker({ open, concurrency, queue, report }: Pool): { ready: P
       failures = isReady ? 1 : failures + 1
       if (isReady) report(new Error("A worker process ended. Another takes its place."))
       await Promise.race([worker.end(), stopped.promise])
-      await waitAtMost(retryDelayMs(failures), stopped.promise)
+      await resultWithin(stopped.promise, retryDelayMs(failures))
       if (isStopped) return worker.end()
     }
   }
@@ -124,13 +125,6 @@ function superviseWorker({ open, concurrency, queue, report }: Pool): { ready: P
       await supervising
     },
   }
-}
-
-async function waitAtMost(ms: number, sooner: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<void>()
-  const timer = setTimeout(late.resolve, ms)
-  await Promise.race([late.promise, sooner])
-  clearTimeout(timer)
 }
 
 function moduleUrl(module: string | URL): string {

@@ -2,6 +2,7 @@
 import type { ApprovalAnswer } from "../../actions/approval.ts"
 import type { Decision } from "../../core/agent.ts"
 import type { CallPreview } from "../../core/event.ts"
+import { maxTimerMs } from "../../core/time-limit.ts"
 import { pendingCallKey, type RunHead } from "../checkpoint.ts"
 import type { HeldRun } from "./held-run.ts"
 
@@ -124,6 +125,3 @@ function storedAnswer({ asked }: RunHead, key: string): ApprovalAnswer | undefin
   const found = asked.find((each) => each.key === key)
   return found?.expired ? "unanswered" : found?.decision
 }
-
-// Node fires a longer timer at once.
-const maxTimerMs = 2 ** 31 - 1

@@ -1,6 +1,7 @@
 // Identifies the process that owns a run, and checks whether it still exists.
 import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
+import { isProcessAlive } from "../../core/child/process-tree.ts"
 import { newId } from "../../core/message.ts"
 
 /** The process that has a run. */
@@ -18,13 +19,7 @@ export function createOwner(): Owner {
 /** Returns true if the owner's process was on this machine and no longer exists. Owners elsewhere are judged by their
  *  lease. */
 export function isOwnerGone({ host, pid }: Owner): boolean {
-  if (host !== thisHost() || pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ESRCH"
-  }
+  return host === thisHost() && !isProcessAlive(pid)
 }
 
 let cachedHost: string | undefined

@@ -1,11 +1,12 @@
 // Keeps runs in memory between two jobs, so that the next slice need not load them again.
+import { type KeyedSerialQueue, keyedSerialQueue } from "../../core/serial.ts"
 import type { SliceEnd } from "./slice.ts"
 
 /** The runs of this worker. One job at a time executes a run, and between two jobs some runs stay in memory with their
  *  objects and their conversation. */
 export interface WarmRuns {
   /** Does work on a run while no other work on it is done here. */
-  runExclusively<T>(id: string, work: () => Promise<T>): Promise<T>
+  runExclusively: KeyedSerialQueue
   /** Keeps a run in memory until its next job. If there are too many, the oldest one is closed. */
   park(id: string, run: WarmRun): void
   take(id: string): WarmRun | undefined
@@ -23,7 +24,6 @@ export interface WarmRun {
 }
 
 export function createWarmRuns(maxParked: number): WarmRuns {
-  const working = new Map<string, Promise<unknown>>()
   const parked = new Map<string, { run: WarmRun; timer: NodeJS.Timeout }>()
   const closing = new Set<Promise<void>>()
 
@@ -44,20 +44,7 @@ export function createWarmRuns(maxParked: number): WarmRuns {
   }
 
   return {
-    async runExclusively(id, work) {
-      while (working.has(id)) await working.get(id)
-      const done = work()
-      const settled = done.then(
-        () => undefined,
-        () => undefined,
-      )
-      working.set(id, settled)
-      try {
-        return await done
-      } finally {
-        working.delete(id)
-      }
-    },
+    runExclusively: keyedSerialQueue(),
     park(id, run) {
       parked.set(id, { run, timer: setTimeout(() => discard(id), parkedForMs).unref() })
       const [oldest] = parked.keys()

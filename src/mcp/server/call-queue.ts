@@ -1,22 +1,16 @@
 // Runs the calls of each client session one after another.
+import { keyedSerialQueue } from "../../core/serial.ts"
 
 /** Gives up the turn while waiting for something, and resolves when it is this work's turn again. */
 export type YieldTurn = <T>(wait: () => Promise<T>) => Promise<T>
 
 /** Runs work with the same key one after another; other keys do not wait for it. */
 export function createCallQueue(): <T>(key: string, work: (yieldTurn: YieldTurn) => Promise<T>) => Promise<T> {
-  const last = new Map<string, Promise<void>>()
+  const inTurn = keyedSerialQueue()
 
-  /** Waits for the turn, and returns the function that ends it. */
-  async function begin(key: string): Promise<() => void> {
-    const before = last.get(key)
-    const turn = Promise.withResolvers<void>()
-    last.set(key, turn.promise)
-    await before
-    return () => {
-      turn.resolve()
-      if (last.get(key) === turn.promise) last.delete(key)
-    }
+  /** Waits for the turn, and resolves with the function that ends it. */
+  function begin(key: string): Promise<() => void> {
+    return new Promise((begun) => void inTurn(key, () => new Promise<void>((end) => begun(end))))
   }
 
   return async (key, work) => {

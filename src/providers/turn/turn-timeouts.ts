@@ -1,4 +1,6 @@
 // The two time-outs of a turn: its total time, and the time without any output.
+import { maxTimerMs } from "../../core/time-limit.ts"
+
 export interface TurnTimeouts {
   /** Called when output has come. */
   resetIdleTimer(): void
@@ -11,12 +13,13 @@ export function createTurnTimeouts(
   { timeoutMs, idleTimeoutMs }: { timeoutMs?: number | undefined; idleTimeoutMs?: number | undefined },
   stop: (why: "timeout" | "idle") => void,
 ): TurnTimeouts {
-  const total = timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), clampTimerMs(timeoutMs))
+  const total = timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), Math.min(timeoutMs, maxTimerMs))
   let idle: NodeJS.Timeout | undefined
   let isBusy = false
   function resetIdleTimer(): void {
     clearTimeout(idle)
-    if (idleTimeoutMs !== undefined && !isBusy) idle = setTimeout(() => stop("idle"), clampTimerMs(idleTimeoutMs))
+    if (idleTimeoutMs !== undefined && !isBusy)
+      idle = setTimeout(() => stop("idle"), Math.min(idleTimeoutMs, maxTimerMs))
   }
   resetIdleTimer()
   return {
@@ -32,9 +35,4 @@ export function createTurnTimeouts(
       clearTimeout(idle)
     },
   }
-}
-
-// `setTimeout` fires at once for longer times.
-function clampTimerMs(ms: number): number {
-  return Math.min(ms, 2 ** 31 - 1)
 }

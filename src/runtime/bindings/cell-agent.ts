@@ -4,6 +4,7 @@ import type { Agent, LiveObjects, Run, RunResult } from "../../core/agent.ts"
 import { ConfigError } from "../../core/errors.ts"
 import type { Pending, Status, StopReason } from "../../core/event.ts"
 import type { Prompt } from "../../core/message.ts"
+import { mapConcurrently } from "../../core/serial.ts"
 import { type AnyFunction, type CallOptions, isAgent } from "../bindings.ts"
 
 /** An agent as cells see it. A cell cannot choose the model, the limits or the approver of a run; only the owner of the
@@ -60,6 +61,7 @@ export function createCellAgent(agent: object, gated: GateMember = (_path, call)
     ) as CellAgent["run"],
     runAll: gated("runAll", async (tasks: readonly (Prompt | CellTask)[], options: object = {}) => {
       const { concurrency = 4 } = checkOptionNames<{ concurrency?: number }>("runAll", options, ["concurrency"])
+      // A task that cannot be started ends the batch; a run that fails does not.
       return mapConcurrently(parseTasks(tasks, concurrency, runtime !== undefined), concurrency, runTask)
     }) as CellAgent["runAll"],
     ...(runtime && { runtime: createLiveObjects(name, runtime, gated) }),
@@ -159,19 +161,4 @@ function checkOptionNames<T extends object>(use: string, options: T | null, name
   const unknown = Object.keys(options ?? {}).filter((name) => !names.includes(name))
   if (unknown.length === 0) return (options ?? {}) as T
   throw new TypeError(`${use}: unknown option ${unknown.join(", ")}. There is ${names.join(", ")}.`)
-}
-
-// A task that cannot be started ends the batch; a run that fails does not.
-async function mapConcurrently<T, R>(
-  items: readonly T[],
-  concurrency: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results = new Array<R>(items.length)
-  const left = items.entries()
-  const worker = async () => {
-    for (const [index, item] of left) results[index] = await work(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker))
-  return results
 }

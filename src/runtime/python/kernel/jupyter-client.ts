@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import type { Json } from "../../../core/json.ts"
 import { importOptionalPackage } from "../../../core/optional-package.ts"
 import { serialQueue } from "../../../core/serial.ts"
+import { resultWithin } from "../../../core/time-limit.ts"
 import { createMessageCodec, type JupyterMessage } from "./jupyter-messages.ts"
 import type { KernelProcess } from "./kernel-launch.ts"
 
@@ -150,11 +151,8 @@ export async function connectJupyter(
 
 async function waitUntilReady(ask: () => Promise<JupyterMessage>, exited: Promise<string>): Promise<boolean> {
   for (;;) {
-    const { promise: late, resolve } = Promise.withResolvers<"late">()
-    const timer = setTimeout(resolve, 100, "late")
-    const outcome = await Promise.race([ask(), late, exited])
-    clearTimeout(timer)
-    if (outcome !== "late") return typeof outcome !== "string"
+    const outcome = await resultWithin(Promise.race([ask(), exited]), 100)
+    if (outcome !== undefined) return typeof outcome !== "string"
   }
 }
 
