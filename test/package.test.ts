@@ -88,16 +88,20 @@ describe("the packed tarball in an empty folder", () => {
   let project: string
   let tarball: string
 
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "karst-package-"))
-    project = join(folder, "project")
-    tarball = await pack(folder)
-    await installInto(project, [tarball])
-    await writeFile(join(project, "program.ts"), program)
-    await writeFile(join(project, "runtimes.ts"), runtimes)
-    await writeFile(join(project, "threads.ts"), threads)
-    await writeFile(join(project, "served.ts"), served)
-  })
+  before(
+    async () => {
+      folder = await mkdtemp(join(tmpdir(), "karst-package-"))
+      project = join(folder, "project")
+      tarball = await pack(folder)
+      await installInto(project, [tarball])
+      await writeFile(join(project, "program.ts"), program)
+      await writeFile(join(project, "runtimes.ts"), runtimes)
+      await writeFile(join(project, "threads.ts"), threads)
+      await writeFile(join(project, "served.ts"), served)
+      // Building, packing and installing takes longer than a test may.
+    },
+    { timeout: 240_000 },
+  )
 
   after(() => rm(folder, { recursive: true }))
 
