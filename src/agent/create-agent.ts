@@ -1,6 +1,7 @@
 // createAgent: an agent that works by writing code or calling tools, with its runs, sessions and durable runs.
 import { combineObservers } from "../actions/hooks.ts"
 import { setJournal } from "../actions/run-journal.ts"
+import { combineSignals } from "../core/abort.ts"
 import type { Agent, Run, RunOptions, SessionOptions } from "../core/agent.ts"
 import type { AgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
@@ -238,10 +239,6 @@ async function runAgent(
   const outcome = await runLoop(control, loop)
   attachConversation(outcome.result, shared)
   return outcome
-}
-
-function combineSignals(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
-  return a && b ? AbortSignal.any([a, b]) : (a ?? b)
 }
 
 function mergeOptions(options: AgentOptions, overrides: Partial<AgentOptions>): AgentOptions {

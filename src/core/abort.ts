@@ -1,4 +1,4 @@
-// Listening to abort signals, and racing work against them.
+// Listening to abort signals, combining them, and racing work against them.
 
 const abortListeners = new WeakMap<AbortSignal, Set<() => void>>()
 
@@ -30,6 +30,24 @@ export function rejectOnAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal):
       },
     )
   })
+}
+
+/** Returns a signal that fires when the first of the given ones does. */
+export function combineSignals(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
+  return a && b ? AbortSignal.any([a, b]) : (a ?? b)
+}
+
+/** Aborts the controller when the first signal fires. Returns a function that stops this, which `AbortSignal.any`
+ *  cannot: a parent may start many runs one after another. */
+export function followSignals(controller: AbortController, signals: readonly AbortSignal[]): () => void {
+  const aborts = signals.map((signal) => ({ signal, abort: () => controller.abort(signal.reason) }))
+  for (const { signal, abort } of aborts) {
+    if (signal.aborted) abort()
+    else signal.addEventListener("abort", abort)
+  }
+  return () => {
+    for (const { signal, abort } of aborts) signal.removeEventListener("abort", abort)
+  }
 }
 
 function listenOnce(signal: AbortSignal): Set<() => void> {

@@ -196,16 +196,3 @@ export async function endChildRuns({ children }: RunContext): Promise<void> {
   for (const child of open) child.abort(new AbortError("The run that started this one has ended."))
   await Promise.all(open.map((child) => child.settled))
 }
-
-/** Aborts the controller when the first signal fires. Returns a function that stops this, which `AbortSignal.any`
- *  cannot: a parent may start many runs one after another. */
-export function followSignals(controller: AbortController, signals: readonly AbortSignal[]): () => void {
-  const aborts = signals.map((signal) => ({ signal, abort: () => controller.abort(signal.reason) }))
-  for (const { signal, abort } of aborts) {
-    if (signal.aborted) abort()
-    else signal.addEventListener("abort", abort)
-  }
-  return () => {
-    for (const { signal, abort } of aborts) signal.removeEventListener("abort", abort)
-  }
-}

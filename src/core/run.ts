@@ -1,4 +1,5 @@
 // Starts runs: stamps and publishes their events, connects them to parent runs, and returns the `Run` handle.
+import { followSignals } from "./abort.ts"
 import type { Decision, LiveObjects, Run, RunResult } from "./agent.ts"
 import { AbortError, AgentError, ConfigError, errorData, toAbortError } from "./errors.ts"
 import type { AgentEvent, EventBody, StopReason } from "./event.ts"
@@ -12,7 +13,6 @@ import {
   claimQuestionId,
   contextOfRun,
   endChildRuns,
-  followSignals,
   insideRun,
   limitReachedByRunOrAncestor,
   outsideRuns,

@@ -1,4 +1,5 @@
 // Turns a provider and options into an agent: runs, sessions, the interactive mode and health checks.
+import { combineSignals } from "../core/abort.ts"
 import type { Agent, Run, RunOptions, RunResult, SessionOptions } from "../core/agent.ts"
 import type { AgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
@@ -135,10 +136,6 @@ function createSessionDriver(
       return startCliRun(setup, combineSignals(signal, own))
     },
   }
-}
-
-export function combineSignals(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
-  return a && b ? AbortSignal.any([a, b]) : (a ?? b)
 }
 
 function startCliRun(setup: CliRunSetup, signal: AbortSignal | undefined, dispose?: () => Promise<void>): Run {

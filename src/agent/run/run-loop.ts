@@ -5,6 +5,7 @@ import { runBeforeRun } from "../../actions/run-hooks.ts"
 import { ensureJournal } from "../../actions/run-journal.ts"
 import { createStopwatch, noCalls, reachedLimit, type Stopwatch } from "../../actions/run-limits.ts"
 import { setToolFilter, type ToolFilter } from "../../actions/tool-policy.ts"
+import { followSignals } from "../../core/abort.ts"
 import { errorData } from "../../core/errors.ts"
 import type { Metadata, StopReason } from "../../core/event.ts"
 import { type UserMessage, userMessage } from "../../core/message.ts"
@@ -95,7 +96,10 @@ function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
     outputs?.noteAssignments(event)
   })
   const watch = createStopwatch(limits.timeMs, config.monotonicNow, durable?.resumed?.state.activeMs)
-  const signal = mergeSignals(control.signal, watch.expired)
+  // Both signals live as long as the run. `AbortSignal.any` would cost time in every cell.
+  const controller = new AbortController()
+  followSignals(controller, [control.signal, watch.expired])
+  const { signal } = controller
   const state = createFirstState(setup)
   const budgets = [{ ...limits, counts: state.calls }]
   const toolFilter = setToolFilter(context, config.toolPolicy)
@@ -252,14 +256,4 @@ function limitReachedInCycle({ control, setup, state, watch }: LoopProgress): St
   if (watch.expired.aborted) return "time"
   const usage = addUsage(state.usage, control.spent())
   return reachedLimit({ cycle: 0, usage, activeMs: watch.activeMs() }, { ...setup.config.limits, cycles: 1 })
-}
-
-// Both signals live as long as the run. A plain controller suffices: `AbortSignal.any` would cost time in every cell.
-function mergeSignals(...signals: AbortSignal[]): AbortSignal {
-  const controller = new AbortController()
-  for (const signal of signals) {
-    if (signal.aborted) controller.abort(signal.reason)
-    else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true })
-  }
-  return controller.signal
 }

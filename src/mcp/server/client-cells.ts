@@ -1,10 +1,9 @@
 // Runs the cells of MCP clients in the same way as a run, and lets clients wait for slow ones.
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { type CodeServices, performCode } from "../../actions/perform-code.ts"
-import { onAbort } from "../../core/abort.ts"
+import { followSignals, onAbort } from "../../core/abort.ts"
 import { AbortError } from "../../core/errors.ts"
 import type { Emit } from "../../core/event.ts"
-import { followSignals } from "../../core/run-context.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { ServeOptions } from "../mcp-types.ts"
 import { toContent } from "../result-content.ts"

@@ -8,10 +8,10 @@ import type {
   Tool as ShownTool,
 } from "@modelcontextprotocol/server"
 import type { Approver } from "../../actions/approval.ts"
+import { followSignals } from "../../core/abort.ts"
 import { AbortError, ConfigError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { newId } from "../../core/message.ts"
-import { followSignals } from "../../core/run-context.ts"
 import { resultWithin } from "../../core/time-limit.ts"
 import type { Tool } from "../../tools/tool.ts"
 import type { McpCall, ServeOptions, ToolSources } from "../mcp-types.ts"

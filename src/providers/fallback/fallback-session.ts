@@ -1,4 +1,5 @@
 // Opens, resumes and forks sessions with a fallback, archived as one session whichever candidate works.
+import { combineSignals } from "../../core/abort.ts"
 import type { Run, Session } from "../../core/agent.ts"
 import { ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { newId, type Prompt, userMessage } from "../../core/message.ts"
@@ -17,7 +18,7 @@ import {
   withSessionArchive,
 } from "../../sessions/session-storage.ts"
 import { takeOverSession } from "../../sessions/session-writer.ts"
-import { type CliRunOptions, type CliSession, combineSignals, eventObserver } from "../cli-agent.ts"
+import { type CliRunOptions, type CliSession, eventObserver } from "../cli-agent.ts"
 import {
   noHandleYetError,
   readSessionMetadata,

@@ -1,10 +1,10 @@
 // The sub-tasks of a conversation: starts them as child runs, stores their state, lets waiting ones continue.
 import * as z from "zod"
-import { rejectOnAbort } from "../../core/abort.ts"
+import { followSignals, rejectOnAbort } from "../../core/abort.ts"
 import type { Agent, Run, RunResult } from "../../core/agent.ts"
 import type { AbortError } from "../../core/errors.ts"
 import type { Status } from "../../core/event.ts"
-import { followSignals, parentForNewRun } from "../../core/run-context.ts"
+import { parentForNewRun } from "../../core/run-context.ts"
 import type { ToolState } from "../tool.ts"
 import { restoreSubtaskResult, storeContinuation } from "./restore-subtask.ts"
 
