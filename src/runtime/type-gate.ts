@@ -1,5 +1,6 @@
 // The type gate: checks the cells of one runtime with TypeScript, against the types of its names, before they run.
 import type { ActionError } from "../core/event.ts"
+import { listFirst } from "../core/text/tagged-text.ts"
 import type { ParsedCell } from "./compiler/parse-cell.ts"
 import { analyseScope } from "./compiler/scope-analysis.ts"
 import { positionAt } from "./compiler/text-positions.ts"
@@ -165,11 +166,10 @@ const identifiers = /[\p{ID_Start}$_][\p{ID_Continue}$]*/gu
 
 function explainDiagnostics(code: string, found: Diagnostic[]): string[] {
   const sorted = found.toSorted((one, other) => one.start - other.start)
-  const lines = sorted.slice(0, maxShown).map(({ start, message }) => {
+  return listFirst(sorted, maxShown, ({ start, message }) => {
     const { line, column } = positionAt(code, start)
     return `line ${line}, column ${column}: ${message}`
   })
-  return found.length > maxShown ? [...lines, `and ${found.length - maxShown} more`] : lines
 }
 
 const maxShown = 5

@@ -1,5 +1,5 @@
 // The texts about skills that the model sees.
-import { codeBlock, oneLine, taggedText } from "../core/text/tagged-text.ts"
+import { codeBlock, listFirst, oneLine, taggedText } from "../core/text/tagged-text.ts"
 import type { Skill } from "../skills.ts"
 import type { SkillFile } from "./skill-files.ts"
 import { skillFunctions } from "./skill-functions.ts"
@@ -53,8 +53,5 @@ function howToRead(name: string, use: SkillUse): string {
 const maxListedFiles = 100
 
 function fileList(files: readonly SkillFile[]): string {
-  const lines = files.slice(0, maxListedFiles).map(({ path, bytes }) => `- ${oneLine(path)} (${bytes} bytes)`)
-  return files.length > maxListedFiles
-    ? [...lines, `- and ${files.length - maxListedFiles} more`].join("\n")
-    : lines.join("\n")
+  return listFirst(files, maxListedFiles, ({ path, bytes }) => `${oneLine(path)} (${bytes} bytes)`, "- ").join("\n")
 }

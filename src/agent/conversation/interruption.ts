@@ -1,6 +1,6 @@
 // The texts that tell the model about a crash: which calls had started, and what is known of their outcomes.
 import type { CallPreview } from "../../core/event.ts"
-import { oneLine, taggedText } from "../../core/text/tagged-text.ts"
+import { listFirst, oneLine, taggedText } from "../../core/text/tagged-text.ts"
 
 /** A crash in the middle of a cycle that the model was not told of yet. */
 export interface Interruption {
@@ -37,14 +37,11 @@ function callLines(calls: readonly InterruptedCall[]): string[] {
   if (calls.length === 0) return [`No recorded call was under way. ${unrecordedText}`]
   // Calls with an unknown outcome come first, so that the limit never cuts them off.
   const sorted = calls.toSorted((one, other) => outcomeOrder.indexOf(one.outcome) - outcomeOrder.indexOf(other.outcome))
-  const lines = sorted
-    .slice(0, maxListedCalls)
-    .map((each) => `- ${oneLine(`${callText(each.call)}: ${outcomeTexts[each.outcome]}`)}`)
-  if (calls.length > maxListedCalls) lines.push(`- and ${calls.length - maxListedCalls} more`)
+  const describe = ({ call, outcome }: InterruptedCall) => oneLine(`${callText(call)}: ${outcomeTexts[outcome]}`)
   const isUnknown = calls.some(({ outcome }) => outcome === "unknown")
   return [
     "Calls that it had started:",
-    taggedText("output", lines.join("\n")),
+    taggedText("output", listFirst(sorted, maxListedCalls, describe, "- ").join("\n")),
     unrecordedText,
     ...(isUnknown ? ["A call with an unknown outcome may have taken effect: find out before you make it again."] : []),
   ]

@@ -1,20 +1,17 @@
 // What the model and the host are told about objects that could not be restored.
 import type { EventBody } from "../../core/event.ts"
-import { oneLine, taggedText } from "../../core/text/tagged-text.ts"
+import { listFirst, oneLine, taggedText } from "../../core/text/tagged-text.ts"
 import type { RuntimeLoss } from "../../runtime/runtime.ts"
 import { stateLostCode } from "./fold-conversation.ts"
 
 export function lostObjectsText(lost: readonly RuntimeLoss[]): string {
   const gone = lost.filter(({ asInjected }) => !asInjected)
-  const lines = gone
-    .slice(0, maxListed)
-    .map(({ name, path = "", reason }) => `- ${oneLine(`${name}${path}: ${reason}`)}`)
-  if (gone.length > maxListed) lines.push(`- and ${gone.length - maxListed} more`)
+  const describe = ({ name, path = "", reason }: RuntimeLoss) => oneLine(`${name}${path}: ${reason}`)
   const paragraphs: string[] = []
-  if (lines.length > 0) {
+  if (gone.length > 0) {
     paragraphs.push(
       "The session was interrupted and goes on in a fresh runtime. What you made before is there, except:",
-      taggedText("output", lines.join("\n")),
+      taggedText("output", listFirst(gone, maxListed, describe, "- ").join("\n")),
       "Look before you rely on any of these; make again what you need.",
     )
   }

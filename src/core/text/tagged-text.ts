@@ -23,6 +23,12 @@ export function oneLine(text: string, maxChars = 500): string {
   return line.length > maxChars ? `${line.slice(0, maxChars).toWellFormed()}…` : line
 }
 
+/** Lists the first `max` items, one line each, and how many more there are. */
+export function listFirst<T>(items: readonly T[], max: number, describe: (item: T) => string, bullet = ""): string[] {
+  const lines = items.slice(0, max).map((item) => `${bullet}${describe(item)}`)
+  return items.length > max ? [...lines, `${bullet}and ${items.length - max} more`] : lines
+}
+
 /** Escapes lines that start like a title of the list in which the text is shown. `titles` is a pattern for a title,
  *  without `^`. */
 export function escapeTitles(text: string, titles: RegExp): string {

@@ -2,6 +2,7 @@
 import { posix } from "node:path"
 import type { AnyNode, Program } from "acorn"
 import { ConfigError } from "../../core/errors.ts"
+import { listFirst } from "../../core/text/tagged-text.ts"
 import type { ScopeAnalysis } from "../compiler/scope-analysis.ts"
 import { moduleLoaderFactories, moduleLoaders } from "./builtin-calls.ts"
 import type { CellFacts, NameUse } from "./cell-facts.ts"
@@ -46,11 +47,8 @@ export interface RuleContext extends CellFacts {
 
 /** Formats the violations for the model, one line each. */
 export function explainViolations(violations: readonly RuleViolation[]): string {
-  const lines = violations
-    .slice(0, maxShownViolations)
-    .map(({ line, column, message }) => `line ${line}, column ${column}: ${message}`)
-  if (violations.length > maxShownViolations) lines.push(`and ${violations.length - maxShownViolations} more`)
-  return lines.join("\n")
+  const describe = ({ line, column, message }: RuleViolation) => `line ${line}, column ${column}: ${message}`
+  return listFirst(violations, maxShownViolations, describe).join("\n")
 }
 
 export interface RuleOptions {
