@@ -1,19 +1,20 @@
 // Reads values out of JSON from other programs, in which anything may be missing.
 import type { Json } from "../core/json.ts"
 import type { ImagePart } from "../core/message.ts"
+import { isRecord } from "../core/object.ts"
 
 export type JsonObject = { [key: string]: Json }
 
 /** The value at a path of keys; undefined if any part is missing. */
 export function valueAt(value: Json | undefined, ...path: string[]): Json | undefined {
   let found = value
-  for (const key of path) found = isJsonObject(found) ? found[key] : undefined
+  for (const key of path) found = isRecord(found) ? found[key] : undefined
   return found
 }
 
 export function objectAt(value: Json | undefined, ...path: string[]): JsonObject {
   const found = valueAt(value, ...path)
-  return isJsonObject(found) ? found : {}
+  return isRecord(found) ? found : {}
 }
 
 export function textAt(value: Json | undefined, ...path: string[]): string | undefined {
@@ -49,8 +50,4 @@ function imageOf(part: Json): ImagePart | undefined {
   const data = textAt(part, "data") ?? textAt(part, "source", "data")
   const mediaType = textAt(part, "mimeType") ?? textAt(part, "source", "media_type")
   return data === undefined || mediaType === undefined ? undefined : { type: "image", mediaType, data }
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -2,6 +2,7 @@
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { type AssistantMessage, type Message, messageText } from "../core/message.ts"
+import { isRecord } from "../core/object.ts"
 import { createOwnEventFilter, type Trajectory } from "../core/trajectory.ts"
 import type { Usage } from "../core/usage.ts"
 
@@ -105,8 +106,7 @@ function answerStep({ parts }: AssistantMessage, usage: Usage): Omit<AtifStep, "
 }
 
 function callOf(id: string, name: string, input: Json) {
-  const isObject = typeof input === "object" && input !== null && !Array.isArray(input)
-  return { tool_call_id: id, function_name: name, arguments: isObject ? input : { input } }
+  return { tool_call_id: id, function_name: name, arguments: isRecord(input) ? input : { input } }
 }
 
 function metricsOf({ input, output, cacheRead, costUsd }: Usage): AtifMetrics<""> {

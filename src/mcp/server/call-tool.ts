@@ -3,6 +3,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server"
 import { performTools, type ToolServices } from "../../actions/perform-tools.ts"
 import { AgentError } from "../../core/errors.ts"
 import type { Emit } from "../../core/event.ts"
+import { isRecord } from "../../core/object.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { isToolResult, type Tool } from "../../tools/tool.ts"
 import type { McpCall } from "../mcp-types.ts"
@@ -49,7 +50,7 @@ export async function callTool(
     ...tool,
     async run(given, context) {
       const value = await tool.run(given, context)
-      isObject = isPlainObject(value)
+      isObject = isRecord(value) && !isToolResult(value)
       return value
     },
   }
@@ -63,14 +64,10 @@ export async function callTool(
   return { content: toContent(text, images), isError: !ok, ...(structuredContent && { structuredContent }) }
 }
 
-function isPlainObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isToolResult(value)
-}
-
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined
+    return isRecord(value) ? value : undefined
   } catch {
     return undefined
   }

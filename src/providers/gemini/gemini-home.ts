@@ -5,8 +5,9 @@ import { homedir } from "node:os"
 import { join } from "node:path"
 import { ConfigError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
+import { isRecord } from "../../core/object.ts"
 import { makePrivateFolder, privateFileMode } from "../../core/private-files.ts"
-import { isJsonObject, type JsonObject } from "../read-json.ts"
+import type { JsonObject } from "../read-json.ts"
 
 export interface GeminiHome {
   readonly env: { readonly GEMINI_CLI_HOME: string }
@@ -98,5 +99,5 @@ function merge(base: JsonObject, over: JsonObject): JsonObject {
 }
 
 function mergeValue(base: Json | undefined, over: Json): Json {
-  return isJsonObject(base) && isJsonObject(over) ? merge(base, over) : over
+  return isRecord(base) && isRecord(over) ? merge(base, over) : over
 }

@@ -3,10 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Json } from "../../core/json.ts"
+import { isRecord } from "../../core/object.ts"
 import { abortError } from "../../core/run.ts"
 import type { ProviderSession, Step, TurnRequest, TurnResult, TurnServices } from "../provider.ts"
 import { exitFailure } from "../provider-failure.ts"
-import { isJsonObject, type JsonObject } from "../read-json.ts"
+import type { JsonObject } from "../read-json.ts"
 import { createBackgroundWait } from "./background-wait.ts"
 import { type CliProcess, type CliProcessEnd, startCliProcess } from "./cli-process.ts"
 
@@ -237,8 +238,8 @@ function isModelActivity(step: Step): boolean {
 
 function parseLine(line: string): JsonObject | undefined {
   try {
-    const json: unknown = JSON.parse(line)
-    return isJsonObject(json) ? json : undefined
+    const json: Json = JSON.parse(line)
+    return isRecord(json) ? json : undefined
   } catch {
     return undefined
   }

@@ -1,5 +1,4 @@
 // Merges the call options of two guards of one method.
-
 import { withoutUndefined } from "../../core/object.ts"
 import type { CallOptions, UnknownPolicy } from "../bindings.ts"
 import type { ApprovalCondition } from "../runtime.ts"

@@ -1,5 +1,6 @@
 // Converts JSON Schema to TypeScript types.
 import type { Json, JsonSchema } from "../../core/json.ts"
+import { isRecord } from "../../core/object.ts"
 import { acceptsUndefined, nonJsonTypeOf, withoutUndefined } from "./declaration-schema.ts"
 import { isIdentifier, type Member, named, propertyName, type TypeTree, union, unknown } from "./type-tree.ts"
 
@@ -45,7 +46,7 @@ const maxLiterals = 60
 
 function typeOfSchema(schema: Json | undefined, document: SchemaDocument, depth: number): TypeTree {
   if (schema === false) return named("never")
-  if (!isSchema(schema) || depth > maxDepth || document.remainingTypes-- <= 0) return unknown
+  if (!isRecord(schema) || depth > maxDepth || document.remainingTypes-- <= 0) return unknown
   const convert = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
   const parts: TypeTree[] = []
   if (typeof schema.$ref === "string") parts.push(refType(schema.$ref, document, depth))
@@ -64,7 +65,7 @@ function typeOfSchema(schema: Json | undefined, document: SchemaDocument, depth:
 function typeOfKeywords(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree | undefined {
   const live = nonJsonTypeOf(schema)
   if (live) return named(live)
-  if (isSchema(schema.not) && Object.keys(schema.not).length === 0) return named("never")
+  if (isRecord(schema.not) && Object.keys(schema.not).length === 0) return named("never")
   if (schema.const !== undefined) return literalType(schema.const)
   if (Array.isArray(schema.enum) && schema.enum.length <= maxLiterals)
     return union(schema.enum.map((value) => literalType(value)))
@@ -121,10 +122,10 @@ function arrayType(schema: JsonSchema, document: SchemaDocument, depth: number):
 function objectType(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree {
   const convert = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
   const required = Array.isArray(schema.required) ? schema.required : []
-  const properties = isSchema(schema.properties) ? Object.entries(schema.properties) : []
+  const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : []
   const members = properties.map(([key, property]): Member => {
-    const doc = isSchema(property) && typeof property.description === "string" ? property.description : undefined
-    const readonly = isSchema(property) && property.readOnly === true
+    const doc = isRecord(property) && typeof property.description === "string" ? property.description : undefined
+    const readonly = isRecord(property) && property.readOnly === true
     const optional = !required.includes(key)
     return {
       name: propertyName(key),
@@ -140,7 +141,7 @@ function objectType(schema: JsonSchema, document: SchemaDocument, depth: number)
     if (members.length) return { kind: "object", members }
     return recordType(named("string"), schema.additionalProperties === false ? named("never") : unknown)
   }
-  const listed = isSchema(schema.propertyNames) && Array.isArray(schema.propertyNames.enum)
+  const listed = isRecord(schema.propertyNames) && Array.isArray(schema.propertyNames.enum)
   const rest = recordType(listed ? convert(schema.propertyNames) : named("string"), union(others))
   const partial = listed && !required.length
   const dictionary: TypeTree = partial ? { kind: "generic", name: "Partial", parts: [rest] } : rest
@@ -149,12 +150,12 @@ function objectType(schema: JsonSchema, document: SchemaDocument, depth: number)
 
 /** Drops the `undefined` mark of an optional member, which is declared with `?`. */
 function optionalSchema(schema: Json): Json {
-  return isSchema(schema) ? withoutUndefined(schema) : schema
+  return isRecord(schema) ? withoutUndefined(schema) : schema
 }
 
 /** Returns the schemas of values whose keys are not listed. */
 function unlistedValueSchemas(schema: JsonSchema): Json[] {
-  const patterns = isSchema(schema.patternProperties) ? Object.values(schema.patternProperties) : []
+  const patterns = isRecord(schema.patternProperties) ? Object.values(schema.patternProperties) : []
   const additional = schema.additionalProperties
   return additional === undefined || additional === false ? patterns : [...patterns, additional]
 }
@@ -179,7 +180,7 @@ function refType(pointer: string, document: SchemaDocument, depth: number): Type
   const known = document.declaredNames.get(pointer)
   if (known) return named(known)
   const target = resolvePointer(pointer, document.root)
-  if (!isSchema(target)) return unknown
+  if (!isRecord(target)) return unknown
   const suggestedName = nameFor(pointer, target, document)
   if (!suggestedName) return typeOfSchema(target, document, depth + 1)
   const doc = typeof target.description === "string" ? target.description : undefined
@@ -244,8 +245,4 @@ function resolvePointer(pointer: string, root: JsonSchema): Json | undefined {
     current = Array.isArray(current) ? current[Number(key)] : current[key]
   }
   return current
-}
-
-function isSchema(value: Json | undefined): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

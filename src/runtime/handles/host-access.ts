@@ -1,5 +1,4 @@
 // Registers the bindings of one runtime: which functions, guards and extensible objects its cells have.
-
 import { isObject } from "../../core/object.ts"
 import { createMethodGuards } from "../bindings/method-guards.ts"
 import { createUsedObjects } from "../bindings/used-objects.ts"

@@ -156,7 +156,7 @@ function writeRules({ functions, guards, extensible }: HostAccess) {
 }
 
 function memberNames(value: unknown): string[] {
-  if ((typeof value !== "object" && typeof value !== "function") || value === null) return []
+  if (!isObject(value)) return []
   const { methods, values } = objectShapeOf(value)
   return [...methods, ...values]
 }

@@ -1,6 +1,7 @@
 // Writes TypeScript types, signatures and JSON Schemas as Python declarations for the model.
 import { inspect } from "node:util"
 import type { Json, JsonSchema } from "../../core/json.ts"
+import { isRecord } from "../../core/object.ts"
 import { acceptsUndefined, nonJsonTypeOf } from "../declare/declaration-schema.ts"
 import { type Parameter, printType, type Signature, type TypeTree } from "../declare/type-tree.ts"
 
@@ -17,7 +18,7 @@ export function pythonSignature({ parameters, returns, awaited = returns }: Sign
 
 /** Returns the Python type of a JSON Schema. */
 export function schemaPythonType(schema: Json | undefined, depth = 0): string {
-  if (!isSchema(schema) || depth > maxDepth) return "Any"
+  if (!isRecord(schema) || depth > maxDepth) return "Any"
   return acceptsUndefined(schema) ? union([definedType(schema, depth), "None"]) : definedType(schema, depth)
 }
 
@@ -51,25 +52,21 @@ export function schemaParameters(schema: JsonSchema): string[] {
 /** Returns the properties of an object schema as members of a `TypedDict`. */
 export function schemaMembers(schema: JsonSchema): string[] {
   return propertiesOf(schema).map(({ name, schema: own, optional }) => {
-    const type = optional && isSchema(own) ? definedType(own) : schemaPythonType(own)
+    const type = optional && isRecord(own) ? definedType(own) : schemaPythonType(own)
     return `${name}: ${optional ? `NotRequired[${type}]` : type}`
   })
 }
 
 /** `at: datetime`, or `at: datetime = ...` for an optional argument. */
 export function schemaParameter(name: string, schema: Json, optional = false): string {
-  if (isSchema(schema) && acceptsUndefined(schema)) return `${name}: ${definedType(schema)} = ...`
+  if (isRecord(schema) && acceptsUndefined(schema)) return `${name}: ${definedType(schema)} = ...`
   return `${name}: ${schemaPythonType(schema)}${optional ? " = ..." : ""}`
 }
 
 function propertiesOf({ properties, required }: JsonSchema): { name: string; schema: Json; optional: boolean }[] {
-  if (!isSchema(properties)) return []
+  if (!isRecord(properties)) return []
   const requiredNames = Array.isArray(required) ? required : []
   return Object.entries(properties).map(([name, schema]) => ({ name, schema, optional: !requiredNames.includes(name) }))
-}
-
-function isSchema(value: Json | undefined): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 const schemaTypes: Record<string, string> = {

@@ -2,6 +2,7 @@
 // again, and reads declarations, assignments and mentioned names from cells.
 import { isBuiltin } from "node:module"
 import type { AnyNode } from "acorn"
+import { isObject } from "../../core/object.ts"
 import type { KnownNames, Scope } from "../compiler/compile-cell.ts"
 import { forEachTarget, unwrapExpression } from "../compiler/destructuring.ts"
 import type { ParsedCell } from "../compiler/parse-cell.ts"
@@ -55,10 +56,7 @@ export function createCodeOrigins(): CodeOrigins {
       return found && Object.is(found.value, value) ? found.specifier : undefined
     },
     platformModules: () =>
-      [...imports.values()].flatMap(({ value, specifier }) => {
-        const isObject = (typeof value === "object" && value !== null) || typeof value === "function"
-        return isObject && isBuiltin(specifier) ? [value] : []
-      }),
+      [...imports.values()].flatMap(({ value, specifier }) => (isObject(value) && isBuiltin(specifier) ? [value] : [])),
   }
 }
 

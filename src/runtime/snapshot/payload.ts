@@ -1,6 +1,5 @@
 // The data structure inside a snapshot's bytes, and the checks it passes when it is read.
-
-import { isRecord } from "../../core/object.ts"
+import { isObject, isRecord } from "../../core/object.ts"
 import { invalidSnapshot } from "./snapshot-bytes.ts"
 
 /** Objects in the lists are the same objects as in the values: V8's format preserves identity. */
@@ -96,7 +95,6 @@ const isTuple =
   (item) =>
     Array.isArray(item) && item.length === parts.length && parts.every((isPart, at) => isPart(item[at]))
 const anything: Check = () => true
-const isObject: Check = (item) => typeof item === "object" && item !== null
 const isNullOr =
   (check: Check): Check =>
   (item) =>

@@ -1,5 +1,4 @@
 // Calls of host functions, methods and classes that a peer asks for, through the call gate of the calling cell.
-
 import { isObject } from "../../../core/object.ts"
 import { agentCallOptions } from "../../bindings/cell-agent.ts"
 import { callThroughGate } from "../../bindings/gated-call.ts"

@@ -1,6 +1,5 @@
 // What cells get for each binding: most values themselves; functions, agents and guarded objects as proxies that pass
 // the call gate.
-
 import { isObject } from "../../../core/object.ts"
 import { createMethodGuards } from "../../bindings/method-guards.ts"
 import type { Binding, VariableBinding } from "../../bindings.ts"

@@ -1,6 +1,5 @@
 // Functions of the host in cells: each call passes the gate of the calling cell. Also the registry of proxies: which
 // host object or function a value in a cell stands for.
-
 import { isObject } from "../../../core/object.ts"
 import { callThroughGate } from "../../bindings/gated-call.ts"
 import type { AnyFunction, CallOptions, FunctionBinding } from "../../bindings.ts"

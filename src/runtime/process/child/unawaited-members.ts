@@ -1,6 +1,5 @@
 // Detects members of host objects that a cell reads but does not await. Such a member is a Proxy that throws where a
 // Proxy can notice its use. This file covers conditions, equality, and members that are never used.
-
 import { isObject } from "../../../core/object.ts"
 import { pendingResultOf } from "../../handles/pending-result.ts"
 import { cellStorage, type RunningCell } from "../../js/running-cell.ts"

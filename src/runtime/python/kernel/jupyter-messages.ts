@@ -2,6 +2,7 @@
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto"
 import type { Json } from "../../../core/json.ts"
 import type { ImagePart } from "../../../core/message.ts"
+import { isRecord } from "../../../core/object.ts"
 
 export interface JupyterMessage {
   type: string
@@ -60,14 +61,14 @@ const delimiter = Buffer.from("<IDS|MSG>")
 const maxContentBytes = 2 ** 25
 
 function parsePart(part: Buffer | undefined): { [key: string]: Json } {
-  const found: unknown = JSON.parse(String(part))
-  if (typeof found !== "object" || found === null || Array.isArray(found)) throw new TypeError("It is no object.")
-  return found as { [key: string]: Json }
+  const found: Json = JSON.parse(String(part))
+  if (!isRecord(found)) throw new TypeError("It is no object.")
+  return found
 }
 
 /** Returns the representations of a displayed value by media type. */
 export function displayedData({ data }: JupyterMessage["content"]): { [mediaType: string]: Json } {
-  return typeof data === "object" && data !== null && !Array.isArray(data) ? data : {}
+  return isRecord(data) ? data : {}
 }
 
 export function findImage(data: { [mediaType: string]: Json }): ImagePart | undefined {
