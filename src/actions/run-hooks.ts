@@ -7,7 +7,7 @@ import { AgentError, errorData } from "../core/errors.ts"
 import type { Pending, Status, StopReason } from "../core/event.ts"
 import { copyIfJson } from "../core/json.ts"
 import type { AssistantMessage, Message, Prompt, PromptPart } from "../core/message.ts"
-import { isRecord } from "../core/object.ts"
+import { isRecord, withoutUndefined } from "../core/object.ts"
 import { outsideRuns } from "../core/run-context.ts"
 import type { Usage } from "../core/usage.ts"
 import { deepFreeze } from "../core/values/freeze.ts"
@@ -220,8 +220,9 @@ async function callHook<T>(
     const work = outsideRuns(hook)
     const given: unknown = await (signal ? rejectOnAbort(work, signal) : work)
     if (given === undefined || given === null) return undefined
-    if (fitsShape(given, shape)) return given as Exclude<T, void>
-    throw new TypeError(`it returned ${shapeProblem(given, shape)}`)
+    const problem = shapeProblem(given, shape)
+    if (problem === undefined) return given as Exclude<T, void>
+    throw new TypeError(`it returned ${problem}`)
   } catch (cause) {
     if (signal?.aborted) throw cause
     throw new AgentError(`The ${point} hook failed: ${errorData(cause).message}. Mend the hook.`, {
@@ -232,19 +233,14 @@ async function callHook<T>(
   }
 }
 
-function fitsShape(given: unknown, shape: Record<string, (value: unknown) => boolean>): boolean {
-  if (typeof given !== "object" || given === null) return false
-  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
-  return entries.length > 0 && entries.every(([key, value]) => Object.hasOwn(shape, key) && shape[key]?.(value))
-}
-
-// Names the wrong member if all members are known.
-function shapeProblem(given: unknown, shape: Record<string, (value: unknown) => boolean>): string {
-  const members = isRecord(given) ? Object.entries(given).filter(([, value]) => value !== undefined) : []
+// Names the wrong member if all members are known; undefined if the result has the shape.
+function shapeProblem(given: unknown, shape: Record<string, (value: unknown) => boolean>): string | undefined {
+  const members = isRecord(given) ? Object.entries(withoutUndefined(given)) : []
   const allowed = `nothing or an object with one of: ${Object.keys(shape).join(", ")}`
   if (members.length === 0 || members.some(([key]) => !Object.hasOwn(shape, key)))
     return `something else than ${allowed}`
   const wrong = members.filter(([key, value]) => !shape[key]?.(value)).map(([key]) => `\`${key}\``)
+  if (wrong.length === 0) return undefined
   return `a wrong ${wrong.join(" and ")}: it is empty, or not of the type that the hook may return`
 }
 
