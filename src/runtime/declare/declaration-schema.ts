@@ -34,7 +34,7 @@ export function acceptsUndefined(schema: JsonSchema): boolean {
 }
 
 /** Removes the mark for `undefined` where the declaration shows it otherwise, as in `key?: string`. */
-export function withoutUndefined({ [acceptsUndefinedKey]: _, ...schema }: JsonSchema): JsonSchema {
+export function withoutUndefinedMark({ [acceptsUndefinedKey]: _, ...schema }: JsonSchema): JsonSchema {
   return schema
 }
 

@@ -4,7 +4,7 @@ import type { Binding, FunctionBinding, VariableBinding } from "../bindings.ts"
 import { isTuple } from "../schema.ts"
 import { parseVariableType, readAuthorSource, type VariableType } from "./author-source.ts"
 import { createDeclarationBlock, type DeclarationBlock, type TypeWriter } from "./declaration-block.ts"
-import { acceptsUndefined, declarationSchema, withoutUndefined } from "./declaration-schema.ts"
+import { acceptsUndefined, declarationSchema, withoutUndefinedMark } from "./declaration-schema.ts"
 import { type AgentDescriptions, declareAgent, noAgentDescriptions } from "./declare-agent.ts"
 import { declareClass, declareTypeBinding, inferredNote, markInferred } from "./declare-type-binding.ts"
 import { functionSignature } from "./function-signature.ts"
@@ -154,7 +154,7 @@ function schemaParameters(
 ): { parameters: Parameter[]; docs: string[] } {
   const schema = declarationSchema(input, "input")
   const optional = acceptsUndefined(schema)
-  const type = schemaType(withoutUndefined(schema), block, `${capitalize(name)}Input`)
+  const type = schemaType(withoutUndefinedMark(schema), block, `${capitalize(name)}Input`)
   const nameAt = (index: number, otherwise: string) => {
     const parameter = own.parameters[index]
     return parameter && !parameter.rest ? parameter.name : otherwise

@@ -1,7 +1,7 @@
 // Converts JSON Schema to TypeScript types.
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { isRecord } from "../../core/object.ts"
-import { acceptsUndefined, nonJsonTypeOf, withoutUndefined } from "./declaration-schema.ts"
+import { acceptsUndefined, nonJsonTypeOf, withoutUndefinedMark } from "./declaration-schema.ts"
 import { isIdentifier, type Member, named, propertyName, type TypeTree, union, unknown } from "./type-tree.ts"
 
 /** Declares the types that a schema names. */
@@ -150,7 +150,7 @@ function objectType(schema: JsonSchema, document: SchemaDocument, depth: number)
 
 /** Drops the `undefined` mark of an optional member, which is declared with `?`. */
 function optionalSchema(schema: Json): Json {
-  return isRecord(schema) ? withoutUndefined(schema) : schema
+  return isRecord(schema) ? withoutUndefinedMark(schema) : schema
 }
 
 /** Returns the schemas of values whose keys are not listed. */

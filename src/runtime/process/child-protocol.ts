@@ -1,7 +1,7 @@
 // The host's requests to a child and the checks of its answers. Generated code may control the child, so the host
 // checks the form of every answer and ends a child that sends an invalid one.
 import type { ActionError, NameChanges } from "../../core/event.ts"
-import { isRecord } from "../../core/object.ts"
+import { isRecord, withoutUndefined } from "../../core/object.ts"
 import type { WireObject } from "../handles/wire.ts"
 import type { RemoteEnv } from "../remote-env.ts"
 import type { RuntimeLoss, RuntimeName, RuntimeSnapshot } from "../runtime.ts"
@@ -62,17 +62,11 @@ export function summaryToWire(summary: ExecutionSummary): WireObject {
   const { created, reassigned, removed } = changes
   return {
     changes: { created, reassigned, removed },
-    ...(error && { error: definedFields({ ...error }) }),
-    ...definedFields({ preview, cut, undoable, unclean }),
+    ...(error && { error: withoutUndefined(error) }),
+    ...withoutUndefined({ preview, cut, undoable, unclean }),
     ...(hints && { hints }),
-    ...(notRolledBack && { notRolledBack: notRolledBack.map((lost) => definedFields({ ...lost })) }),
+    ...(notRolledBack && { notRolledBack: notRolledBack.map((lost) => withoutUndefined(lost)) }),
   }
-}
-
-function definedFields(members: Record<string, string | number | boolean | undefined>): WireObject {
-  const json: WireObject = {}
-  for (const [key, value] of Object.entries(members)) if (value !== undefined) json[key] = value
-  return json
 }
 
 function parseExecutionSummary(value: unknown): ExecutionSummary | undefined {
