@@ -1,16 +1,7 @@
 // Records the calls of a model, and replays a recording as a model.
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
-import {
-  checkOptions,
-  mustBeAtLeast,
-  mustBeBoolean,
-  mustBeFunction,
-  mustBeObject,
-  mustBePositive,
-  mustBeText,
-  type OptionChecks,
-} from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import {
   AgentError,
   ConfigError,
@@ -57,7 +48,7 @@ export interface RecordOptions {
   requests?: boolean | undefined
 }
 
-const recordChecks: OptionChecks<RecordOptions> = { append: mustBeBoolean, requests: mustBeBoolean }
+const recordChecks: check.OptionChecks<RecordOptions> = { append: check.mustBeBoolean, requests: check.mustBeBoolean }
 
 /** Returns the same model, which records every call when it ends: to a new file of JSON lines, to an array, or by a
  *  function. Throws a `ConfigError` if the file already has calls and `append` is not set. */
@@ -66,7 +57,7 @@ export function recordModel(
   sink: string | RecordedCall[] | ((call: RecordedCall) => void),
   options: RecordOptions = {},
 ): Model {
-  checkOptions("recordModel()", options, recordChecks)
+  check.checkOptions("recordModel()", options, recordChecks)
   const { append = false, requests = true } = options
   if (append && typeof sink !== "string") throw new ConfigError("recordModel: append is for a file. Leave it out.")
   let calls = typeof sink === "string" ? nextCallNumber(sink, append) : 0
@@ -143,20 +134,20 @@ export interface ReplayOptions {
   price?: Price | undefined
 }
 
-const replayChecks: OptionChecks<ReplayOptions> = {
-  strict: mustBeBoolean,
-  mask: mustBeFunction,
-  paceMs: mustBeAtLeast(0),
-  chunk: mustBeAtLeast(1),
-  sleep: mustBeFunction,
-  id: mustBeText,
-  contextWindow: mustBePositive,
-  price: mustBeObject,
+const replayChecks: check.OptionChecks<ReplayOptions> = {
+  strict: check.mustBeBoolean,
+  mask: check.mustBeFunction,
+  paceMs: check.mustBeAtLeast(0),
+  chunk: check.mustBeAtLeast(1),
+  sleep: check.mustBeFunction,
+  id: check.mustBeText,
+  contextWindow: check.mustBePositive,
+  price: check.mustBeObject,
 }
 
 /** Replays a recording call by call, in the recorded order: a model that needs neither a key nor a network. */
 export function replayModel(source: string | readonly RecordedCall[], options: ReplayOptions = {}): Model {
-  checkOptions("replayModel()", options, replayChecks)
+  check.checkOptions("replayModel()", options, replayChecks)
   const { strict = false, mask = (text) => text, paceMs = 0, sleep = realSleep, contextWindow, price } = options
   const { chunk = paceMs > 0 ? 12 : Infinity } = options
   const name = typeof source === "string" ? `"${source}"` : "given"
