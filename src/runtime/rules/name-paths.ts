@@ -3,14 +3,7 @@ import { isBuiltin } from "node:module"
 import type { AnyNode, CallExpression, Identifier } from "acorn"
 import { eachChild } from "../compiler/parse-cell.ts"
 import type { Declaration, ScopeAnalysis } from "../compiler/scope-analysis.ts"
-import {
-  memberReads,
-  memberWrites,
-  moduleLoaderFactories,
-  moduleLoaders,
-  objectWrites,
-  prototypeReads,
-} from "./builtin-calls.ts"
+import * as builtins from "./builtin-calls.ts"
 import { constructorPath, globalPath, normalizeModuleName, promisePrefix, prototypePath } from "./path-names.ts"
 
 /** A path starts at a name that the cell does not declare. `process.exit` is also the path of
@@ -75,12 +68,12 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
 
   function ofCall({ arguments: [first, second] }: CallExpression, callee: string | undefined): string | undefined {
     if (callee === undefined || !first) return undefined
-    if (moduleLoaders.has(callee)) return modulePath(constant(first))
-    if (memberReads.has(callee)) return memberPath(of(first), constant(second))
-    if (moduleLoaderFactories.has(callee)) return "require"
-    if (prototypeReads.has(callee)) return prototypePath
+    if (builtins.moduleLoaders.has(callee)) return modulePath(constant(first))
+    if (builtins.memberReads.has(callee)) return memberPath(of(first), constant(second))
+    if (builtins.moduleLoaderFactories.has(callee)) return "require"
+    if (builtins.prototypeReads.has(callee)) return prototypePath
     // `Object.freeze(x)` and similar functions return x.
-    return callee.startsWith("Object.") && (objectWrites.has(callee) || memberWrites.has(callee))
+    return callee.startsWith("Object.") && (builtins.objectWrites.has(callee) || builtins.memberWrites.has(callee))
       ? of(first)
       : undefined
   }
