@@ -2,29 +2,15 @@
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import * as check from "../core/checks/check-options.ts"
-import {
-  AgentError,
-  ConfigError,
-  type ErrorData,
-  errorData,
-  isAbortError,
-  ModelError,
-  type ModelErrorCode,
-  type ModelErrorOptions,
-} from "../core/errors.ts"
+import type { ErrorData, ModelErrorCode, ModelErrorOptions } from "../core/errors.ts"
+import { AgentError, ConfigError, errorData, isAbortError, ModelError } from "../core/errors.ts"
 import { appendPrivateFileSync } from "../core/private-files.ts"
 import { abortError } from "../core/run.ts"
 import type { Price } from "../core/usage.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { wrapModel } from "./model-stream.ts"
-import {
-  createRequestRecorder,
-  type RecordedRequest,
-  type RequestTexts,
-  requestDifference,
-  requestTexts,
-  restoreRequestTexts,
-} from "./recorded-request.ts"
+import type { RecordedRequest, RequestTexts } from "./recorded-request.ts"
+import { createRequestRecorder, requestDifference, requestTexts, restoreRequestTexts } from "./recorded-request.ts"
 import { splitTextPart } from "./scripted.ts"
 
 /** One call of a model as plain JSON. A recording is a list of calls; in a file, one call per line. */
