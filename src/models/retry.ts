@@ -5,7 +5,7 @@ import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { modelFailure } from "./failure.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
-import { closableStream, wrapModel } from "./model-stream.ts"
+import { closableStream, passOnParts, wrapModel } from "./model-stream.ts"
 
 export interface RetryOptions {
   /** The number of retries after the first attempt. Default 5. */
@@ -46,24 +46,17 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
 
   async function* attempts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     for (let attempt = 1; ; attempt++) {
-      let started = false
-      try {
-        for await (const part of model.stream({ ...request, signal })) {
-          started = true
-          yield part
-        }
-        return
-      } catch (thrown) {
-        if (signal.aborted) throw abortError(signal)
-        const error = modelFailure(thrown, { id: model.id })
-        if (started || attempt > retries || !(error instanceof ModelError) || !error.retryable) throw error
-        const { retryAfterMs } = error
-        if (retryAfterMs !== undefined && retryAfterMs > capMs) throw error
-        const delayMs = retryAfterMs ?? Math.min(capMs, baseMs * 2 ** (attempt - 1) * (1 + random() / 4))
-        observe({ attempt, delayMs, error }, request)
-        await sleep(delayMs, signal)
-        if (signal.aborted) throw abortError(signal)
-      }
+      const failure = yield* passOnParts(model, { ...request, signal })
+      if (!failure) return
+      if (signal.aborted) throw abortError(signal)
+      const error = modelFailure(failure.thrown, { id: model.id })
+      if (failure.started || attempt > retries || !(error instanceof ModelError) || !error.retryable) throw error
+      const { retryAfterMs } = error
+      if (retryAfterMs !== undefined && retryAfterMs > capMs) throw error
+      const delayMs = retryAfterMs ?? Math.min(capMs, baseMs * 2 ** (attempt - 1) * (1 + random() / 4))
+      observe({ attempt, delayMs, error }, request)
+      await sleep(delayMs, signal)
+      if (signal.aborted) throw abortError(signal)
     }
   }
 

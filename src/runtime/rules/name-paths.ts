@@ -1,6 +1,7 @@
 // Determines from the code alone which outside value an expression refers to, as a path: `process.exit`.
 import { isBuiltin } from "node:module"
 import type { AnyNode, CallExpression, Identifier } from "acorn"
+import { innerExpression } from "../compiler/destructuring.ts"
 import { eachChild } from "../compiler/parse-cell.ts"
 import type { Declaration, ScopeAnalysis } from "../compiler/scope-analysis.ts"
 import * as builtins from "./builtin-calls.ts"
@@ -44,7 +45,7 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
       case "TSQualifiedName":
         return memberPath(of(node.left), node.right.name)
       default: {
-        const inner = innerExpression(node)
+        const inner = sameValue(node)
         return inner && of(inner)
       }
     }
@@ -101,7 +102,7 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
       case "CallExpression":
         return constantCall(node)
       default: {
-        const inner = node && innerExpression(node)
+        const inner = node && sameValue(node)
         return inner && constant(inner)
       }
     }
@@ -190,19 +191,6 @@ function resolveOnce(
 }
 
 /** Returns the inner expression that has the same value. */
-function innerExpression(node: AnyNode): AnyNode | undefined {
-  switch (node.type) {
-    case "ChainExpression":
-    case "ParenthesizedExpression":
-    case "TSAsExpression":
-    case "TSSatisfiesExpression":
-    case "TSNonNullExpression":
-    case "TSTypeAssertion":
-    case "TSInstantiationExpression":
-      return node.expression
-    case "SequenceExpression":
-      return node.expressions.at(-1)
-    default:
-      return undefined
-  }
+function sameValue(node: AnyNode): AnyNode | undefined {
+  return node.type === "SequenceExpression" ? node.expressions.at(-1) : innerExpression(node)
 }
