@@ -1,12 +1,6 @@
 // Shows a run in the terminal: the public module `karst/display`.
 import type { Run, RunResult } from "./core/agent.ts"
-import {
-  checkOptions,
-  mustBeBoolean,
-  mustBeObject,
-  mustBeOneOf,
-  type OptionChecks,
-} from "./core/checks/check-options.ts"
+import * as check from "./core/checks/check-options.ts"
 import { allowReadersToApprove } from "./core/run-context.ts"
 import { askApproval } from "./display/ask-approval.ts"
 import { createFullView } from "./display/full-view.ts"
@@ -30,17 +24,17 @@ export interface DisplayOptions {
 
 export type DisplayMode = "full" | "short" | "result" | "off"
 
-const displayChecks: OptionChecks<DisplayOptions> = {
-  mode: mustBeOneOf("full", "short", "result", "off"),
-  stream: mustBeObject,
-  input: mustBeObject,
-  color: mustBeBoolean,
+const displayChecks: check.OptionChecks<DisplayOptions> = {
+  mode: check.mustBeOneOf("full", "short", "result", "off"),
+  stream: check.mustBeObject,
+  input: check.mustBeObject,
+  color: check.mustBeBoolean,
 }
 
 /** Shows a run until it ends and returns its result, whatever the status: a failed run is shown, not thrown. Removes
  *  terminal control sequences from everything the model and its code wrote. */
 export async function display(run: Run, options: DisplayOptions = {}): Promise<RunResult> {
-  checkOptions("display()", options, displayChecks)
+  check.checkOptions("display()", options, displayChecks)
   const { mode = "full", stream = process.stdout, input = process.stdin } = options
   // Without a display nobody can be asked, so the run denies calls that need approval.
   if (mode === "off") return run.settled

@@ -1,14 +1,7 @@
 // Runs suites of eval cases and scores the state they leave: the public module `karst/evals`.
 import type { CodeRunOptions } from "./agent/create-agent.ts"
 import type { Agent, LiveObjects, RunResult } from "./core/agent.ts"
-import {
-  checkOptions,
-  mustBeFunction,
-  mustBeIntegerFrom,
-  mustBeObject,
-  mustBeSignal,
-  type OptionChecks,
-} from "./core/checks/check-options.ts"
+import * as check from "./core/checks/check-options.ts"
 import { ConfigError, type ErrorData, errorData } from "./core/errors.ts"
 import type { Status } from "./core/event.ts"
 import type { Prompt } from "./core/message.ts"
@@ -56,12 +49,12 @@ export interface SuiteOptions {
   onProgress?: ((progress: { done: number; total: number; record: EvalRecord }) => unknown) | undefined
 }
 
-const suiteChecks: OptionChecks<SuiteOptions> = {
-  agent: mustBeObject,
-  concurrency: mustBeIntegerFrom(1),
-  trials: mustBeIntegerFrom(1),
-  signal: mustBeSignal,
-  onProgress: mustBeFunction,
+const suiteChecks: check.OptionChecks<SuiteOptions> = {
+  agent: check.mustBeObject,
+  concurrency: check.mustBeIntegerFrom(1),
+  trials: check.mustBeIntegerFrom(1),
+  signal: check.mustBeSignal,
+  onProgress: check.mustBeFunction,
 }
 
 /** The result of one trial of a case, as plain JSON. */
@@ -104,7 +97,7 @@ export async function suite<E = unknown>(
   scorers: Record<string, Scorer<E>>,
   options: SuiteOptions = {},
 ): Promise<EvalReport> {
-  checkOptions("suite()", options, suiteChecks)
+  check.checkOptions("suite()", options, suiteChecks)
   const { concurrency = 4, trials = 1, onProgress } = options
   checkSuite(cases, scorers, options)
   const started = performance.now()

@@ -1,13 +1,5 @@
 // Agent Skills: instructions for kinds of tasks, with files and code. The public module.
-import {
-  anything,
-  checkOptions,
-  mustBeEither,
-  mustBeFunction,
-  mustBeObject,
-  mustBeTextList,
-  type OptionChecks,
-} from "./core/checks/check-options.ts"
+import * as check from "./core/checks/check-options.ts"
 import { ConfigError } from "./core/errors.ts"
 import type { Bindings } from "./runtime/bindings.ts"
 import type { SkillFile } from "./skills/skill-files.ts"
@@ -71,21 +63,25 @@ export interface SkillOptions {
 }
 
 // `anything` marks an option that `checkSkillProperties` checks.
-const skillChecks: OptionChecks<SkillOptions> = {
-  name: anything,
-  description: anything,
-  instructions: anything,
-  license: anything,
-  compatibility: anything,
-  metadata: anything,
-  allowedTools: mustBeTextList,
-  bindings: mustBeEither("an object of bindings or a function that makes them", mustBeObject, mustBeFunction),
-  files: mustBeObject,
+const skillChecks: check.OptionChecks<SkillOptions> = {
+  name: check.anything,
+  description: check.anything,
+  instructions: check.anything,
+  license: check.anything,
+  compatibility: check.anything,
+  metadata: check.anything,
+  allowedTools: check.mustBeTextList,
+  bindings: check.mustBeEither(
+    "an object of bindings or a function that makes them",
+    check.mustBeObject,
+    check.mustBeFunction,
+  ),
+  files: check.mustBeObject,
 }
 
 /** Creates a skill in code. */
 export function skill(options: SkillOptions): Skill {
-  checkOptions("skill()", options, skillChecks)
+  check.checkOptions("skill()", options, skillChecks)
   const { instructions, bindings, allowedTools = [] } = options
   const { name, description, license, compatibility, metadata } = options
   const { properties, findings } = checkSkillProperties(

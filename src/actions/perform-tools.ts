@@ -13,16 +13,8 @@ import { callGate, type GateServices } from "./call.ts"
 import { headAndTail } from "./head-and-tail.ts"
 import { collectYields } from "./result-text.ts"
 import { type CountedCall, type Reservation, reserveCalls } from "./run-limits.ts"
-import {
-  failureResult,
-  InvalidInput,
-  type PerformedCall,
-  type SkipReason,
-  skippedResult,
-  type ToolEnd,
-  toolEndEvent,
-  toToolResult,
-} from "./tool-result.ts"
+import type { PerformedCall, SkipReason, ToolEnd } from "./tool-result.ts"
+import { failureResult, InvalidInput, skippedResult, toolEndEvent, toToolResult } from "./tool-result.ts"
 
 export interface ToolServices extends GateServices {
   signal: AbortSignal

@@ -1,25 +1,6 @@
 // Checks of the options of agents, runs and sessions: unknown names and wrong types are errors with a suggestion.
 import type { ToolPolicy } from "../actions/tool-policy.ts"
-import {
-  anything,
-  checkOptions,
-  mustBeAtLeast,
-  mustBeBoolean,
-  mustBeEither,
-  mustBeFunction,
-  mustBeIntegerFrom,
-  mustBeList,
-  mustBeNumber,
-  mustBeObject,
-  mustBeOneOf,
-  mustBeOptions,
-  mustBePositive,
-  mustBeSignal,
-  mustBeText,
-  mustBeTextList,
-  mustImplement,
-  type OptionChecks,
-} from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import { ConfigError } from "../core/errors.ts"
 import { nearestWord } from "../core/text/nearest-word.ts"
@@ -32,80 +13,92 @@ import type { AgentOptions } from "./agent-config.ts"
 import type { CodeRunOptions, CodeSessionOptions } from "./create-agent.ts"
 import type { PromptSections } from "./prompt/system-prompt.ts"
 
-const sectionChecks: OptionChecks<PromptSections> = {
-  instructions: mustBeFunction,
-  rules: mustBeFunction,
-  skills: mustBeFunction,
-  objects: mustBeFunction,
+const sectionChecks: check.OptionChecks<PromptSections> = {
+  instructions: check.mustBeFunction,
+  rules: check.mustBeFunction,
+  skills: check.mustBeFunction,
+  objects: check.mustBeFunction,
 }
 
-const policyChecks: OptionChecks<ToolPolicy> = { allow: mustBeTextList, deny: mustBeTextList, only: mustBeFunction }
+const policyChecks: check.OptionChecks<ToolPolicy> = {
+  allow: check.mustBeTextList,
+  deny: check.mustBeTextList,
+  only: check.mustBeFunction,
+}
 
 const runtimeMethods = ["inject", "update", "retrieve", "execute", "describe", "names", "keep", "reset", "close"]
 
 // `anything` marks an option that is checked where it is resolved, because its type alone does not suffice.
-const agentChecks: OptionChecks<AgentOptions> = {
-  model: anything,
-  name: mustBeText,
-  description: mustBeText,
-  instructions: mustBeText,
-  runtime: anything,
-  tools: anything,
-  toolPolicy: mustBeOptions(policyChecks),
-  workspace: anything,
-  shell: (value, path) => (typeof value === "boolean" ? undefined : mustBeOptions(shellChecks)(value, path)),
-  images: mustBeBoolean,
-  noTool: mustBeOneOf("continue", "answer", "wait"),
-  stopOn: mustBeEither('"first-tool" or a list of names of tools', mustBeOneOf("first-tool"), mustBeTextList),
-  agents: mustBeObject,
-  maxParallelTools: mustBeAtLeast(1),
-  maxOutputChars: mustBeAtLeast(0),
-  cellTimeoutMs: mustBeAtLeast(1),
-  typeGate: mustBeOneOf("off", "hint", "block"),
-  fence: mustBeText,
-  contextWindow: mustBeAtLeast(1),
-  memory: mustBeOptions(memoryChecks),
-  skills: mustBeList,
-  messages: mustBeList,
-  prompt: mustBeOptions(sectionChecks),
-  transaction: mustBeEither("true, false or { check }", mustBeBoolean, mustBeObject),
-  approver: anything,
-  approvalTimeoutMs: mustBePositive,
-  hooks: anything,
-  temperature: mustBeNumber,
-  maxOutputTokens: mustBeIntegerFrom(1),
-  providerOptions: mustBeObject,
-  now: mustBeFunction,
-  limits: mustBeOptions(limitChecks),
-  metadata: mustBeObject,
-  onEvent: mustBeFunction,
+const agentChecks: check.OptionChecks<AgentOptions> = {
+  model: check.anything,
+  name: check.mustBeText,
+  description: check.mustBeText,
+  instructions: check.mustBeText,
+  runtime: check.anything,
+  tools: check.anything,
+  toolPolicy: check.mustBeOptions(policyChecks),
+  workspace: check.anything,
+  shell: (value, path) => (typeof value === "boolean" ? undefined : check.mustBeOptions(shellChecks)(value, path)),
+  images: check.mustBeBoolean,
+  noTool: check.mustBeOneOf("continue", "answer", "wait"),
+  stopOn: check.mustBeEither(
+    '"first-tool" or a list of names of tools',
+    check.mustBeOneOf("first-tool"),
+    check.mustBeTextList,
+  ),
+  agents: check.mustBeObject,
+  maxParallelTools: check.mustBeAtLeast(1),
+  maxOutputChars: check.mustBeAtLeast(0),
+  cellTimeoutMs: check.mustBeAtLeast(1),
+  typeGate: check.mustBeOneOf("off", "hint", "block"),
+  fence: check.mustBeText,
+  contextWindow: check.mustBeAtLeast(1),
+  memory: check.mustBeOptions(memoryChecks),
+  skills: check.mustBeList,
+  messages: check.mustBeList,
+  prompt: check.mustBeOptions(sectionChecks),
+  transaction: check.mustBeEither("true, false or { check }", check.mustBeBoolean, check.mustBeObject),
+  approver: check.anything,
+  approvalTimeoutMs: check.mustBePositive,
+  hooks: check.anything,
+  temperature: check.mustBeNumber,
+  maxOutputTokens: check.mustBeIntegerFrom(1),
+  providerOptions: check.mustBeObject,
+  now: check.mustBeFunction,
+  limits: check.mustBeOptions(limitChecks),
+  metadata: check.mustBeObject,
+  onEvent: check.mustBeFunction,
 }
 
-const runChecks: OptionChecks<CodeRunOptions> = {
+const runChecks: check.OptionChecks<CodeRunOptions> = {
   ...agentChecks,
-  signal: mustBeSignal,
-  from: mustBeObject,
-  outputs: mustBeObject,
-  values: mustBeObject,
-  state: mustBeObject,
-  verify: mustBeFunction,
+  signal: check.mustBeSignal,
+  from: check.mustBeObject,
+  outputs: check.mustBeObject,
+  values: check.mustBeObject,
+  state: check.mustBeObject,
+  verify: check.mustBeFunction,
 }
 
-const sessionChecks: OptionChecks<CodeSessionOptions> = {
+const sessionChecks: check.OptionChecks<CodeSessionOptions> = {
   ...agentChecks,
-  signal: mustBeSignal,
-  archive: mustBeEither("a folder or a store", mustBeText, mustImplement(["get", "commit", "keys", "read"], "a store")),
-  resume: mustBeText,
-  recording: mustBeBoolean,
-  keepPrompt: mustBeBoolean,
+  signal: check.mustBeSignal,
+  archive: check.mustBeEither(
+    "a folder or a store",
+    check.mustBeText,
+    check.mustImplement(["get", "commit", "keys", "read"], "a store"),
+  ),
+  resume: check.mustBeText,
+  recording: check.mustBeBoolean,
+  keepPrompt: check.mustBeBoolean,
 }
 
-export const checkAgentOptions = (use: string, options: AgentOptions) => checkOptions(use, options, agentChecks)
-export const checkRunOptions = (use: string, options: object) => checkOptions<object>(use, options, runChecks)
+export const checkAgentOptions = (use: string, options: AgentOptions) => check.checkOptions(use, options, agentChecks)
+export const checkRunOptions = (use: string, options: object) => check.checkOptions<object>(use, options, runChecks)
 export const checkSessionOptions = (options: CodeSessionOptions) =>
-  checkOptions("agent.session()", options, sessionChecks)
+  check.checkOptions("agent.session()", options, sessionChecks)
 export const checkOverrides = (overrides: Partial<AgentOptions>) =>
-  checkOptions<Partial<AgentOptions>>("agent.with()", overrides, agentChecks)
+  check.checkOptions<Partial<AgentOptions>>("agent.with()", overrides, agentChecks)
 
 export function checkStopOn(stopOn: AgentOptions["stopOn"], tools: readonly Tool[]): void {
   if (stopOn === undefined || stopOn === "first-tool") return
@@ -124,7 +117,7 @@ export function checkWorkspace(workspace: unknown): void {
     const dir = typeof workspace === "string" ? JSON.stringify(workspace) : "dir"
     throw new ConfigError(`workspace: this is no workspace. Use localWorkspace(${dir}).`)
   }
-  const problem = mustImplement(workspaceMethods, "a workspace")(workspace, "workspace")
+  const problem = check.mustImplement(workspaceMethods, "a workspace")(workspace, "workspace")
   if (problem !== undefined)
     throw new ConfigError(`workspace: this ${String(problem)}. Use localWorkspace(dir), or implement Workspace whole.`)
 }
@@ -133,7 +126,7 @@ export function checkWorkspace(workspace: unknown): void {
 export function checkRuntime(runtime: unknown): void {
   if (runtime === undefined || typeof runtime === "function") return
   const isObject = typeof runtime === "object" && runtime !== null && "execute" in runtime
-  const problem = isObject && mustImplement(runtimeMethods, "a runtime")(runtime, "runtime")
+  const problem = isObject && check.mustImplement(runtimeMethods, "a runtime")(runtime, "runtime")
   if (problem === undefined) return
   const why = problem ? `this ${String(problem)}` : "this is neither a runtime nor a function that makes one"
   throw new ConfigError(`runtime: ${why}. Use jsRuntime({ … }).`)

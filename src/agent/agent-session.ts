@@ -10,14 +10,8 @@ import { createOwnEventFilter } from "../core/trajectory.ts"
 import { approvalsIgnoredMessage } from "../sessions/handle-trust.ts"
 import { createRecordingJournal } from "../sessions/recording-journal.ts"
 import { createSession, type SessionOf } from "../sessions/session.ts"
-import {
-  type ArchiveOptions,
-  readArtifacts,
-  readRecording,
-  readSession,
-  type StoredSession,
-  sessionArtifactReader,
-} from "../sessions/session-archive.ts"
+import type { ArchiveOptions, StoredSession } from "../sessions/session-archive.ts"
+import { readArtifacts, readRecording, readSession, sessionArtifactReader } from "../sessions/session-archive.ts"
 import type { SessionHandleParts } from "../sessions/session-handle.ts"
 import {
   createSessionStorage,

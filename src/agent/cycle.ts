@@ -1,12 +1,7 @@
 // One cycle: a model request and the actions that answer it.
 import { type CodeServices, codeNotRun, performCode } from "../actions/perform-code.ts"
-import {
-  type AvailableTools,
-  performTools,
-  skipTools,
-  type ToolServices,
-  type ToolsOutcome,
-} from "../actions/perform-tools.ts"
+import type { AvailableTools, ToolServices, ToolsOutcome } from "../actions/perform-tools.ts"
+import { performTools, skipTools } from "../actions/perform-tools.ts"
 import type { SkipReason } from "../actions/tool-result.ts"
 import { isAbortError } from "../core/errors.ts"
 import type { ActionError, Emit } from "../core/event.ts"

@@ -4,14 +4,8 @@ import { ModelError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import { type AssistantMessage, newId, userMessage } from "../core/message.ts"
 import { noUsage, type Usage } from "../core/usage.ts"
-import {
-  compact,
-  estimateRequest,
-  isFull,
-  type MemoryState,
-  takeCompactionRequest,
-  withMeasurement,
-} from "../memory.ts"
+import type { MemoryState } from "../memory.ts"
+import { compact, estimateRequest, isFull, takeCompactionRequest, withMeasurement } from "../memory.ts"
 import type { Model } from "../models/model.ts"
 import type { Tool } from "../tools/tool.ts"
 import type { CycleServices } from "./cycle.ts"

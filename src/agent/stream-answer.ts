@@ -1,15 +1,8 @@
 // Streams one answer of the model, emits it piece by piece, and continues an answer that was cut.
 import { ModelError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
-import {
-  type AssistantMessage,
-  type Message,
-  newId,
-  type ReasoningPart,
-  type ToolCallPart,
-  userMessage,
-  wellFormed,
-} from "../core/message.ts"
+import type { AssistantMessage, Message, ReasoningPart, ToolCallPart } from "../core/message.ts"
+import { newId, userMessage, wellFormed } from "../core/message.ts"
 import { addUsage, estimateTokens, noUsage, type Usage, withCost } from "../core/usage.ts"
 import { estimateMessages } from "../memory/estimate-tokens.ts"
 import type { FinishReason, Model, ModelPart, ModelRequest } from "../models/model.ts"

@@ -1,15 +1,6 @@
 // The `short` display mode: one line per cell or tool call, then the answer. Also used for the runs of sub-agents.
 import type { AgentEvent, EventOf } from "../core/event.ts"
-import {
-  formatDuration,
-  plural,
-  promptText,
-  runEndDetails,
-  runEndLine,
-  shortenLines,
-  splitActionText,
-  toolText,
-} from "./event-text.ts"
+import * as texts from "./event-text.ts"
 import { safeLine, safeText } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 import { createProseWriter, writeNote } from "./stream-writers.ts"
@@ -48,10 +39,10 @@ export function writeAnswer(screen: Screen, output: string): void {
 /** Writes the error or question of a run, if any, and the closing line. */
 export function writeEnd(screen: Screen, event: EventOf<"run-end">, startedAt: number | undefined, prefix = ""): void {
   const { paint } = screen
-  const details = runEndDetails(event)
+  const details = texts.runEndDetails(event)
   const failed = event.status === "failed"
   if (details) writeNote(screen, `${prefix}${failed ? "  " : "? "}`, details, failed ? paint.red : paint.yellow)
-  screen.writeLines(prefix + runEndLine(event, startedAt, paint))
+  screen.writeLines(prefix + texts.runEndLine(event, startedAt, paint))
 }
 
 function createStepLines(screen: Screen, prefix: string): (event: AgentEvent) => void {
@@ -61,14 +52,14 @@ function createStepLines(screen: Screen, prefix: string): (event: AgentEvent) =>
 
   function line(event: EventOf<"code-end" | "tool-end">): void {
     const mark = event.ok ? paint.green("✓") : paint.red("✗")
-    const took = ` · ${formatDuration(event.durationMs)}`
+    const took = ` · ${texts.formatDuration(event.durationMs)}`
     const room = screen.columns - textWidth(prefix) - 2 - took.length
     screen.writeLines(
       `${paint.dim(prefix)}${mark} ${truncateToWidth(subjects.get(event.id) ?? "", room)}${paint.dim(took)}`,
     )
     if (event.ok) return
-    const { output, error } = splitActionText(event)
-    writeNote(screen, `${prefix}  `, shortenLines(error || output, shownError).join("\n"), paint.red)
+    const { output, error } = texts.splitActionText(event)
+    writeNote(screen, `${prefix}  `, texts.shortenLines(error || output, shownError).join("\n"), paint.red)
   }
 
   return (event) => {
@@ -76,13 +67,13 @@ function createStepLines(screen: Screen, prefix: string): (event: AgentEvent) =>
       case "run-start":
         startedAt = event.at
         return screen.writeLines(
-          paint.bold(truncateToWidth(`${prefix}❯ ${safeLine(promptText(event))}`, screen.columns)),
+          paint.bold(truncateToWidth(`${prefix}❯ ${safeLine(texts.promptText(event))}`, screen.columns)),
         )
       case "message-end":
         for (const part of event.message.parts) if (part.type === "code") subjects.set(part.id, cellSummary(part.code))
         return
       case "tool-start":
-        subjects.set(event.id, toolText(event))
+        subjects.set(event.id, texts.toolText(event))
         return
       case "code-end":
       case "tool-end":
@@ -101,5 +92,5 @@ function cellSummary(code: string): string {
     .split("\n")
     .filter((line) => line.trim() !== "")
   const first = (lines[0] ?? "").trim().replace(/^(?:\/\/|#)\s*/, "")
-  return lines.length > 1 ? `${first} (+ ${plural(lines.length - 1, "line")})` : first
+  return lines.length > 1 ? `${first} (+ ${texts.plural(lines.length - 1, "line")})` : first
 }

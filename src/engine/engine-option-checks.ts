@@ -1,21 +1,5 @@
 // Checks the options of the engine and its methods.
-import {
-  anything,
-  checkOptions,
-  mustBe,
-  mustBeAtLeast,
-  mustBeBoolean,
-  mustBeFunction,
-  mustBeIntegerFrom,
-  mustBeNumber,
-  mustBeObject,
-  mustBeOneOf,
-  mustBeOptions,
-  mustBeSignal,
-  mustBeText,
-  mustImplement,
-  type OptionChecks,
-} from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import type { BackendOptions } from "./backends/backend.ts"
 import { runStatuses } from "./checkpoint.ts"
@@ -25,57 +9,63 @@ import type { RetryPolicy } from "./run-retries.ts"
 import type { SubmitOptions } from "./submit.ts"
 import type { WatchOptions } from "./watch-run.ts"
 
-const retryChecks: OptionChecks<RetryPolicy> = {
-  firstMs: mustBeAtLeast(0),
-  longestMs: mustBeAtLeast(0),
-  attempts: mustBeIntegerFrom(0),
-  withinMs: mustBeAtLeast(0),
+const retryChecks: check.OptionChecks<RetryPolicy> = {
+  firstMs: check.mustBeAtLeast(0),
+  longestMs: check.mustBeAtLeast(0),
+  attempts: check.mustBeIntegerFrom(0),
+  withinMs: check.mustBeAtLeast(0),
 }
 
-const engineChecks: OptionChecks<EngineOptions> = {
-  agents: mustBeObject,
-  store: mustImplement(["get", "commit", "keys", "read", "close"], "a store"),
-  backend: mustImplement(["push", "start", "queued"], "a backend"),
-  leaseMs: mustBeAtLeast(1),
-  holdMs: mustBeAtLeast(0),
-  sliceMs: mustBeAtLeast(0),
-  maxSnapshotBytes: mustBeAtLeast(0),
-  unknown: mustBeOneOf("ask", "fail", "retry"),
-  warmRuns: mustBeAtLeast(0),
-  allowChanged: mustBeBoolean,
-  maxAttempts: mustBeAtLeast(1),
-  retry: mustBeOptions(retryChecks),
+const engineChecks: check.OptionChecks<EngineOptions> = {
+  agents: check.mustBeObject,
+  store: check.mustImplement(["get", "commit", "keys", "read", "close"], "a store"),
+  backend: check.mustImplement(["push", "start", "queued"], "a backend"),
+  leaseMs: check.mustBeAtLeast(1),
+  holdMs: check.mustBeAtLeast(0),
+  sliceMs: check.mustBeAtLeast(0),
+  maxSnapshotBytes: check.mustBeAtLeast(0),
+  unknown: check.mustBeOneOf("ask", "fail", "retry"),
+  warmRuns: check.mustBeAtLeast(0),
+  allowChanged: check.mustBeBoolean,
+  maxAttempts: check.mustBeAtLeast(1),
+  retry: check.mustBeOptions(retryChecks),
 }
 
-const submitChecks: OptionChecks<SubmitOptions> = {
-  key: mustBeText,
-  session: mustBeText,
-  metadata: mustBeObject,
-  limits: mustBeOptions(limitChecks),
-  outputs: mustBeObject,
-  values: mustBeObject,
-  state: mustBeObject,
+const submitChecks: check.OptionChecks<SubmitOptions> = {
+  key: check.mustBeText,
+  session: check.mustBeText,
+  metadata: check.mustBeObject,
+  limits: check.mustBeOptions(limitChecks),
+  outputs: check.mustBeObject,
+  values: check.mustBeObject,
+  state: check.mustBeObject,
 }
 
-const isStatus = mustBe(
+const isStatus = check.mustBe(
   (value) => [value].flat().every((each) => runStatuses.some((status) => status === each)),
   `one or several of ${runStatuses.join(", ")}`,
 )
 
-const listChecks: OptionChecks<ListFilter> = { status: isStatus, agent: mustBeText, session: mustBeText }
-const watchChecks: OptionChecks<WatchOptions> = { from: mustBeIntegerFrom(0), signal: mustBeSignal }
+const listChecks: check.OptionChecks<ListFilter> = {
+  status: isStatus,
+  agent: check.mustBeText,
+  session: check.mustBeText,
+}
+const watchChecks: check.OptionChecks<WatchOptions> = { from: check.mustBeIntegerFrom(0), signal: check.mustBeSignal }
 
 /** The options that every backend takes. */
-export const backendChecks: OptionChecks<BackendOptions> = { onError: mustBeFunction }
+export const backendChecks: check.OptionChecks<BackendOptions> = { onError: check.mustBeFunction }
 
-export const checkEngineOptions = (options: EngineOptions) => checkOptions("createEngine()", options, engineChecks)
-export const checkSubmitOptions = (options: SubmitOptions) => checkOptions("engine.submit()", options, submitChecks)
-export const checkListFilter = (filter: ListFilter) => checkOptions("engine.list()", filter, listChecks)
-export const checkWatchOptions = (options: WatchOptions) => checkOptions("engine.watch()", options, watchChecks)
+export const checkEngineOptions = (options: EngineOptions) =>
+  check.checkOptions("createEngine()", options, engineChecks)
+export const checkSubmitOptions = (options: SubmitOptions) =>
+  check.checkOptions("engine.submit()", options, submitChecks)
+export const checkListFilter = (filter: ListFilter) => check.checkOptions("engine.list()", filter, listChecks)
+export const checkWatchOptions = (options: WatchOptions) => check.checkOptions("engine.watch()", options, watchChecks)
 export const checkWorkOptions = (options: { concurrency?: number | undefined }) =>
   // The backend checks the number.
-  checkOptions("engine.work()", options, { concurrency: anything })
+  check.checkOptions("engine.work()", options, { concurrency: check.anything })
 export const checkPruneOptions = (options: { olderThanMs: number }) =>
-  checkOptions("engine.prune()", options, { olderThanMs: mustBeNumber })
+  check.checkOptions("engine.prune()", options, { olderThanMs: check.mustBeNumber })
 export const checkResultOptions = (options: { signal?: AbortSignal | undefined }) =>
-  checkOptions("engine.result()", options, { signal: mustBeSignal })
+  check.checkOptions("engine.result()", options, { signal: check.mustBeSignal })

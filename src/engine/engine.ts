@@ -2,16 +2,7 @@
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { StopWorking } from "./backends/backend.ts"
 import { inlineBackend } from "./backends/inline.ts"
-import {
-  hasEnded,
-  listRuns,
-  pendingCallKey,
-  type RunHead,
-  readHead,
-  runKeys,
-  runStatuses,
-  updateHead,
-} from "./checkpoint.ts"
+import * as checkpoint from "./checkpoint.ts"
 import { deleteRun, pruneRuns } from "./delete-runs.ts"
 import type { Engine, EngineOptions } from "./engine-contract.ts"
 import {
@@ -114,7 +105,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   }
 
   async function push(id: string, revision?: number): Promise<void> {
-    await backend.push({ run: id, revision: revision ?? (await readHead(store, id))?.revision ?? 0 })
+    await backend.push({ run: id, revision: revision ?? (await checkpoint.readHead(store, id))?.revision ?? 0 })
     await workHere()
   }
 
@@ -137,10 +128,10 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   // Pushes the next run of the same session. Runs that were aborted in the queue are skipped.
   async function pushNext(id: string): Promise<void> {
     for (let last = id; ; ) {
-      const next = (await store.get(runKeys(last).next))?.value
-      const found = typeof next === "string" ? await readHead(store, next) : undefined
+      const next = (await store.get(checkpoint.runKeys(last).next))?.value
+      const found = typeof next === "string" ? await checkpoint.readHead(store, next) : undefined
       if (!found) return
-      if (!hasEnded(found.head)) return await push(found.head.id, found.revision)
+      if (!checkpoint.hasEnded(found.head)) return await push(found.head.id, found.revision)
       last = found.head.id
     }
   }
@@ -152,7 +143,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
    *  others still have a job in a queue. */
   async function recover(silentMs = 0, isOurs = (_agent: string) => true): Promise<string[]> {
     const found: string[] = []
-    for await (const { head, revision } of listRuns(store, ["queued", "running", ...waitingNow()])) {
+    for await (const { head, revision } of checkpoint.listRuns(store, ["queued", "running", ...waitingNow()])) {
       const isFree = isClaimable(head, { leaseObserver }) && isUnattended(head, silentMs, leaseObserver)
       if (!isOurs(head.agent)) continue
       if (head.status === "waiting") {
@@ -177,7 +168,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
 
   // Removes the refusal, so that `result` waits for the new attempt instead of throwing.
   async function clearRefusal(id: string): Promise<number | undefined> {
-    const changed = await updateHead(store, id, ({ refused, ...head }) => (refused ? { head } : undefined))
+    const changed = await checkpoint.updateHead(store, id, ({ refused, ...head }) => (refused ? { head } : undefined))
     return changed?.revision
   }
 
@@ -229,7 +220,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     async pendingCall(id, call) {
       const { head } = await requireRun(id)
       if (!head.asked.some((each) => each.id === call && each.decision === undefined)) return undefined
-      const entry = await store.get(pendingCallKey(id, call))
+      const entry = await store.get(checkpoint.pendingCallKey(id, call))
       return typeof entry?.value === "string" ? entry.value : undefined
     },
     steer,
@@ -242,13 +233,13 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       await push(id, await retryRun(store, await requireRun(id)))
     },
     async get(id) {
-      const found = await readHead(store, id)
+      const found = await checkpoint.readHead(store, id)
       return found && runInfoOf(found.head)
     },
     async *list(filter = {}) {
       checkListFilter(filter)
-      const { status = runStatuses, agent, session } = filter
-      for await (const { head } of listRuns(store, [status].flat())) {
+      const { status = checkpoint.runStatuses, agent, session } = filter
+      for await (const { head } of checkpoint.listRuns(store, [status].flat())) {
         const isWanted = (agent ?? head.agent) === head.agent && (session ?? head.session) === head.session
         if (isWanted) yield runInfoOf(head)
       }
@@ -288,5 +279,5 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   return engine
 }
 
-const isUnattended = (head: RunHead, silentMs: number, observer: LeaseObserver) =>
+const isUnattended = (head: checkpoint.RunHead, silentMs: number, observer: LeaseObserver) =>
   silentMs === 0 || head.status === "running" || (head.refused === undefined && observer.silentFor(head) >= silentMs)

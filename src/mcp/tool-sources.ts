@@ -3,14 +3,8 @@ import type { Agent } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json, JsonSchema } from "../core/json.ts"
 import { findMember } from "../runtime/bindings/method-guards.ts"
-import {
-  type AnyFunction,
-  type FunctionOptions,
-  isAgent,
-  isBinding,
-  isClass,
-  type SchemaLike,
-} from "../runtime/bindings.ts"
+import type { AnyFunction, FunctionOptions, SchemaLike } from "../runtime/bindings.ts"
+import { isAgent, isBinding, isClass } from "../runtime/bindings.ts"
 import type { StandardSchema } from "../runtime/runtime.ts"
 import { isTuple, toJsonSchema, type Validation, validateMaybeSync } from "../runtime/schema.ts"
 import { agentTool } from "../tools/delegate/agent-tool.ts"

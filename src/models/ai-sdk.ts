@@ -1,12 +1,5 @@
 // Uses an AI SDK language model as a `Model`.
-import {
-  checkOptions,
-  mustBeBoolean,
-  mustBeObject,
-  mustBePositive,
-  mustBeText,
-  type OptionChecks,
-} from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, withCost } from "../core/usage.ts"
@@ -34,12 +27,12 @@ export interface AiSdkOptions {
   secrets?: readonly string[] | undefined
 }
 
-const aiSdkChecks: OptionChecks<AiSdkOptions> = {
-  id: mustBeText,
-  images: mustBeBoolean,
-  price: mustBeObject,
-  contextWindow: mustBePositive,
-  providerOptions: mustBeObject,
+const aiSdkChecks: check.OptionChecks<AiSdkOptions> = {
+  id: check.mustBeText,
+  images: check.mustBeBoolean,
+  price: check.mustBeObject,
+  contextWindow: check.mustBePositive,
+  providerOptions: check.mustBeObject,
   secrets: mustBeSecretList,
 }
 
@@ -50,7 +43,7 @@ function mustBeSecretList(value: unknown): string | undefined {
 /** Makes a `Model` of an AI SDK language model of specification V4 or V3. Makes one request per stream: retries and
  *  time-outs are separate wrappers. */
 export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Model {
-  checkOptions("aiSdk()", options, aiSdkChecks)
+  check.checkOptions("aiSdk()", options, aiSdkChecks)
   const version = checkSpecificationVersion(languageModel)
   const ownId = `${languageModel.provider.split(".")[0]}/${languageModel.modelId}`
   const { id = ownId } = options

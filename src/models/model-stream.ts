@@ -1,9 +1,32 @@
 // Building blocks for models that wrap other models.
-import type { Model, ModelPart } from "./model.ts"
+import type { Model, ModelPart, ModelRequest } from "./model.ts"
 
 /** Returns the same model with another `stream` function. */
 export function wrapModel(model: Model, stream: Model["stream"]): Model {
   return { id: model.id, contextWindow: model.contextWindow, price: model.price, stream }
+}
+
+/** Passes on the parts of a model's answer. Returns undefined at its end; if the model fails, what was thrown, and
+ *  whether a part had been passed on before. */
+export async function* passOnParts(
+  model: Model,
+  request: ModelRequest,
+): AsyncGenerator<ModelPart, Failure | undefined> {
+  let started = false
+  try {
+    for await (const part of model.stream(request)) {
+      started = true
+      yield part
+    }
+    return undefined
+  } catch (thrown) {
+    return { thrown, started }
+  }
+}
+
+interface Failure {
+  thrown: unknown
+  started: boolean
 }
 
 /** Makes a stream that can be closed at any moment, even while a part is awaited. `generate` gets a signal that

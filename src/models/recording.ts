@@ -1,39 +1,16 @@
 // Records the calls of a model, and replays a recording as a model.
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
-import {
-  checkOptions,
-  mustBeAtLeast,
-  mustBeBoolean,
-  mustBeFunction,
-  mustBeObject,
-  mustBePositive,
-  mustBeText,
-  type OptionChecks,
-} from "../core/checks/check-options.ts"
-import {
-  AgentError,
-  ConfigError,
-  type ErrorData,
-  errorData,
-  isAbortError,
-  ModelError,
-  type ModelErrorCode,
-  type ModelErrorOptions,
-} from "../core/errors.ts"
+import * as check from "../core/checks/check-options.ts"
+import type { ErrorData, ModelErrorCode, ModelErrorOptions } from "../core/errors.ts"
+import { AgentError, ConfigError, errorData, isAbortError, ModelError } from "../core/errors.ts"
 import { appendPrivateFileSync } from "../core/private-files.ts"
 import { abortError } from "../core/run.ts"
 import type { Price } from "../core/usage.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { wrapModel } from "./model-stream.ts"
-import {
-  createRequestRecorder,
-  type RecordedRequest,
-  type RequestTexts,
-  requestDifference,
-  requestTexts,
-  restoreRequestTexts,
-} from "./recorded-request.ts"
+import type { RecordedRequest, RequestTexts } from "./recorded-request.ts"
+import { createRequestRecorder, requestDifference, requestTexts, restoreRequestTexts } from "./recorded-request.ts"
 import { splitTextPart } from "./scripted.ts"
 
 /** One call of a model as plain JSON. A recording is a list of calls; in a file, one call per line. */
@@ -57,7 +34,7 @@ export interface RecordOptions {
   requests?: boolean | undefined
 }
 
-const recordChecks: OptionChecks<RecordOptions> = { append: mustBeBoolean, requests: mustBeBoolean }
+const recordChecks: check.OptionChecks<RecordOptions> = { append: check.mustBeBoolean, requests: check.mustBeBoolean }
 
 /** Returns the same model, which records every call when it ends: to a new file of JSON lines, to an array, or by a
  *  function. Throws a `ConfigError` if the file already has calls and `append` is not set. */
@@ -66,7 +43,7 @@ export function recordModel(
   sink: string | RecordedCall[] | ((call: RecordedCall) => void),
   options: RecordOptions = {},
 ): Model {
-  checkOptions("recordModel()", options, recordChecks)
+  check.checkOptions("recordModel()", options, recordChecks)
   const { append = false, requests = true } = options
   if (append && typeof sink !== "string") throw new ConfigError("recordModel: append is for a file. Leave it out.")
   let calls = typeof sink === "string" ? nextCallNumber(sink, append) : 0
@@ -143,20 +120,20 @@ export interface ReplayOptions {
   price?: Price | undefined
 }
 
-const replayChecks: OptionChecks<ReplayOptions> = {
-  strict: mustBeBoolean,
-  mask: mustBeFunction,
-  paceMs: mustBeAtLeast(0),
-  chunk: mustBeAtLeast(1),
-  sleep: mustBeFunction,
-  id: mustBeText,
-  contextWindow: mustBePositive,
-  price: mustBeObject,
+const replayChecks: check.OptionChecks<ReplayOptions> = {
+  strict: check.mustBeBoolean,
+  mask: check.mustBeFunction,
+  paceMs: check.mustBeAtLeast(0),
+  chunk: check.mustBeAtLeast(1),
+  sleep: check.mustBeFunction,
+  id: check.mustBeText,
+  contextWindow: check.mustBePositive,
+  price: check.mustBeObject,
 }
 
 /** Replays a recording call by call, in the recorded order: a model that needs neither a key nor a network. */
 export function replayModel(source: string | readonly RecordedCall[], options: ReplayOptions = {}): Model {
-  checkOptions("replayModel()", options, replayChecks)
+  check.checkOptions("replayModel()", options, replayChecks)
   const { strict = false, mask = (text) => text, paceMs = 0, sleep = realSleep, contextWindow, price } = options
   const { chunk = paceMs > 0 ? 12 : Infinity } = options
   const name = typeof source === "string" ? `"${source}"` : "given"

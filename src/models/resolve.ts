@@ -1,16 +1,5 @@
 // Finds the model for an id such as `openai/gpt-5.2`: its package or service, its API key, retries and time-outs.
-import {
-  checkOptions,
-  mustBeBoolean,
-  mustBeEither,
-  mustBeFunction,
-  mustBeObject,
-  mustBeOptions,
-  mustBePositive,
-  mustBeSecret,
-  mustBeText,
-  type OptionChecks,
-} from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import { ConfigError, MissingPeerError } from "../core/errors.ts"
 import { withoutUndefined } from "../core/object.ts"
 import { importOptionalPackage } from "../core/optional-package.ts"
@@ -45,18 +34,18 @@ export interface ResolveOptions {
   env?: Record<string, string | undefined> | undefined
 }
 
-const resolveChecks: OptionChecks<ResolveOptions> = {
-  apiKey: mustBeSecret,
-  baseURL: mustBeText,
+const resolveChecks: check.OptionChecks<ResolveOptions> = {
+  apiKey: check.mustBeSecret,
+  baseURL: check.mustBeText,
   headers: mustBeSecretRecord,
-  fetch: mustBeFunction,
-  provider: mustBeEither("an AI SDK provider", mustBeFunction, mustBeObject),
-  price: mustBeObject,
-  contextWindow: mustBePositive,
-  providerOptions: mustBeObject,
-  images: mustBeBoolean,
-  retry: (value, path) => (value === false ? undefined : mustBeOptions(retryChecks)(value, path)),
-  timeouts: (value, path) => (value === false ? undefined : mustBeOptions(timeoutChecks)(value, path)),
+  fetch: check.mustBeFunction,
+  provider: check.mustBeEither("an AI SDK provider", check.mustBeFunction, check.mustBeObject),
+  price: check.mustBeObject,
+  contextWindow: check.mustBePositive,
+  providerOptions: check.mustBeObject,
+  images: check.mustBeBoolean,
+  retry: (value, path) => (value === false ? undefined : check.mustBeOptions(retryChecks)(value, path)),
+  timeouts: (value, path) => (value === false ? undefined : check.mustBeOptions(timeoutChecks)(value, path)),
   env: mustBeSecretRecord,
 }
 
@@ -73,7 +62,7 @@ export type AiSdkProvider = ((modelId: string) => AiSdkModel) | { languageModel(
  *  - `openai-compatible:<base URL>#<model>`, with the API key in `OPENAI_COMPATIBLE_API_KEY` if it needs one.
  *  Rejects with a `ConfigError` or `MissingPeerError` that names the missing key, package or name. */
 export async function resolveModel(id: string, options: ResolveOptions = {}): Promise<Model> {
-  checkOptions("resolveModel()", options, resolveChecks)
+  check.checkOptions("resolveModel()", options, resolveChecks)
   checkModelId(id, options)
   const { languageModel, apiKey, baseURL } = await findLanguageModel(id, options)
   const { price, contextWindow, providerOptions, images } = options

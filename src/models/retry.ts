@@ -1,17 +1,11 @@
 // Retries model calls that may succeed later.
 import { setTimeout as after } from "node:timers/promises"
-import {
-  checkOptions,
-  mustBeAtLeast,
-  mustBeFunction,
-  mustBeIntegerFrom,
-  type OptionChecks,
-} from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { modelFailure } from "./failure.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
-import { closableStream, wrapModel } from "./model-stream.ts"
+import { closableStream, passOnParts, wrapModel } from "./model-stream.ts"
 
 export interface RetryOptions {
   /** The number of retries after the first attempt. Default 5. */
@@ -28,13 +22,13 @@ export interface RetryOptions {
   onRetry?: ((retry: ModelRetry) => void) | undefined
 }
 
-export const retryChecks: OptionChecks<RetryOptions> = {
-  retries: mustBeIntegerFrom(0),
-  baseMs: mustBeAtLeast(0),
-  capMs: mustBeAtLeast(0),
-  sleep: mustBeFunction,
-  random: mustBeFunction,
-  onRetry: mustBeFunction,
+export const retryChecks: check.OptionChecks<RetryOptions> = {
+  retries: check.mustBeIntegerFrom(0),
+  baseMs: check.mustBeAtLeast(0),
+  capMs: check.mustBeAtLeast(0),
+  sleep: check.mustBeFunction,
+  random: check.mustBeFunction,
+  onRetry: check.mustBeFunction,
 }
 
 export interface ModelRetry {
@@ -47,29 +41,22 @@ export interface ModelRetry {
 /** Retries rate limits, overload, server errors, lost connections and time-outs, until the first part has been
  *  passed on. Respects the delay that the service asks for. */
 export function withRetry(model: Model, options: RetryOptions = {}): Model {
-  checkOptions("withRetry()", options, retryChecks)
+  check.checkOptions("withRetry()", options, retryChecks)
   const { retries = 5, baseMs = 500, capMs = 32_000, sleep = realSleep, random = Math.random, onRetry } = options
 
   async function* attempts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     for (let attempt = 1; ; attempt++) {
-      let started = false
-      try {
-        for await (const part of model.stream({ ...request, signal })) {
-          started = true
-          yield part
-        }
-        return
-      } catch (thrown) {
-        if (signal.aborted) throw abortError(signal)
-        const error = modelFailure(thrown, { id: model.id })
-        if (started || attempt > retries || !(error instanceof ModelError) || !error.retryable) throw error
-        const { retryAfterMs } = error
-        if (retryAfterMs !== undefined && retryAfterMs > capMs) throw error
-        const delayMs = retryAfterMs ?? Math.min(capMs, baseMs * 2 ** (attempt - 1) * (1 + random() / 4))
-        observe({ attempt, delayMs, error }, request)
-        await sleep(delayMs, signal)
-        if (signal.aborted) throw abortError(signal)
-      }
+      const failure = yield* passOnParts(model, { ...request, signal })
+      if (!failure) return
+      if (signal.aborted) throw abortError(signal)
+      const error = modelFailure(failure.thrown, { id: model.id })
+      if (failure.started || attempt > retries || !(error instanceof ModelError) || !error.retryable) throw error
+      const { retryAfterMs } = error
+      if (retryAfterMs !== undefined && retryAfterMs > capMs) throw error
+      const delayMs = retryAfterMs ?? Math.min(capMs, baseMs * 2 ** (attempt - 1) * (1 + random() / 4))
+      observe({ attempt, delayMs, error }, request)
+      await sleep(delayMs, signal)
+      if (signal.aborted) throw abortError(signal)
     }
   }
 

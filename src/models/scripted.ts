@@ -1,12 +1,5 @@
 // A model with scripted answers, for tests and examples.
-import {
-  checkOptions,
-  mustBeAtLeast,
-  mustBeObject,
-  mustBePositive,
-  mustBeText,
-  type OptionChecks,
-} from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, type Usage, withCost } from "../core/usage.ts"
@@ -29,12 +22,12 @@ export interface ScriptedOptions {
   chunk?: number | undefined
 }
 
-const scriptedChecks: OptionChecks<ScriptedOptions> = {
-  id: mustBeText,
-  contextWindow: mustBePositive,
-  price: mustBeObject,
-  usage: mustBeObject,
-  chunk: mustBeAtLeast(1),
+const scriptedChecks: check.OptionChecks<ScriptedOptions> = {
+  id: check.mustBeText,
+  contextWindow: check.mustBePositive,
+  price: check.mustBeObject,
+  usage: check.mustBeObject,
+  chunk: check.mustBeAtLeast(1),
 }
 
 export interface ScriptedModel extends Model {
@@ -49,7 +42,7 @@ export function scriptedModel(
   steps: readonly ScriptedStep[] | ScriptedAnswer,
   options: ScriptedOptions = {},
 ): ScriptedModel {
-  checkOptions("scriptedModel()", options, scriptedChecks)
+  check.checkOptions("scriptedModel()", options, scriptedChecks)
   const { id = "scripted/model", contextWindow, price, usage = { complete: false }, chunk = Infinity } = options
   const requests: ModelRequest[] = []
 

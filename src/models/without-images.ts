@@ -2,7 +2,7 @@
 import { errorData, ModelError } from "../core/errors.ts"
 import type { ImagePart, Message, ResultMessage, UserMessage } from "../core/message.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
-import { closableStream, wrapModel } from "./model-stream.ts"
+import { closableStream, passOnParts, wrapModel } from "./model-stream.ts"
 
 /** Returns the same model; each image is replaced by a line of text. */
 export function withoutImages(model: Model): Model {
@@ -15,18 +15,12 @@ export function withoutRejectedImages(model: Model): Model {
   let takesImages = true
 
   async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
-    let started = false
-    try {
-      for await (const part of model.stream({ ...request, signal })) {
-        started = true
-        yield part
-      }
-      return
-    } catch (error) {
-      if (started || signal.aborted || !isAboutImages(error)) throw error
-      if (!isAboutOneImage(error)) takesImages = false
-      request.onWarning?.({ code: "images-rejected", message: rejectionMessage(model.id, error) })
-    }
+    const failure = yield* passOnParts(model, { ...request, signal })
+    if (!failure) return
+    const { thrown, started } = failure
+    if (started || signal.aborted || !isAboutImages(thrown)) throw thrown
+    if (!isAboutOneImage(thrown)) takesImages = false
+    request.onWarning?.({ code: "images-rejected", message: rejectionMessage(model.id, thrown) })
     yield* model.stream({ ...withImagesAsText(request), signal })
   }
 

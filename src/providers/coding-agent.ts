@@ -1,13 +1,5 @@
 // Creates a coding agent by the name of its CLI, or from the CLIs that are installed.
-import {
-  checkOptions,
-  mustBeAtLeast,
-  mustBeBoolean,
-  mustBeEither,
-  mustBeText,
-  mustBeTextList,
-  type OptionChecks,
-} from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { claude, claudeProvider } from "./claude/claude.ts"
 import type { CliAgent } from "./cli-agent.ts"
@@ -38,17 +30,17 @@ const clis: readonly { provider: Provider; make(options: CliOptions): CliAgent }
 /** The coding CLIs that Karst knows by name, in order of preference. */
 export const knownProviders: readonly Provider[] = clis.map(({ provider }) => provider)
 
-const codingAgentChecks: OptionChecks<CodingAgentOptions> = {
+const codingAgentChecks: check.OptionChecks<CodingAgentOptions> = {
   ...cliChecks,
-  provider: mustBeEither("a name or a list of names", mustBeText, mustBeTextList),
-  failover: mustBeBoolean,
-  handoffChars: mustBeAtLeast(2000),
+  provider: check.mustBeEither("a name or a list of names", check.mustBeText, check.mustBeTextList),
+  failover: check.mustBeBoolean,
+  handoffChars: check.mustBeAtLeast(2000),
 }
 
 /** Creates an agent for one coding CLI, or a fallback for several. A model name applies to the first CLI only, a tier
  *  to all. */
 export function codingAgent(given: CodingAgentOptions = {}): CliAgent {
-  checkOptions("codingAgent()", given, codingAgentChecks)
+  check.checkOptions("codingAgent()", given, codingAgentChecks)
   const { provider, failover, handoffChars, ...options } = given
   const names = providerNames(provider)
   const [first, ...others] = names.map(requireCli)

@@ -1,7 +1,8 @@
 // Finds the program of a coding CLI and the folder it works in.
-import { accessSync, constants, statSync } from "node:fs"
+import { statSync } from "node:fs"
 import { homedir } from "node:os"
 import { delimiter, join, resolve } from "node:path"
+import { isExecutable } from "../core/child/executable.ts"
 import { ConfigError, ProviderError } from "../core/errors.ts"
 import type { Provider } from "./provider.ts"
 
@@ -49,10 +50,5 @@ export function requireFolder(cwd: string | undefined): string {
 }
 
 function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
+  return isExecutable(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }

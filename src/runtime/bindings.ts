@@ -1,13 +1,6 @@
 // Bindings: the host values, functions, types and agents that are injected into a runtime by name, and the wrappers
 // `variable`, `fn` and `classType` that describe them.
-import {
-  anything,
-  checkOptions,
-  mustBeBoolean,
-  mustBeObject,
-  mustBeText,
-  type OptionChecks,
-} from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
 import { callOptionChecks, guardProblem } from "./bindings/method-guards.ts"
@@ -125,31 +118,31 @@ export interface VariableOptions<T = Record<string, unknown>> {
   external?: boolean | undefined
 }
 
-const functionOptionChecks: OptionChecks<FunctionOptions> = {
+const functionOptionChecks: check.OptionChecks<FunctionOptions> = {
   ...callOptionChecks,
-  description: mustBeText,
-  signature: mustBeText,
+  description: check.mustBeText,
+  signature: check.mustBeText,
   // Schemas are checked where they are used.
-  input: anything,
-  output: anything,
-  source: mustBeText,
-  sync: mustBeBoolean,
+  input: check.anything,
+  output: check.anything,
+  source: check.mustBeText,
+  sync: check.mustBeBoolean,
 }
 
-const typeOptionChecks: OptionChecks<ClassTypeOptions> = {
-  description: mustBeText,
-  schema: mustBeBoolean,
-  doc: mustBeBoolean,
-  source: mustBeText,
+const typeOptionChecks: check.OptionChecks<ClassTypeOptions> = {
+  description: check.mustBeText,
+  schema: check.mustBeBoolean,
+  doc: check.mustBeBoolean,
+  source: check.mustBeText,
 }
 
-const variableOptionChecks: OptionChecks<VariableOptions> = {
-  description: mustBeText,
-  type: mustBeText,
+const variableOptionChecks: check.OptionChecks<VariableOptions> = {
+  description: check.mustBeText,
+  type: check.mustBeText,
   // Checked together with the value by `guardProblem`.
-  guard: mustBeObject,
-  extend: mustBeBoolean,
-  external: mustBeBoolean,
+  guard: check.mustBeObject,
+  extend: check.mustBeBoolean,
+  external: check.mustBeBoolean,
 }
 
 const bindingMark: unique symbol = Symbol.for("karst.binding")
@@ -158,7 +151,7 @@ const bindingMark: unique symbol = Symbol.for("karst.binding")
 export const asBinding: unique symbol = Symbol.for("karst.as-binding")
 
 export function variable<T>(value: T, about: string | VariableOptions<T> = {}): VariableBinding<T> {
-  if (typeof about !== "string") checkOptions("variable()", about, variableOptionChecks)
+  if (typeof about !== "string") check.checkOptions("variable()", about, variableOptionChecks)
   const { description, type, guard, extend, external }: VariableOptions<T> =
     typeof about === "string" ? { description: about } : about
   const problem = guard && guardProblem(value, guard)
@@ -181,7 +174,7 @@ export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}
     const given = JSON.stringify(options)
     throw new ConfigError(`fn(): the options are not an object: they are ${given}. Write { description: ${given} }.`)
   }
-  checkOptions("fn()", options, functionOptionChecks)
+  check.checkOptions("fn()", options, functionOptionChecks)
   const held = (["approve", "maxCalls", "timeoutMs"] as const).find(
     (option) => options[option] !== undefined && options[option] !== false,
   )
@@ -194,7 +187,7 @@ export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}
 }
 
 export function classType<C extends object>(cls: C, options: ClassTypeOptions = {}): TypeBinding<C> {
-  checkOptions("classType()", options, typeOptionChecks)
+  check.checkOptions("classType()", options, typeOptionChecks)
   return { [bindingMark]: true, kind: "type", type: cls, options }
 }
 

@@ -1,5 +1,6 @@
 // A queue of jobs that run one at a time, in the order in which they came.
 import { onAbort } from "../core/abort.ts"
+import { AgentError } from "../core/errors.ts"
 
 export interface CellQueue {
   /** Runs a job after all earlier ones. If the signal fires first, the job leaves the queue and the promise rejects. */
@@ -48,6 +49,12 @@ export function createCellQueue(): CellQueue {
     },
   }
   return queue
+}
+
+/** The error of an operation on a closed runtime; `maker` is the function that makes such runtimes. */
+export function closedRuntimeError(maker: string, operation: string): AgentError {
+  const message = `${operation} came too late: this ${maker} is closed. Make another one with ${maker}().`
+  return new AgentError(message, { code: "closed" })
 }
 
 interface WaitingJob {

@@ -3,7 +3,7 @@ import { mustBePositive, type OptionChecks } from "../core/checks/check-options.
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
 import { createNameGenerator } from "./bindings/binding-names.ts"
 import { type Bindings, rebindAll } from "./bindings.ts"
-import { createCellQueue } from "./cell-queue.ts"
+import { closedRuntimeError, createCellQueue } from "./cell-queue.ts"
 import { bindingOf } from "./handles/peer-objects.ts"
 import { createHostObjectState } from "./host-object-state.ts"
 import { resolveIsolation } from "./isolation.ts"
@@ -110,12 +110,8 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
 
   for (const [name, binding] of checkNewBindings(bindings ?? {}, kernel)) kernel.bindings.set(name, binding)
 
-  const closedError = (use: string) =>
-    new AgentError(`${use} came too late: this pythonRuntime is closed. Make another one with pythonRuntime().`, {
-      code: "closed",
-    })
   const throwIfClosed = (use: string) => {
-    if (closed) throw closedError(use)
+    if (closed) throw closedRuntimeError("pythonRuntime", use)
   }
   /** Returns true if the current call comes from a running cell of this runtime. */
   const isAskedByCell = () => {
@@ -215,7 +211,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     async close() {
       if (closed) return closing
       closed = true
-      queue.refuse(closedError("The cell"))
+      queue.refuse(closedRuntimeError("pythonRuntime", "The cell"))
       kernel.cell?.stop("aborted", "The cell was aborted: its runtime was closed.", 0)
       closing = Promise.all([kernel.close(), rules.close()]).then(() => undefined)
       return closing

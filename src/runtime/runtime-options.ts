@@ -1,21 +1,12 @@
 // Checks of the options that processRuntime and pythonRuntime share.
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import {
-  mustBeAtLeast,
-  mustBeFunction,
-  mustBeOneOf,
-  mustBeOptions,
-  mustBePositive,
-  type OptionCheck,
-  type OptionChecks,
-  optionProblems,
-} from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 
 /** Throws a `ConfigError` for wrong options, and for options that would have no effect. */
-export function checkRuntimeOptions<T extends object>(maker: string, options: T, checks: OptionChecks<T>): void {
-  const problems = [...optionProblems(options, checks), ...ignoredConfinement(options)]
+export function checkRuntimeOptions<T extends object>(maker: string, options: T, checks: check.OptionChecks<T>): void {
+  const problems = [...check.optionProblems(options, checks), ...ignoredConfinement(options)]
   if (problems.length > 0) throw new ConfigError(`${maker}(): ${problems.join("; ")}.`)
 }
 
@@ -42,22 +33,22 @@ export function mustBeCodecs(value: unknown): string | undefined {
 }
 
 export const confinementChecks = {
-  isolation: mustBeOneOf("process", "os", "auto"),
-  network: mustBeOneOf("none", "all"),
+  isolation: check.mustBeOneOf("process", "os", "auto"),
+  network: check.mustBeOneOf("none", "all"),
   read: mustBePaths,
   write: mustBePaths,
   cwd: mustBeNonEmptyText,
   env: mustBeEnvironment,
   rules: mustBeRules,
-  onWarning: mustBeFunction,
-} satisfies Record<string, OptionCheck>
+  onWarning: check.mustBeFunction,
+} satisfies Record<string, check.OptionCheck>
 
 /** Limits by name: numbers above 0; those of `fromZero` may be 0. */
-export function runtimeLimitChecks(names: readonly string[], fromZero: readonly string[] = []): OptionCheck {
-  return mustBeOptions(
+export function runtimeLimitChecks(names: readonly string[], fromZero: readonly string[] = []): check.OptionCheck {
+  return check.mustBeOptions(
     Object.fromEntries([
-      ...names.map((name) => [name, mustBePositive] as const),
-      ...fromZero.map((name) => [name, mustBeAtLeast(0)] as const),
+      ...names.map((name) => [name, check.mustBePositive] as const),
+      ...fromZero.map((name) => [name, check.mustBeAtLeast(0)] as const),
     ]),
   )
 }

@@ -10,13 +10,8 @@ import { fillInPlace } from "./snapshot/fill-in-place.ts"
 import { checkPayload, droppedNames, type Payload, withoutNames } from "./snapshot/payload.ts"
 import { restorePayload } from "./snapshot/restore-payload.ts"
 import { decodeSnapshot, encodeSnapshot, hashOf, invalidSnapshot } from "./snapshot/snapshot-bytes.ts"
-import {
-  type BaseImage,
-  type Changes,
-  changesSince,
-  createBaseImage,
-  type SharingGroup,
-} from "./snapshot/snapshot-changes.ts"
+import type { BaseImage, Changes, SharingGroup } from "./snapshot/snapshot-changes.ts"
+import { changesSince, createBaseImage } from "./snapshot/snapshot-changes.ts"
 import { createDraft, type Draft } from "./snapshot/snapshot-draft.ts"
 
 export interface TakeSnapshotOptions {

@@ -5,15 +5,8 @@ import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import type { Runtime, RuntimeSnapshot } from "../runtime/runtime.ts"
 import { refuseForeignArchive } from "./handle-trust.ts"
-import {
-  type Archive,
-  type ArchiveOptions,
-  type ArchiveSource,
-  openArchive,
-  readSession,
-  type StoredSession,
-  sessionKeys,
-} from "./session-archive.ts"
+import type { Archive, ArchiveOptions, ArchiveSource, StoredSession } from "./session-archive.ts"
+import { openArchive, readSession, sessionKeys } from "./session-archive.ts"
 import { parseSessionHandle, type SessionHandleParts } from "./session-handle.ts"
 import { createSessionWriter, type SessionWriter } from "./session-writer.ts"
 

@@ -2,14 +2,8 @@
 import { randomUUID } from "node:crypto"
 import { checkOptions, mustBeText } from "../core/checks/check-options.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
-import {
-  checkKey,
-  checkPosition,
-  decodeStored,
-  type EncodedChange,
-  encodeChanges,
-  parseStored,
-} from "./encode-changes.ts"
+import type { EncodedChange } from "./encode-changes.ts"
+import { checkKey, checkPosition, decodeStored, encodeChanges, parseStored } from "./encode-changes.ts"
 import { type ChangeSource, createLogNotifier, type LogCursor, readCursor, watchCursor } from "./log-watch.ts"
 import { closeClient, connectRedis, duplicate, evalScript, type RedisClient, redisError } from "./redis-client.ts"
 import { commitScript, pageScript } from "./redis-scripts.ts"

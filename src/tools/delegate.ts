@@ -4,24 +4,10 @@ import type { Agent } from "../core/agent.ts"
 import { checkOptions, mustBeIntegerFrom } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { reportSubtasks } from "./delegate/subtask-report.ts"
-import {
-  createSemaphore,
-  type Semaphore,
-  type Subtask,
-  type SubtaskRequest,
-  type Subtasks,
-  subtasksOf,
-} from "./delegate/subtasks.ts"
-import {
-  isToolResult,
-  type Tool,
-  type ToolContext,
-  type ToolResult,
-  type ToolState,
-  tool,
-  toolFailure,
-  toolResult,
-} from "./tool.ts"
+import type { Semaphore, Subtask, SubtaskRequest, Subtasks } from "./delegate/subtasks.ts"
+import { createSemaphore, subtasksOf } from "./delegate/subtasks.ts"
+import type { Tool, ToolContext, ToolResult, ToolState } from "./tool.ts"
+import { isToolResult, tool, toolFailure, toolResult } from "./tool.ts"
 
 /** Sub-agents by the names that the model uses for them. */
 export type SubAgents = Readonly<Record<string, Agent>>

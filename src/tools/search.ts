@@ -4,13 +4,8 @@ import { checkOptions, mustBeBoolean, mustBeEither, mustBePositive, mustBeText }
 import type { FileInfo } from "../workspaces/workspace.ts"
 import { cleanFolder } from "../workspaces/workspace-path.ts"
 import { findMissingFolder, integerFrom, withFailuresAsResults } from "./files/file-results.ts"
-import {
-  type CandidateFile,
-  candidateFiles,
-  readInBatches,
-  type SearchScope,
-  type UnsearchedFile,
-} from "./search/candidate-files.ts"
+import type { CandidateFile, SearchScope, UnsearchedFile } from "./search/candidate-files.ts"
+import { candidateFiles, readInBatches } from "./search/candidate-files.ts"
 import { fileTypes } from "./search/file-types.ts"
 import type { FileMatch, MatchOptions, SearchMode } from "./search/match-lines.ts"
 import { startMatcher } from "./search/matcher.ts"

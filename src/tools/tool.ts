@@ -1,11 +1,5 @@
 // The Tool contract, and `tool()`, which makes tools.
-import {
-  checkOptions,
-  mustBeAtLeast,
-  mustBeBoolean,
-  mustBeOneOf,
-  type OptionChecks,
-} from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { copyIfJson, type Json, type JsonSchema } from "../core/json.ts"
 import type { ImagePart, Message } from "../core/message.ts"
@@ -105,13 +99,13 @@ export interface ToolDefinition<I extends SchemaLike = JsonSchema> extends ToolO
   run(input: InputOf<I>, context: ToolContext): unknown
 }
 
-const toolChecks: OptionChecks<ToolOptions> = {
+const toolChecks: check.OptionChecks<ToolOptions> = {
   ...callOptionChecks,
-  parallel: mustBeBoolean,
-  sideEffect: mustBeBoolean,
-  retention: mustBeOneOf("clear", "keep"),
-  maxChars: mustBeAtLeast(0),
-  free: mustBeBoolean,
+  parallel: check.mustBeBoolean,
+  sideEffect: check.mustBeBoolean,
+  retention: check.mustBeOneOf("clear", "keep"),
+  maxChars: check.mustBeAtLeast(0),
+  free: check.mustBeBoolean,
 }
 
 /** The type that a schema describes. Plain JSON Schema has no TypeScript type. */
@@ -126,7 +120,7 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
     throw new ConfigError(`tool "${name}": a name is a word of at most 64 letters, digits, "_" and "-".`)
   }
   if (typeof run !== "function") throw new ConfigError(`tool "${name}": \`run\` is missing.`)
-  checkOptions<ToolOptions>(`tool "${name}"`, options, toolChecks)
+  check.checkOptions<ToolOptions>(`tool "${name}"`, options, toolChecks)
   const schema: SchemaLike = input ?? { type: "object", properties: {}, additionalProperties: false }
   const shown = shownSchema(schema)
   if (shown.type !== "object") {

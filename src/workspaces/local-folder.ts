@@ -7,6 +7,7 @@ import { type AgentError, ConfigError } from "../core/errors.ts"
 import { privateFolderMode } from "../core/private-files.ts"
 import { errnoOf, toLocalError, undefinedOn } from "./local-errors.ts"
 import { pathTakenError, workspaceError } from "./workspace-errors.ts"
+import { pathNames } from "./workspace-path.ts"
 
 /** A folder that is held open. Its files are accessed through the open descriptor, so no one can put another folder
  *  in its place. */
@@ -145,15 +146,11 @@ function ignoreExisting(error: unknown): void {
 async function followLink(root: string, folders: OpenFolder[], link: string, path: string): Promise<string[]> {
   const target = await undefinedOn("ENOENT", path, readlink(link))
   if (target === undefined) throw workspaceError("not-found", path, `"${path}" was removed meanwhile.`)
-  if (!target.startsWith("/")) return namesIn(target)
+  if (!target.startsWith("/")) return pathNames(target)
   const top = await realpath(root)
   if (target !== top && !target.startsWith(`${top}/`)) throw outsideError(path)
   for (const folder of folders.splice(1)) await folder.close()
-  return namesIn(target.slice(top.length))
-}
-
-function namesIn(path: string): string[] {
-  return path.split("/").filter((name) => name !== "" && name !== ".")
+  return pathNames(target.slice(top.length))
 }
 
 function outsideError(path: string): AgentError {

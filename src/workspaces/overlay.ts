@@ -2,16 +2,8 @@
 import { AgentError } from "../core/errors.ts"
 import { keyedSerialQueue } from "../core/serial.ts"
 import { toChunks } from "./file-data.ts"
-import {
-  type FileData,
-  type FileInfo,
-  type ListOptions,
-  type ReadOptions,
-  type StopOptions,
-  type Workspace,
-  type WriteOptions,
-  writableFolders,
-} from "./workspace.ts"
+import type { FileData, FileInfo, ListOptions, ReadOptions, StopOptions, Workspace, WriteOptions } from "./workspace.ts"
+import { writableFolders } from "./workspace.ts"
 import { checkIfMatch, conflictError, notFoundError, pathTakenError } from "./workspace-errors.ts"
 import { cleanPath, comparePaths, parentFolders } from "./workspace-path.ts"
 

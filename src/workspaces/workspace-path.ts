@@ -48,7 +48,7 @@ export function comparePaths(a: string, b: string): number {
   return a.length - b.length
 }
 
-function pathNames(path: string): string[] {
+export function pathNames(path: string): string[] {
   return path.split("/").filter((name) => name !== "" && name !== ".")
 }
 

@@ -2,23 +2,12 @@
 // accident. Node passes on every descriptor without the close-on-exec flag: those opened by native code, and those
 // inherited by this process. Here each of them is replaced by the null device. macOS and Windows pass on only the
 // descriptors listed in `stdio`.
-import {
-  type ChildProcess,
-  type ChildProcessByStdio,
-  type ChildProcessWithoutNullStreams,
-  type ForkOptions,
-  fork as nodeFork,
-  spawn as nodeSpawn,
-  spawnSync as nodeSpawnSync,
-  type SpawnOptions,
-  type SpawnSyncReturns,
-  type StdioOptions,
-} from "node:child_process"
+import * as node from "node:child_process"
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 import { devNull } from "node:os"
 import type { Readable, Writable } from "node:stream"
 
-type Options = Omit<SpawnOptions, "stdio">
+type Options = Omit<node.SpawnOptions, "stdio">
 type Pipe = "pipe"
 
 /** Like Node's `spawn`, but the child inherits only the descriptors named in `stdio`. */
@@ -26,28 +15,28 @@ export function spawn(
   program: string,
   args: readonly string[],
   options: Options & { stdio: Pipe | readonly [Pipe, Pipe, Pipe] },
-): ChildProcessWithoutNullStreams
+): node.ChildProcessWithoutNullStreams
 export function spawn(
   program: string,
   args: readonly string[],
   options: Options & { stdio: readonly [Pipe, "ignore", "ignore"] },
-): ChildProcessByStdio<Writable, null, null>
+): node.ChildProcessByStdio<Writable, null, null>
 export function spawn(
   program: string,
   args: readonly string[],
   options: Options & { stdio: readonly ["ignore", Pipe, "ignore"] },
-): ChildProcessByStdio<null, Readable, null>
+): node.ChildProcessByStdio<null, Readable, null>
 export function spawn(
   program: string,
   args: readonly string[],
-  options: Options & { stdio: Readonly<StdioOptions> },
-): ChildProcess
+  options: Options & { stdio: Readonly<node.StdioOptions> },
+): node.ChildProcess
 export function spawn(
   program: string,
   args: readonly string[],
-  options: Options & { stdio: Readonly<StdioOptions> },
-): ChildProcess {
-  return withoutInheritedDescriptors(options.stdio, (stdio) => nodeSpawn(program, args, { ...options, stdio }))
+  options: Options & { stdio: Readonly<node.StdioOptions> },
+): node.ChildProcess {
+  return withoutInheritedDescriptors(options.stdio, (stdio) => node.spawn(program, args, { ...options, stdio }))
 }
 
 /** Like Node's `spawnSync` with text output, but the child inherits no descriptors. */
@@ -55,16 +44,16 @@ export function spawnSync(
   program: string,
   args: readonly string[],
   options: { env: Record<string, string>; timeout: number },
-): SpawnSyncReturns<string> {
+): node.SpawnSyncReturns<string> {
   return withoutInheritedDescriptors("pipe", (stdio) =>
-    nodeSpawnSync(program, args, { ...options, stdio, encoding: "utf8" }),
+    node.spawnSync(program, args, { ...options, stdio, encoding: "utf8" }),
   )
 }
 
 /** Like Node's `fork`, but the child inherits only the standard streams and the message channel. */
-export function fork(module: string | URL, args: readonly string[], options: ForkOptions = {}): ChildProcess {
+export function fork(module: string | URL, args: readonly string[], options: node.ForkOptions = {}): node.ChildProcess {
   const { stdio = ["inherit", "inherit", "inherit", "ipc"] } = options
-  return withoutInheritedDescriptors(stdio, (own) => nodeFork(module, args, { ...options, stdio: own }))
+  return withoutInheritedDescriptors(stdio, (own) => node.fork(module, args, { ...options, stdio: own }))
 }
 
 /** Thrown if a program that was run to its end failed. */
@@ -142,7 +131,10 @@ function isInherited(descriptor: number): boolean {
 
 const closeOnExec = 0o2000000
 
-function withoutInheritedDescriptors<T>(requested: Readonly<StdioOptions>, start: (stdio: StdioOptions) => T): T {
+function withoutInheritedDescriptors<T>(
+  requested: Readonly<node.StdioOptions>,
+  start: (stdio: node.StdioOptions) => T,
+): T {
   const slots = typeof requested === "string" ? [requested, requested, requested] : [...requested]
   const inherited = inheritedDescriptors().filter((descriptor) => slots[descriptor] === undefined)
   if (inherited.length === 0) return start(slots)

@@ -1,18 +1,6 @@
 // The BullMQ backend: jobs in Redis, for workers on any number of machines.
 import { checkName } from "../../core/checks/check-name.ts"
-import {
-  checkOptions,
-  mustBeEither,
-  mustBeFunction,
-  mustBeIntegerFrom,
-  mustBeNumber,
-  mustBeObject,
-  mustBeOptions,
-  mustBePositive,
-  mustBeSecret,
-  mustBeText,
-  type OptionChecks,
-} from "../../core/checks/check-options.ts"
+import * as check from "../../core/checks/check-options.ts"
 import { AgentError, ConfigError, thrownText } from "../../core/errors.ts"
 import { redisError, withFullStop } from "../../stores/redis-client.ts"
 import { backendChecks } from "../engine-option-checks.ts"
@@ -46,25 +34,25 @@ export interface BullmqBackendOptions extends BackendOptions {
   priority?: number | ((job: Job) => number | undefined) | undefined
 }
 
-const bullmqChecks: OptionChecks<BullmqBackendOptions> = {
+const bullmqChecks: check.OptionChecks<BullmqBackendOptions> = {
   ...backendChecks,
   // A URL may contain a password.
-  url: mustBeSecret,
-  connection: mustBeObject,
-  queue: mustBeText,
-  prefix: mustBeText,
-  lockDurationMs: mustBePositive,
-  stalledIntervalMs: mustBePositive,
-  maxStalledCount: mustBeIntegerFrom(0),
-  rateLimit: mustBeOptions({ max: mustBePositive, durationMs: mustBePositive }),
-  priority: mustBeEither("a number or a function of the job", mustBeNumber, mustBeFunction),
+  url: check.mustBeSecret,
+  connection: check.mustBeObject,
+  queue: check.mustBeText,
+  prefix: check.mustBeText,
+  lockDurationMs: check.mustBePositive,
+  stalledIntervalMs: check.mustBePositive,
+  maxStalledCount: check.mustBeIntegerFrom(0),
+  rateLimit: check.mustBeOptions({ max: check.mustBePositive, durationMs: check.mustBePositive }),
+  priority: check.mustBeEither("a number or a function of the job", check.mustBeNumber, check.mustBeFunction),
 }
 
 /** Executes runs on any number of machines, over BullMQ and Redis. Run Redis with `maxmemory-policy noeviction`. Its
  *  settings (`appendonly yes`) decide which jobs survive a crash of the server; `engine.recover()` pushes the lost ones
  *  again. */
 export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDisposable & { close(): Promise<void> } {
-  checkOptions("bullmqBackend()", options, bullmqChecks)
+  check.checkOptions("bullmqBackend()", options, bullmqChecks)
   const { url, connection, queue: name = "runs", prefix = "karst" } = options
   checkName("bullmqBackend(): the queue", name, { segment: true })
   checkName("bullmqBackend(): the prefix", prefix)

@@ -2,14 +2,7 @@
 import { availableParallelism } from "node:os"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import {
-  checkOptions,
-  mustBeEither,
-  mustBeIntegerFrom,
-  mustBeObject,
-  mustBeText,
-  type OptionChecks,
-} from "../../core/checks/check-options.ts"
+import * as check from "../../core/checks/check-options.ts"
 import { ConfigError } from "../../core/errors.ts"
 import { resultWithin } from "../../core/time-limit.ts"
 import { backendChecks } from "../engine-option-checks.ts"
@@ -28,10 +21,10 @@ export interface WorkerBackendOptions extends BackendOptions {
   workers?: number | undefined
 }
 
-const workerChecks: OptionChecks<WorkerBackendOptions> = {
+const workerChecks: check.OptionChecks<WorkerBackendOptions> = {
   ...backendChecks,
-  module: mustBeEither("a path or URL", mustBeText, mustBeObject),
-  workers: mustBeIntegerFrom(1),
+  module: check.mustBeEither("a path or URL", check.mustBeText, check.mustBeObject),
+  workers: check.mustBeIntegerFrom(1),
 }
 
 /** Executes runs in a pool of processes on this machine, so that runs that keep a processor busy block neither each
@@ -40,7 +33,7 @@ const workerChecks: OptionChecks<WorkerBackendOptions> = {
 export function workerBackend(options: WorkerBackendOptions): Backend {
   const { module, workers = availableParallelism() } = options
   if (!module) throw new ConfigError("workerBackend needs the module that exports the engine, such as import.meta.url.")
-  checkOptions("workerBackend()", options, workerChecks)
+  check.checkOptions("workerBackend()", options, workerChecks)
   // In a worker, the same module creates the same backend, which then represents the pool that the worker belongs to.
   const pool = currentPoolBackend()
   if (pool) return pool

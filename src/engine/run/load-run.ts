@@ -12,13 +12,8 @@ import { mayStart, previousRun, previousRunId } from "../session-queue.ts"
 import { parseEvents, parseJournal, parsePrompt, parseRunOptions } from "../stored-records.ts"
 import { claimRun } from "./claim-run.ts"
 import { refuseRun } from "./engine-events.ts"
-import {
-  type ConversationFolder,
-  createConversationFolder,
-  type LoadedConversation,
-  readFoldedConversation,
-  runReadCost,
-} from "./folded-conversation.ts"
+import type { ConversationFolder, LoadedConversation } from "./folded-conversation.ts"
+import { createConversationFolder, readFoldedConversation, runReadCost } from "./folded-conversation.ts"
 import { type HeldRun, holdRun } from "./held-run.ts"
 import type { LeaseObserver } from "./lease-observer.ts"
 import { readInboxMessages } from "./run-inbox.ts"

@@ -1,12 +1,5 @@
 // The service behind all transports: lists tools, and makes the calls of clients.
-import type {
-  CallToolResult,
-  InputRequiredResult,
-  McpServerFactory,
-  Server,
-  ServerContext,
-  Tool as ShownTool,
-} from "@modelcontextprotocol/server"
+import type * as mcp from "@modelcontextprotocol/server"
 import type { Approver } from "../../actions/approval.ts"
 import { followSignals } from "../../core/abort.ts"
 import { AbortError, ConfigError } from "../../core/errors.ts"
@@ -28,7 +21,7 @@ import { createRuntimeTools } from "./runtime-tools.ts"
 /** Tools and a runtime, served to clients over any transport. */
 export interface McpService {
   /** Creates the server for one connection or request. */
-  factory: McpServerFactory
+  factory: mcp.McpServerFactory
   /** Reads the declarations of the runtime again for the next client. Waits at most this long, because the runtime
    *  may be busy. Default 2,000. */
   refresh(withinMs?: number): Promise<void>
@@ -72,11 +65,11 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
     return [options.instructions, declarations].filter(Boolean).join("\n\n")
   }
 
-  function list(): ShownTool[] {
+  function list(): mcp.Tool[] {
     return [...(live?.listed ?? []), ...[...tools.values()].map(toListedTool)]
   }
 
-  async function make(call: McpCall, { session, approved, ...given }: CallRequest): Promise<CallToolResult> {
+  async function make(call: McpCall, { session, approved, ...given }: CallRequest): Promise<mcp.CallToolResult> {
     const tool = tools.get(call.tool)
     const host = hostOf(call, { approver: given.approver, approved })
     const controller = new AbortController()
@@ -95,7 +88,7 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
     }
   }
 
-  function answer(call: McpCall, context: ServerContext, server: Server, approved: string[]) {
+  function answer(call: McpCall, context: mcp.ServerContext, server: mcp.Server, approved: string[]) {
     const session = context.sessionId ?? ""
     const asks = canAskClient(server, context)
     if (context.mcpReq.envelope && asks) {
@@ -143,7 +136,7 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
         const input = (params.arguments ?? {}) as Json
         const meta = context.mcpReq._meta ?? {}
         const call = { id: newId("call"), tool: params.name, input, meta, client: clientName(server, context) }
-        return tracked<CallToolResult | InputRequiredResult>(answer(call, context, server, approved))
+        return tracked<mcp.CallToolResult | mcp.InputRequiredResult>(answer(call, context, server, approved))
       })
       return server
     },
@@ -178,7 +171,7 @@ function yieldTurnWhileAsking(host: CallHost, aside: YieldTurn): CallHost {
 // The JSON Schema dialect of our tools, which is also the protocol's default.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-function toListedTool({ name, description, input, options }: Tool): ShownTool {
+function toListedTool({ name, description, input, options }: Tool): mcp.Tool {
   const { sideEffect, idempotent } = options
   const annotations = {
     ...(sideEffect === false && { readOnlyHint: true }),

@@ -9,16 +9,8 @@ import type { PromptPart, UserMessage } from "../../core/message.ts"
 import { type CliAgent, cliAgent } from "../cli-agent.ts"
 import { cliChecks } from "../option-checks.ts"
 import { type CliOptions, requireKnownServers } from "../options.ts"
-import {
-  type CliServer,
-  capabilities,
-  groupsReachableByShell,
-  mayRunCommands,
-  type Provider,
-  type ProviderSession,
-  type TurnRequest,
-  type TurnSettings,
-} from "../provider.ts"
+import type { CliServer, Provider, ProviderSession, TurnRequest, TurnSettings } from "../provider.ts"
+import { capabilities, groupsReachableByShell, mayRunCommands } from "../provider.ts"
 import { type JsonObject, objectAt } from "../read-json.ts"
 import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "../turn/json-lines-session.ts"
 import { writePrivateFile } from "../turn/prompt-files.ts"

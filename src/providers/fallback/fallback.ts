@@ -1,16 +1,7 @@
 // Combines several agents into one: when one fails or reaches its usage limit, the next takes over.
 import type { Agent, Run, RunResult } from "../../core/agent.ts"
 import { getAgentSpec } from "../../core/agent-spec.ts"
-import {
-  checkOptions,
-  mustBeAtLeast,
-  mustBeBoolean,
-  mustBeEither,
-  mustBeFunction,
-  mustBeObject,
-  mustBeText,
-  type OptionChecks,
-} from "../../core/checks/check-options.ts"
+import * as check from "../../core/checks/check-options.ts"
 import { ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { type Prompt, type PromptPart, userMessage } from "../../core/message.ts"
 import { trajectory } from "../../core/trajectory.ts"
@@ -55,7 +46,7 @@ export function fallback(...given: [Agent, ...Agent[]] | [Agent, ...Agent[], Fal
 const originOfResult = createHiddenField<{ candidate: number; result: RunResult }>()
 
 function fallbackAgent(agents: readonly Agent[], first: Agent, options: FallbackOptions): CliAgent {
-  checkOptions("fallback()", options, fallbackChecks)
+  check.checkOptions("fallback()", options, fallbackChecks)
   const candidates = createCandidates(agents, options.autoWait)
   const name = options.name ?? "fallback"
   const current = () => candidates.find((candidate) => candidate.isInstalled()) ?? candidates[0]
@@ -181,13 +172,13 @@ function promptParts(prompt: Prompt): PromptPart[] {
   return userMessage(prompt).parts.filter((part) => part.type !== "summary")
 }
 
-const fallbackChecks: OptionChecks<FallbackOptions> = {
-  name: mustBeText,
-  description: mustBeText,
-  autoWait: mustBeEither("true, false or { maxMs, accept, clock }", mustBeBoolean, mustBeObject),
-  logger: mustBeObject,
-  onEvent: mustBeFunction,
-  trajectoryPath: mustBeText,
-  failover: mustBeBoolean,
-  handoffChars: mustBeAtLeast(2000),
+const fallbackChecks: check.OptionChecks<FallbackOptions> = {
+  name: check.mustBeText,
+  description: check.mustBeText,
+  autoWait: check.mustBeEither("true, false or { maxMs, accept, clock }", check.mustBeBoolean, check.mustBeObject),
+  logger: check.mustBeObject,
+  onEvent: check.mustBeFunction,
+  trajectoryPath: check.mustBeText,
+  failover: check.mustBeBoolean,
+  handoffChars: check.mustBeAtLeast(2000),
 }

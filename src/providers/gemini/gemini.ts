@@ -8,18 +8,8 @@ import { createAcpSession } from "../acp/acp-session.ts"
 import { type CliAgent, cliAgent } from "../cli-agent.ts"
 import { cliChecks } from "../option-checks.ts"
 import type { CliOptions } from "../options.ts"
-import {
-  type CliServer,
-  capabilities,
-  grantedGroups,
-  groupsReachableByShell,
-  mayRunCommands,
-  type Provider,
-  type ToolGroup,
-  type TurnRequest,
-  type TurnSettings,
-  toolGroups,
-} from "../provider.ts"
+import type { CliServer, Provider, ToolGroup, TurnRequest, TurnSettings } from "../provider.ts"
+import { capabilities, grantedGroups, groupsReachableByShell, mayRunCommands, toolGroups } from "../provider.ts"
 import type { JsonObject } from "../read-json.ts"
 import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "../turn/json-lines-session.ts"
 import { promptText, writePrivateFile } from "../turn/prompt-files.ts"

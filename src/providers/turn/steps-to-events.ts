@@ -1,13 +1,8 @@
 // Turns the steps that a coding CLI reports into the events of a run and of its sub-agents' runs.
 import type { RunControl } from "../../core/run.ts"
 import type { Step } from "../provider.ts"
-import {
-  type CallResult,
-  createRunNarrator,
-  createSubAgentNarrator,
-  type OpenCall,
-  type RunNarrator,
-} from "./run-narrator.ts"
+import type { CallResult, OpenCall, RunNarrator } from "./run-narrator.ts"
+import { createRunNarrator, createSubAgentNarrator } from "./run-narrator.ts"
 
 /** Emits the events of a run from steps. Sub-agents of the CLI become runs with `parent`, and with the `call` that
  *  started them in their metadata. */

@@ -1,15 +1,6 @@
 // The guarded methods of a runtime's objects: which calls need the call gate, and the checks of `guard` options.
 import { types } from "node:util"
-import {
-  mustBeBoolean,
-  mustBeEither,
-  mustBeFunction,
-  mustBeIntegerFrom,
-  mustBeOneOf,
-  mustBePositive,
-  type OptionChecks,
-  optionProblems,
-} from "../../core/checks/check-options.ts"
+import * as check from "../../core/checks/check-options.ts"
 import { isObject } from "../../core/object.ts"
 import type { Binding, CallOptions, MethodGuard } from "../bindings.ts"
 import { mergeCallOptions } from "./merge-call-options.ts"
@@ -147,7 +138,7 @@ export function guardProblem(value: unknown, guard: MethodGuard): string | undef
   for (const [method, options] of guardEntries(guard)) {
     const problem = guardedMemberProblem(value, method)
     if (problem !== undefined) return `\`guard.${method}\`: ${problem}`
-    const [wrong] = optionProblems(options, callOptionChecks, `guard.${method}`)
+    const [wrong] = check.optionProblems(options, callOptionChecks, `guard.${method}`)
     if (wrong !== undefined) return `${wrong}.`
   }
   return undefined
@@ -178,13 +169,13 @@ const copiedTypeChecks = [
 ]
 
 /** Checks of `CallOptions`. */
-export const callOptionChecks: OptionChecks<CallOptions> = {
-  approve: mustBeEither("true, false or a function of the call", mustBeBoolean, mustBeFunction),
-  maxCalls: mustBeIntegerFrom(0),
-  timeoutMs: mustBePositive,
-  idempotent: mustBeBoolean,
-  unknown: mustBeOneOf("ask", "fail", "retry"),
-  journal: mustBeBoolean,
+export const callOptionChecks: check.OptionChecks<CallOptions> = {
+  approve: check.mustBeEither("true, false or a function of the call", check.mustBeBoolean, check.mustBeFunction),
+  maxCalls: check.mustBeIntegerFrom(0),
+  timeoutMs: check.mustBePositive,
+  idempotent: check.mustBeBoolean,
+  unknown: check.mustBeOneOf("ask", "fail", "retry"),
+  journal: check.mustBeBoolean,
 }
 
 /** Finds a member of an object or of its classes, except those that every object has. Runs no code of the object. */

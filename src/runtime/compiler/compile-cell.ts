@@ -1,14 +1,7 @@
 // Compiles a parsed cell to a JavaScript function over the namespace, the ambient names and the loop guard.
 import { Script } from "node:vm"
 import { cellHelpers } from "./cell-helpers.ts"
-import {
-  ambientVariable,
-  guardVariable,
-  helpersVariable,
-  isConstantKind,
-  reservedPrefixes,
-  scopeVariable,
-} from "./name-storage.ts"
+import * as names from "./name-storage.ts"
 import { CellSyntaxError, type ParsedCell, toCellSyntaxError, walk } from "./parse-cell.ts"
 import { type RewrittenCell, rewriteCell } from "./rewrite/rewrite-cell.ts"
 import { analyseScope } from "./scope-analysis.ts"
@@ -95,7 +88,7 @@ export function compileCell(cell: ParsedCell, options: CompileOptions): Compiled
     run: (scope, ambient, guard) => cellFunction(scope, ambient, guard, cellHelpers).catch(rethrow),
     hasValue,
     declares: declarations.map(({ name }) => name),
-    constants: declarations.filter(({ kind }) => isConstantKind(kind)).map(({ name }) => name),
+    constants: declarations.filter(({ kind }) => names.isConstantKind(kind)).map(({ name }) => name),
     locate,
   }
 }
@@ -115,7 +108,7 @@ function rewriteOrRefuse(cell: ParsedCell, options: CompileOptions): RewrittenCe
 type CellFunction = (scope: Scope, ambient: Ambient, guard: LoopGuard, helpers: typeof cellHelpers) => Promise<unknown>
 
 // The parentheses make the engine compile the function at once instead of pre-parsing it first.
-const functionStart = `(async function(${scopeVariable},${ambientVariable},${guardVariable},${helpersVariable}){"use strict";`
+const functionStart = `(async function(${names.scopeVariable},${names.ambientVariable},${names.guardVariable},${names.helpersVariable}){"use strict";`
 
 function loadCellFunction(text: string, filename: string, locate: CompiledCell["locate"]): CellFunction {
   try {
@@ -147,7 +140,7 @@ function loadScript(text: string, filename: string, locate: CompiledCell["locate
 function refuseReservedNames({ code, program }: ParsedCell): void {
   if (!code.includes("$$") && !code.includes("\\u")) return
   walk(program, (node) => {
-    if (node.type !== "Identifier" || !reservedPrefixes.some((name) => node.name.startsWith(name))) return
+    if (node.type !== "Identifier" || !names.reservedPrefixes.some((name) => node.name.startsWith(name))) return
     throw new CellSyntaxError(`The name ${node.name} is reserved; choose another`, positionAt(code, node.start))
   })
 }

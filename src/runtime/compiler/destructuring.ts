@@ -39,16 +39,23 @@ export function forEachTarget(
 
 /** The expression without parentheses and type assertions around it. */
 export function unwrapExpression(node: AnyNode): AnyNode {
+  const inner = node.type === "ChainExpression" ? undefined : innerExpression(node)
+  return inner ? unwrapExpression(inner) : node
+}
+
+/** The expression that an optional chain, parentheses or a type assertion encloses; undefined for other nodes. */
+export function innerExpression(node: AnyNode): AnyNode | undefined {
   switch (node.type) {
+    case "ChainExpression":
+    case "ParenthesizedExpression":
     case "TSAsExpression":
     case "TSSatisfiesExpression":
     case "TSNonNullExpression":
     case "TSTypeAssertion":
     case "TSInstantiationExpression":
-    case "ParenthesizedExpression":
-      return unwrapExpression(node.expression)
+      return node.expression
     default:
-      return node
+      return undefined
   }
 }
 

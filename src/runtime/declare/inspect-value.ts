@@ -3,14 +3,8 @@ import { types } from "node:util"
 import { isClass } from "../bindings.ts"
 import { crossingFormOf } from "../handles/codec/crossing-form.ts"
 import { functionSignature } from "./function-signature.ts"
-import {
-  classOf,
-  instanceMembers,
-  isGlobalClass,
-  type LiveClass,
-  nameOfClass,
-  type TypeInspector,
-} from "./inspect-class.ts"
+import type { LiveClass, TypeInspector } from "./inspect-class.ts"
+import { classOf, instanceMembers, isGlobalClass, nameOfClass } from "./inspect-class.ts"
 import { attempt, globalType } from "./parse-signature.ts"
 import { any, type Member, named, printType, propertyName, type TypeTree, union } from "./type-tree.ts"
 

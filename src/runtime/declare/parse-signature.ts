@@ -4,21 +4,11 @@ import type { AnyNode, Function as FunctionNode, Node, Pattern } from "acorn"
 import { ConfigError } from "../../core/errors.ts"
 import { parseCell } from "../compiler/parse-cell.ts"
 import type { ParameterProperty, TypeNode } from "../compiler/typescript-ast.ts"
-import {
-  any,
-  isIdentifier,
-  type Member,
-  named,
-  type Parameter,
-  propertyName,
-  type Signature,
-  type TypeTree,
-  unknown,
-} from "./type-tree.ts"
+import * as types from "./type-tree.ts"
 
 /** Parses a signature such as `(name: string) => Task`, `(name: string): Task` or `function add(name: string):
  *  Task`. */
-export function parseSignature(text: string, owner: string): Signature {
+export function parseSignature(text: string, owner: string): types.Signature {
   const bare = text.trim().replace(/^(?:export\s+)?(?:declare\s+)?(?:async\s+)?(?:function\b\s*)?/, "")
   for (const code of [`declare let f: ${bare}`, `declare function f${bare}`, `declare function ${bare}`]) {
     const signature = attempt(() => readSignature(code))
@@ -29,7 +19,7 @@ export function parseSignature(text: string, owner: string): Signature {
   )
 }
 
-export function parseType(text: string, owner: string): TypeTree {
+export function parseType(text: string, owner: string): types.TypeTree {
   const code = `declare let x: ${text.trim().replace(/;$/, "")}`
   const tree = attempt(() => {
     const [statement, more] = parseCell(code).program.body
@@ -45,7 +35,7 @@ export function parseType(text: string, owner: string): TypeTree {
 }
 
 /** Returns the signature of a function node. `code` is the text it was parsed from. */
-export function signatureOf(node: FunctionNode, code: string): Signature {
+export function signatureOf(node: FunctionNode, code: string): types.Signature {
   return {
     generics: node.typeParameters && sourceText(node.typeParameters, code),
     parameters: parametersOf(node.params, code),
@@ -54,25 +44,28 @@ export function signatureOf(node: FunctionNode, code: string): Signature {
 }
 
 /** Returns the type annotation of a node, if it has one. */
-export function annotatedType(node: { typeAnnotation?: TypeNode | undefined }, code: string): TypeTree | undefined {
+export function annotatedType(
+  node: { typeAnnotation?: TypeNode | undefined },
+  code: string,
+): types.TypeTree | undefined {
   const type = node.typeAnnotation && childNode(node.typeAnnotation, "typeAnnotation")
   return type && typeFromNode(type, code)
 }
 
 /** Returns the type of an expression whose form shows it: `5`, `"x"`, `[…]`, `new Map()`, `x as Task`. */
-export function expressionType(node: AnyNode | null | undefined, code: string): TypeTree | undefined {
+export function expressionType(node: AnyNode | null | undefined, code: string): types.TypeTree | undefined {
   switch (node?.type) {
     case "Literal":
-      if (node.regex) return named("RegExp")
+      if (node.regex) return types.named("RegExp")
       if (node.value === null) return undefined
-      return named(typeof node.value)
+      return types.named(typeof node.value)
     case "TemplateLiteral":
-      return named("string")
+      return types.named("string")
     case "ArrayExpression":
-      return { kind: "array", element: any }
+      return { kind: "array", element: types.any }
     case "UnaryExpression":
       return node.operator === "!"
-        ? named("boolean")
+        ? types.named("boolean")
         : expressionType(node.operator === "-" ? node.argument : null, code)
     case "ArrowFunctionExpression":
     case "FunctionExpression":
@@ -92,10 +85,10 @@ export function expressionType(node: AnyNode | null | undefined, code: string): 
 }
 
 /** Returns the type of instances of a global class, with `any` as type arguments; undefined without such a class. */
-export function globalType(name: string): TypeTree | undefined {
+export function globalType(name: string): types.TypeTree | undefined {
   const open = openGenericTypes.get(name)
-  if (open) return named(open)
-  return Object.hasOwn(globalThis, name) && /^[A-Z]/.test(name) ? named(name) : undefined
+  if (open) return types.named(open)
+  return Object.hasOwn(globalThis, name) && /^[A-Z]/.test(name) ? types.named(name) : undefined
 }
 
 /** Returns a child of a TypeScript node, which acorn's types do not describe. */
@@ -127,7 +120,7 @@ const openGenericTypes = new Map([
   ["WeakRef", "WeakRef<any>"],
 ])
 
-function readSignature(code: string): Signature | undefined {
+function readSignature(code: string): types.Signature | undefined {
   const body: readonly AnyNode[] = parseCell(code).program.body
   const [statement, more] = body
   if (!statement || more) return undefined
@@ -142,44 +135,44 @@ function readSignature(code: string): Signature | undefined {
   return {
     generics: generics && sourceText(generics, code),
     parameters: parametersOf(parameters as Pattern[], code),
-    ...annotatedResult(childNode(type, "typeAnnotation"), code, any),
+    ...annotatedResult(childNode(type, "typeAnnotation"), code, types.any),
   }
 }
 
-export function parametersOf(params: readonly (Pattern | ParameterProperty)[], code: string): Parameter[] {
+export function parametersOf(params: readonly (Pattern | ParameterProperty)[], code: string): types.Parameter[] {
   const parameters = params.map((param, index) => parameterOf(param, code, `arg${index + 1}`))
   return parameters.filter((parameter) => parameter.name !== "this")
 }
 
-function parameterOf(param: Pattern | ParameterProperty, code: string, fallbackName: string): Parameter {
+function parameterOf(param: Pattern | ParameterProperty, code: string, fallbackName: string): types.Parameter {
   switch (param.type) {
     case "TSParameterProperty":
       return parameterOf(param.parameter, code, fallbackName)
     case "AssignmentPattern": {
       const inner = parameterOf(param.left, code, fallbackName)
-      const type = inner.type === unknown ? (expressionType(param.right, code) ?? unknown) : inner.type
+      const type = inner.type === types.unknown ? (expressionType(param.right, code) ?? types.unknown) : inner.type
       return { ...inner, type, optional: true }
     }
     case "RestElement": {
-      const type = annotatedType(param, code) ?? { kind: "array", element: unknown }
+      const type = annotatedType(param, code) ?? { kind: "array", element: types.unknown }
       return { name: param.argument.type === "Identifier" ? param.argument.name : fallbackName, type, rest: true }
     }
     case "ObjectPattern":
       return { name: "options", type: annotatedType(param, code) ?? objectPatternType(param.properties, code) }
     case "Identifier": {
-      const name = param.name === "this" || isIdentifier(param.name) ? param.name : fallbackName
-      return { name, type: annotatedType(param, code) ?? unknown, optional: param.optional }
+      const name = param.name === "this" || types.isIdentifier(param.name) ? param.name : fallbackName
+      return { name, type: annotatedType(param, code) ?? types.unknown, optional: param.optional }
     }
     default:
-      return { name: fallbackName, type: ("typeAnnotation" in param && annotatedType(param, code)) || unknown }
+      return { name: fallbackName, type: ("typeAnnotation" in param && annotatedType(param, code)) || types.unknown }
   }
 }
 
 function objectPatternType(
   properties: Extract<Pattern, { type: "ObjectPattern" }>["properties"],
   code: string,
-): TypeTree {
-  const members = properties.flatMap((property): Member[] => {
+): types.TypeTree {
+  const members = properties.flatMap((property): types.Member[] => {
     if (property.type === "RestElement" || property.computed) return []
     const key =
       property.key.type === "Identifier"
@@ -188,30 +181,30 @@ function objectPatternType(
           ? String(property.key.value)
           : ""
     const { type, optional } = parameterOf(property.value, code, "")
-    return key ? [{ name: propertyName(key), form: "field", type, optional }] : []
+    return key ? [{ name: types.propertyName(key), form: "field", type, optional }] : []
   })
-  return members.length ? { kind: "object", members } : unknown
+  return members.length ? { kind: "object", members } : types.unknown
 }
 
 export function annotatedResult(
   annotation: Node | undefined,
   code: string,
-  otherwise: TypeTree,
-): Pick<Signature, "returns" | "awaited"> {
+  otherwise: types.TypeTree,
+): Pick<types.Signature, "returns" | "awaited"> {
   const type = annotation && childNode(annotation, "typeAnnotation")
   if (!type) return { returns: otherwise }
   const returns = typeFromNode(type, code)
   if (type.type !== "TSTypePredicate") return { returns }
-  return { returns, awaited: named(Reflect.get(type, "asserts") ? "void" : "boolean") }
+  return { returns, awaited: types.named(Reflect.get(type, "asserts") ? "void" : "boolean") }
 }
 
-export function defaultResult(async: boolean, generator: boolean): TypeTree {
-  if (generator) return named(async ? "AsyncGenerator<any>" : "Generator<any>")
-  return async ? named("Promise<any>") : any
+export function defaultResult(async: boolean, generator: boolean): types.TypeTree {
+  if (generator) return types.named(async ? "AsyncGenerator<any>" : "Generator<any>")
+  return async ? types.named("Promise<any>") : types.any
 }
 
 /** Converts a type node to text. Names and keywords never need parentheses. */
-export function typeFromNode(node: Node, code: string): TypeTree {
+export function typeFromNode(node: Node, code: string): types.TypeTree {
   const whole = node.type === "TSTypeReference" || node.type.endsWith("Keyword") || node.type === "TSTypeLiteral"
   return { kind: whole ? "name" : "text", text: sourceText(node, code) }
 }

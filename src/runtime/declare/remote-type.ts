@@ -2,29 +2,19 @@
 // handle: members are read with `await`, calls return Promises, and iteration takes `for await`.
 import type { DeclarationBlock } from "./declaration-block.ts"
 import { splitType, splitTypeDeclaration } from "./type-parts.ts"
-import {
-  any,
-  type Member,
-  named,
-  printMembers,
-  printType,
-  promisedResult,
-  type Signature,
-  type TypeTree,
-  union,
-} from "./type-tree.ts"
+import * as types from "./type-tree.ts"
 
 /** Returns the type of a value received by a cell: a copy in which everything that cannot be copied is a handle. If
  *  nothing changes, the author's text is kept. */
-export function receivedType(tree: TypeTree, block: DeclarationBlock): TypeTree {
+export function receivedType(tree: types.TypeTree, block: DeclarationBlock): types.TypeTree {
   const parts = splitType(tree)
   // A copy of a frozen object is not frozen.
   const copied = parts === tree && tree.kind === "object" ? withoutReadonly(tree.members) : parts
   const arriving = receivedParts(copied, block)
-  return printType(arriving) === printType(parts) ? tree : arriving
+  return types.printType(arriving) === types.printType(parts) ? tree : arriving
 }
 
-function withoutReadonly(members: readonly Member[]): TypeTree {
+function withoutReadonly(members: readonly types.Member[]): types.TypeTree {
   return {
     kind: "object",
     members: needsHandle(members) ? [...members] : members.map(({ readonly: _, ...rest }) => rest),
@@ -32,7 +22,7 @@ function withoutReadonly(members: readonly Member[]): TypeTree {
 }
 
 /** Returns the type of an object that is always a handle, even if all its members are data. */
-export function handleType(tree: TypeTree, block: DeclarationBlock): TypeTree {
+export function handleType(tree: types.TypeTree, block: DeclarationBlock): types.TypeTree {
   const parts = splitType(tree)
   switch (parts.kind) {
     case "object":
@@ -52,17 +42,17 @@ export function receivedDeclaration(text: string, block: DeclarationBlock, isHan
   const { name, generics, bases, members, alias } = found
   if (alias) {
     const type = isHandle ? handleType(alias, block) : receivedType(alias, block)
-    return type === alias ? text : `type ${name}${generics} = ${printType(type)}`
+    return type === alias ? text : `type ${name}${generics} = ${types.printType(type)}`
   }
   const shown = isHandle || needsHandle(members) ? handleMembers(members, block) : copiedMembers(members, block)
-  if (printMembers(shown, "  ", false) === printMembers(members, "  ", false)) return text
+  if (types.printMembers(shown, "  ", false) === types.printMembers(members, "  ", false)) return text
   const extendsClause = bases.length > 0 ? ` extends ${bases.join(", ")}` : ""
-  return `interface ${name}${generics}${extendsClause} {\n${printMembers(shown, "  ", false)}\n}`
+  return `interface ${name}${generics}${extendsClause} {\n${types.printMembers(shown, "  ", false)}\n}`
 }
 
-export function handleMembers(members: readonly Member[], block: DeclarationBlock): Member[] {
+export function handleMembers(members: readonly types.Member[], block: DeclarationBlock): types.Member[] {
   block.hasHandles = true
-  return members.flatMap((member): Member[] => {
+  return members.flatMap((member): types.Member[] => {
     const { form, name, readonly, optional, doc } = member
     const type = splitType(member.type)
     if (name.startsWith("[")) return symbolMember(member, type, members, block)
@@ -73,9 +63,9 @@ export function handleMembers(members: readonly Member[], block: DeclarationBloc
       ]
     }
     const received = receivedType(member.type, block)
-    const read = promisedResult({
+    const read = types.promisedResult({
       parameters: [],
-      returns: optional ? union([received, named("undefined")]) : received,
+      returns: optional ? types.union([received, types.named("undefined")]) : received,
     })
     if (form === "getter" || readonly) return [{ name, form: "getter", type: read, doc }]
     // Reading returns a Promise and writing takes the value: two types, so two accessors.
@@ -87,15 +77,20 @@ export function handleMembers(members: readonly Member[], block: DeclarationBloc
 }
 
 /** Makes `[Symbol.iterator]` async, and index signatures `any`, because they also cover methods. */
-function symbolMember(member: Member, type: TypeTree, members: readonly Member[], block: DeclarationBlock): Member[] {
+function symbolMember(
+  member: types.Member,
+  type: types.TypeTree,
+  members: readonly types.Member[],
+  block: DeclarationBlock,
+): types.Member[] {
   const { name } = member
-  if (!name.startsWith("[Symbol.")) return [{ ...member, type: any }]
+  if (!name.startsWith("[Symbol.")) return [{ ...member, type: types.any }]
   if (type.kind !== "function") return []
   const target = asyncSymbols[name]
   if (target === undefined || (target !== name && members.some((other) => other.name === target))) return []
   const { signature } = type
   const isDispose = target === "[Symbol.asyncDispose]"
-  const returns = isDispose ? named("Promise<void>") : asyncIteration(receivedType(signature.returns, block))
+  const returns = isDispose ? types.named("Promise<void>") : asyncIteration(receivedType(signature.returns, block))
   return [{ ...member, name: target, type: { kind: "function", signature: { parameters: [], returns } } }]
 }
 
@@ -106,33 +101,36 @@ const asyncSymbols: { [name: string]: string } = {
   "[Symbol.asyncDispose]": "[Symbol.asyncDispose]",
 }
 
-function asyncIteration(returns: TypeTree): TypeTree {
+function asyncIteration(returns: types.TypeTree): types.TypeTree {
   const parts = splitType(returns)
   return parts.kind === "generic" && /^Async\w*(?:Iterator|Generator)\b/.test(parts.name)
     ? returns
-    : named("AsyncIterator<any>")
+    : types.named("AsyncIterator<any>")
 }
 
 /** Makes a call return a Promise of the received type. */
-function remoteSignature(signature: Signature, block: DeclarationBlock): Signature {
+function remoteSignature(signature: types.Signature, block: DeclarationBlock): types.Signature {
   const { returns, awaited } = signature
-  return { ...signature, returns: promisedResult({ parameters: [], returns: receivedType(returns, block), awaited }) }
+  return {
+    ...signature,
+    returns: types.promisedResult({ parameters: [], returns: receivedType(returns, block), awaited }),
+  }
 }
 
-function copiedMembers(members: readonly Member[], block: DeclarationBlock): Member[] {
+function copiedMembers(members: readonly types.Member[], block: DeclarationBlock): types.Member[] {
   return members.map((member) => ({ ...member, type: receivedType(member.type, block) }))
 }
 
 /** Returns true if an object with these members cannot be copied: it has a method, an accessor or a call signature. */
-function needsHandle(members: readonly Member[]): boolean {
+function needsHandle(members: readonly types.Member[]): boolean {
   return members.some(({ form, type, optional, isAccessor }) => {
     if (isAccessor || form === "getter" || form === "setter") return true
     return !optional && splitType(type).kind === "function"
   })
 }
 
-function receivedParts(tree: TypeTree, block: DeclarationBlock): TypeTree {
-  const receive = (part: TypeTree) => receivedType(part, block)
+function receivedParts(tree: types.TypeTree, block: DeclarationBlock): types.TypeTree {
+  const receive = (part: types.TypeTree) => receivedType(part, block)
   switch (tree.kind) {
     case "name":
     case "text":
@@ -155,21 +153,24 @@ function receivedParts(tree: TypeTree, block: DeclarationBlock): TypeTree {
   }
 }
 
-function receivedName(tree: Extract<TypeTree, { kind: "name" | "text" }>, block: DeclarationBlock): TypeTree {
+function receivedName(
+  tree: Extract<types.TypeTree, { kind: "name" | "text" }>,
+  block: DeclarationBlock,
+): types.TypeTree {
   const { text } = tree
   if (text === "Function" && !block.hasName(text)) {
-    const parameters = [{ name: "args", type: { kind: "array", element: any } as const, rest: true }]
-    return { kind: "function", signature: { parameters, returns: named("Promise<any>") } }
+    const parameters = [{ name: "args", type: { kind: "array", element: types.any } as const, rest: true }]
+    return { kind: "function", signature: { parameters, returns: types.named("Promise<any>") } }
   }
   if (/^typeof [\w$.]+$/.test(text)) return handleOf(tree, block)
   return /^[A-Z]\w*$/.test(text) && isHostOnlyClass(text, block) ? handleOf(tree, block) : tree
 }
 
-function receivedGeneric(name: string, parts: TypeTree[], block: DeclarationBlock): TypeTree {
+function receivedGeneric(name: string, parts: types.TypeTree[], block: DeclarationBlock): types.TypeTree {
   const received = parts.map((part) => receivedType(part, block))
   const iterator = block.hasName(name) ? undefined : asyncTypes[name]
   if (iterator !== undefined) return { kind: "generic", name: iterator, parts: received.slice(0, 1) }
-  const tree: TypeTree = { kind: "generic", name, parts: received }
+  const tree: types.TypeTree = { kind: "generic", name, parts: received }
   return isHostOnlyClass(name, block) ? handleOf({ kind: "generic", name, parts }, block) : tree
 }
 
@@ -198,7 +199,7 @@ const copiedClasses = new Set(
 )
 
 /** Returns `Handle<URL>`: the members of the class, each as a Promise. */
-function handleOf(type: TypeTree, block: DeclarationBlock): TypeTree {
+function handleOf(type: types.TypeTree, block: DeclarationBlock): types.TypeTree {
   block.hasHandles = true
   return { kind: "generic", name: block.declareOnce("Handle", handleText), parts: [type] }
 }

@@ -10,32 +10,22 @@ import { createReferenceCodec, type NameReference, nameUnbound } from "./live-re
 import { readOperation } from "./operations/read-operation.ts"
 import { type HostAccess, type Operation, type OperationResult, performOperation } from "./operations.ts"
 import type { Peer } from "./peer-objects.ts"
-import {
-  appendMember,
-  expectId,
-  expectList,
-  expectRecord,
-  ForgedMessage,
-  type Frame,
-  type FrameLink,
-  type WireCodec,
-  type WireObject,
-} from "./wire.ts"
+import * as wire from "./wire.ts"
 
 export interface ConnectionOptions {
-  link: FrameLink
-  codec: WireCodec
+  link: wire.FrameLink
+  codec: wire.WireCodec
   access: HostAccess
   /** The maximum number of host objects that the peer may hold. */
   maxHandles: number
   /** Where the peer's objects live, for error messages. */
   location: string
   /** Handles other messages, such as output and reports. Throws `ForgedMessage` for an invalid one. */
-  onMessage(message: WireObject, frame: Frame): void
+  onMessage(message: wire.WireObject, frame: wire.Frame): void
   /** Decodes a failure that the peer answered with into an error for host code. */
-  decodeFailure(encodeFailure: WireObject, read: (json: Json | undefined) => unknown): unknown
+  decodeFailure(encodeFailure: wire.WireObject, read: (json: Json | undefined) => unknown): unknown
   /** Encodes an error of a host function for the peer's language. */
-  failure(error: unknown, encode: (value: unknown, name: string) => Json): WireObject
+  failure(error: unknown, encode: (value: unknown, name: string) => Json): wire.WireObject
   /** Returns a replacement for the result of an operation, or undefined to send the result unchanged. */
   prepareResult?: ((value: unknown) => Promise<unknown> | undefined) | undefined
   /** The peer sent a message that our own code never sends. The handler must end the peer. */
@@ -48,7 +38,7 @@ export interface ConnectionOptions {
 export interface Connection {
   /** Sends a request to the peer. `named` names the live objects in `body`, for error messages and the call gate. */
   ask(op: string, body?: Record<string, unknown>, named?: NameReference): Promise<PeerAnswer>
-  send(message: WireObject): void
+  send(message: wire.WireObject): void
   /** Answers a request of the peer with a failure. */
   fail(i: number, error: unknown): void
   /** Returns the id of a new execution. Calls with this id are made for `caller`. */
@@ -57,7 +47,7 @@ export interface Connection {
   callerOf(execution: Json | undefined): Caller
   /** Decodes a value. Host functions in it are gated if a cell is the caller; the runtime's owner gets the
    *  originals. */
-  read(json: Json | undefined, frame: Frame): unknown
+  read(json: Json | undefined, frame: wire.Frame): unknown
   /** Called when the peer is reset. Host code that then uses an object of an earlier cell gets an error. */
   forgetPeerObjects(): void
   /** Rejects all waiting and all later requests with the reason. */
@@ -68,7 +58,7 @@ export interface Connection {
 
 /** `value` is decoded for the calling cell, or for the runtime's owner if no cell is the caller. */
 export interface PeerAnswer {
-  message: WireObject
+  message: wire.WireObject
   value: unknown
 }
 
@@ -95,7 +85,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
   const { encodeReferences, decodeReferences, forgetPeerObjects } = createReferenceCodec(objects, access, peer)
 
-  const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
+  const sendFrame = (message: wire.WireObject, buffers: readonly Uint8Array[], special: boolean) => {
     const shapes = objects.shapes.takeNew()
     // The shapes come first, so that a reader that decodes while it parses knows them before their first use.
     const whole = shapes.length > 0 ? { sh: shapes, ...message } : message
@@ -106,7 +96,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       throw error
     }
   }
-  const send = (message: WireObject) => sendFrame(message, [], false)
+  const send = (message: wire.WireObject) => sendFrame(message, [], false)
 
   /** `passedBy`: the cell that passed the object, used if no cell is the current caller. */
   const ask = (
@@ -121,35 +111,35 @@ export function openConnection(options: ConnectionOptions): Connection {
     return new Promise((resolve, reject) => {
       objects.sendCounted(() => {
         const { json, buffers, special } = codec.encode(body, "", encodeReferences(named))
-        sendFrame({ ...expectRecord(json), k: "ask", op, i }, buffers, special)
+        sendFrame({ ...wire.expectRecord(json), k: "ask", op, i }, buffers, special)
       })
       waiting.set(i, { resolve, reject, caller })
       link.keepProcessAlive(true)
     })
   }
 
-  const settle = (message: WireObject, frame: Frame) => {
-    const waiter = waiting.get(expectId(message.i))
-    if (!waiter) throw new ForgedMessage("an answer to nothing that was asked")
-    waiting.delete(expectId(message.i))
+  const settle = (message: wire.WireObject, frame: wire.Frame) => {
+    const waiter = waiting.get(wire.expectId(message.i))
+    if (!waiter) throw new wire.ForgedMessage("an answer to nothing that was asked")
+    waiting.delete(wire.expectId(message.i))
     if (waiting.size === 0) link.keepProcessAlive(false)
     const decode = (json: Json | undefined) => codec.decode(json ?? null, frame, decodeReferences(waiter.caller))
     try {
-      if (message.k === "fail") waiter.reject(options.decodeFailure(expectRecord(message.e), decode))
+      if (message.k === "fail") waiter.reject(options.decodeFailure(wire.expectRecord(message.e), decode))
       else waiter.resolve({ message, value: decode(message.v) })
     } catch (error) {
       waiter.reject(error)
-      if (ForgedMessage.is(error)) throw error
+      if (wire.ForgedMessage.is(error)) throw error
     }
   }
 
-  const read = (json: Json | undefined, frame: Frame) =>
+  const read = (json: Json | undefined, frame: wire.Frame) =>
     codec.decode(json ?? null, frame, decodeReferences(currentCaller.getStore()))
 
   const digest = (value: unknown) => currentDigest(value, codec)
 
-  const serve = (message: WireObject, frame: Frame) => {
-    const i = expectId(message.i)
+  const serve = (message: wire.WireObject, frame: wire.Frame) => {
+    const i = wire.expectId(message.i)
     // Decode synchronously, so that operations start in the order in which they were sent.
     const asked = attempt(() => {
       const caller = executions.callerOf(message.x)
@@ -188,7 +178,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 
   const reply = (i: number, outcome: OperationResult, { op, path, object: { binding, title } }: Operation) => {
-    const where = `${path.reduce(appendMember, title)}${op === "call" ? "(…)" : ""}`
+    const where = `${path.reduce(wire.appendMember, title)}${op === "call" ? "(…)" : ""}`
     try {
       objects.sendCounted(() => {
         if (outcome.method) {
@@ -206,7 +196,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 
   const fail = (i: number, error: unknown) => {
-    if (ForgedMessage.is(error)) return options.onForged(error.message)
+    if (wire.ForgedMessage.is(error)) return options.onForged(error.message)
     try {
       objects.sendCounted(() => sendFailure(i, error))
     } catch {
@@ -237,16 +227,16 @@ export function openConnection(options: ConnectionOptions): Connection {
           case "op":
             return serve(message, frame)
           case "release":
-            for (const pair of expectList(message.ids)) {
-              const [id, count] = expectList(pair)
-              objects.release(expectId(id), expectId(count))
+            for (const pair of wire.expectList(message.ids)) {
+              const [id, count] = wire.expectList(pair)
+              objects.release(wire.expectId(id), wire.expectId(count))
             }
             return
           default:
             return options.onMessage(message, frame)
         }
       } catch (error) {
-        if (!ForgedMessage.is(error)) throw error
+        if (!wire.ForgedMessage.is(error)) throw error
         options.onForged(error.message)
       }
     },

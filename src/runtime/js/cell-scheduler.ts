@@ -4,7 +4,7 @@ import { ConfigError } from "../../core/errors.ts"
 import { createCellQueue } from "../cell-queue.ts"
 import type { CellExecution } from "../runtime.ts"
 import { notStartedExecution } from "./execute-cell.ts"
-import { cellStorage, type RunningCell, type SharedCellState } from "./running-cell.ts"
+import { CellStopped, cellStorage, type RunningCell, type SharedCellState } from "./running-cell.ts"
 
 export interface CellScheduler {
   /** Runs a cell when it is next; `parent` is the cell that started it. A cell that is aborted before is not
@@ -13,21 +13,30 @@ export interface CellScheduler {
     run: (parent: RunningCell | undefined) => Promise<CellExecution>,
     signal: AbortSignal | undefined,
   ): Promise<CellExecution>
-  /** Runs an operation when it is next. `use` names it in errors. */
+  /** Runs an operation when it is next; throws if the runtime is closed. `operation` names it in errors. */
   runExclusive<T>(operation: string, job: () => Promise<T>): Promise<T>
-  /** Throws if a running cell calls an operation that would replace its namespace. */
-  refuseInsideCell(operation: string): void
-  /** Rejects everything that waits. */
-  rejectWaiting(error: Error): void
+  /** Like `runExclusive`, for an operation that replaces the namespace: throws if a running cell calls it. */
+  replaceNames<T>(operation: string, job: () => Promise<T>): Promise<T>
+  /** Rejects everything that waits, and stops the running cells. */
+  close(error: Error): void
 }
 
-/** `open` throws an error that names the operation if the runtime is closed. */
+/** `requireOpen` throws an error that names the operation if the runtime is closed. */
 export function createCellScheduler(
   shared: SharedCellState,
   requireOpen: (operation: string) => unknown,
 ): CellScheduler {
   const queue = createCellQueue()
   const isInsideCell = () => queue.busy && cellStorage.getStore()?.belongsToRuntime(shared) === true
+  const runExclusive: CellScheduler["runExclusive"] = async (operation, job) => {
+    requireOpen(operation)
+    if (isInsideCell()) return job()
+    return queue.enter(job).catch((error: unknown) => {
+      // If the runtime was closed, throw the error with this operation's name.
+      requireOpen(operation)
+      throw error
+    })
+  }
   return {
     async runCell(run, signal) {
       requireOpen("execute()")
@@ -45,20 +54,19 @@ export function createCellScheduler(
         return notStartedExecution("The cell was aborted before its turn came.")
       }
     },
-    async runExclusive(operation, job) {
-      if (isInsideCell()) return job()
-      return queue.enter(job).catch((error: unknown) => {
-        // If the runtime was closed, throw the error with this operation's name.
-        requireOpen(operation)
-        throw error
-      })
-    },
-    refuseInsideCell(operation) {
-      if (!isInsideCell()) return
+    runExclusive,
+    async replaceNames(operation, job) {
+      requireOpen(operation)
+      if (!isInsideCell()) return runExclusive(operation, job)
       throw new ConfigError(
         `${operation} would take the names from under the cell that calls it. Call it when it has ended.`,
       )
     },
-    rejectWaiting: (error) => queue.refuse(error),
+    close(error) {
+      queue.refuse(error)
+      for (const cell of shared.cells)
+        cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
+      shared.epoch++
+    },
   }
 }

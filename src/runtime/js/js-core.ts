@@ -1,7 +1,7 @@
 // The implementation of `jsRuntime`, also used by the child process of processRuntime to run its cells.
-import { AgentError } from "../../core/errors.ts"
 import { ambientNames } from "../bindings/binding-names.ts"
 import type { Bindings } from "../bindings.ts"
+import { closedRuntimeError } from "../cell-queue.ts"
 import { describeAgentRuntimes } from "../declare/declare-agent.ts"
 import { declareBindings } from "../declare/declare-bindings.ts"
 import type { JsRuntimeOptions } from "../js.ts"
@@ -16,7 +16,7 @@ import { createCellScheduler } from "./cell-scheduler.ts"
 import { executeCell } from "./execute-cell.ts"
 import { createLoopGuard, type RemoteValueChecks } from "./loop-guard.ts"
 import { createNamespace } from "./namespace.ts"
-import { CellStopped, cellStorage, RunningCell, type SharedCellState } from "./running-cell.ts"
+import { cellStorage, createSharedCellState, RunningCell, type SharedCellState } from "./running-cell.ts"
 import type { Transaction } from "./transaction.ts"
 import { captureCellRejections } from "./unhandled-rejections.ts"
 
@@ -47,19 +47,14 @@ export function createJsRuntime(
   let closed = false
   let stopCapturing: (() => void) | undefined
 
-  const shared: SharedCellState = {
-    cells: new Set(),
-    gate: undefined,
-    lateOutput: [],
-    lateOutputLength: 0,
-    epoch: 0,
+  const shared: SharedCellState = createSharedCellState({
     onCellStopped(cell) {
       guard.watchStoppedCell(cell)
       timers.clear(cell)
     },
     wrapCallResult: remote?.wrapCallResult,
     onFunctionBound: remote?.onFunctionBound,
-  }
+  })
   const guard = createLoopGuard(remote)
   const timers = createCellTimers(shared)
   const ambient = createAmbient({ shared, timers, cwd, scope: () => namespace.scope })
@@ -67,12 +62,8 @@ export function createJsRuntime(
   const context = { namespace, ambient, ambientNames, guard, rules, checkRemoteValues: remote !== undefined }
   if (bindings) namespace.inject(bindings)
 
-  const closedError = (operation: string) =>
-    new AgentError(`${operation} came too late: this jsRuntime is closed. Make another one with jsRuntime().`, {
-      code: "closed",
-    })
   const requireOpen = (operation: string) => {
-    if (closed) throw closedError(operation)
+    if (closed) throw closedRuntimeError("jsRuntime", operation)
     return namespace
   }
 
@@ -170,7 +161,6 @@ export function createJsRuntime(
       return requireOpen("keep()").keep(prefix, value)
     },
     async snapshot(limit) {
-      requireOpen("snapshot()")
       lazyModules.snapshot ??= await import("../snapshot.ts")
       const { takeSnapshot } = lazyModules.snapshot
       return scheduler.runExclusive("snapshot()", async () =>
@@ -183,34 +173,27 @@ export function createJsRuntime(
       )
     },
     async restore(snapshot) {
-      requireOpen("restore()")
-      scheduler.refuseInsideCell("restore()")
-      const { loadSnapshot } = await import("../snapshot.ts")
-      return scheduler.runExclusive("restore()", () => loadSnapshot(snapshot, context, { codecs, endCells }))
+      return scheduler.replaceNames("restore()", async () => {
+        const { loadSnapshot } = await import("../snapshot.ts")
+        return loadSnapshot(snapshot, context, { codecs, endCells })
+      })
     },
     async fork() {
-      requireOpen("fork()")
       const { takeLocalCopy } = await import("../snapshot.ts")
       const copy = await scheduler.runExclusive("fork()", async () => takeLocalCopy(context, codecs))
       const other = createJsRuntime(namespace.injectedBindings(), options, new Map(loaded))
       await other.restore(copy)
       return other
     },
-    async reset() {
-      requireOpen("reset()")
-      scheduler.refuseInsideCell("reset()")
-      await scheduler.runExclusive("reset()", async () => {
+    reset: () =>
+      scheduler.replaceNames("reset()", async () => {
         endCells()
         namespace.reset()
-      })
-    },
+      }),
     async close() {
       if (closed) return
       closed = true
-      scheduler.rejectWaiting(closedError("The cell"))
-      for (const cell of shared.cells)
-        cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
-      shared.epoch++
+      scheduler.close(closedRuntimeError("jsRuntime", "The cell"))
       timers.clear()
       expireUndo()
       stopCapturing?.()

@@ -61,6 +61,11 @@ export interface SharedCellState {
   wrapCallResult?: ((promise: Promise<unknown>, name: string) => Promise<unknown>) | undefined
 }
 
+export function createSharedCellState(more: Partial<SharedCellState> = {}): SharedCellState {
+  const cells = new Set<RunningCell>()
+  return { cells, gate: undefined, lateOutput: [], lateOutputLength: 0, epoch: 0, onCellStopped() {}, ...more }
+}
+
 /** One execution of a cell. */
 export class RunningCell {
   readonly shared: SharedCellState

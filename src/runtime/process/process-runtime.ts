@@ -1,14 +1,14 @@
 // Builds a processRuntime from its parts. `startPeer` starts the child processes.
 import { mustBePositive, type OptionChecks } from "../../core/checks/check-options.ts"
-import { AgentError } from "../../core/errors.ts"
 import { type Bindings, rebindAll } from "../bindings.ts"
+import { closedRuntimeError } from "../cell-queue.ts"
 import { createHostObjectState } from "../host-object-state.ts"
 import { resolveIsolation } from "../isolation.ts"
 import { createAmbient } from "../js/ambient/cell-env.ts"
 import { createCellTimers } from "../js/ambient/cell-timers.ts"
 import { createCellScheduler } from "../js/cell-scheduler.ts"
 import { notStartedExecution } from "../js/execute-cell.ts"
-import { CellStopped, RunningCell, type SharedCellState } from "../js/running-cell.ts"
+import { createSharedCellState, RunningCell } from "../js/running-cell.ts"
 import type { ProcessRuntime, ProcessRuntimeOptions } from "../process.ts"
 import { refuseUnsupportedEnv, toRemoteEnv } from "../remote-env.ts"
 import { type CellExecution, type CellOptions, type Runtime, snapshotBytes } from "../runtime.ts"
@@ -48,14 +48,7 @@ export function createProcessRuntime<B extends Bindings>(
   const folder = createWorkingFolder(options.cwd)
   let closed = false
 
-  const shared: SharedCellState = {
-    cells: new Set(),
-    gate: undefined,
-    lateOutput: [],
-    lateOutputLength: 0,
-    epoch: 0,
-    onCellStopped() {},
-  }
+  const shared = createSharedCellState()
   const ambient = ambientNames()
   const registry = createBindingRegistry(ambient, codecs)
   const launch = { isolation, folder, bounds: resolveLimits(limits), env, read, write, network }
@@ -65,12 +58,8 @@ export function createProcessRuntime<B extends Bindings>(
 
   const takeUsed = () => registry.access.used.takeNames(registry.bindings)
 
-  const closedError = (use: string) =>
-    new AgentError(`${use} came too late: this processRuntime is closed. Make another one with processRuntime().`, {
-      code: "closed",
-    })
   const refuseClosed = (use: string) => {
-    if (closed) throw closedError(use)
+    if (closed) throw closedRuntimeError("processRuntime", use)
   }
   const open = (use: string) => {
     refuseClosed(use)
@@ -162,21 +151,17 @@ export function createProcessRuntime<B extends Bindings>(
       return name
     },
     async snapshot(limit) {
-      refuseClosed("snapshot()")
-      const maxBytes = snapshotBytes(options.maxSnapshotBytes, limit)
-      const take = async () =>
-        takeChildSnapshot(await host.connect(), { maxBytes, since: limit?.since }, registry, hostState)
-      return scheduler.runExclusive("snapshot()", take)
+      return scheduler.runExclusive("snapshot()", async () => {
+        const maxBytes = snapshotBytes(options.maxSnapshotBytes, limit)
+        return takeChildSnapshot(await host.connect(), { maxBytes, since: limit?.since }, registry, hostState)
+      })
     },
     async restore(snapshot) {
-      refuseClosed("restore()")
-      scheduler.refuseInsideCell("restore()")
-      return scheduler.runExclusive("restore()", async () =>
+      return scheduler.replaceNames("restore()", async () =>
         restoreChildSnapshot(snapshot, await host.connect(), host, registry, hostState),
       )
     },
     async fork() {
-      refuseClosed("fork()")
       const { bindings } = registry
       const copy = await scheduler.runExclusive("fork()", async () =>
         takeChildSnapshot(await host.connect(), { maxBytes: Number.POSITIVE_INFINITY }, registry),
@@ -187,24 +172,18 @@ export function createProcessRuntime<B extends Bindings>(
       await other.restore(copy)
       return other
     },
-    async reset() {
-      refuseClosed("reset()")
-      scheduler.refuseInsideCell("reset()")
-      await scheduler.runExclusive("reset()", async () => {
+    reset: () =>
+      scheduler.replaceNames("reset()", async () => {
         shared.epoch++
         shared.lateOutput.length = shared.lateOutputLength = 0
         registry.resetFunctions()
         await host.reset()
         host.runningChild?.connection.forgetPeerObjects()
-      })
-    },
+      }),
     async close() {
       if (closed) return
       closed = true
-      scheduler.rejectWaiting(closedError("The cell"))
-      for (const cell of shared.cells)
-        cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
-      shared.epoch++
+      scheduler.close(closedRuntimeError("processRuntime", "The cell"))
       registry.access.functions.reset()
       await host.close()
       folder.remove()
@@ -241,13 +220,6 @@ const unsupportedEnv = ["fetch", "import"] as const
 
 /** Returns the names of the platform that cells see, which are the same in every runtime. */
 function ambientNames(): ReadonlySet<string> {
-  const shared: SharedCellState = {
-    cells: new Set(),
-    gate: undefined,
-    lateOutput: [],
-    lateOutputLength: 0,
-    epoch: 0,
-    onCellStopped() {},
-  }
+  const shared = createSharedCellState()
   return new Set(Object.keys(createAmbient({ shared, timers: createCellTimers(shared), cwd: ".", scope: () => ({}) })))
 }

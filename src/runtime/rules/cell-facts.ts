@@ -1,5 +1,6 @@
 // Collects the modules that a cell loads, and the outside names and members that it uses, for all rules.
 import type { AnyNode, AssignmentExpression, CallExpression, Identifier, ImportDeclaration, NewExpression } from "acorn"
+import { innerExpression } from "../compiler/destructuring.ts"
 import { eachChild, isTypeOnly, type ParsedCell } from "../compiler/parse-cell.ts"
 import { analyseScope, type Declaration } from "../compiler/scope-analysis.ts"
 import { memberNameReads, memberReads, memberWrites, moduleLoaders, objectWrites } from "./builtin-calls.ts"
@@ -68,6 +69,8 @@ export function collectCellFacts(cell: ParsedCell): CellFacts {
 
   /** Records everything below a node and returns the node's path. The caller records how the node itself is used. */
   function visit(node: AnyNode): string | undefined {
+    const inner = innerExpression(node)
+    if (inner) return visit(inner)
     switch (node.type) {
       case "Identifier":
         return paths.of(node)
@@ -88,14 +91,6 @@ export function collectCellFacts(cell: ParsedCell): CellFacts {
         return visitAndRecord(node.quasi)
       case "AwaitExpression":
         return pathAfterAwait(visit(node.argument))
-      case "ChainExpression":
-      case "ParenthesizedExpression":
-      case "TSAsExpression":
-      case "TSSatisfiesExpression":
-      case "TSNonNullExpression":
-      case "TSTypeAssertion":
-      case "TSInstantiationExpression":
-        return visit(node.expression)
       case "SequenceExpression": {
         for (const expression of node.expressions.slice(0, -1)) visitAndRecord(expression, "test")
         const last = node.expressions.at(-1)

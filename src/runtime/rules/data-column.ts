@@ -1,15 +1,8 @@
 // Recognizes a `constructor` member that is a column of data, not the constructor of an object.
 import type { AnyNode } from "acorn"
 import type { Declaration } from "../compiler/scope-analysis.ts"
-import {
-  type CellFlow,
-  escapingMembers,
-  isFunction,
-  isNamed,
-  isUsedAsDataOnly,
-  unwrapExpression,
-  unwrapParent,
-} from "./value-flow.ts"
+import type { CellFlow } from "./value-flow.ts"
+import { escapingMembers, isFunction, isNamed, isUsedAsDataOnly, unwrapExpression, unwrapParent } from "./value-flow.ts"
 
 /** Returns true if the `constructor` is read from an element of a collection (the parameter of an inline callback, a
  *  loop variable, `rows[i]`), and the cell never calls it, constructs with it or reads its constructor; or if it is

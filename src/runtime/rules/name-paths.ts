@@ -1,16 +1,10 @@
 // Determines from the code alone which outside value an expression refers to, as a path: `process.exit`.
 import { isBuiltin } from "node:module"
 import type { AnyNode, CallExpression, Identifier } from "acorn"
+import { innerExpression } from "../compiler/destructuring.ts"
 import { eachChild } from "../compiler/parse-cell.ts"
 import type { Declaration, ScopeAnalysis } from "../compiler/scope-analysis.ts"
-import {
-  memberReads,
-  memberWrites,
-  moduleLoaderFactories,
-  moduleLoaders,
-  objectWrites,
-  prototypeReads,
-} from "./builtin-calls.ts"
+import * as builtins from "./builtin-calls.ts"
 import { constructorPath, globalPath, normalizeModuleName, promisePrefix, prototypePath } from "./path-names.ts"
 
 /** A path starts at a name that the cell does not declare. `process.exit` is also the path of
@@ -51,7 +45,7 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
       case "TSQualifiedName":
         return memberPath(of(node.left), node.right.name)
       default: {
-        const inner = innerExpression(node)
+        const inner = sameValue(node)
         return inner && of(inner)
       }
     }
@@ -75,12 +69,12 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
 
   function ofCall({ arguments: [first, second] }: CallExpression, callee: string | undefined): string | undefined {
     if (callee === undefined || !first) return undefined
-    if (moduleLoaders.has(callee)) return modulePath(constant(first))
-    if (memberReads.has(callee)) return memberPath(of(first), constant(second))
-    if (moduleLoaderFactories.has(callee)) return "require"
-    if (prototypeReads.has(callee)) return prototypePath
+    if (builtins.moduleLoaders.has(callee)) return modulePath(constant(first))
+    if (builtins.memberReads.has(callee)) return memberPath(of(first), constant(second))
+    if (builtins.moduleLoaderFactories.has(callee)) return "require"
+    if (builtins.prototypeReads.has(callee)) return prototypePath
     // `Object.freeze(x)` and similar functions return x.
-    return callee.startsWith("Object.") && (objectWrites.has(callee) || memberWrites.has(callee))
+    return callee.startsWith("Object.") && (builtins.objectWrites.has(callee) || builtins.memberWrites.has(callee))
       ? of(first)
       : undefined
   }
@@ -108,7 +102,7 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
       case "CallExpression":
         return constantCall(node)
       default: {
-        const inner = node && innerExpression(node)
+        const inner = node && sameValue(node)
         return inner && constant(inner)
       }
     }
@@ -197,19 +191,6 @@ function resolveOnce(
 }
 
 /** Returns the inner expression that has the same value. */
-function innerExpression(node: AnyNode): AnyNode | undefined {
-  switch (node.type) {
-    case "ChainExpression":
-    case "ParenthesizedExpression":
-    case "TSAsExpression":
-    case "TSSatisfiesExpression":
-    case "TSNonNullExpression":
-    case "TSTypeAssertion":
-    case "TSInstantiationExpression":
-      return node.expression
-    case "SequenceExpression":
-      return node.expressions.at(-1)
-    default:
-      return undefined
-  }
+function sameValue(node: AnyNode): AnyNode | undefined {
+  return node.type === "SequenceExpression" ? node.expressions.at(-1) : innerExpression(node)
 }

@@ -1,5 +1,6 @@
 // Follows a value through a cell, to find out if the cell uses it only as data.
 import type { AnyNode, CallExpression, Identifier, NewExpression, Pattern } from "acorn"
+import { innerExpression } from "../compiler/destructuring.ts"
 import type { Declaration, ScopeAnalysis } from "../compiler/scope-analysis.ts"
 
 export interface CellFlow {
@@ -166,7 +167,7 @@ export function isNamed(node: AnyNode, name: string): boolean {
 export function unwrapParent(start: AnyNode, flow: CellFlow): { node: AnyNode; parent: AnyNode | undefined } {
   let node = start
   let parent = flow.parentOf(node)
-  while (parent && innerExpression(parent)) {
+  while (parent && awaitedOrInner(parent)) {
     node = parent
     parent = flow.parentOf(node)
   }
@@ -174,24 +175,12 @@ export function unwrapParent(start: AnyNode, flow: CellFlow): { node: AnyNode; p
 }
 
 export function unwrapExpression(node: AnyNode): AnyNode {
-  const inner = innerExpression(node)
+  const inner = awaitedOrInner(node)
   return inner ? unwrapExpression(inner) : node
 }
 
-function innerExpression(node: AnyNode): AnyNode | undefined {
-  switch (node.type) {
-    case "AwaitExpression":
-      return node.argument
-    case "ChainExpression":
-    case "ParenthesizedExpression":
-    case "TSAsExpression":
-    case "TSSatisfiesExpression":
-    case "TSNonNullExpression":
-    case "TSTypeAssertion":
-      return node.expression
-    default:
-      return undefined
-  }
+function awaitedOrInner(node: AnyNode): AnyNode | undefined {
+  return node.type === "AwaitExpression" ? node.argument : innerExpression(node)
 }
 
 export function isFunction(node: AnyNode) {

@@ -7,15 +7,8 @@ import { type EncodedChange, parseStored } from "../../stores/encode-changes.ts"
 import type { StoreGuard } from "../../stores/store.ts"
 import { checkGuard } from "../../stores/store-errors.ts"
 import { ifThere } from "./folder-errors.ts"
-import {
-  artifactPath,
-  locate,
-  readSessionFile,
-  type SessionFile,
-  sessionFile,
-  shortLogError,
-  snapshotFile,
-} from "./session-file.ts"
+import type { SessionFile } from "./session-file.ts"
+import { artifactPath, locate, readSessionFile, sessionFile, shortLogError, snapshotFile } from "./session-file.ts"
 
 /** Commits changes of one session and returns the revision of its record. The caller holds the lock of the archive. */
 export async function commitChanges(

@@ -1,29 +1,28 @@
 // Cases of the handle suite: assignments to members of host objects. Each one takes effect, or the cell fails.
 import assert from "node:assert/strict"
 import { variable } from "../../runtime/bindings.ts"
-import { defineCase } from "./handles-case.ts"
+import { casesWith, defineCase } from "./handles-case.ts"
+
+const defineHostCase = casesWith({ host })
 
 const isCopy = { python: "data that Python read from a host object is a copy" }
 
 export const assignmentCases = {
-  150: defineCase({
+  150: defineHostCase({
     title: "an assignment to a field is there before the next call",
-    host,
     typescript: "$light.level = 7\nawait $light.double()",
     python: "$light.level = 7\n$light.double()",
     value: 14,
     holds: ({ host: { light } }) => assert.equal(light.level, 7),
   }),
-  151: defineCase({
+  151: defineHostCase({
     title: "an assignment passes the setter of the host",
-    host,
     typescript: "$light.percent = 50\nawait $light.level",
     python: "$light.percent = 50\n$light.level",
     value: 0.5,
   }),
-  152: defineCase({
+  152: defineHostCase({
     title: "fields accept data of every kind",
-    host,
     typescript:
       "$light.data = { at: new Date(5), map: new Map([[1, new Set([2])]]), n: 2n ** 70n, bytes: new Uint8Array([1]) }",
     python:
@@ -33,9 +32,8 @@ export const assignmentCases = {
       assert.deepEqual(light.data, { at: new Date(5), map, n: 2n ** 70n, bytes: new Uint8Array([1]) })
     },
   }),
-  153: defineCase({
+  153: defineHostCase({
     title: "a field accepts a host object and holds that very object",
-    host,
     typescript: "$light.data = [$other]",
     python: "$light.data = [$other]",
     holds({ host: { light, other } }) {
@@ -43,9 +41,8 @@ export const assignmentCases = {
       assert.equal(light.data[0], other)
     },
   }),
-  154: defineCase({
+  154: defineHostCase({
     title: "an assignment to a member that has only a getter fails the cell",
-    host,
     typescript: "$light.label = 'x'\n1",
     python: "$light.label = 'x'\n1",
     error: /label/,
@@ -67,9 +64,8 @@ export const assignmentCases = {
     error: /level/,
     holds: ({ host: { frozen } }) => assert.equal(frozen.level, 1),
   }),
-  157: defineCase({
+  157: defineHostCase({
     title: "what a setter throws fails the cell with its message",
-    host,
     typescript: "$light.percent = 101\n1",
     python: "$light.percent = 101\n1",
     error: /at most 100/,
@@ -85,26 +81,23 @@ export const assignmentCases = {
       assert.deepEqual([light.double(), service.run()], [2, "ran"])
     },
   }),
-  159: defineCase({
+  159: defineHostCase({
     title: "a new member is refused and the error names extend",
-    host,
     typescript: "$light.brandNew = 1\n1",
     python: "$light.brandNew = 1\n1",
     error: /brandNew.*extend/s,
     holds: ({ host: { light } }) => assert.equal("brandNew" in light, false),
   }),
-  160: defineCase({
+  160: defineHostCase({
     title: "a new member is accepted where the binding says extend",
-    host,
     inject: ({ light }) => ({ light: variable(light, { extend: true }) }),
     typescript: "$light.brandNew = [1]\nawait $light.brandNew",
     python: "$light.brandNew = [1]\n$light.brandNew",
     value: [1],
     holds: ({ host: { light } }) => assert.deepEqual(Reflect.get(light, "brandNew"), [1]),
   }),
-  161: defineCase({
+  161: defineHostCase({
     title: "extend lets no method, constructor or prototype be replaced",
-    host,
     inject: ({ light }) => ({ light: variable(light, { extend: true }) }),
     typescript: [
       "$light.double = 5\n1",
@@ -124,9 +117,8 @@ export const assignmentCases = {
       assert.equal(light.double(), 2)
     },
   }),
-  162: defineCase({
+  162: defineHostCase({
     title: "an assignment that fails has its line",
-    host,
     typescript: "1\n2\n$light.label = 'x'\n4",
     python: "1\n2\n$light.label = 'x'\n4",
     error: /label/,
@@ -135,70 +127,61 @@ export const assignmentCases = {
       assert.equal(last.error.line, 3)
     },
   }),
-  163: defineCase({
+  163: defineHostCase({
     title: "an assignment at the end of a cell that fails at the host still fails the cell",
-    host,
     typescript: "1\n$light.percent = 101",
     python: "1\n$light.percent = 101",
     error: /at most 100/,
   }),
-  164: defineCase({
+  164: defineHostCase({
     title: "an assignment over a path reaches the object at its end",
-    host,
     typescript:
       "$light.inner.depth = 9\n$light.settings.mode = 'night'\n;[await $light.inner.depth, await $light.settings.mode]",
     value: [9, "night"],
     notApplicable: isCopy,
     holds: ({ host: { light } }) => assert.deepEqual([light.inner.depth, light.settings.mode], [9, "night"]),
   }),
-  165: defineCase({
+  165: defineHostCase({
     title: "an assignment to a field of a nested host object reaches that object",
-    host,
     typescript: "const inner = await $light.inner\ninner.depth = 4\nawait inner.depth",
     python: "inner = $light.inner\ninner.depth = 4\ninner.depth",
     value: 4,
     holds: ({ host: { light } }) => assert.equal(light.inner.depth, 4),
   }),
-  166: defineCase({
+  166: defineHostCase({
     title: "a field is increased by what was read before",
-    host,
     typescript: "$light.level = (await $light.level) + 2\n$light.level = (await $light.level) * 3\nawait $light.level",
     python: "$light.level += 2\n$light.level *= 3\n$light.level",
     value: 9,
   }),
-  167: defineCase({
+  167: defineHostCase({
     title: "a hundred assignments happen in their order",
-    host,
     typescript: "for (let i = 1; i <= 100; i++) $light.logged = i\nawait $light.log",
     python: "for i in range(1, 101): $light.logged = i\n$light.log",
     value: Array.from({ length: 100 }, (_, index) => index + 1),
   }),
-  168: defineCase({
+  168: defineHostCase({
     title: "a field accepts null and undefined or None",
-    host,
     typescript: "$light.data = null\n$light.level = undefined\n;[await $light.data, await $light.level]",
     python: "$light.data = None\n$light.level = None\n[$light.data, $light.level]",
     value: (language: string) => (language === "python" ? [null, null] : [null, undefined]),
   }),
-  169: defineCase({
+  169: defineHostCase({
     title: "deleting a member of a host object is refused",
-    host,
     typescript: "delete $light.level\n1",
     python: "del $light.level\n1",
     error: /level/,
     holds: ({ host: { light } }) => assert.equal(light.level, 1),
   }),
-  170: defineCase({
+  170: defineHostCase({
     title: "a member of a host function is not written without extend",
-    host,
     typescript: ["$act.count = 1\n1", "$act.name = 'x'\n1"],
     python: ["$act.count = 1\n1", "$act.name = 'x'\n1"],
     errors: /count|name/,
     holds: ({ host: { act } }) => assert.deepEqual([Object.keys(act), act.name], [[], "act"]),
   }),
-  171: defineCase({
+  171: defineHostCase({
     title: "an element of the host's array is assigned by its index",
-    host,
     typescript: "$light.log[0] = 5\nawait $light.log",
     value: [5],
     notApplicable: isCopy,

@@ -89,6 +89,13 @@ export function defineCase<H extends Host = Record<never, never>>(spec: CaseSpec
   }
 }
 
+/** Returns a `defineCase` for cases that have the same host objects. */
+export function casesWith<H extends Host>(
+  shared: Pick<CaseSpec<H>, "host" | "inject">,
+): (spec: CaseSpec<H> & InLanguages) => HandleCase {
+  return (spec) => defineCase({ ...shared, ...spec })
+}
+
 async function createCaseOutcome<H extends Host>(
   spec: CaseSpec<H>,
   runtime: Runtime,

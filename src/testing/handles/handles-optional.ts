@@ -1,15 +1,16 @@
 // Cases of the handle suite: optional chains over members of host objects, and defaults for members not awaited.
 import assert from "node:assert/strict"
-import { defineCase, type HandleCase } from "./handles-case.ts"
+import { casesWith, defineCase, type HandleCase } from "./handles-case.ts"
+
+const defineHostCase = casesWith({ host })
 
 const readsAtOnce = { python: "Python reads a member when it is named, and has no optional chains" }
 
 const none = undefined
 
 export const optionalCases = {
-  107: defineCase({
+  107: defineHostCase({
     title: "an optional chain over a member that is null or undefined is undefined",
-    host,
     typescript: `const parts = [
         await $order.customer?.name,
         await $order.customer?.orders?.[0]?.total,
@@ -26,9 +27,8 @@ export const optionalCases = {
     value: [none, none, none, none, "Ada", 7, none, none, none, "Ada", none],
     notApplicable: readsAtOnce,
   }),
-  108: defineCase({
+  108: defineHostCase({
     title: "an optional call of a member that is null, undefined or missing is undefined, and calls nothing",
-    host,
     typescript: `[
         await $order.customer?.greet(1),
         await $order.customer?.greet?.(1),
@@ -43,9 +43,8 @@ export const optionalCases = {
     notApplicable: readsAtOnce,
     holds: ({ called }) => assert.deepEqual(called, ["order.sum", "order.buyer.greet", "order.buyer.greet"]),
   }),
-  109: defineCase({
+  109: defineHostCase({
     title: "a step without ?. over a member that is null fails, and so does a chain that was not awaited",
-    host,
     typescript: [
       "await $order.customer.name",
       "await $order.buyer?.nickname.length",
@@ -93,9 +92,8 @@ export const optionalCases = {
     "try { throw { note: $order.missing } } catch ({ note = 1 }) { await note }",
     "for (let { start = 1 } = { start: $order.missing }, i = 0; i < 1; i++) await start",
   ]),
-  147: defineCase({
+  147: defineHostCase({
     title: "default values apply to what was awaited, and to functions, handles and results of calls",
-    host,
     typescript: `const first = ({ note = "none", total = 1 }) => [note, total]
       const second = async (order = 5, result = 6, callback = 7) => [await order.total, await result, typeof callback]
       const { a = 1, b = 2 } = { a: await $order.total, b: await $order.missing }
@@ -107,9 +105,8 @@ export const optionalCases = {
 } as const
 
 function refused(place: string, cells: readonly string[]): HandleCase {
-  return defineCase({
+  return defineHostCase({
     title: `a default value in ${place} does not replace a member that was not awaited: the cell fails and says "write \`await\`"`,
-    host,
     typescript: cells.map((code) => `${code}\n0`),
     errors: /default values.*[Ww]rite `await\b/,
     notApplicable: readsAtOnce,

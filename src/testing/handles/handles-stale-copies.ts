@@ -1,11 +1,12 @@
 // Cases of the handle suite: copies written back after the host changed the field they were read from.
 import assert from "node:assert/strict"
-import { defineCase } from "./handles-case.ts"
+import { casesWith } from "./handles-case.ts"
+
+const defineHostCase = casesWith({ host })
 
 export const staleCopyCases = {
-  148: defineCase({
+  148: defineHostCase({
     title: "a copy of an earlier cell that overwrites changes of the host is named in the result",
-    host,
     typescript: [
       "const items = await $store.items\nconst counts = await $store.counts\nconst team = await $store.team",
       "await $store.add('host')",
@@ -29,17 +30,15 @@ export const staleCopyCases = {
       assert.deepEqual([[...store.counts.keys()], store.team.length], [["x", "z"], 1])
     },
   }),
-  149: defineCase({
+  149: defineHostCase({
     title: "a copy that overwrites changes made since it was read in the same cell is named too",
-    host,
     typescript: "const items = await $store.items\nawait $store.add('host')\nitems.push('cell')\n$store.items = items",
     python: "items = $store.items\n$store.add('host')\nitems.append('cell')\n$store.items = items",
     hints: [/^store\.items .*overwr/],
     holds: ({ host: { store } }) => assert.deepEqual(store.items, ["a", "b", "cell"]),
   }),
-  172: defineCase({
+  172: defineHostCase({
     title: "a copy of a field that nobody else changed is written back without a hint, as often as the cells like",
-    host,
     typescript: [
       "const items = await $store.items\nconst nested = await $store.nested\nconst team = await $store.team",
       "items.push('c')\n$store.items = items\nitems.push('d')\n$store.items = items\nnested.a = -0\n$store.nested = nested",

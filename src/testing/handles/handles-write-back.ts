@@ -1,12 +1,12 @@
 // Cases of the handle suite: writing a copy back to its field fills the host's own containers and leaves no hint.
 import assert from "node:assert/strict"
-import { defineCase } from "./handles-case.ts"
+import { casesWith, defineCase } from "./handles-case.ts"
+
+const defineHostCase = casesWith({ host, inject })
 
 export const writeBackCases = {
-  130: defineCase({
+  130: defineHostCase({
     title: "a written-back array fills the host's array, which stays the same object",
-    host,
-    inject,
     typescript: "const items = await $store.items\nitems.push('c')\n$store.items = items",
     python: "items = $store.items\nitems.append('c')\n$store.items = items",
     holds({ host: { store, kept } }) {
@@ -14,10 +14,8 @@ export const writeBackCases = {
       assert.equal(store.items, kept.items)
     },
   }),
-  131: defineCase({
+  131: defineHostCase({
     title: "a written-back object keeps its nested objects, gets new keys and loses removed ones",
-    host,
-    inject,
     typescript:
       "const nested = await $store.nested\nnested.a.b = 5\ndelete nested.c\nnested.d = 1\n$store.nested = nested",
     python: "nested = $store.nested\nnested['a']['b'] = 5\ndel nested['c']\nnested['d'] = 1\n$store.nested = nested",
@@ -27,10 +25,8 @@ export const writeBackCases = {
       assert.equal(store.nested.a, kept.a)
     },
   }),
-  132: defineCase({
+  132: defineHostCase({
     title: "a row removed from the middle leaves the other rows the same objects",
-    host,
-    inject,
     typescript: "const rows = await $store.rows\nrows.splice(1, 1)\n$store.rows = rows",
     python: "rows = $store.rows\ndel rows[1]\n$store.rows = rows",
     holds({ host: { store, kept } }) {
@@ -42,10 +38,8 @@ export const writeBackCases = {
       )
     },
   }),
-  133: defineCase({
+  133: defineHostCase({
     title: "a row put in the middle leaves the rows before and after the same objects",
-    host,
-    inject,
     typescript: "const rows = await $store.rows\nrows.splice(2, 0, { n: 99 })\n$store.rows = rows",
     python: "rows = $store.rows\nrows.insert(2, {'n': 99})\n$store.rows = rows",
     holds({ host: { store, kept } }) {
@@ -59,10 +53,8 @@ export const writeBackCases = {
       )
     },
   }),
-  134: defineCase({
+  134: defineHostCase({
     title: "a changed row is filled in place, and the rows around it are untouched",
-    host,
-    inject,
     typescript: "const rows = await $store.rows\nrows[2].n = 30\n$store.rows = rows",
     python: "rows = $store.rows\nrows[2]['n'] = 30\n$store.rows = rows",
     holds({ host: { store, kept } }) {
@@ -73,10 +65,8 @@ export const writeBackCases = {
       )
     },
   }),
-  135: defineCase({
+  135: defineHostCase({
     title: "a written-back Map fills the host's Map and keeps the objects in it",
-    host,
-    inject,
     typescript:
       "const counts = await $store.counts\ncounts.get('x').n = 7\ncounts.set('z', { n: 1 })\n$store.counts = counts",
     python: "counts = $store.counts\ncounts['x']['n'] = 7\ncounts['z'] = {'n': 1}\n$store.counts = counts",
@@ -86,10 +76,8 @@ export const writeBackCases = {
       assert.equal(store.counts.get("x"), kept.x)
     },
   }),
-  136: defineCase({
+  136: defineHostCase({
     title: "a written-back Set fills the host's Set",
-    host,
-    inject,
     typescript: "const seen = await $store.seen\nseen.delete('x')\nseen.add('z')\n$store.seen = seen",
     python: "seen = $store.seen\nseen.discard('x')\nseen.add('z')\n$store.seen = seen",
     holds({ host: { store, kept } }) {
@@ -97,10 +85,8 @@ export const writeBackCases = {
       assert.deepEqual(store.seen, new Set(["z"]))
     },
   }),
-  137: defineCase({
+  137: defineHostCase({
     title: "a written-back array of host objects holds the same objects",
-    host,
-    inject,
     typescript: "const team = await $store.team\nteam.reverse()\nteam.pop()\n$store.team = team",
     python: "team = $store.team\nteam.reverse()\nteam.pop()\n$store.team = team",
     holds({ host: { store, kept } }) {
@@ -109,10 +95,8 @@ export const writeBackCases = {
       assert.equal(store.team[0], kept.members[2])
     },
   }),
-  138: defineCase({
+  138: defineHostCase({
     title: "a new value that was not read from the field replaces the host's object",
-    host,
-    inject,
     typescript: "$store.items = ['x']\nawait $store.items",
     python: "$store.items = ['x']\n$store.items",
     value: ["x"],
@@ -121,10 +105,8 @@ export const writeBackCases = {
       assert.deepEqual(kept.items, ["a", "b"])
     },
   }),
-  139: defineCase({
+  139: defineHostCase({
     title: "a copy of one field written to another field leaves the first as it was",
-    host,
-    inject,
     typescript: "const items = await $store.items\n$store.more = items\nawait $store.more",
     python: "items = $store.items\n$store.more = items\n$store.more",
     value: ["a", "b"],
@@ -133,10 +115,8 @@ export const writeBackCases = {
       assert.notEqual(store.more, store.items)
     },
   }),
-  140: defineCase({
+  140: defineHostCase({
     title: "a copy that is changed after it was written back needs another write",
-    host,
-    inject,
     typescript: [
       "const items = await $store.items\nitems.push('c')\n$store.items = items\nitems.push('d')\n$store.items = items",
       "await $store.items",
@@ -148,10 +128,8 @@ export const writeBackCases = {
     value: ["a", "b", "c", "d"],
     holds: ({ host: { store, kept } }) => assert.equal(store.items, kept.items),
   }),
-  141: defineCase({
+  141: defineHostCase({
     title: "a copy written back in a later cell fills the host's array too",
-    host,
-    inject,
     typescript: ["const items = await $store.items\nitems.length", "items.push('c')\n$store.items = items"],
     python: ["items = $store.items\nlen(items)", "items.append('c')\n$store.items = items"],
     holds({ host: { store } }) {

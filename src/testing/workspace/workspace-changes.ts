@@ -1,16 +1,8 @@
 // Cases of the workspace suite: appending, conditional writes, concurrent writes, and aborting.
 import assert from "node:assert/strict"
 import { ConflictError, isAbortError } from "../../core/errors.ts"
-import {
-  bytesOf,
-  conflicts,
-  inChunks,
-  pathsIn,
-  refused,
-  streamed,
-  textAt,
-  type WorkspaceCheck,
-} from "./workspace-case.ts"
+import type { WorkspaceCheck } from "./workspace-case.ts"
+import { bytesOf, conflicts, inChunks, pathsIn, refused, streamed, textAt } from "./workspace-case.ts"
 
 export const changeCases = {
   append: {

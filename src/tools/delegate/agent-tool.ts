@@ -7,16 +7,8 @@ import { trajectory } from "../../core/trajectory.ts"
 import { noUsage } from "../../core/usage.ts"
 import { isAgent } from "../../runtime/bindings.ts"
 import type { Artifacts } from "../artifacts.ts"
-import {
-  isToolResult,
-  type Tool,
-  type ToolContext,
-  type ToolOptions,
-  type ToolResult,
-  tool,
-  toolFailure,
-  toolResult,
-} from "../tool.ts"
+import type { Tool, ToolContext, ToolOptions, ToolResult } from "../tool.ts"
+import { isToolResult, tool, toolFailure, toolResult } from "../tool.ts"
 import { artifactsOf, continuations } from "./restore-subtask.ts"
 import { reportSubtasks } from "./subtask-report.ts"
 import { type Subtask, subtasksOf } from "./subtasks.ts"

@@ -1,8 +1,8 @@
 // Preselects files with ripgrep: those that contain a text which every match of the pattern contains.
-import { accessSync, constants } from "node:fs"
 import { delimiter, isAbsolute, join } from "node:path"
 import { text } from "node:stream/consumers"
 import { spawn } from "../../core/child/child-process.ts"
+import { isExecutable } from "../../core/child/executable.ts"
 import { comparePaths, joinPath } from "../../workspaces/workspace-path.ts"
 import type { SearchPattern } from "./search-pattern.ts"
 
@@ -69,13 +69,4 @@ function argumentsOf({ pattern, hidden, glob }: RipgrepSearch, requiredText: str
 // These globs mean the same to ripgrep. The caller applies all globs; passing them on only saves time.
 function isCommonGlob(glob: string): boolean {
   return /^[\w.*{},-]+(?:\/[\w.*{},-]+)*$/.test(glob) && !/^\.\/|[^/]\*\*|\*\*[^/]/.test(glob)
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

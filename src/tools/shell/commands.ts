@@ -9,12 +9,8 @@ import { AgentError } from "../../core/errors.ts"
 import { removeFolder } from "../../core/remove-folder.ts"
 import { resultWithin } from "../../core/time-limit.ts"
 import type { Workspace } from "../../workspaces/workspace.ts"
-import {
-  type CommandLauncher,
-  type CommandLaunchOptions,
-  createCommandLauncher,
-  prepareCommandFolder,
-} from "./command-launcher.ts"
+import type { CommandLauncher, CommandLaunchOptions } from "./command-launcher.ts"
+import { createCommandLauncher, prepareCommandFolder } from "./command-launcher.ts"
 import { createCommandOutput } from "./command-output.ts"
 import { createCommandStreams, notStartedError } from "./command-streams.ts"
 import { type Command, followCommand } from "./running-command.ts"

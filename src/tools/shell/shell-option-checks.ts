@@ -1,31 +1,19 @@
 // Option checks of `shellTools`.
-import {
-  mustBeAtLeast,
-  mustBeBoolean,
-  mustBeEither,
-  mustBeFunction,
-  mustBeIntegerFrom,
-  mustBeObject,
-  mustBeOneOf,
-  mustBePositive,
-  mustBeText,
-  mustBeTextList,
-  type OptionChecks,
-} from "../../core/checks/check-options.ts"
+import * as check from "../../core/checks/check-options.ts"
 import type { ShellOptions } from "../shell.ts"
 
-export const shellChecks: OptionChecks<ShellOptions> = {
-  approve: mustBeEither("true, false or a function", mustBeBoolean, mustBeFunction),
-  timeoutMs: mustBePositive,
-  maxTimeoutMs: mustBePositive,
-  onTimeout: mustBeOneOf("background", "kill"),
-  maxOutputBytes: mustBeAtLeast(0),
-  previewBytes: mustBeAtLeast(0),
-  maxRunning: mustBeIntegerFrom(1),
-  graceMs: mustBeAtLeast(0),
-  shell: mustBeText,
-  env: mustBeObject,
-  sandbox: mustBeOneOf("none", "os", "auto"),
-  network: mustBeOneOf("none", "all"),
-  read: mustBeTextList,
+export const shellChecks: check.OptionChecks<ShellOptions> = {
+  approve: check.mustBeEither("true, false or a function", check.mustBeBoolean, check.mustBeFunction),
+  timeoutMs: check.mustBePositive,
+  maxTimeoutMs: check.mustBePositive,
+  onTimeout: check.mustBeOneOf("background", "kill"),
+  maxOutputBytes: check.mustBeAtLeast(0),
+  previewBytes: check.mustBeAtLeast(0),
+  maxRunning: check.mustBeIntegerFrom(1),
+  graceMs: check.mustBeAtLeast(0),
+  shell: check.mustBeText,
+  env: check.mustBeObject,
+  sandbox: check.mustBeOneOf("none", "os", "auto"),
+  network: check.mustBeOneOf("none", "all"),
+  read: check.mustBeTextList,
 }

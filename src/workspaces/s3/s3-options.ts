@@ -1,13 +1,5 @@
 // The options of `s3Workspace`, their checks and defaults.
-import {
-  checkOptions,
-  mustBeAtLeast,
-  mustBeIntegerFrom,
-  mustBeOneOf,
-  mustBePositive,
-  mustBeText,
-  type OptionChecks,
-} from "../../core/checks/check-options.ts"
+import * as check from "../../core/checks/check-options.ts"
 import { ConfigError } from "../../core/errors.ts"
 import { cleanFolder } from "../workspace-path.ts"
 
@@ -42,17 +34,17 @@ export interface S3Options {
   partBytes?: number | undefined
 }
 
-const s3Checks: OptionChecks<S3Options> = {
-  bucket: mustBeText,
-  prefix: mustBeText,
-  endpoint: mustBeText,
-  region: mustBeText,
+const s3Checks: check.OptionChecks<S3Options> = {
+  bucket: check.mustBeText,
+  prefix: check.mustBeText,
+  endpoint: check.mustBeText,
+  region: check.mustBeText,
   credentials: mustBeCredentials,
-  addressing: mustBeOneOf("path", "virtual"),
-  retries: mustBeIntegerFrom(0),
-  baseMs: mustBeAtLeast(0),
-  timeoutMs: mustBePositive,
-  partBytes: mustBePositive,
+  addressing: check.mustBeOneOf("path", "virtual"),
+  retries: check.mustBeIntegerFrom(0),
+  baseMs: check.mustBeAtLeast(0),
+  timeoutMs: check.mustBePositive,
+  partBytes: check.mustBePositive,
 }
 
 function mustBeCredentials(value: unknown): string | undefined {
@@ -76,7 +68,7 @@ export interface S3Settings {
 }
 
 export function toS3Settings(options: S3Options): S3Settings {
-  checkOptions("s3Workspace()", options, s3Checks)
+  check.checkOptions("s3Workspace()", options, s3Checks)
   const {
     bucket,
     prefix = "",

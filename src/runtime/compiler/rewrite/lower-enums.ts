@@ -6,7 +6,7 @@ import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "../types
 import type { RewriteContext } from "./rewrite-context.ts"
 import { findToken, skipNode } from "./strip-types.ts"
 
-export function lowerEnum(context: RewriteContext, node: EnumDeclaration, holder: string | undefined): void {
+export function lowerEnum(context: RewriteContext, node: EnumDeclaration, holder: Holder): void {
   const { out, code } = context
   const object = generatedVariable(node)
   openInitializer(context, node, holder, object)
@@ -28,7 +28,7 @@ export function lowerEnum(context: RewriteContext, node: EnumDeclaration, holder
   closeInitializer(context, node, holder, object)
 }
 
-export function lowerNamespace(context: RewriteContext, node: NamespaceDeclaration, holder: string | undefined): void {
+export function lowerNamespace(context: RewriteContext, node: NamespaceDeclaration, holder: Holder): void {
   const { out } = context
   const { body } = node
   if (!body || hasOnlyTypes(node)) return skipNode(out, node)
@@ -59,24 +59,14 @@ function hasOnlyTypes({ body }: NamespaceDeclaration): boolean {
   })
 }
 
-function openInitializer(
-  context: RewriteContext,
-  node: EnumOrNamespace,
-  holder: string | undefined,
-  object: string,
-): void {
+function openInitializer(context: RewriteContext, node: EnumOrNamespace, holder: Holder, object: string): void {
   const name = declaredName(node)
   const target = holder ? `${holder}.${name}` : isContinued(context, node) ? name : `let ${name}`
   context.out.copyTo(node.start)
   context.out.write(`${target}=(${object}=>{`)
 }
 
-function closeInitializer(
-  context: RewriteContext,
-  node: EnumOrNamespace,
-  holder: string | undefined,
-  object: string,
-): void {
+function closeInitializer(context: RewriteContext, node: EnumOrNamespace, holder: Holder, object: string): void {
   const name = declaredName(node)
   const existing = isContinued(context, node) ? (holder ? `${holder}.${name}` : name) : "{}"
   context.out.skipTo(node.end)
@@ -104,6 +94,8 @@ function exportedFunctionCode(node: AnyNode, object: string): string {
   return `${object}.${name}=${name};`
 }
 
+/** The variable of the object that gets the enum or namespace as a member; undefined for one at the top. */
+type Holder = string | undefined
 type EnumOrNamespace = EnumDeclaration | NamespaceDeclaration
 
 function declaredName({ id }: EnumOrNamespace | EnumMember): string {

@@ -2,14 +2,7 @@
 import { types } from "node:util"
 import type { Json } from "../../../core/json.ts"
 import { inspectShort } from "../../preview.ts"
-import {
-  appendMember,
-  CannotCross,
-  type EncodedValue,
-  type EncodeReferences,
-  refuseImplicitCall,
-  type WireObject,
-} from "../wire.ts"
+import * as wire from "../wire.ts"
 import { type CrossingForm, crossingFormOf, isPlainData } from "./crossing-form.ts"
 import { errorParts } from "./error-values.ts"
 import { encodeRecordColumns } from "./record-columns.ts"
@@ -24,15 +17,15 @@ import { encodeRecordColumns } from "./record-columns.ts"
 export function encodeJavaScript(
   value: unknown,
   name: string,
-  references: EncodeReferences,
+  references: wire.EncodeReferences,
   withStacks = false,
-): EncodedValue {
+): wire.EncodedValue {
   const encoding = new Encoding(references, withStacks)
   try {
     const json = name === "" ? encoding.body(value) : encoding.value(value, name)
     return { json, buffers: encoding.buffers, special: encoding.special }
   } catch (error) {
-    if (error instanceof RangeError) throw new CannotCross(`${name} is nested too deeply to cross: ${flatten}.`)
+    if (error instanceof RangeError) throw new wire.CannotCross(`${name} is nested too deeply to cross: ${flatten}.`)
     throw error
   }
 }
@@ -44,13 +37,13 @@ const flatten = `send it in parts of at most ${maxJavaScriptDepth} levels`
 class Encoding {
   readonly buffers: Uint8Array[] = []
   special = false
-  readonly #references: EncodeReferences
+  readonly #references: wire.EncodeReferences
   readonly #withStacks: boolean
   readonly #seen = new Map<object, number | [table: number, row: number]>()
   #count = 0
   #depth = 0
 
-  constructor(references: EncodeReferences, withStacks: boolean) {
+  constructor(references: wire.EncodeReferences, withStacks: boolean) {
     this.#references = references
     this.#withStacks = withStacks
   }
@@ -73,7 +66,7 @@ class Encoding {
       case "bigint":
         return this.#tagged("n", { v: value.toString(16) })
       case "symbol":
-        throw new CannotCross(`${where} is ${String(value)}: a symbol cannot cross.`)
+        throw new wire.CannotCross(`${where} is ${String(value)}: a symbol cannot cross.`)
       case "function":
         return this.#reference(value, where, owner)
       case "object":
@@ -91,7 +84,7 @@ class Encoding {
     const number = this.#count++
     this.#seen.set(value, number)
     if (form === "leaf") return this.#leaf(value)
-    if (++this.#depth > maxJavaScriptDepth) throw new CannotCross(`${where} is nested too deeply: ${flatten}.`)
+    if (++this.#depth > maxJavaScriptDepth) throw new wire.CannotCross(`${where} is nested too deeply: ${flatten}.`)
     const json = this.#container(value, form, where, number)
     this.#depth--
     return json
@@ -129,11 +122,11 @@ class Encoding {
   #members(entries: [string, unknown][], where: string, owner?: object): Json {
     if (entries.some(([key]) => key === "$" || key === "__proto__")) {
       return this.#tagged("o", {
-        e: entries.map(([key, held]) => [key, this.value(held, appendMember(where, key), owner)]),
+        e: entries.map(([key, held]) => [key, this.value(held, wire.appendMember(where, key), owner)]),
       })
     }
-    const made: WireObject = {}
-    for (const [key, held] of entries) made[key] = this.value(held, appendMember(where, key), owner)
+    const made: wire.WireObject = {}
+    for (const [key, held] of entries) made[key] = this.value(held, wire.appendMember(where, key), owner)
     return made
   }
 
@@ -142,14 +135,14 @@ class Encoding {
     if (table) return table
     const keys = Object.keys(value)
     if (Object.getOwnPropertySymbols(value).length > 0) {
-      throw new CannotCross(`${where} is an array with a member named by a symbol, which cannot cross. Remove it.`)
+      throw new wire.CannotCross(`${where} is an array with a member named by a symbol, which cannot cross. Remove it.`)
     }
     if (keys.length === value.length && (keys.length === 0 || keys.at(-1) === String(value.length - 1))) {
       return value.map((element, index) => this.value(element, `${where}[${index}]`))
     }
     const entries = Object.entries(value).map(([key, held]) => {
-      refuseImplicitCall(key, held)
-      return [key, this.value(held, appendMember(where, key))]
+      wire.refuseImplicitCall(key, held)
+      return [key, this.value(held, wire.appendMember(where, key))]
     })
     return this.#tagged("l", { n: value.length, e: entries })
   }
@@ -181,11 +174,11 @@ class Encoding {
     for (const [key, held] of fields) {
       const [count, depth, buffers, seen] = [this.#count, this.#depth, this.buffers.length, this.#seen.size]
       try {
-        refuseImplicitCall(key, held)
-        entries.push([key, this.value(held, appendMember(where, key))])
+        wire.refuseImplicitCall(key, held)
+        entries.push([key, this.value(held, wire.appendMember(where, key))])
       } catch (problem) {
         // Send the error without the field that cannot be encoded, and forget all parts of that field.
-        if (!(problem instanceof CannotCross)) throw problem
+        if (!(problem instanceof wire.CannotCross)) throw problem
         this.#count = count
         this.#depth = depth
         this.buffers.length = buffers
@@ -227,7 +220,7 @@ class Encoding {
     return this.#references.reference(value, where, owner)
   }
 
-  #tagged(tag: string, rest: WireObject): Json {
+  #tagged(tag: string, rest: wire.WireObject): Json {
     this.special = true
     return { $: tag, ...rest }
   }

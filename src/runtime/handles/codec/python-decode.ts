@@ -2,17 +2,7 @@
 import type { Json } from "../../../core/json.ts"
 import { recordsFrom } from "../../python/tables/table.ts"
 import { maxMessageHeapBytes } from "../socket-frames.ts"
-import {
-  type DecodeReferences,
-  expectId,
-  expectList,
-  expectRecord,
-  expectText,
-  ForgedMessage,
-  type Frame,
-  refuseImplicitCall,
-  type WireObject,
-} from "../wire.ts"
+import * as wire from "../wire.ts"
 import { estimateJsonCost, estimateTableBytes } from "./json-cost.ts"
 import { integerArrays } from "./python-encode.ts"
 
@@ -20,8 +10,8 @@ import { integerArrays } from "./python-encode.ts"
  *  that our kernel never sends. */
 export function decodePython(
   json: Json,
-  { buffers, special }: Pick<Frame, "buffers" | "special">,
-  references: DecodeReferences,
+  { buffers, special }: Pick<wire.Frame, "buffers" | "special">,
+  references: wire.DecodeReferences,
 ): unknown {
   return special ? new Decoding(json, buffers, references).value(json) : json
 }
@@ -29,7 +19,7 @@ export function decodePython(
 class Decoding {
   readonly #root: Json
   readonly #buffers: readonly Uint8Array[]
-  readonly #references: DecodeReferences
+  readonly #references: wire.DecodeReferences
   readonly #sent: number
   #read = 0
   #heapBytes = 0
@@ -40,7 +30,7 @@ class Decoding {
   /** The nesting depth of values that are decoded because a reference came before them. */
   #forwardDepth = 0
 
-  constructor(root: Json, buffers: readonly Uint8Array[], references: DecodeReferences) {
+  constructor(root: Json, buffers: readonly Uint8Array[], references: wire.DecodeReferences) {
     this.#root = root
     this.#buffers = buffers
     this.#sent = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
@@ -48,9 +38,9 @@ class Decoding {
   }
 
   value(json: Json | undefined): unknown {
-    if (json === undefined) throw new ForgedMessage("a value without its parts")
+    if (json === undefined) throw new wire.ForgedMessage("a value without its parts")
     if (typeof json !== "object" || json === null) return json
-    if (++this.#depth > maxPythonDepth) throw new ForgedMessage("a value that is nested too deeply")
+    if (++this.#depth > maxPythonDepth) throw new wire.ForgedMessage("a value that is nested too deeply")
     const value = Array.isArray(json)
       ? this.#array(json)
       : Object.hasOwn(json, "$")
@@ -74,14 +64,14 @@ class Decoding {
       this.#shared.set(number, decode())
     }
     const value = this.#shared.get(number)
-    if (value === undefined) throw new ForgedMessage("a value that contains itself")
+    if (value === undefined) throw new wire.ForgedMessage("a value that contains itself")
     return value
   }
 
   #sharedValue(number: number): unknown {
     if (this.#shared.has(number)) return this.#decodeOnce(number, () => undefined)
     this.#numbered ??= findSharedValues(this.#root)
-    if (++this.#forwardDepth > maxForwardReferences) throw new ForgedMessage("references that lead to references")
+    if (++this.#forwardDepth > maxForwardReferences) throw new wire.ForgedMessage("references that lead to references")
     const depth = this.#depth
     this.#depth = 0
     const value = this.value(this.#numbered.get(number))
@@ -94,7 +84,7 @@ class Decoding {
     const made: Record<string, unknown> = {}
     for (const [key, json] of entries) {
       const value = this.value(json)
-      refuseImplicitCall(key, value)
+      wire.refuseImplicitCall(key, value)
       // Assigning this key would set the prototype.
       if (key === "__proto__")
         Object.defineProperty(made, key, { value, enumerable: true, writable: true, configurable: true })
@@ -103,10 +93,10 @@ class Decoding {
     return made
   }
 
-  #tagged(tagged: WireObject): unknown {
+  #tagged(tagged: wire.WireObject): unknown {
     switch (tagged.$) {
       case "n":
-        return bigintFrom(expectText(tagged.v))
+        return bigintFrom(wire.expectText(tagged.v))
       case "f":
         return floats.get(tagged.v) ?? Number.NaN
       case "d":
@@ -120,13 +110,13 @@ class Decoding {
       case "m":
         return new Map(pairsIn(tagged.e).map(([key, json]) => [this.value(key), this.value(json)]))
       case "o":
-        return this.#object(pairsIn(tagged.e).map(([key, json]) => [expectText(key), json]))
+        return this.#object(pairsIn(tagged.e).map(([key, json]) => [wire.expectText(key), json]))
       case "s":
-        return new Set(expectList(tagged.e).map((item) => this.value(item)))
+        return new Set(wire.expectList(tagged.e).map((item) => this.value(item)))
       case "q":
-        return this.#decodeOnce(expectId(tagged.n), () => this.value(tagged.v))
+        return this.#decodeOnce(wire.expectId(tagged.n), () => this.value(tagged.v))
       case "r":
-        return this.#sharedValue(expectId(tagged.n))
+        return this.#sharedValue(wire.expectId(tagged.n))
       case "h":
         return this.#references.hostObject(tagged)
       case "hm":
@@ -134,32 +124,34 @@ class Decoding {
       case "p":
         return this.#references.peerObject(tagged)
       default:
-        throw new ForgedMessage("a value of an unknown form")
+        throw new wire.ForgedMessage("a value of an unknown form")
     }
   }
 
   #bytes(index: Json | undefined): Uint8Array {
     const found = typeof index === "number" ? this.#buffers[index] : undefined
-    if (!found) throw new ForgedMessage("a buffer that was not sent")
+    if (!found) throw new wire.ForgedMessage("a buffer that was not sent")
     // A text column is read twice. A buffer that many values share would take far more memory than was sent.
     this.#read += found.length
-    if (this.#read > 2 * this.#sent) throw new ForgedMessage("a buffer that several values use")
+    if (this.#read > 2 * this.#sent) throw new wire.ForgedMessage("a buffer that several values use")
     return found
   }
 
-  #table({ n, c }: WireObject): object[] {
-    const length = expectId(n)
-    const given = expectList(c).map(expectRecord)
+  #table({ n, c }: wire.WireObject): object[] {
+    const length = wire.expectId(n)
+    const given = wire.expectList(c).map(wire.expectRecord)
     this.#heapBytes += estimateTableBytes(length, given.length)
     const text = given.reduce((sum, { kind, i }) => sum + (kind === "text" ? this.#bytes(i).length : 0), 0)
     if (this.#heapBytes > maxMessageHeapBytes() || text > maxTextBytes)
-      throw new ForgedMessage("a table that is too large")
+      throw new wire.ForgedMessage("a table that is too large")
     const columns = given.map(({ name, kind, i, v }) => {
-      const key = expectText(name)
+      const key = wire.expectText(name)
       const values =
-        kind === "values" ? expectList(v).map((item) => this.value(item)) : columnFrom(kind, this.#bytes(i), length)
-      if (values.length !== length) throw new ForgedMessage("columns of different lengths")
-      if (kind === "values") for (const value of Array.from(values)) refuseImplicitCall(key, value)
+        kind === "values"
+          ? wire.expectList(v).map((item) => this.value(item))
+          : columnFrom(kind, this.#bytes(i), length)
+      if (values.length !== length) throw new wire.ForgedMessage("columns of different lengths")
+      if (kind === "values") for (const value of Array.from(values)) wire.refuseImplicitCall(key, value)
       return { key, values }
     })
     return recordsFrom(
@@ -175,7 +167,7 @@ class Decoding {
 function sharedNumberOf(json: Json): number | undefined {
   const mark = Array.isArray(json) ? json[0] : json
   if (typeof mark !== "object" || mark === null || Array.isArray(mark) || mark.$ !== "q") return undefined
-  return Array.isArray(json) === (mark.v === undefined) ? expectId(mark.n) : undefined
+  return Array.isArray(json) === (mark.v === undefined) ? wire.expectId(mark.n) : undefined
 }
 
 function findSharedValues(root: Json): Map<number, Json> {
@@ -205,14 +197,14 @@ const floats = new Map<unknown, number>([
 /** The text is hexadecimal, because parsing decimal digits takes quadratic time. */
 function bigintFrom(written: string): bigint {
   const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(written) ?? []
-  if (digits === undefined) throw new ForgedMessage("an invalid number")
+  if (digits === undefined) throw new wire.ForgedMessage("an invalid number")
   const size = BigInt(`0x${digits}`)
   return sign ? -size : size
 }
 
 function dateFrom(time: Json | undefined): Date {
   const made = new Date(typeof time === "number" ? time : Number.NaN)
-  if (Number.isNaN(made.getTime())) throw new ForgedMessage("an invalid date")
+  if (Number.isNaN(made.getTime())) throw new wire.ForgedMessage("an invalid date")
   return made
 }
 
@@ -221,10 +213,10 @@ function columnFrom(kind: Json | undefined, bytes: Uint8Array, length: number): 
     case "text":
       return textColumn(bytes)
     case "bool":
-      if (bytes.length !== length) throw new ForgedMessage("columns of different lengths")
+      if (bytes.length !== length) throw new wire.ForgedMessage("columns of different lengths")
       return Array.from(bytes, (value) => value === 1)
     case "date":
-      if (bytes.length !== 8 * length) throw new ForgedMessage("columns of different lengths")
+      if (bytes.length !== 8 * length) throw new wire.ForgedMessage("columns of different lengths")
       return Array.from(new Float64Array(copyAligned(bytes)), (time) => (Number.isNaN(time) ? null : new Date(time)))
     default:
       return typedArray(kind, bytes)
@@ -233,9 +225,9 @@ function columnFrom(kind: Json | undefined, bytes: Uint8Array, length: number): 
 
 function textColumn(bytes: Uint8Array): Json[] {
   const { depth, heapBytes } = estimateJsonCost(bytes)
-  if (depth !== 1 || heapBytes > maxMessageHeapBytes()) throw new ForgedMessage("invalid text")
-  const items = expectList(parseJson(bytes))
-  if (items.some((item) => typeof item !== "string" && item !== null)) throw new ForgedMessage("invalid text")
+  if (depth !== 1 || heapBytes > maxMessageHeapBytes()) throw new wire.ForgedMessage("invalid text")
+  const items = wire.expectList(parseJson(bytes))
+  if (items.some((item) => typeof item !== "string" && item !== null)) throw new wire.ForgedMessage("invalid text")
   return items
 }
 
@@ -243,7 +235,7 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString())
   } catch {
-    throw new ForgedMessage("invalid text")
+    throw new wire.ForgedMessage("invalid text")
   }
 }
 
@@ -257,7 +249,7 @@ function numbersFrom(kind: Json | undefined, bytes: Uint8Array): ArrayLike<numbe
 
 function typedArray(kind: Json | undefined, bytes: Uint8Array): ArrayLike<number | bigint> {
   const make = arrays.get(kind)
-  if (!make || bytes.length % make.BYTES_PER_ELEMENT !== 0) throw new ForgedMessage("an array of an unknown kind")
+  if (!make || bytes.length % make.BYTES_PER_ELEMENT !== 0) throw new wire.ForgedMessage("an array of an unknown kind")
   return new make(copyAligned(bytes))
 }
 
@@ -285,5 +277,5 @@ function copyAligned(bytes: Uint8Array): ArrayBuffer {
 }
 
 function pairsIn(value: Json | undefined): Json[][] {
-  return expectList(value).map(expectList)
+  return wire.expectList(value).map(wire.expectList)
 }

@@ -1,7 +1,7 @@
 // Finds a Python interpreter that has ipykernel.
-import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 import { runProgram } from "../../../core/child/child-process.ts"
+import { isExecutable } from "../../../core/child/executable.ts"
 import { ConfigError } from "../../../core/errors.ts"
 
 export interface Interpreter {
@@ -70,14 +70,5 @@ async function runProbe(candidate: string): Promise<Interpreter | string> {
     const { code, stderr } = error as { code?: unknown; stderr?: string }
     if (code === "ENOENT") return "not there"
     return `it cannot be run (${stderr?.trim().split("\n").at(-1) || String(code)})`
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }

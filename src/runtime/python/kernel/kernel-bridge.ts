@@ -11,15 +11,7 @@ import type { NameReference } from "../../handles/live-references.ts"
 import type { HostAccess } from "../../handles/operations.ts"
 import { openConnection } from "../../handles/peer-connection.ts"
 import { type Peer, peerObjectOf } from "../../handles/peer-objects.ts"
-import {
-  CannotCross,
-  expectList,
-  expectText,
-  ForgedMessage,
-  type Frame,
-  type FrameLink,
-  type WireObject,
-} from "../../handles/wire.ts"
+import * as wire from "../../handles/wire.ts"
 import type { CellOutput } from "../../runtime.ts"
 import { type CellReport, PythonError, parseReport } from "../cell-report.ts"
 import { copyTableFile, isKernelTable } from "../tables/table-transfer.ts"
@@ -54,23 +46,26 @@ export interface KernelBridge {
 
 /** `folder` is the kernel's temporary folder, through which tables go to other kernels. */
 export function createKernelBridge(
-  link: FrameLink,
+  link: wire.FrameLink,
   access: HostAccess,
   events: KernelBridgeEvents,
   folder: string,
 ): KernelBridge {
   const { promise: ready, resolve: onReady } = Promise.withResolvers<void>()
 
-  const onMessage = (message: WireObject, frame: Frame) => {
+  const onMessage = (message: wire.WireObject, frame: wire.Frame) => {
     switch (message.k) {
       case "ready":
         return onReady()
       case "out":
-        return events.onOutput({ stream: message.s === "stderr" ? "stderr" : "stdout", text: expectText(message.t) })
+        return events.onOutput({
+          stream: message.s === "stderr" ? "stderr" : "stdout",
+          text: wire.expectText(message.t),
+        })
       case "news":
         return events.onEnvUpdate(
-          expectList(message.reads).map(expectNumber),
-          expectList(message.effects).map(expectText),
+          wire.expectList(message.reads).map(expectNumber),
+          wire.expectList(message.effects).map(wire.expectText),
           connection.callerOf(message.x),
         )
       case "cell": {
@@ -81,7 +76,7 @@ export function createKernelBridge(
         )
       }
       default:
-        throw new ForgedMessage("a message of an unknown kind")
+        throw new wire.ForgedMessage("a message of an unknown kind")
     }
   }
 
@@ -104,7 +99,7 @@ export function createKernelBridge(
     try {
       return (await connection.ask(op, body, describeBinding)).value
     } catch (error) {
-      if (error instanceof CannotCross) throw new ConfigError(error.message, { cause: error })
+      if (error instanceof wire.CannotCross) throw new ConfigError(error.message, { cause: error })
       throw error
     }
   }
@@ -160,7 +155,7 @@ function toPythonError(error: unknown): { name: string; message: string } {
 const maxErrorLength = 100_000
 
 function expectNumber(value: unknown): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw new ForgedMessage("an invalid time")
+  if (typeof value !== "number" || !Number.isFinite(value)) throw new wire.ForgedMessage("an invalid time")
   return value
 }
 
