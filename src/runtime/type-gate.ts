@@ -10,12 +10,8 @@ import { type CellName, createCellNames, namesDeclaredBy, typesDeclaredIn } from
 import { type HostName, parseHostNames } from "./type-gate/host-names.ts"
 import { judgeDiagnostics } from "./type-gate/judge-diagnostics.ts"
 import { createTrustAnalysis, type PromiseMethods } from "./type-gate/type-trust.ts"
-import {
-  type CheckResult,
-  type Diagnostic,
-  sharedTypeChecker,
-  type TypeChecker,
-} from "./type-gate/typescript-checker.ts"
+import type { CheckResult, Diagnostic, TypeChecker } from "./type-gate/typescript-checker.ts"
+import { sharedTypeChecker } from "./type-gate/typescript-checker.ts"
 
 export interface TypeGate {
   /** Loads the checker. Throws a `MissingPeerError` if TypeScript 7 is not installed. */

@@ -1,12 +1,6 @@
 // Checks data that is read from an archive: anyone may have changed its files.
-import {
-  isBoolean,
-  isFiniteNumber,
-  isListOf,
-  isObjectWith,
-  isString,
-  type ShapeCheck,
-} from "../core/checks/check-shape.ts"
+import type { ShapeCheck } from "../core/checks/check-shape.ts"
+import { isBoolean, isFiniteNumber, isListOf, isObjectWith, isString } from "../core/checks/check-shape.ts"
 import { isMessage, isMessageList } from "../core/checks/message-shape.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"

@@ -22,13 +22,8 @@ import { endingFromStop } from "../decide.ts"
 import { type AgentResult, declaredOutputs, type Outputs } from "../outputs.ts"
 import { announceInterruption, beginRun, resumeRun } from "./begin-run.ts"
 import { foldersWritableByTools } from "./child-runs.ts"
-import {
-  cellToolContext,
-  createCycleServices,
-  createSteerBuffer,
-  openRunTools,
-  type RunServices,
-} from "./cycle-services.ts"
+import type { RunServices } from "./cycle-services.ts"
+import { cellToolContext, createCycleServices, createSteerBuffer, openRunTools } from "./cycle-services.ts"
 import type { DurableRun } from "./durable-run.ts"
 import { applyAfterRunHooks, createResult, markResultFailed } from "./run-result.ts"
 import { createRunState, type Ending, type RunState } from "./run-state.ts"

@@ -15,17 +15,8 @@ import { schemaType } from "./json-schema-type.ts"
 import { attempt, parseSignature } from "./parse-signature.ts"
 import { declareRemoteClass, declareRemoteType } from "./remote-class.ts"
 import { handleType, receivedDeclaration, receivedType } from "./remote-type.ts"
-import {
-  any,
-  capitalize,
-  jsDoc,
-  type Parameter,
-  printSignature,
-  printType,
-  promisedResult,
-  type Signature,
-  type TypeTree,
-} from "./type-tree.ts"
+import type { Parameter, Signature, TypeTree } from "./type-tree.ts"
+import { any, capitalize, jsDoc, printSignature, printType, promisedResult } from "./type-tree.ts"
 
 /** Returns one block of TypeScript declarations for the bindings, in their order. It contains types and docs, never
  *  values, and runs no code of the values. The same bindings always produce the same text. Each type comes from the

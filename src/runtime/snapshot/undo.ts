@@ -3,15 +3,8 @@ import { inspect } from "node:util"
 import { isObject } from "../../core/object.ts"
 import type { RuntimeLoss } from "../runtime.ts"
 import { createLossReport, type LossReport } from "./heap/loss-report.ts"
-import {
-  classNameOf,
-  createKindCache,
-  isPlatformPrototype,
-  type KindCache,
-  kindOf,
-  type ObjectKind,
-  platformObjects,
-} from "./heap/object-kinds.ts"
+import type { KindCache, ObjectKind } from "./heap/object-kinds.ts"
+import { classNameOf, createKindCache, isPlatformPrototype, kindOf, platformObjects } from "./heap/object-kinds.ts"
 import { addToTrail, createObjectTrail, type ObjectTrail, pathOf } from "./heap/object-trail.ts"
 import { hasPrivateState, hasPrivateStatics } from "./heap/private-fields.ts"
 import { captureContents, copyElements, restoreElements } from "./undo/container-contents.ts"

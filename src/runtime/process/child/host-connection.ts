@@ -5,15 +5,8 @@ import { decodeJavaScript } from "../../handles/codec/javascript-decode.ts"
 import { encodeJavaScript } from "../../handles/codec/javascript-encode.ts"
 import { readMember, readPath } from "../../handles/operations/reachable-members.ts"
 import { createPendingResult, pendingResultOf } from "../../handles/pending-result.ts"
-import {
-  CannotCross,
-  type DecodeReferences,
-  type EncodeReferences,
-  expectRecord,
-  type Frame,
-  type FrameLink,
-  type WireObject,
-} from "../../handles/wire.ts"
+import type { DecodeReferences, EncodeReferences, Frame, FrameLink, WireObject } from "../../handles/wire.ts"
+import { CannotCross, expectRecord } from "../../handles/wire.ts"
 import { cellFrames } from "../../js/cell-errors.ts"
 import { registerOriginal, unwrapProxy } from "../../js/proxies/function-proxy.ts"
 import { cellStorage, type RunningCell } from "../../js/running-cell.ts"
