@@ -56,7 +56,7 @@ export async function display(run: Run, options: DisplayOptions = {}): Promise<R
       progress(event)
       if (event.type !== "approval-requested") continue
       screen.setStatus(undefined)
-      await askApproval(event, { run, screen: messageScreen, input, stream: messageStream })
+      await askApproval(event, { run, screen: messageScreen, input, output: messageStream })
     }
   } finally {
     screen.close()

@@ -100,7 +100,7 @@ export interface MemoryServices {
   /** Where long texts are stored, and which names exist. */
   kept: Pick<Runtime, "keep" | "names" | "retrieve">
   /** What the model calls that place. */
-  keptIn: "variable" | "artifact"
+  resultStorage: "variable" | "artifact"
   /** Names that stored values must not get. */
   taken: ReadonlySet<string>
   hooks: readonly CompactHooks[]

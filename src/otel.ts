@@ -5,11 +5,11 @@ import type { AgentEvent, EventOf } from "./core/event.ts"
 import { importOptionalPackage } from "./core/optional-package.ts"
 import {
   chatAttributes,
+  describeSpan,
   errorAttributes,
-  messagesText,
+  messagesJson,
   schemaUrl,
-  spanStarts,
-  systemText,
+  systemJson,
   usageAttributes,
 } from "./otel/span-attributes.ts"
 
@@ -77,7 +77,7 @@ interface OpenSpan {
 
 function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, content }: TraceContext): RunTrace {
   const { INTERNAL, CLIENT } = api.SpanKind
-  const run = open(spanStarts.run(start), within, start.at, content ? runContent(start) : {})
+  const run = open(describeSpan.run(start), within, start.at, content ? runContent(start) : {})
   const actions = new Map<string, OpenSpan & { within: Context }>()
   let cycle: OpenSpan | undefined
   let modelCall: ModelCall | undefined
@@ -124,7 +124,7 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
     if (!modelCall || !cycle) return
     const { since, first, retries } = modelCall
     modelCall = undefined
-    const kind = { kind: CLIENT, ...spanStarts.chat(start.model) }
+    const kind = { kind: CLIENT, ...describeSpan.chat(start.model) }
     const { span } = open(
       kind,
       cycle.context,
@@ -132,7 +132,7 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
       chatAttributes(answer, first === undefined ? undefined : first - since),
     )
     for (const { code, message, at: when } of retries) span.addEvent("karst.warning", { code, message }, new Date(when))
-    if (content && answer) span.setAttribute("gen_ai.output.messages", messagesText([answer.message], answer.finish))
+    if (content && answer) span.setAttribute("gen_ai.output.messages", messagesJson([answer.message], answer.finish))
     end(span, at, failure ?? (answer?.finish === "error" ? brokenOffFailure : undefined))
   }
 
@@ -159,20 +159,20 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
         endModelCall(at, event)
         const code = event.message.parts.find((part) => part.type === "code")
         if (code)
-          openAction(code.id, spanStarts.cell(code.id, content ? code.code : undefined), enclosing().context, at)
+          openAction(code.id, describeSpan.cell(code.id, content ? code.code : undefined), enclosing().context, at)
         return
       }
       case "code-end":
         return endAction(event.id, at, event.ok ? undefined : failureOf(event.error), resultText(event))
       case "tool-start":
-        return openAction(event.id, spanStarts.tool(event, content), enclosing().context, at)
+        return openAction(event.id, describeSpan.tool(event, content), enclosing().context, at)
       case "tool-end":
         if (!actions.has(event.id)) enclosing().span.addEvent("karst.tool-skipped", { name: event.name }, new Date(at))
         return endAction(event.id, at, event.ok ? undefined : failureOf(event.error), resultText(event))
       case "call-start":
         return openAction(
           event.id,
-          spanStarts.call(event, content),
+          describeSpan.call(event, content),
           (actions.get(event.within) ?? enclosing()).context,
           at,
         )
@@ -217,7 +217,7 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
       "karst.cycles": cycles,
       ...(reason && { "karst.stop_reason": reason }),
       ...usageAttributes(usage),
-      ...(content && { "gen_ai.output.messages": messagesText([answerOf(event)], "stop") }),
+      ...(content && { "gen_ai.output.messages": messagesJson([answerOf(event)], "stop") }),
     })
     end(run.span, at, failure)
   }
@@ -260,8 +260,8 @@ function failureOf(error: EventOf<"code-end">["error"]): Failure {
 
 function runContent({ messages, system }: EventOf<"run-start">): Attributes {
   return {
-    "gen_ai.input.messages": messagesText(messages),
-    ...(system !== undefined && { "gen_ai.system_instructions": systemText(system) }),
+    "gen_ai.input.messages": messagesJson(messages),
+    ...(system !== undefined && { "gen_ai.system_instructions": systemJson(system) }),
   }
 }
 

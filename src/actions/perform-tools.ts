@@ -24,7 +24,7 @@ export interface ToolServices extends GateServices {
   /** Stores a result that is too long to show, and returns its name. `position`: see `outputPrefix`. */
   keepResult(text: string, position: number): Promise<string>
   /** What the model calls the place where long results are stored. */
-  keptIn: "variable" | "artifact"
+  resultStorage: "variable" | "artifact"
   /** Whether images of results are sent to the model. */
   seesImages: boolean
   /** The tools whose first successful result ends the run. */
@@ -258,12 +258,12 @@ async function storeAndShorten(
   text: string,
   maxChars: number,
   position: number,
-  { keepResult, keptIn }: ToolServices,
+  { keepResult, resultStorage }: ToolServices,
 ): Promise<{ shown: string; kept?: string }> {
   try {
     const kept = await keepResult(text, position)
     const where = (shown: number) =>
-      keptIn === "artifact"
+      resultStorage === "artifact"
         ? `the whole text is in the artifact ${kept}, read on with read_artifact from start ${shown}`
         : `the whole text is in the variable ${kept}`
     return { kept, shown: headAndTail(text, maxChars, where) }

@@ -17,7 +17,7 @@ import type { AnswerServices } from "./stream-answer.ts"
 /** What a cycle needs from the run loop. */
 export interface CycleServices extends AnswerServices, CodeServices, MemoryServices, ToolServices {
   // Several of the extended interfaces declare these.
-  keptIn: MemoryServices["keptIn"]
+  resultStorage: MemoryServices["resultStorage"]
   request: AnswerServices["request"]
   systemTokens: AnswerServices["systemTokens"]
   runtime: CodeServices["runtime"]
@@ -26,9 +26,11 @@ export interface CycleServices extends AnswerServices, CodeServices, MemoryServi
   tools: AvailableTools["tools"]
   /** Absent if the agent has no tools. */
   toolContext: AvailableTools["context"] | undefined
+  /** What follows an answer without an action, if the agent has only tools: a reminder, the end, or a question. */
   noTool: "continue" | "answer" | "wait"
   /** The current time as the model sees it; the same for the whole run. */
   clock: string
+  /** In tokens. */
   contextWindow: number
   /** Returns and removes the steers since the last cycle. */
   takeSteers(): string[]
@@ -36,8 +38,8 @@ export interface CycleServices extends AnswerServices, CodeServices, MemoryServi
   /** Returns and resets the usage of this run and its child runs since the last call. */
   takeSpent(): Usage
   /** Returns the problems of the declared outputs, one line each; absent if none are declared. */
-  missingOutputs?: (() => Promise<string[]>) | undefined
-  /** Returns true if the run was aborted, false if its time is over. */
+  findOutputProblems?: (() => Promise<string[]>) | undefined
+  /** After an interruption: true if aborted, false if the time limit was reached. */
   wasAborted(): boolean
   /** Stores the error itself, because the run state contains only its data. */
   recordFailure(error: unknown): void
@@ -53,20 +55,20 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
   warnIfNearlyFull(answer.usage.input, services, emit)
   const outcome = await performActions(answer, services, emit)
   let end = decideEnding(outcome, services, emit)
-  let { returns } = state
+  let { returns: outputReminders } = state
   if (
     end?.status === "done" &&
-    services.missingOutputs &&
-    (await requestMissingOutputs(services.missingOutputs, emit))
+    services.findOutputProblems &&
+    (await remindOfMissingOutputs(services.findOutputProblems, emit))
   ) {
-    end = returns++ < maxOutputReminders ? undefined : { status: "stopped", reason: "outputs" }
+    end = outputReminders++ < maxOutputReminders ? undefined : { status: "stopped", reason: "outputs" }
   }
   const spent = services.takeSpent()
   const usage = addUsage(state.usage, spent)
   const output = outputOf(outcome, end) ?? state.output
   if (services.hooks.length > 0) end = await runAfterCycleHooks(end, { number, output, usage }, services, emit)
   emit({ type: "cycle-end", cycle: number, usage: spent })
-  const next: RunState = { ...state, cycle: number, usage, output, returns, memory }
+  const next: RunState = { ...state, cycle: number, usage, output, returns: outputReminders, memory }
   return end ? { ...next, end } : next
 }
 
@@ -78,11 +80,11 @@ async function performActions(answer: ReviewedAnswer, services: CycleServices, e
   if (code && error === undefined && !stop) failure = (await performCode(code, services, emit)).failure
   else if (code) emit(codeNotRun(code.id, whyNotRun(answer)))
   const calls = message?.parts.some((part) => part.type === "tool-call")
-  const toolsOutcome = calls ? await runTools(answer, code, failure, services, emit) : undefined
+  const toolsOutcome = calls ? await performOrSkipTools(answer, code, failure, services, emit) : undefined
   return { message, code, failure, stop, toolsOutcome }
 }
 
-async function runTools(
+async function performOrSkipTools(
   { message, stop, tools }: ReviewedAnswer,
   code: CodePart | undefined,
   failure: unknown,
@@ -108,14 +110,14 @@ function outputOf({ message, toolsOutcome }: ActionsOutcome, end: Ending | undef
 }
 
 // Reminds the model of missing outputs. Returns true if there are any.
-async function requestMissingOutputs(missingOutputs: () => Promise<string[]>, emit: Emit): Promise<boolean> {
-  const problems = await missingOutputs()
+async function remindOfMissingOutputs(findProblems: () => Promise<string[]>, emit: Emit): Promise<boolean> {
+  const problems = await findProblems()
   if (problems.length === 0) return false
   emit({ type: "prompt-steered", message: userMessage(missingOutputsPrompt(problems), "host") })
   return true
 }
 
-// Every code block needs a result: providers reject a history without one.
+// Returns why code was not run. Every code block gets a result, because providers reject a history without one.
 function whyNotRun({ stop, error }: ReviewedAnswer): ActionError {
   if (stop) return { kind: "skipped", message: "The run was stopped before this code was run." }
   if (isAbortError(error)) return { kind: "aborted", message: "The run was interrupted before this code was run." }

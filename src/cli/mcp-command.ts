@@ -1,4 +1,4 @@
-// `karst mcp ./objects.ts`: serves a module's live objects to MCP clients.
+// `karst mcp serve ./objects.ts`: serves a module's live objects to MCP clients.
 import { once } from "node:events"
 import { basename, extname } from "node:path"
 import { Writable } from "node:stream"
@@ -21,11 +21,12 @@ export async function mcpCommand(args: string[]): Promise<number> {
     "cell-timeout": { type: "string" },
   })
   const [action, path, ...more] = positionals
-  if (action !== "serve" || more.length > 0) throw new UsageError(`karst mcp has one action, for one module: ${usage}`)
+  if (action !== "serve" || more.length > 0)
+    throw new UsageError(`Expected the action "serve" and exactly one module: ${usage}`)
   const port = parsePositiveInteger("--port", values.port)
-  if (port !== undefined && !values.http) throw new UsageError("--port is for --http: standard input has none.")
+  if (port !== undefined && !values.http) throw new UsageError("--port requires --http.")
   const cellTimeout = parsePositiveInteger("--cell-timeout", values["cell-timeout"])
-  // Before the module is loaded, so that nothing it prints gets between protocol messages.
+  // Stdout is reserved before the module is loaded, so that nothing it prints gets between protocol messages.
   const output = values.http ? undefined : reserveStdout()
   const { file, approver = "client", ...served } = await loadServedModule(path, usage)
   const options: ServeOptions = {
@@ -37,7 +38,7 @@ export async function mcpCommand(args: string[]): Promise<number> {
   const end = endSignal()
   try {
     await (output
-      ? serveStreams(options, output, end, stdioLines(options.name, file, cellTimeout))
+      ? serveStreams(options, output, end, stdioAddCommands(options.name, file, cellTimeout))
       : serveHttp(options, port, end))
   } finally {
     await served.runtime?.close()
@@ -58,20 +59,21 @@ async function serveHttp(options: ServeOptions, port: number | undefined, end: A
   printNotice(`  with the header   Authorization: Bearer ${server.token}`)
   printNotice(`  or, without one,  ${server.secretUrl}`)
   printNotice("To add it to a client:")
-  for (const line of httpLines(options.name, server)) printNotice(`  ${line}`)
-  printNotice("Who has the token can run code here. Ctrl-C ends it.")
+  for (const line of httpAddCommands(options.name, server)) printNotice(`  ${line}`)
+  printNotice("Anyone with the token can run code on this computer. Press Ctrl-C to stop the server.")
   await whenAborted(end)
 }
 
-/** Uses absolute paths, because clients start the server in their own folder and environment. */
-function stdioLines(name: string, file: string, cellTimeout: number | undefined): string[] {
+/** Returns the commands that add this server to Claude Code and Codex. Uses absolute paths, because clients start
+ *  the server in their own folder and environment. */
+function stdioAddCommands(name: string, file: string, cellTimeout: number | undefined): string[] {
   const program = [process.execPath, ...process.execArgv, process.argv[1] ?? "karst"]
   const limit = cellTimeout === undefined ? [] : ["--cell-timeout", String(cellTimeout)]
   const command = [...program, "mcp", "serve", file, "--name", name, ...limit].map(quoteShellWord).join(" ")
   return ["claude", "codex"].map((client) => `${client} mcp add ${quoteShellWord(name)} -- ${command}`)
 }
 
-function httpLines(name: string, { url, token }: McpEndpoint): string[] {
+function httpAddCommands(name: string, { url, token }: McpEndpoint): string[] {
   return [
     `claude mcp add --transport http ${quoteShellWord(name)} ${url} --header ${quoteShellWord(`Authorization: Bearer ${token}`)}`,
     `export KARST_MCP_TOKEN=${quoteShellWord(token)}; codex mcp add ${quoteShellWord(name)} --url ${url} --bearer-token-env-var KARST_MCP_TOKEN`,

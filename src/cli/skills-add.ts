@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { mkdtemp, readFile, rename, rm } from "node:fs/promises"
 import { devNull, tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
-import { runProgram } from "../core/child/child-process.ts"
+import { type ProgramFailure, runProgram } from "../core/child/child-process.ts"
 import { parseSkillText } from "../skills/front-matter.ts"
 import { loadSkills, type Skill } from "../skills.ts"
 import { parseArguments } from "./arguments.ts"
@@ -86,9 +86,9 @@ async function cloneRepository(url: string, parent: string): Promise<string> {
   const args = [...settings.flatMap((setting) => ["-c", setting]), "clone", ...options, "--", url, folder]
   const env = { ...process.env, GIT_TERMINAL_PROMPT: "0", GIT_ALLOW_PROTOCOL: "https:ssh:file" }
   try {
-    await runProgram("git", args, { env, timeout: 300_000 })
+    await runProgram("git", args, { env, timeoutMs: 300_000 })
   } catch (error) {
-    const { code, stderr } = error as { code?: unknown; stderr?: string }
+    const { code, stderr } = error as Partial<ProgramFailure>
     if (code === "ENOENT") throw new UsageError("git is not installed, and is needed to fetch a repository.")
     throw new UsageError(`git could not fetch "${url}": ${stderr?.trim() || error}`)
   }

@@ -8,15 +8,16 @@ import { safeLine, safeText } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 import { splitAtWidth } from "./text-width.ts"
 
-export interface ApprovalPrompt {
+export interface ApprovalTerminal {
   run: Run
   screen: Screen
   input: NodeJS.ReadableStream & { isTTY?: boolean | undefined; setRawMode?: ((on: boolean) => unknown) | undefined }
-  stream: NodeJS.WritableStream & { rows?: number | undefined }
+  output: NodeJS.WritableStream & { rows?: number | undefined }
 }
 
-/** Shows the call and asks for a decision; denies it without a terminal. Does nothing if the agent has an approver. */
-export async function askApproval(event: EventOf<"approval-requested">, prompt: ApprovalPrompt): Promise<void> {
+/** Shows the call and asks for a decision; does nothing if the agent has an approver. Without a terminal,
+ *  denies the call. */
+export async function askApproval(event: EventOf<"approval-requested">, prompt: ApprovalTerminal): Promise<void> {
   if (event.answerer) return
   const { run, screen, input } = prompt
   const { paint } = screen
@@ -35,11 +36,11 @@ interface Pager {
   readonly hasMore: boolean
 }
 
-function createPager(lines: readonly string[], { screen, stream }: ApprovalPrompt): Pager {
+function createPager(lines: readonly string[], { screen, output }: ApprovalTerminal): Pager {
   const columns = Math.max(20, screen.columns - 4)
   const wrapped = lines.flatMap((line) => wrapLine(line, columns))
   // Keeps the question and the first line of the call visible.
-  const size = Math.max(5, (stream.rows ?? 24) - 4)
+  const size = Math.max(5, (output.rows ?? 24) - 4)
   let shown = 0
   return {
     next() {
@@ -70,19 +71,19 @@ function wrapLine(line: string, columns: number): string[] {
 async function promptForDecision(
   event: EventOf<"approval-requested">,
   pager: Pager,
-  prompt: ApprovalPrompt,
+  prompt: ApprovalTerminal,
 ): Promise<Decision> {
-  const { run, screen, input, stream } = prompt
+  const { run, screen, input, output } = prompt
   let closed = false
   let close = () => {
     closed = true
   }
   // If another reader answers first, or the run ends, withdraw the question.
-  void resolvedElsewhere(run, event).then(() => close())
+  void waitUntilResolved(run, event).then(() => close())
   pager.next()
   await discardTypedInput(prompt)
   if (closed) return "deny"
-  const terminal = createInterface({ input, output: stream, terminal: true })
+  const terminal = createInterface({ input, output, terminal: true })
   close = () => terminal.close()
   const showPrompt = () => {
     terminal.setPrompt(`    Allow it? [y]es, [n]o, [a]lways${pager.hasMore ? ", [m]ore" : ""}: `)
@@ -101,12 +102,13 @@ async function promptForDecision(
   } finally {
     terminal.close()
   }
+  // Ends the line of the prompt.
   screen.writeLines("")
   return "deny"
 }
 
 /** Discards input typed before the question was visible: it cannot be an answer. */
-async function discardTypedInput({ input, run }: ApprovalPrompt): Promise<void> {
+async function discardTypedInput({ input, run }: ApprovalTerminal): Promise<void> {
   const discard = (typed: Buffer | string) => {
     if (String(typed).includes("\x03")) run.abort("Interrupted at the question.")
   }
@@ -132,7 +134,7 @@ const decisions = new Map<string, Decision>([
   ["always", "always"],
 ])
 
-async function resolvedElsewhere(run: Run, request: EventOf<"approval-requested">): Promise<void> {
+async function waitUntilResolved(run: Run, request: EventOf<"approval-requested">): Promise<void> {
   for await (const event of run) {
     // A call whose arguments changed is asked about again with the same id.
     if (event.type === "approval-resolved" && event.id === request.id && event.seq > request.seq) return

@@ -1,10 +1,11 @@
-// Converts between MCP content and tool results.
+// Converts results of MCP servers to tool results (client), and text and images to MCP content (server).
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
 import type { ImagePart } from "../core/message.ts"
 import { type ToolResult, toolResult } from "../tools/tool.ts"
 
-/** Converts the result of an MCP server: texts and notes about other content become the text; images stay images. */
-export function toToolResult(result: CallToolResult): ToolResult {
+/** Text blocks become the text. Audio, links and binary resources become a short description in it. Structured content
+ *  becomes the text only if there is none. */
+export function fromMcpResult(result: CallToolResult): ToolResult {
   const { content = [], structuredContent, isError } = result
   const texts = content.map(blockText).filter((text) => text !== undefined)
   const text =
@@ -14,7 +15,7 @@ export function toToolResult(result: CallToolResult): ToolResult {
   return toolResult({ text: text || (images.length > 0 ? "" : "Done."), images, value: structuredContent })
 }
 
-/** Converts text and images to MCP content. */
+/** MCP images must be base64, so an image URL is sent as text. */
 export function toContent(text: string, images: readonly ImagePart[] = []): ContentBlock[] {
   return [
     { type: "text", text },
@@ -36,19 +37,19 @@ function blockText(block: ContentBlock): string | undefined {
     case "image":
       return undefined
     case "audio":
-      return `[audio, ${block.mimeType}, ${byteCount(block.data)}]`
+      return `[audio, ${block.mimeType}, ${formatByteCount(block.data)}]`
     case "resource_link":
       return `[${block.title ?? block.name}: ${block.uri}]`
     case "resource": {
       const { resource } = block
       if ("text" in resource) return resource.text
-      return `[${resource.uri}, ${resource.mimeType ?? "unknown type"}, ${byteCount(resource.blob)}]`
+      return `[${resource.uri}, ${resource.mimeType ?? "unknown type"}, ${formatByteCount(resource.blob)}]`
     }
     default:
       return "[something of a kind that is not known here]"
   }
 }
 
-function byteCount(base64: string): string {
+function formatByteCount(base64: string): string {
   return `${Buffer.byteLength(base64, "base64")} bytes`
 }

@@ -67,7 +67,7 @@ async function createMarker<T extends CodeResultPart | ToolResultPart>(
   const what = part.type === "tool-result" ? `the tool ${part.name}` : `the cell ${title ?? "before"}`
   const how = part.ok ? "ok" : "failed"
   const length = part.text.length.toLocaleString("en")
-  const words = `[The result of ${what} (${how}, ${length} characters) was cleared to save room; the whole text is in the ${services.keptIn} ${kept}.]`
+  const words = `[The result of ${what} (${how}, ${length} characters) was cleared to save room; the whole text is in the ${services.resultStorage} ${kept}.]`
   const text = head === 0 ? words : `${words}\nIt begins:\n${part.text.slice(0, head).toWellFormed()}`
   return { ...part, text, kept, cleared: true }
 }

@@ -33,7 +33,7 @@ export async function keepImages(images: readonly ImagePart[], services: MemoryS
   const words: string[] = []
   for (const { mediaType, data } of images) {
     const name = await keepValue("_image", { mediaType, data }, services)
-    words.push(`[an image, ${oneLine(mediaType, 100)}, in the ${services.keptIn} ${name}]`)
+    words.push(`[an image, ${oneLine(mediaType, 100)}, in the ${services.resultStorage} ${name}]`)
   }
   return words
 }

@@ -41,7 +41,7 @@ export async function replaceOlderMessages(job: CompactionJob, share: number): P
         history,
         unread: [...unread, name],
       }
-  await job.replaceMessages(sections ? 2 : 3, 0, cut, [summaryMessage(part, live, services.keptIn), ...staying])
+  await job.replaceMessages(sections ? 2 : 3, 0, cut, [summaryMessage(part, live, services.resultStorage), ...staying])
 }
 
 interface ReplacementPlan {

@@ -87,9 +87,9 @@ export function sectionsText(sections: SummarySections): string {
 export function summaryMessage(
   part: Omit<SummaryPart, "type" | "text">,
   live: readonly string[],
-  keptIn: MemoryServices["keptIn"],
+  resultStorage: MemoryServices["resultStorage"],
 ): Message {
-  const where = keptIn === "variable" ? "texts in the session" : "artifacts"
+  const where = resultStorage === "variable" ? "texts in the session" : "artifacts"
   const { sections, history, unread } = part
   const read = sections ? "What matters of them is summed up here. " : ""
   const text = [

@@ -6,8 +6,8 @@ import { type Price, withCost } from "../core/usage.ts"
 import { createPartConverter, endedEarly, mergeOptions, toFinishReason, toUsage } from "./ai-sdk-parts.ts"
 import { createPromptConverter, toPromptTools } from "./ai-sdk-prompt.ts"
 import type { AiSdkCall, AiSdkModel, AiSdkPart, AiSdkReader, ProviderOptions } from "./ai-sdk-types.ts"
-import { isStreamCut, modelFailure, streamCutFailure, unreadableFailure } from "./failure.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
+import { isStreamCut, modelFailure, notAStreamFailure, streamCutFailure } from "./model-failure.ts"
 import { closableStream } from "./model-stream.ts"
 import { modelFacts } from "./prices.ts"
 import { withoutImages, withoutRejectedImages } from "./without-images.ts"
@@ -160,7 +160,7 @@ function openStream(model: AiSdkModel, call: AiSdkCall): Promise<OpenStream> {
 
 // A wrong address often answers with a web page; retrying would not help.
 function emptyAnswerFailure(id: string, contentType: string): Error {
-  return /html|json|plain/.test(contentType) ? unreadableFailure(id, contentType) : streamCutFailure(id)
+  return /html|json|plain/.test(contentType) ? notAStreamFailure(id, contentType) : streamCutFailure(id)
 }
 
 // Reads the last bytes after the final part, so that the connection can be reused. Gives up after a second.

@@ -5,7 +5,7 @@ export interface FailureFacts {
   name: string
   status: number | undefined
   /** Codes and types that the service sent, in lower case. */
-  words: string
+  codes: string
   message: string
   /** The beginning of the message and of the body, to search for phrases. */
   text: string
@@ -20,7 +20,7 @@ export function gatherFacts(error: unknown): FailureFacts {
   const top = asRecord(error)
   const body = typeof top.responseBody === "string" ? top.responseBody : ""
   const levels = [top, asRecord(top.data), parseBody(body)].flatMap((level) => [level, asRecord(level.error)])
-  const words = levels.flatMap(({ code, type, status }) => [code, type, status])
+  const codes = levels.flatMap(({ code, type, status }) => [code, type, status])
   const message = serviceMessage(top, parseBody(body), body)
   return {
     name: typeof top.name === "string" ? top.name : "",
@@ -28,8 +28,8 @@ export function gatherFacts(error: unknown): FailureFacts {
       .flatMap((level) => [level.statusCode, level.status, level.code])
       .map(httpStatus)
       .find(Boolean),
-    words: words
-      .filter((word) => typeof word === "string")
+    codes: codes
+      .filter((each) => typeof each === "string")
       .join(" ")
       .toLowerCase(),
     message: message.replace(/\s+/g, " ").trim(),

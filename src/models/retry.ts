@@ -3,8 +3,8 @@ import { setTimeout as after } from "node:timers/promises"
 import * as check from "../core/checks/check-options.ts"
 import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
-import { modelFailure } from "./failure.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
+import { modelFailure } from "./model-failure.ts"
 import { closableStream, passOnParts, wrapModel } from "./model-stream.ts"
 
 export interface RetryOptions {

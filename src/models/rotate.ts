@@ -2,8 +2,8 @@
 import { checkOptions, mustBeBoolean, mustBeFunction, type OptionChecks } from "../core/checks/check-options.ts"
 import { ConfigError, ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
-import { modelFailure } from "./failure.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
+import { modelFailure } from "./model-failure.ts"
 import { closableStream } from "./model-stream.ts"
 
 export interface RotateOptions {

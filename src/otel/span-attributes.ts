@@ -1,4 +1,5 @@
-// Names and attributes of spans, following the OpenTelemetry GenAI conventions.
+// Names and attributes of spans, following the OpenTelemetry GenAI conventions. `otel.ts` adds the attributes of cycles
+// and the texts of messages.
 import type { EventOf } from "../core/event.ts"
 import type { ImagePart, Message } from "../core/message.ts"
 import type { Usage } from "../core/usage.ts"
@@ -13,8 +14,9 @@ interface SpanStart {
   attributes: Attributes
 }
 
-/** The names of spans, and the attributes known when they start. */
-export const spanStarts = {
+/** The names of spans, and the attributes known when they start. `tool`: the model calls a tool; `cell`: the model's
+ *  code; `call`: code in a cell calls a binding. */
+export const describeSpan = {
   run({ agent, run, model }: EventOf<"run-start">): SpanStart {
     return spanStart("invoke_agent", agent, { "gen_ai.agent.name": agent, "karst.run": run, ...modelAttributes(model) })
   },
@@ -22,24 +24,24 @@ export const spanStarts = {
     const attributes = modelAttributes(model)
     return spanStart("chat", String(attributes["gen_ai.request.model"] ?? "model"), attributes)
   },
-  tool({ id, name, input }: EventOf<"tool-start">, content: boolean): SpanStart {
-    return toolSpanStart(id, name, content ? JSON.stringify(input) : undefined)
+  tool({ id, name, input }: EventOf<"tool-start">, includeContent: boolean): SpanStart {
+    return toolSpanStart(id, name, includeContent ? JSON.stringify(input) : undefined)
   },
   /** A cell is reported as a call of a tool named `code`. */
   cell(id: string, code: string | undefined): SpanStart {
     return toolSpanStart(id, "code", code)
   },
-  call({ id, call }: EventOf<"call-start">, content: boolean): SpanStart {
+  call({ id, call }: EventOf<"call-start">, includeContent: boolean): SpanStart {
     const name = call.method === undefined ? call.binding : `${call.binding}.${call.method}`
     return {
       name: `call ${name}`,
-      attributes: { "karst.call": name, ...(content && { "karst.call.args": call.args }), "karst.call.id": id },
+      attributes: { "karst.call": name, ...(includeContent && { "karst.call.args": call.args }), "karst.call.id": id },
     }
   },
 }
 
-function spanStart(kind: string, of: string, attributes: Attributes): SpanStart {
-  return { name: `${kind} ${of}`, attributes: { "gen_ai.operation.name": kind, ...attributes } }
+function spanStart(operation: string, subject: string, attributes: Attributes): SpanStart {
+  return { name: `${operation} ${subject}`, attributes: { "gen_ai.operation.name": operation, ...attributes } }
 }
 
 function toolSpanStart(id: string, name: string, args: string | undefined): SpanStart {
@@ -69,10 +71,13 @@ const providers: { [provider: string]: string } = {
 }
 
 /** Returns the attributes known when the answer has arrived. */
-export function chatAttributes(answer: EventOf<"message-end"> | undefined, firstMs: number | undefined): Attributes {
+export function chatAttributes(
+  answer: EventOf<"message-end"> | undefined,
+  firstChunkMs: number | undefined,
+): Attributes {
   return {
     "gen_ai.request.stream": true,
-    ...(firstMs !== undefined && { "gen_ai.response.time_to_first_chunk": firstMs / 1000 }),
+    ...(firstChunkMs !== undefined && { "gen_ai.response.time_to_first_chunk": firstChunkMs / 1000 }),
     ...(answer && { "gen_ai.response.finish_reasons": [answer.finish], ...usageAttributes(answer.usage) }),
   }
 }
@@ -103,13 +108,13 @@ export function errorAttributes({ type }: { type: string }): Attributes {
   return { "error.type": type }
 }
 
-/** Returns a system prompt in the form of the conventions. */
-export function systemText(system: string): string {
+/** Returns a system prompt as the JSON of the conventions. */
+export function systemJson(system: string): string {
   return JSON.stringify([{ type: "text", content: system }])
 }
 
-/** Returns messages in the form of the conventions. A cell becomes a call of the tool `code`. */
-export function messagesText(messages: readonly Message[], finish?: string): string {
+/** Returns messages as the JSON of the conventions. A cell becomes a call of the tool `code`. */
+export function messagesJson(messages: readonly Message[], finish?: string): string {
   const shown = messages.map(({ role, parts }) => ({
     role: role === "result" ? "tool" : role,
     parts: parts.map(partOf),

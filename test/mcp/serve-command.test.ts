@@ -179,12 +179,12 @@ describe("karst mcp serve", () => {
 
   for (const [what, args, says] of [
     ["no action", [], /karst mcp serve \.\/objects\.ts/],
-    ["another action", ["listen"], /one action/],
+    ["another action", ["listen"], /the action "serve"/],
     ["two modules", ["serve", objects, objects], /one module/],
     ["no module", ["serve"], /Name the module with your objects: karst mcp serve/],
     ["no such module", ["serve", "nowhere.ts"], /no file nowhere\.ts/],
     ["a module without objects", ["serve", empty], /exports no objects\. Write there: export const/],
-    ["a port without HTTP", ["serve", objects, "--port", "8000"], /--port is for --http/],
+    ["a port without HTTP", ["serve", objects, "--port", "8000"], /--port requires --http/],
     ["no such option", ["serve", "--objects", objects], /--objects/],
   ] as const) {
     test(`${what} is told in one sentence, with exit code 2`, async () => {

@@ -51,7 +51,7 @@ export function memoryConversation(
     request: options.request ?? { system: "" },
     systemTokens: options.systemTokens ?? 0,
     kept: runtime,
-    keptIn: "variable",
+    resultStorage: "variable",
     taken: new Set(),
     hooks,
     spend: (usage) => {

@@ -1,5 +1,6 @@
 // Recognises the lines that open and close fenced code blocks.
-/** An opened fence. */
+
+/** An opening fence. Lines are passed without their line ending. */
 export interface Fence {
   mark: string
   length: number
@@ -24,7 +25,7 @@ export function closesFence(line: string, opened: Fence): boolean {
   return fence.startsWith(opened.mark) && fence.length >= opened.length
 }
 
-/** Returns true if a line that starts like this may become a fence. */
+/** Returns true if a line that starts like this may become an opening or closing fence. */
 export function mayBeFence(start: string): boolean {
   return start.length <= maxFenceChars && /^ {0,3}(`{1,2}|~{1,2})?$|^ {0,3}(`{3,}[^`]*|~{3,}.*)$/.test(start)
 }

@@ -19,9 +19,10 @@ export interface ServedModule extends Pick<ServeOptions, "runtime" | "tools"> {
   approver: Approver | undefined
 }
 
-/** Loads what a module offers. Its runtime is the export `runtime` or the default export, or what either returns as a
- *  function. Without one, all other exports, or those of the default export, are bound in a `jsRuntime` with
- *  `safeRules()`. `tools` are served as well, and `approver` answers for both. */
+/** Loads the runtime, tools and approver of a module. The runtime is the export `runtime` or the default export; a
+ *  function is called first. Without `runtime`, and if the default export is not a runtime, the named exports and the
+ *  properties of the default export are bound together in a `jsRuntime` with `safeRules()`; a named export wins.
+ *  `approver` answers for the runtime and the tools. */
 export async function loadServedModule(path: string | undefined, usage: string): Promise<ServedModule> {
   if (path === undefined) throw new UsageError(`Name the module with your objects: ${usage}`)
   const file = resolve(path)
@@ -31,12 +32,17 @@ export async function loadServedModule(path: string | undefined, usage: string):
     throw new UsageError(`${path}: \`approver\` is no function. Export one that answers true or false, or none.`)
   }
   const source = await callIfFunction(named ?? main, path)
-  const runtime = isRuntime(source) ? source : await runtimeOf(source, named !== undefined, objects, file, path)
+  if (named !== undefined && !isRuntime(source)) {
+    throw new UsageError(
+      `${path}: \`runtime\` is no runtime. Write: export const runtime = jsRuntime({ name: object })`,
+    )
+  }
+  const runtime = isRuntime(source) ? source : await runtimeFromExports(source, objects, file, path)
   if (runtime === undefined && tools === undefined) throw noObjectsError(path)
   return {
     file,
     runtime,
-    // Serving reports a value that is not a tool by its name.
+    // Not checked here: the server rejects a value that is not a tool and names it.
     tools: tools as ToolSources | undefined,
     approver: approver as Approver | undefined,
   }
@@ -47,24 +53,18 @@ async function callIfFunction(source: unknown, path: string): Promise<unknown> {
   try {
     return await source()
   } catch (error) {
-    throw new ConfigError(`${path}: the function that makes the objects failed: ${errorData(error).message}`, {
+    throw new ConfigError(`${path}: the exported function failed: ${errorData(error).message}`, {
       cause: error,
     })
   }
 }
 
-async function runtimeOf(
+async function runtimeFromExports(
   source: unknown,
-  isNamed: boolean,
   objects: Bindings,
   file: string,
   path: string,
 ): Promise<Runtime | undefined> {
-  if (isNamed) {
-    throw new UsageError(
-      `${path}: \`runtime\` is no runtime. Write: export const runtime = jsRuntime({ name: object })`,
-    )
-  }
   const bindings = { ...bindingsIn(source, path), ...objects }
   if (Object.keys(bindings).length === 0) return undefined
   return jsRuntime(await addSourceTypes(file, bindings), { rules: safeRules() })

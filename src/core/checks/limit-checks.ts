@@ -1,4 +1,4 @@
-// Option checks of the `limits` of a run.
+// Checks the option `limits` of agents, coding CLIs and the engine (not the limits of runtimes).
 import type { Limits } from "../agent.ts"
 import { mustBeAtLeast, mustBeOneOf, mustBeRecordOf, type OptionChecks } from "./check-options.ts"
 
@@ -11,5 +11,6 @@ export const limitChecks: OptionChecks<Limits> = {
   unknownUsage: mustBeOneOf("continue", "stop"),
   depth: mustBeAtLeast(0),
   calls: mustBeAtLeast(0),
+  // Per name: `tool`, `binding` or `binding.method`.
   callsOf: mustBeRecordOf(mustBeAtLeast(0)),
 }

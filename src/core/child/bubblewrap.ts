@@ -44,7 +44,7 @@ function probeSandbox(program: string): string | undefined {
   if (process.platform !== "linux") return `bubblewrap needs Linux, and this is ${process.platform}`
   const mounts = [...systemMounts, ...nodeMounts(process.execPath)]
   const args = [...namespaceArguments("none"), ...mounts, "--", process.execPath, "--version"]
-  const { error, status, stderr } = spawnSync(program, args, { env: {}, timeout: 10_000 })
+  const { error, status, stderr } = spawnSync(program, args, { env: {}, timeoutMs: 10_000 })
   if (error && "code" in error && error.code === "ENOENT") {
     return "bubblewrap is not installed (on Debian: apt-get install bubblewrap)"
   }

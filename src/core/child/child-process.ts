@@ -1,7 +1,7 @@
 // Starts every process of Karst (test/architecture.test.ts checks this), so that no child inherits descriptors by
-// accident. Node passes on every descriptor without the close-on-exec flag: those opened by native code, and those
-// inherited by this process. Here each of them is replaced by the null device. macOS and Windows pass on only the
-// descriptors listed in `stdio`.
+// accident. On Linux, Node passes on every descriptor without the close-on-exec flag: those opened by native code, and
+// those inherited by this process. Here each of them is replaced by the null device. On macOS and Windows, Node passes
+// on only the descriptors listed in `stdio`.
 import * as node from "node:child_process"
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 import { devNull } from "node:os"
@@ -43,10 +43,10 @@ export function spawn(
 export function spawnSync(
   program: string,
   args: readonly string[],
-  options: { env: Record<string, string>; timeout: number },
+  { env, timeoutMs }: { env: Record<string, string>; timeoutMs: number },
 ): node.SpawnSyncReturns<string> {
   return withoutInheritedDescriptors("pipe", (stdio) =>
-    node.spawnSync(program, args, { ...options, stdio, encoding: "utf8" }),
+    node.spawnSync(program, args, { env, timeout: timeoutMs, stdio, encoding: "utf8" }),
   )
 }
 
@@ -69,9 +69,9 @@ export interface ProgramFailure extends Error {
 export async function runProgram(
   program: string,
   args: readonly string[],
-  options: { env?: NodeJS.ProcessEnv | undefined; timeout?: number | undefined } = {},
+  { env, timeoutMs }: { env?: NodeJS.ProcessEnv | undefined; timeoutMs?: number | undefined } = {},
 ): Promise<{ stdout: string; stderr: string }> {
-  const child = spawn(program, args, { ...options, stdio: ["pipe", "pipe", "pipe"] })
+  const child = spawn(program, args, { env, timeout: timeoutMs, stdio: ["pipe", "pipe", "pipe"] })
   const output = { stdout: "", stderr: "" }
   child.stdin.on("error", () => undefined).end()
   for (const name of ["stdout", "stderr"] as const) {
@@ -97,9 +97,9 @@ export function inheritedDescriptors(): number[] {
     .filter((descriptor) => descriptor > 2 && isInherited(descriptor))
 }
 
-/** Returns the command that runs a program without those descriptors, for packages that start processes themselves.
- *  If there are any, Node closes them and then replaces itself by the program in the same process. `program` must be
- *  an absolute path. */
+/** Returns the command that runs a program without the `inheritedDescriptors`, for packages such as node-pty that start
+ *  processes themselves. If there are any, Node closes them and then replaces itself by the program in the same
+ *  process. `program` must be an absolute path. */
 export function commandWithoutDescriptors(
   program: string,
   args: readonly string[],
@@ -108,12 +108,14 @@ export function commandWithoutDescriptors(
   return { program: process.execPath, args: ["--no-warnings", "-e", execScript, "--", program, ...args] }
 }
 
+const closeOnExec = 0o2000000
+
 const execScript = `
 const { closeSync, readdirSync, readFileSync } = require("node:fs")
 for (const descriptor of readdirSync("/proc/self/fd").map(Number).filter((each) => each > 2)) {
   try {
     const [, flags] = /^flags:\\s+(\\d+)/m.exec(readFileSync("/proc/self/fdinfo/" + descriptor, "latin1"))
-    if ((parseInt(flags, 8) & 0o2000000) === 0) closeSync(descriptor)
+    if ((parseInt(flags, 8) & ${closeOnExec}) === 0) closeSync(descriptor)
   } catch {}
 }
 const [, program, ...args] = process.argv
@@ -124,12 +126,10 @@ function isInherited(descriptor: number): boolean {
     const [, flags = "0"] = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "latin1")) ?? []
     return (Number.parseInt(flags, 8) & closeOnExec) === 0
   } catch {
-    // This was the descriptor of the folder being read.
+    // Already closed: `readdirSync` listed its own descriptor.
     return false
   }
 }
-
-const closeOnExec = 0o2000000
 
 function withoutInheritedDescriptors<T>(
   requested: Readonly<node.StdioOptions>,

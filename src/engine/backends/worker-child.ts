@@ -1,4 +1,4 @@
-// The entry file of a worker process: imports the module it is given and works for the engine that the module exports.
+// Entry file of a worker process: imports the module named in argv and runs jobs with its exported engine.
 import { ConfigError, errorData } from "../../core/errors.ts"
 import { joinPool, sendToPool } from "./worker-link.ts"
 
@@ -28,7 +28,8 @@ try {
   await engine.work({ concurrency: Number(concurrency) })
   if (!pool.hasStarted()) throw new ConfigError("its engine has another backend. Make it with the workerBackend.")
 } catch (error) {
-  sendToPool({ type: "unfit", error: errorData(error) })
+  // The pool puts `A worker cannot work with "<module>":` before the message.
+  sendToPool({ type: "start-failed", error: errorData(error) })
 }
 
 function checkEngine(engine: unknown): WorkerEngine {

@@ -16,7 +16,7 @@ export type ToWorker =
  *  jobs. */
 export type FromWorker =
   | { type: "ready" }
-  | { type: "unfit"; error: ErrorData }
+  | { type: "start-failed"; error: ErrorData }
   | { type: "done"; id: number; error?: ErrorData | undefined }
   | { type: "ask"; id: number; job?: Job | undefined }
 
@@ -53,7 +53,7 @@ export function startWorkerProcess({ module, concurrency, queue }: WorkerSetup):
     switch (message.type) {
       case "ready":
         return ready.resolve()
-      case "unfit":
+      case "start-failed":
         return ready.reject(new ConfigError(`A worker cannot work with "${module}": ${message.error.message}`))
       case "done":
         return settle(message.id, message.error)

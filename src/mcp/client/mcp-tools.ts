@@ -6,7 +6,7 @@ import type { JsonSchema } from "../../core/json.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure } from "../../tools/tool.ts"
 import { clientChecks } from "../mcp-option-checks.ts"
 import type { McpClientOptions, McpServer, McpToolInfo, McpToolKit } from "../mcp-types.ts"
-import { toToolResult } from "../result-content.ts"
+import { fromMcpResult } from "../result-content.ts"
 import { type ClientPackage, loadClient } from "../sdk-packages.ts"
 import { type Connection, connectToServer, isConnectionClosed, serverLabel } from "./mcp-connection.ts"
 import { byIdentifier, safeToolName } from "./tool-names.ts"
@@ -96,7 +96,7 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
         return toolFailure("server-gone", errorData(error).message)
       }
       try {
-        return toToolResult(
+        return fromMcpResult(
           await used.request((client) => client.callTool({ name: tool, arguments: input }, requestFor(context))),
         )
       } catch (error) {

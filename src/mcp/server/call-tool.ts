@@ -36,7 +36,7 @@ export async function callTool(
     signal,
     maxOutputChars,
     maxParallelTools: 1,
-    keptIn: "variable",
+    resultStorage: "variable",
     async keepResult(text) {
       if (!runtime) throw new AgentError("there is no runtime to keep it in")
       return runtime.keep("_output", text)

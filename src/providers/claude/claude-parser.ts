@@ -13,13 +13,13 @@ import { type ClaudeUsageTotal, reportedTotal, usageBetween, zeroTotal } from ".
 export interface ClaudeParserOptions
   extends Pick<TurnSettings, "allow" | "permissions" | "timeoutMs" | "idleTimeoutMs"> {
   /** The usage and cost of the conversation before this turn. Default: none. */
-  before?: ClaudeUsageTotal | undefined
+  totalBeforeTurn?: ClaudeUsageTotal | undefined
   /** How long a turn waits, after its answer, for background commands and agents. Default 5 minutes. */
   backgroundMs?: number | undefined
 }
 
 export function createClaudeParser({
-  before = zeroTotal,
+  totalBeforeTurn = zeroTotal,
   backgroundMs = 300_000,
   ...settings
 }: ClaudeParserOptions): LineParser {
@@ -167,7 +167,9 @@ export function createClaudeParser({
     const total = reportedTotal(line)
     const own = addUsage(usedBefore, usageOf(objectAt(line, "usage")))
     // The total is of the whole conversation; the usage of the line is since the last `result`, without sub-agents.
-    const usage = total ? usageBetween(before, total) : { ...own, ...(cost !== undefined && { costUsd: cost }) }
+    const usage = total
+      ? usageBetween(totalBeforeTurn, total)
+      : { ...own, ...(cost !== undefined && { costUsd: cost }) }
     const subtype = textAt(line, "subtype") ?? ""
     const failed =
       valueAt(line, "is_error") === true || subtype.startsWith("error") || (cliMessage?.failed && !hasModelOutput)

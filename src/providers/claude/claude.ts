@@ -12,7 +12,7 @@ import { type CliOptions, requireKnownServers } from "../options.ts"
 import type { CliServer, Provider, ProviderSession, TurnRequest, TurnSettings } from "../provider.ts"
 import { capabilities, groupsReachableByShell, mayRunCommands } from "../provider.ts"
 import { type JsonObject, objectAt } from "../read-json.ts"
-import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "../turn/json-lines-session.ts"
+import { createJsonLinesSession, type TurnCommand, type TurnLocation } from "../turn/json-lines-session.ts"
 import { writePrivateFile } from "../turn/prompt-files.ts"
 import { createClaudeParser } from "./claude-parser.ts"
 import { permissionFlags, terminalPermissionFlags } from "./claude-tools.ts"
@@ -40,16 +40,17 @@ function providerWith(backgroundMs: number): Provider {
 function openSession(opening: Parameters<Provider["open"]>[0], backgroundMs?: number): ProviderSession {
   // We choose the session id, so that it is known in advance.
   const newSessionId = randomUUID()
-  let before = zeroTotal
+  // Set by `command`, which runs before `parser`.
+  let totalBeforeTurn = zeroTotal
   return createJsonLinesSession(
     {
       provider: "claude",
       title: "Claude Code",
-      async command(turn, paths) {
-        before = await readStoredTotal(paths.key, turn.settings.env)
-        return await turnCommand(turn, paths, newSessionId)
+      async command(turn, location) {
+        totalBeforeTurn = await readStoredTotal(location.key, turn.settings.env)
+        return await turnCommand(turn, location, newSessionId)
       },
-      parser: ({ settings }) => createClaudeParser({ ...settings, before, backgroundMs }),
+      parser: ({ settings }) => createClaudeParser({ ...settings, totalBeforeTurn, backgroundMs }),
     },
     opening,
   )
@@ -69,7 +70,7 @@ export const claudeProvider: Provider = {
   open: (opening) => openSession(opening),
   async terminalCommand({ settings, prompt, key, folder }) {
     const newSessionId = randomUUID()
-    const { args, env } = await commonCommand(settings, { key, fork: false, folder }, newSessionId)
+    const { args, env } = await commonArguments(settings, { key, fork: false, folder }, newSessionId)
     // `--` ends flags that take several values.
     const promptArgs = prompt === undefined ? [] : ["--", prompt]
     return {
@@ -83,10 +84,10 @@ export const claudeProvider: Provider = {
 
 async function turnCommand(
   { message, settings }: TurnRequest,
-  paths: TurnPaths,
+  location: TurnLocation,
   newSessionId: string,
 ): Promise<TurnCommand> {
-  const { args, env } = await commonCommand(settings, paths, newSessionId)
+  const { args, env } = await commonArguments(settings, location, newSessionId)
   return {
     args: [...streamFlags, ...args, ...permissionFlags(settings)],
     env,
@@ -100,10 +101,10 @@ const streamFlags = [
   ...["--include-partial-messages", "--replay-user-messages"],
 ]
 
-async function commonCommand(settings: TurnSettings, { key, fork, folder }: TurnPaths, newSessionId: string) {
+async function commonArguments(settings: TurnSettings, { key, fork, folder }: TurnLocation, newSessionId: string) {
   const { model, reasoning, servers } = settings
   const args = ["--strict-mcp-config"]
-  // Hooks, plugins and helpers of the repository would run commands without anyone trusting the repository.
+  // Hooks, plugins and helpers of the repository would run commands although the user has not allowed commands.
   if (!mayRunCommands(settings)) args.push("--setting-sources", "user")
   const instructions = await readInstructions(settings)
   if (key === undefined) args.push("--session-id", newSessionId)
@@ -122,7 +123,7 @@ async function commonCommand(settings: TurnSettings, { key, fork, folder }: Turn
   return { args, env }
 }
 
-/** Adds the repository's CLAUDE.md, which Claude Code skips together with the settings of the repository. */
+/** Returns the instructions. Without commands, CLAUDE.md is read here, because `--setting-sources user` skips it. */
 async function readInstructions(settings: TurnSettings): Promise<string | undefined> {
   if (mayRunCommands(settings)) return settings.instructions
   const files = ["CLAUDE.md", join(".claude", "CLAUDE.md")].map((name) => join(settings.cwd, name))

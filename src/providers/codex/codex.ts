@@ -15,7 +15,7 @@ import {
   type TurnRequest,
   type TurnSettings,
 } from "../provider.ts"
-import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "../turn/json-lines-session.ts"
+import { createJsonLinesSession, type TurnCommand, type TurnLocation } from "../turn/json-lines-session.ts"
 import { promptText, writeImageFiles, writePrivateFile } from "../turn/prompt-files.ts"
 import { codexMcpServers } from "./codex-mcp-servers.ts"
 import { createCodexParser, type ThreadUsage, usageBetween } from "./codex-parser.ts"
@@ -62,11 +62,12 @@ function providerWith(extra: Config, price?: Price): Provider {
         {
           provider: "codex",
           title: "Codex",
-          async command(turn, paths) {
-            const thread = paths.key === undefined ? undefined : await readStoredThread(paths.key, turn.settings.env)
+          async command(turn, location) {
+            const thread =
+              location.key === undefined ? undefined : await readStoredThread(location.key, turn.settings.env)
             const isLost = thread?.found === false && !isStored
             before = thread && !isLost ? thread.usage : zeroUsage
-            return await turnCommand(turn, isLost ? { ...paths, key: undefined } : paths, extra)
+            return await turnCommand(turn, isLost ? { ...location, key: undefined } : location, extra)
           },
           parser: ({ settings: { timeoutMs, idleTimeoutMs } }) =>
             createCodexParser({ before, timeoutMs, idleTimeoutMs }),
@@ -108,8 +109,12 @@ function providerWith(extra: Config, price?: Price): Provider {
 
 const zeroUsage: ThreadUsage = { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 }
 
-async function turnCommand({ message, settings }: TurnRequest, paths: TurnPaths, extra: Config): Promise<TurnCommand> {
-  const { key, fork, folder } = paths
+async function turnCommand(
+  { message, settings }: TurnRequest,
+  location: TurnLocation,
+  extra: Config,
+): Promise<TurnCommand> {
+  const { key, fork, folder } = location
   const { args: common, env } = await commonCommand(settings, extra, folder)
   const args = ["exec", "--json", "--skip-git-repo-check", "--color", "never", ...common]
   for (const image of await writeImageFiles("Codex", message, folder)) args.push("--image", image)

@@ -11,7 +11,7 @@ import type { CliOptions } from "../options.ts"
 import type { CliServer, Provider, ToolGroup, TurnRequest, TurnSettings } from "../provider.ts"
 import { capabilities, grantedGroups, groupsReachableByShell, mayRunCommands, toolGroups } from "../provider.ts"
 import type { JsonObject } from "../read-json.ts"
-import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "../turn/json-lines-session.ts"
+import { createJsonLinesSession, type TurnCommand, type TurnLocation } from "../turn/json-lines-session.ts"
 import { promptText, writePrivateFile } from "../turn/prompt-files.ts"
 import { createGeminiHome, renameSessionRecord } from "./gemini-home.ts"
 import { createGeminiParser } from "./gemini-parser.ts"
@@ -89,7 +89,7 @@ function createAcpProvider(): Provider {
   }
 }
 
-async function turnCommand({ message, settings }: TurnRequest, { key, folder }: TurnPaths): Promise<TurnCommand> {
+async function turnCommand({ message, settings }: TurnRequest, { key, folder }: TurnLocation): Promise<TurnCommand> {
   const args = ["--output-format", "stream-json", ...(await commonFlags(settings, folder))]
   if (key !== undefined) args.push("--resume", key)
   const home = await createGeminiHome(settings.env, await createSettings(settings, folder), folder)

@@ -1,5 +1,5 @@
-// Parses the JSON lines that opencode writes during one turn. A turn has no last line: it is over when the process
-// exits.
+// Parses the JSON lines that opencode writes during one turn. No line marks the end of a turn; the exit of the process
+// does.
 import type { ProviderError } from "../../core/errors.ts"
 import { addUsage, cliReportedUsage, noUsage, type Usage } from "../../core/usage.ts"
 import type { Step, TurnSettings } from "../provider.ts"
@@ -16,13 +16,14 @@ export function createOpencodeParser(
   let used: Usage = noUsage
   let error: JsonObject | undefined
   let hasReportedKey = false
-  /** True while an answer is written; and why the last one ended. */
+  /** True between `step_start` and `step_finish`. */
   let isAnswering = false
+  /** The finish reason of the last model call. */
   let reason: string | undefined
-  /** The number of consecutive answers that were cut off. */
-  let cutAnswers = 0
+  /** opencode reports `unknown` if the stream was cut off. */
+  let consecutiveCutOffs = 0
 
-  function steps(line: JsonObject): Step[] {
+  function readSteps(line: JsonObject): Step[] {
     const part = objectAt(line, "part")
     const answer = textAt(part, "messageID") ?? ""
     const text = textAt(part, "text") ?? ""
@@ -35,12 +36,12 @@ export function createOpencodeParser(
       case "reasoning":
         return text === "" ? [] : [{ type: "reasoning", text, answer }]
       case "tool_use":
-        cutAnswers = 0
+        consecutiveCutOffs = 0
         return callSteps(part, answer)
       case "step_finish":
         isAnswering = false
         reason = textAt(part, "reason")
-        cutAnswers = reason === "unknown" ? cutAnswers + 1 : 0
+        consecutiveCutOffs = reason === "unknown" ? consecutiveCutOffs + 1 : 0
         used = addUsage(used, usageOf(part))
         return [{ type: "usage", usage: used }]
       case "error":
@@ -58,9 +59,9 @@ export function createOpencodeParser(
     read(line): ParsedLine {
       const key = hasReportedKey ? undefined : textAt(line, "sessionID")
       hasReportedKey ||= key !== undefined
-      const allSteps = [...(key === undefined ? [] : [{ type: "key" as const, key }]), ...steps(line)]
-      // opencode would ask for the rest of such an answer forever.
-      if (cutAnswers >= maxCutAnswers)
+      const allSteps = [...(key === undefined ? [] : [{ type: "key" as const, key }]), ...readSteps(line)]
+      // opencode retries a cut-off answer without limit.
+      if (consecutiveCutOffs >= maxConsecutiveCutOffs)
         return { steps: allSteps, end: incompleteResult(cutOffFailure()), mustStop: true }
       return textAt(line, "type") === "step_finish" ? { steps: allSteps, isCalling: false } : { steps: allSteps }
     },
@@ -68,25 +69,25 @@ export function createOpencodeParser(
       const level = /\blevel=(\w+)/.exec(line)?.[1]
       const kept = level === undefined || level === "WARN" || level === "ERROR"
       // opencode logs the permission check before each call, and `stream` when it asks the model again.
-      if (line.includes("message=evaluated permission=")) return { kept, calls: true }
+      if (line.includes("message=evaluated permission=")) return { kept, isCalling: true }
       const at = line.indexOf(" message=stream ")
-      return at >= 0 && line.includes("small=false", at) ? { kept, calls: false } : { kept }
+      return at >= 0 && line.includes("small=false", at) ? { kept, isCalling: false } : { kept }
     },
     readExit(end) {
       if (end.stopped === undefined && error) return incompleteResult(failureOfError(error, end.stderr, now()))
       if (end.stopped === undefined && end.exitCode === 0) {
-        // Without any answer the prompt was a command of opencode itself.
+        // No reason: the prompt was a slash command of opencode, which calls no model.
         if (!isAnswering && (reason === undefined || !/^(unknown|tool-calls)$/.test(reason))) return { usage: used }
         return incompleteResult(cutOffFailure())
       }
-      const [unknown] = /^.*session not found.*$/im.exec(end.stderr) ?? []
-      if (unknown === undefined) return incompleteResult(exitFailure(opencodeNames, end, limits))
-      return incompleteResult(providerFailure({ ...opencodeNames, message: unknown, code: "session-not-found" }))
+      const [sessionError] = /^.*session not found.*$/im.exec(end.stderr) ?? []
+      if (sessionError === undefined) return incompleteResult(exitFailure(opencodeNames, end, limits))
+      return incompleteResult(providerFailure({ ...opencodeNames, message: sessionError, code: "session-not-found" }))
     },
   }
 }
 
-const maxCutAnswers = 3
+const maxConsecutiveCutOffs = 3
 
 function cutOffFailure() {
   const message = "the answer of the model was cut off before its end"
@@ -111,14 +112,18 @@ function callSteps(part: JsonObject, answer: string): Step[] {
 
 function usageOf(part: JsonObject): Usage {
   const tokens = objectAt(part, "tokens")
-  const [plain, written, cost] = [numberAt(tokens, "input"), numberAt(tokens, "output"), numberAt(part, "cost")]
-  if (plain === undefined || written === undefined) return { complete: false }
+  const [uncachedInput, visibleOutput, cost] = [
+    numberAt(tokens, "input"),
+    numberAt(tokens, "output"),
+    numberAt(part, "cost"),
+  ]
+  if (uncachedInput === undefined || visibleOutput === undefined) return { complete: false }
   const [cacheRead, cacheWrite] = [numberAt(tokens, "cache", "read") ?? 0, numberAt(tokens, "cache", "write") ?? 0]
   const reasoning = numberAt(tokens, "reasoning") ?? 0
   return cliReportedUsage({
     complete: true,
-    input: plain + cacheRead + cacheWrite,
-    output: written + reasoning,
+    input: uncachedInput + cacheRead + cacheWrite,
+    output: visibleOutput + reasoning,
     cacheRead,
     cacheWrite,
     reasoning,

@@ -19,7 +19,7 @@ import {
   type TurnSettings,
   toolGroups,
 } from "../provider.ts"
-import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "../turn/json-lines-session.ts"
+import { createJsonLinesSession, type TurnCommand, type TurnLocation } from "../turn/json-lines-session.ts"
 import { promptText, writeImageFiles, writePrivateFile } from "../turn/prompt-files.ts"
 import { createOpencodeParser } from "./opencode-parser.ts"
 
@@ -60,7 +60,7 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
         {
           provider: "opencode",
           title: "opencode",
-          command: (turn, paths) => turnCommand(turn, paths, config),
+          command: (turn, location) => turnCommand(turn, location, config),
           parser: ({ settings }) => createOpencodeParser(settings),
         },
         opening,
@@ -95,7 +95,7 @@ function createAcpProvider(config: Config): Provider {
 
 async function turnCommand(
   turn: TurnRequest,
-  paths: TurnPaths,
+  location: TurnLocation,
   extra: { readonly [key: string]: Json },
 ): Promise<TurnCommand> {
   const { message, settings } = turn
@@ -105,10 +105,10 @@ async function turnCommand(
   if (settings.permissions === "bypass") args.push("--auto")
   if (model !== undefined) args.push("--model", model)
   if (reasoning !== undefined) args.push("--variant", reasoning)
-  if (paths.key !== undefined) args.push("--session", paths.key, ...(paths.fork ? ["--fork"] : []))
-  for (const image of await writeImageFiles("opencode", message, paths.folder)) args.push("--file", image)
+  if (location.key !== undefined) args.push("--session", location.key, ...(location.fork ? ["--fork"] : []))
+  for (const image of await writeImageFiles("opencode", message, location.folder)) args.push("--file", image)
   // The prompt is passed by standard input, because opencode puts quotes around a prompt argument.
-  return { args, env: await createEnvironment(settings, paths.folder, extra), input: promptText(message) }
+  return { args, env: await createEnvironment(settings, location.folder, extra), input: promptText(message) }
 }
 
 async function terminalCommand(

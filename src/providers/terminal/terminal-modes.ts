@@ -1,5 +1,5 @@
-// Tracks the terminal modes that a program changes, so that they can be restored after it was killed: the alternate
-// screen, a hidden cursor, mouse reporting.
+// Tracks the terminal modes that a program changes (the alternate screen, a hidden cursor, mouse reporting), so that
+// they can be restored when it ends, even if it was killed.
 export interface TerminalModes {
   /** Reads the program's output, in pieces that may end anywhere. */
   follow(chunk: Buffer): void
@@ -15,27 +15,29 @@ export function trackTerminalModes(): TerminalModes {
   let keyboardLevels = 0
   let incomplete = ""
 
-  function applySequence(prefix: string, numbers: string, between: string, final: string): void {
-    const kind = `${prefix}${between}${final}`
-    if (kind === "?h" || kind === "?l") for (const mode of numbers.split(";")) setMode(mode, final === "h")
+  function applySequence(prefix: string, numbers: string, intermediate: string, final: string): void {
+    const kind = `${prefix}${intermediate}${final}`
+    if (kind === "?h" || kind === "?l") for (const mode of numbers.split(";")) recordMode(mode, final === "h")
+    // The kitty keyboard protocol: push and pop.
     else if (kind === ">u") keyboardLevels++
     else if (kind === "<u") keyboardLevels = Math.max(0, keyboardLevels - Number(numbers || 1))
-    else if (kind === ">m") setOther("keys", /^4;[1-9]/.test(numbers), "\x1b[>4m")
-    else if (kind === "m") setOther("style", !/^(.*;)?0?$/.test(numbers), "\x1b[0m")
-    else if (kind === " q") setOther("cursor", Number(numbers) > 0, "\x1b[0 q")
+    else if (kind === ">m") recordSetting("modifyOtherKeys", /^4;[1-9]/.test(numbers), "\x1b[>4m")
+    else if (kind === "m") recordSetting("style (SGR)", !/^(.*;)?0?$/.test(numbers), "\x1b[0m")
+    else if (kind === " q") recordSetting("cursor style (DECSCUSR)", Number(numbers) > 0, "\x1b[0 q")
     // Resetting the margins moves the cursor, so its position is saved and restored.
-    else if (kind === "r") setOther("margins", numbers !== "", "\x1b7\x1b[r\x1b8")
+    else if (kind === "r") recordSetting("margins (DECSTBM)", numbers !== "", "\x1b7\x1b[r\x1b8")
+    // Soft reset (DECSTR).
     else if (kind === "!p") reset()
   }
 
-  function setMode(mode: string, on: boolean): void {
+  function recordMode(mode: string, on: boolean): void {
     if (on === initiallyOn.has(mode)) changed.delete(mode)
     else changed.set(mode, on)
   }
 
-  function setOther(what: string, isChanged: boolean, cure: string): void {
-    if (isChanged) others.set(what, cure)
-    else others.delete(what)
+  function recordSetting(setting: string, isChanged: boolean, resetSequence: string): void {
+    if (isChanged) others.set(setting, resetSequence)
+    else others.delete(setting)
   }
 
   function reset(): void {
@@ -48,10 +50,11 @@ export function trackTerminalModes(): TerminalModes {
     follow(chunk) {
       if (incomplete === "" && !chunk.includes(27)) return
       const text = incomplete + chunk.toString("latin1")
-      for (const [, prefix = "", numbers = "", between = "", final, single] of text.matchAll(sequence)) {
-        if (final !== undefined) applySequence(prefix, numbers, between, final)
-        else if (single === "c") reset()
-        else setOther("keypad", single === "=", "\x1b>")
+      for (const [, prefix = "", numbers = "", intermediate = "", final, singleCharacter] of text.matchAll(sequence)) {
+        if (final !== undefined) applySequence(prefix, numbers, intermediate, final)
+        // Full reset (RIS).
+        else if (singleCharacter === "c") reset()
+        else recordSetting("keypad mode", singleCharacter === "=", "\x1b>")
       }
       incomplete = unfinishedSequence.exec(text)?.[0] ?? ""
     },
@@ -63,7 +66,7 @@ export function trackTerminalModes(): TerminalModes {
   }
 }
 
-// Line wrap and the cursor.
+// Modes that are on in a new terminal: line wrap (7), visible cursor (25).
 const initiallyOn = new Set(["7", "25"])
 
 const sequence = /\x1b(?:\[([?<=>]?)([\d;]*)([ !]?)([a-zA-Z])|([=>c]))/g

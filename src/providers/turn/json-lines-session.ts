@@ -16,12 +16,13 @@ export interface JsonLinesCli {
   readonly provider: string
   readonly title: string
   /** Returns the command of a turn. It may write files into the folder, which is private and removed after the turn. */
-  command(turn: TurnRequest, paths: TurnPaths): Promise<TurnCommand>
+  command(turn: TurnRequest, location: TurnLocation): Promise<TurnCommand>
   /** Creates the parser of a turn's output. It has no effects but its own state, so it can also read recorded lines. */
-  parser(turn: TurnRequest, paths: Pick<TurnPaths, "key">): LineParser
+  parser(turn: TurnRequest, location: Pick<TurnLocation, "key">): LineParser
 }
 
-export interface TurnPaths {
+/** The conversation of a turn, and the folder for its files. */
+export interface TurnLocation {
   /** The conversation to resume. */
   readonly key: string | undefined
   /** Continue in a copy of that conversation. */
@@ -44,9 +45,9 @@ export interface LineParser {
   read(line: JsonObject): ParsedLine
   /** The result of a turn whose process exited before the parser saw its end. */
   readExit(end: CliProcessEnd): TurnResult
-  /** Reads a line of standard error: `kept` if it belongs to an error message, `calls` if a call is running from now on
-   *  (undefined: as before). For a CLI that reports calls only when they have ended. */
-  readLogLine?(line: string): { kept: boolean; calls?: boolean | undefined }
+  /** Reads a line of standard error: `kept` if it belongs to an error message, `isCalling`: whether a call is running
+   *  from now on (undefined: as before). For a CLI that reports calls only when they have ended. */
+  readLogLine?(line: string): { kept: boolean; isCalling?: boolean | undefined }
   /** The input lines that answer a permission request, and that send a message to the running model. */
   permissionAnswer?(ask: PermissionRequest, decision: "allow" | "always" | "deny"): Json
   steeringLine?(text: string): Json
@@ -99,10 +100,10 @@ export function createJsonLinesSession(
       const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
       let command: TurnCommand | undefined
       try {
-        const paths = { key, fork, folder }
-        command = await cli.command(turn, paths)
+        const location = { key, fork, folder }
+        command = await cli.command(turn, location)
         services.signal.throwIfAborted()
-        return await followTurn(cli, command, cli.parser(turn, paths), turn, folder, {
+        return await followTurn(cli, command, cli.parser(turn, location), turn, folder, {
           ...services,
           report(step) {
             if (step.type === "key") {
@@ -138,7 +139,7 @@ async function followTurn(
   let end: TurnResult | undefined
   let parserError: unknown
   /** True if its log says that a call is running. */
-  let calls = false
+  let isCalling = false
   const wait = createBackgroundWait((last, warning) => {
     if (warning !== undefined) services.report({ type: "warning", code: "background-ended", message: warning })
     end = last
@@ -163,7 +164,7 @@ async function followTurn(
       const warning = wait.start(parsed.background)
       if (warning !== undefined) services.report({ type: "warning", code: "background-running", message: warning })
     }
-    if (parsed.isCalling !== undefined) calls = parsed.isCalling
+    if (parsed.isCalling !== undefined) isCalling = parsed.isCalling
     updateBusy()
     for (const text of parser.steeringLine ? services.takeSteering() : []) write(parser.steeringLine?.(text))
     if (!parsed.end) return
@@ -175,7 +176,7 @@ async function followTurn(
 
   // The idle time-out does not apply while the CLI waits for a call or for background work.
   function updateBusy(): void {
-    child.setBusy(openCalls.size > 0 || calls || wait.isWaiting)
+    child.setBusy(openCalls.size > 0 || isCalling || wait.isWaiting)
   }
 
   async function ask(question: PermissionRequest): Promise<void> {
@@ -200,8 +201,8 @@ async function followTurn(
     ...(parser.readLogLine && {
       filterLogLine(text: string) {
         const said = parser.readLogLine?.(text)
-        if (said?.calls !== undefined) {
-          calls = said.calls
+        if (said?.isCalling !== undefined) {
+          isCalling = said.isCalling
           updateBusy()
         }
         return said?.kept ?? true

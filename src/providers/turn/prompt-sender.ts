@@ -14,7 +14,7 @@ import type { CliConversation } from "../cli-conversation.ts"
 import { requireFolder, requireProgram } from "../find-program.ts"
 import { type CliConfig, priceOf } from "../options.ts"
 import type { Provider, TurnResult, TurnServices, TurnSettings } from "../provider.ts"
-import { createCallContext, createCallFinder } from "./nested-runs.ts"
+import { createCallContext, createCallFinder } from "./nested-run-calls.ts"
 import { createStepRecorder, type StepRecorder } from "./steps-to-events.ts"
 
 export interface PromptSender {

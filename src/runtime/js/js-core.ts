@@ -92,7 +92,7 @@ export function createJsRuntime(
     const { typeGate = "off", transaction: requested } = executeOptions
     const gate = typeGate === "off" ? undefined : await openTypeGate(typeGate)
     stopCapturing ??= captureCellRejections()
-    timers.keepHostAlive(true)
+    timers.setKeepsHostAlive(true)
     guard.restart()
     const cell = new RunningCell(shared, parent, executeOptions)
     remote?.onCell(cell)
@@ -105,7 +105,7 @@ export function createJsRuntime(
       const ended = transaction ? transaction.withUndo(execution) : execution
       return gate ? gate.recordExecution(ended) : ended
     } finally {
-      if (shared.cells.size === 0) timers.keepHostAlive(false)
+      if (shared.cells.size === 0) timers.setKeepsHostAlive(false)
     }
   }
 

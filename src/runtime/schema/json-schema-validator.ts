@@ -1,4 +1,4 @@
-// Validates a value against a JSON Schema, with the keywords that schema libraries write.
+// Validates a value against a JSON Schema. Supports the keywords that schema libraries generate.
 import { isDeepStrictEqual } from "node:util"
 import { createContext, Script } from "node:vm"
 import type { Json, JsonSchema } from "../../core/json.ts"
@@ -10,7 +10,8 @@ export interface Mismatch {
   path: readonly PropertyKey[]
 }
 
-/** Lists what is wrong with a value; empty if it fits. `format` and unknown keywords are ignored. */
+/** Returns the mismatches; empty if the value is valid. Throws for an invalid `pattern`. Ignores `format` and unknown
+ *  keywords. */
 export function findMismatches(schema: JsonSchema, value: unknown): Mismatch[] {
   const found: Mismatch[] = []
   try {
@@ -85,7 +86,8 @@ function stringMismatches(schema: JsonSchema, value: string): string[] {
   return wrong
 }
 
-/** A pattern may come from a server and the text from a model, so the match runs with a time limit. */
+/** A pattern may come from a server and the text from a model, so the match runs with a time limit. A timeout counts
+ *  as no match. */
 function matchesPattern(pattern: string, text: string): boolean {
   patternRunner ??= { script: new Script('new RegExp(pattern, "u").test(text)'), context: createContext({}) }
   const { script, context } = patternRunner
@@ -135,7 +137,7 @@ function sizeMismatches(
 function validateCombinators(step: ValidationStep, schema: JsonSchema): void {
   const { found, path } = step
   const isValid = (option: Json) => mismatchesWith(step, option).length === 0
-  for (const option of schemaList(schema.allOf)) validateNode({ ...step, schema: option })
+  for (const option of arrayOrEmpty(schema.allOf)) validateNode({ ...step, schema: option })
   if (Array.isArray(schema.anyOf) && !schema.anyOf.some(isValid)) found.push(...closestAlternative(step, schema.anyOf))
   if (Array.isArray(schema.oneOf)) {
     const count = schema.oneOf.filter(isValid).length
@@ -150,7 +152,7 @@ function validateCombinators(step: ValidationStep, schema: JsonSchema): void {
 
 function validateItems(step: ValidationStep, schema: JsonSchema, value: readonly unknown[]): void {
   const { found, path } = step
-  const first = schemaList(schema.prefixItems ?? (Array.isArray(schema.items) ? schema.items : undefined))
+  const first = arrayOrEmpty(schema.prefixItems ?? (Array.isArray(schema.items) ? schema.items : undefined))
   const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items
   for (const [index, item] of value.entries()) {
     const itemSchema = index < first.length ? first[index] : rest
@@ -160,7 +162,7 @@ function validateItems(step: ValidationStep, schema: JsonSchema, value: readonly
   if (schema.uniqueItems === true && hasDuplicateItems(value)) found.push({ message: "expected no item twice", path })
 }
 
-/** Compares only items whose JSON has the same characters; equal items may differ in key order. */
+/** Groups items by the sorted characters of their JSON, to avoid comparing all pairs; key order may differ. */
 function hasDuplicateItems(items: readonly unknown[]): boolean {
   const alike = Map.groupBy(items, (item) => duplicateKey(item))
   return alike
@@ -178,21 +180,22 @@ function validateProperties(step: ValidationStep, schema: JsonSchema, value: { [
   const { found, path } = step
   const properties = isRecord(schema.properties) ? schema.properties : {}
   const patterns = isRecord(schema.patternProperties) ? Object.entries(schema.patternProperties) : []
-  for (const name of schemaList(schema.required)) {
+  for (const name of arrayOrEmpty(schema.required)) {
     if (value[String(name)] === undefined) found.push({ message: "is missing", path: [...path, String(name)] })
   }
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
-    const here = { ...step, value: member, path: [...path, name] }
+    const memberStep = { ...step, value: member, path: [...path, name] }
     const own = Object.hasOwn(properties, name) ? properties[name] : undefined
     const matching = patterns.filter(([pattern]) => matchesPattern(pattern, name))
-    if (own !== undefined) validateNode({ ...here, schema: own })
-    for (const [, patternSchema] of matching) validateNode({ ...here, schema: patternSchema })
-    if (schema.propertyNames !== undefined) validateNode({ ...here, schema: schema.propertyNames, value: name })
+    if (own !== undefined) validateNode({ ...memberStep, schema: own })
+    for (const [, patternSchema] of matching) validateNode({ ...memberStep, schema: patternSchema })
+    if (schema.propertyNames !== undefined) validateNode({ ...memberStep, schema: schema.propertyNames, value: name })
     const unknown = own === undefined && matching.length === 0
-    if (unknown && schema.additionalProperties === false) found.push({ message: "is not expected", path: here.path })
+    if (unknown && schema.additionalProperties === false)
+      found.push({ message: "is not expected", path: memberStep.path })
     else if (unknown && isRecord(schema.additionalProperties)) {
-      validateNode({ ...here, schema: schema.additionalProperties })
+      validateNode({ ...memberStep, schema: schema.additionalProperties })
     }
   }
   const size = Object.keys(value).length
@@ -216,7 +219,7 @@ function closestAlternative(step: ValidationStep, alternatives: readonly Json[])
   return [{ message: [...new Set(messages)].join(", or "), path: step.path }]
 }
 
-/** The schema that a `$ref` within `root` points to. */
+/** Returns the schema that a `$ref` points to in `root`; `true` (accepts everything) if it cannot be resolved. */
 export function resolveReference(reference: string, root: JsonSchema): Json {
   if (!reference.startsWith("#")) return true
   let current: Json | undefined = root
@@ -227,7 +230,7 @@ export function resolveReference(reference: string, root: JsonSchema): Json {
   return current ?? true
 }
 
-function schemaList(list: Json | undefined): readonly Json[] {
+function arrayOrEmpty(list: Json | undefined): readonly Json[] {
   return Array.isArray(list) ? list : []
 }
 

@@ -8,7 +8,7 @@ import type { Codecs } from "./codec.ts"
 import { type DeclaredCode, readDeclaredCode } from "./declared-code.ts"
 import { classNameOf, classOfPrototype, globalName, type ObjectKind, platformObjects } from "./heap/object-kinds.ts"
 import { addToTrail } from "./heap/object-trail.ts"
-import { hasPrivateState, hasPrivateStatics } from "./heap/private-fields.ts"
+import { hasPrivateStaticFields, mayHavePrivateInstanceFields } from "./heap/private-fields.ts"
 import type { CodeDeclaration, Payload, Reference } from "./payload.ts"
 import { asData, type Classify, reportLoss, type SnapshotWalk, walkValue } from "./snapshot-walk.ts"
 import { bufferOf } from "./undo/buffer-contents.ts"
@@ -111,7 +111,8 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
       return `an instance of ${classNameOf(value)}, which no cell declared: a codec for the class would keep it`
     }
     if (typeof reference === "string") return `an instance of a class that is lost: ${reference}`
-    if (hasPrivateState(prototype)) return `an instance of ${classNameOf(value)}, whose #private fields nobody can read`
+    if (mayHavePrivateInstanceFields(prototype))
+      return `an instance of ${classNameOf(value)}, whose #private fields nobody can read`
     objectsWithPrototype(walk, reference).push(value)
     if (kind === "object") walk.rowPrototype = prototype
     return asData
@@ -142,7 +143,8 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     if (base === undefined && typeof own !== "number") {
       return own ?? `an instance of ${classNameOf(error)}, which no cell declared: a codec for the class would keep it`
     }
-    if (hasPrivateState(prototype)) return `an instance of ${classNameOf(error)}, whose #private fields nobody can read`
+    if (mayHavePrivateInstanceFields(prototype))
+      return `an instance of ${classNameOf(error)}, whose #private fields nobody can read`
     const properties = {}
     const number = addReference(error, {
       type: "error",
@@ -188,7 +190,8 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     const reference = addReference(value, { type: "code", declaration: 0 })
     code.push({ origin, reference, declaration })
     const at = addToTrail(walk.trail, value, parent)
-    if (hasPrivateStatics(value)) reportLoss(walk, at, "static #private fields, which nobody else can read", { value })
+    if (hasPrivateStaticFields(value))
+      reportLoss(walk, at, "static #private fields, which nobody else can read", { value })
     addStatics(walk, value, read, reference, at)
     return reference
   }

@@ -6,7 +6,7 @@ import { createLossReport, type LossReport } from "./heap/loss-report.ts"
 import type { KindCache, ObjectKind } from "./heap/object-kinds.ts"
 import { classNameOf, createKindCache, isPlatformPrototype, kindOf, platformObjects } from "./heap/object-kinds.ts"
 import { addToTrail, createObjectTrail, type ObjectTrail, pathOf } from "./heap/object-trail.ts"
-import { hasPrivateState, hasPrivateStatics } from "./heap/private-fields.ts"
+import { hasPrivateStaticFields, mayHavePrivateInstanceFields } from "./heap/private-fields.ts"
 import { captureContents, copyElements, restoreElements } from "./undo/container-contents.ts"
 import { captureProperties, type IsSkippedKey, restoreProperties, sameKeys } from "./undo/own-properties.ts"
 import {
@@ -233,7 +233,7 @@ function captureOwnProperties(walk: UndoWalk, value: object, parent: number, lat
     visitOrQueue(walk, property.set, at, later)
   }
   if (typeof value !== "function") reportPrivateState(walk, value, own.prototype, parent)
-  else if (hasPrivateStatics(value)) reportUncaptured(walk, value, parent, privateStaticsReason)
+  else if (hasPrivateStaticFields(value)) reportUncaptured(walk, value, parent, privateStaticsReason)
   walk.captured.push({ target: value, parent, restore: () => restoreProperties(value, own) })
 }
 
@@ -262,7 +262,7 @@ function reportUncaptured({ uncaptured, trail, names }: UndoWalk, value: object,
 }
 
 function privateStateReason(prototype: object | null): string | undefined {
-  if (prototype === null || prototype === Object.prototype || !hasPrivateState(prototype)) return undefined
+  if (prototype === null || prototype === Object.prototype || !mayHavePrivateInstanceFields(prototype)) return undefined
   return `the #private fields of ${classNameOf(Object.create(prototype))} can be seen by nobody else`
 }
 

@@ -1,7 +1,8 @@
 // Parses globs.
 import { AgentError } from "../../core/errors.ts"
 
-/** One part of a glob. `folders` is `**` with its slash, `rest` is `**` at the end. */
+/** One part of a glob. `folders` is `**` with its slash: no folders or some. `rest` is `**` at the end: one or more
+ *  characters. */
 export type GlobPart =
   | { type: "character"; character: string }
   | { type: "any-one" | "any-of-name" | "folders" | "rest" }

@@ -1,8 +1,8 @@
-// Builds the state machine of a glob.
+// Builds the nondeterministic state machine that `compileGlob` runs.
 import type { GlobPart } from "./glob-parse.ts"
 
 /** A state: a character that passes `test` leads to the state `to`. States in `epsilon` are entered without a
- *  character. */
+ *  character. Without `test`, `to` is unused. Characters are code points. */
 export interface GlobState {
   test?: (character: number) => boolean
   to: number
@@ -18,8 +18,8 @@ export function buildGlobStates(parts: readonly GlobPart[]): { states: readonly 
     return states.push(state) - 1
   }
 
-  function addSingle(test: GlobState["test"], to: number): number {
-    return add({ ...(test && { test }), to, epsilon: [] })
+  function addSingle(test: (character: number) => boolean, to: number): number {
+    return add({ test, to, epsilon: [] })
   }
 
   function addRepeated(test: (character: number) => boolean, next: number): number {
@@ -27,7 +27,7 @@ export function buildGlobStates(parts: readonly GlobPart[]): { states: readonly 
     return add({ test, to: id, epsilon: [next] })
   }
 
-  function sequence(parts: readonly GlobPart[], next: number): number {
+  function addSequence(parts: readonly GlobPart[], next: number): number {
     return parts.reduceRight((after, part) => addPart(part, after), next)
   }
 
@@ -38,11 +38,11 @@ export function buildGlobStates(parts: readonly GlobPart[]): { states: readonly 
         return addSingle((character) => character === wanted, next)
       }
       case "any-one":
-        return addSingle(inName, next)
+        return addSingle(isNotSlash, next)
       case "any-of-name":
-        return addRepeated(inName, next)
+        return addRepeated(isNotSlash, next)
       case "set":
-        return addSingle((character) => inName(character) && isIn(part.ranges, character) !== part.not, next)
+        return addSingle((character) => isNotSlash(character) && isIn(part.ranges, character) !== part.not, next)
       case "rest":
         return addSingle(any, addRepeated(any, next))
       case "folders": {
@@ -50,16 +50,16 @@ export function buildGlobStates(parts: readonly GlobPart[]): { states: readonly 
         return add({ to: next, epsilon: [next, some] })
       }
       case "either":
-        return add({ to: next, epsilon: part.choices.map((choice) => sequence(choice, next)) })
+        return add({ to: next, epsilon: part.choices.map((choice) => addSequence(choice, next)) })
     }
   }
 
-  return { start: sequence(parts, 0), states }
+  return { start: addSequence(parts, 0), states }
 }
 
 const slash = 0x2f
 const isSlash = (character: number) => character === slash
-const inName = (character: number) => character !== slash
+const isNotSlash = (character: number) => character !== slash
 const any = () => true
 
 function isIn(ranges: readonly [number, number][], character: number): boolean {

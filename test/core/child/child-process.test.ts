@@ -89,6 +89,6 @@ describe("a program that is run to its end", () => {
   })
 
   test("is ended when it takes too long", async () => {
-    await assert.rejects(runProgram("/bin/sleep", ["60"], { timeout: 50 }), { code: null })
+    await assert.rejects(runProgram("/bin/sleep", ["60"], { timeoutMs: 50 }), { code: null })
   })
 })

@@ -1,4 +1,5 @@
-// Timers of cells: a callback belongs to the cell that set it, and stops with it.
+// Timers of cells: a timer belongs to the cell that set it. It survives the end of the cell, but is cleared when the
+// cell is stopped.
 import { promisify } from "node:util"
 import { formatUncaught } from "../cell-errors.ts"
 import { CellStopped, cellStorage, printForCell, type RunningCell, type SharedCellState } from "../running-cell.ts"
@@ -9,7 +10,7 @@ export interface CellTimers {
   /** Clears the timers of a cell, or of all cells. */
   clear(cell?: RunningCell): void
   /** Sets whether waiting timers keep the host alive: they do while a cell runs, as it may wait for them. */
-  keepHostAlive(isAlive: boolean): void
+  setKeepsHostAlive(keepsAlive: boolean): void
   /** Wraps a callback that Node calls: it does not run after its cell was stopped, and its errors are printed instead
    *  of ending the host. */
   wrapCallback(callback: Callback): Callback
@@ -19,7 +20,7 @@ type Callback = (...args: unknown[]) => unknown
 type Timer = NodeJS.Timeout | NodeJS.Immediate
 
 export function createCellTimers(shared: SharedCellState): CellTimers {
-  const waiting = new Map<Timer, RunningCell | undefined>()
+  const owners = new Map<Timer, RunningCell | undefined>()
 
   const wrapCallback = (callback: Callback): Callback => {
     if (typeof callback !== "function") throw new TypeError(`The callback must be a function, not ${typeof callback}.`)
@@ -38,7 +39,7 @@ export function createCellTimers(shared: SharedCellState): CellTimers {
 
   const add = <T extends Timer>(timer: T): T => {
     const cell = cellStorage.getStore()
-    waiting.set(timer, cell)
+    owners.set(timer, cell)
     if (shared.cells.size === 0) timer.unref()
     return timer
   }
@@ -46,14 +47,14 @@ export function createCellTimers(shared: SharedCellState): CellTimers {
   const once = <T extends Timer>(start: (callback: Callback) => T, callback: Callback): T => {
     const wrapped = wrapCallback(callback)
     const timer: T = start((...args) => {
-      waiting.delete(timer)
+      owners.delete(timer)
       wrapped(...args)
     })
     return add(timer)
   }
 
-  const clear = (timer?: Timer | null) => {
-    if (timer) waiting.delete(timer)
+  const clearTimer = (timer?: Timer | null) => {
+    if (timer) owners.delete(timer)
     stopTimer(timer)
   }
 
@@ -75,26 +76,26 @@ export function createCellTimers(shared: SharedCellState): CellTimers {
       ...oneShotTimers,
       setInterval: (callback: Callback, delay?: number, ...args: unknown[]) =>
         add(setInterval(wrapCallback(callback), delay, ...args)),
-      clearTimeout: clear,
-      clearInterval: clear,
-      clearImmediate: clear,
+      clearTimeout: clearTimer,
+      clearInterval: clearTimer,
+      clearImmediate: clearTimer,
       queueMicrotask: (callback: Callback) => queueMicrotask(wrapCallback(callback)),
     },
     clear(cell) {
-      for (const [timer, owner] of waiting) {
+      for (const [timer, owner] of owners) {
         if (cell && cell !== owner) continue
         stopTimer(timer)
-        waiting.delete(timer)
+        owners.delete(timer)
       }
     },
-    keepHostAlive(isAlive) {
-      for (const timer of waiting.keys()) isAlive ? timer.ref() : timer.unref()
+    setKeepsHostAlive(keepsAlive) {
+      for (const timer of owners.keys()) keepsAlive ? timer.ref() : timer.unref()
     },
     wrapCallback,
   }
 }
 
-/** Prints an error that a leftover of a cell threw and that no code could catch. */
+/** Prints an error that no code caught, thrown by code still running after its cell ended. */
 export function printUncaught(shared: SharedCellState, error: unknown): void {
   if (CellStopped.is(error)) return
   try {

@@ -1,6 +1,6 @@
 // Finds a Python interpreter that has ipykernel.
 import { delimiter, join } from "node:path"
-import { runProgram } from "../../../core/child/child-process.ts"
+import { type ProgramFailure, runProgram } from "../../../core/child/child-process.ts"
 import { isExecutable } from "../../../core/child/executable.ts"
 import { ConfigError } from "../../../core/errors.ts"
 
@@ -63,11 +63,11 @@ function probe(candidate: string): Promise<Interpreter | string> {
 
 async function runProbe(candidate: string): Promise<Interpreter | string> {
   try {
-    const { stdout } = await runProgram(candidate, ["-c", probeScript], { timeout: 30_000 })
+    const { stdout } = await runProgram(candidate, ["-c", probeScript], { timeoutMs: 30_000 })
     const { kernel, ...interpreter }: Interpreter & { kernel: boolean } = JSON.parse(stdout)
     return kernel ? interpreter : `Python ${interpreter.version} without ipykernel`
   } catch (error) {
-    const { code, stderr } = error as { code?: unknown; stderr?: string }
+    const { code, stderr } = error as Partial<ProgramFailure>
     if (code === "ENOENT") return "not there"
     return `it cannot be run (${stderr?.trim().split("\n").at(-1) || String(code)})`
   }

@@ -8,8 +8,8 @@ import { positionAt } from "../../compiler/text-positions.ts"
 import { findForbiddenText, type Rule, type RuleData, type RuleViolation } from "../../rules/rules.ts"
 
 export interface PythonChecker extends AsyncDisposable {
-  /** Returns the violations in source order; none if the cell may run. Never rejects: code that cannot be checked (in
-   *  time) is a violation, also IPython's own syntax (`!ls`, `%magic`, `x?`). */
+  /** Returns the violations in source order; none if the cell may run. Never rejects: code
+   *  that cannot be checked, or not in time, counts as a violation. So does IPython syntax (`!ls`, `%magic`, `x?`). */
   check(code: string): Promise<RuleViolation[]>
   /** Ends the process. May be called twice. */
   close(): Promise<void>
@@ -23,15 +23,17 @@ export interface PythonCheckerOptions {
   timeoutMs?: number | undefined
 }
 
-/** Starts the process at the first check, and again after it died. Throws a `ConfigError` for rules without data. */
+/** Starts the process at the first check, and again after it died. Throws a `ConfigError` for rules that cannot
+ *  check Python. */
 export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: PythonCheckerOptions): PythonChecker {
   const ruleData = pythonRuleData(rules)
-  const patterns = ruleData.flatMap((data) => (data.kind === "regex" ? [data] : []))
+  const regexRules = ruleData.flatMap((data) => (data.kind === "regex" ? [data] : []))
   const treeRules = ruleData.filter(({ kind }) => kind !== "regex")
   let checkerProcess: CheckerProcess | undefined
   let closed = false
 
-  const ask = async (code: string): Promise<RuleViolation[]> => {
+  // Also without tree rules: the process rejects code that is not Python.
+  const checkInProcess = async (code: string): Promise<RuleViolation[]> => {
     if (closed) return [uncheckableViolation("the runtime is closed")]
     if (!checkerProcess || checkerProcess.ended) checkerProcess = startCheckerProcess(python)
     try {
@@ -44,12 +46,12 @@ export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: Pytho
   const checker: PythonChecker = {
     async check(code) {
       if (ruleData.length === 0) return []
-      const textViolations = patterns.flatMap((data) =>
+      const textViolations = regexRules.flatMap((data) =>
         [...findForbiddenText(code, data.patterns, data)].map(({ offset, message }): RuleViolation => {
           return { rule: "regex", message, ...positionAt(code, offset) }
         }),
       )
-      const found = [...textViolations, ...(await ask(code))]
+      const found = [...textViolations, ...(await checkInProcess(code))]
       return found.sort((one, other) => one.line - other.line || one.column - other.column)
     },
     async close() {
@@ -61,7 +63,8 @@ export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: Pytho
   return checker
 }
 
-/** Returns the rules as data. Throws a `ConfigError` for a rule that reads only TypeScript's syntax tree. */
+/** Returns the rules as data. Throws a `ConfigError` for a rule that reads only TypeScript's syntax tree. Call it
+ *  early to reject rules before the first cell. */
 export function pythonRuleData(rules: readonly Rule[]): RuleData[] {
   return rules.map(({ name, data }) => {
     if (data) return data
@@ -88,7 +91,7 @@ function startCheckerProcess(python: string): CheckerProcess {
   const child = spawn(python, ["-BsES", checkerProgram], { stdio: ["pipe", "pipe", "pipe"] })
   const pendingChecks = new Map<number, PromiseWithResolvers<RuleViolation[]>>()
   let lastId = 0
-  let failureText = ""
+  let exitReason = ""
   let ended = false
   const exited = new Promise<void>((resolve) => {
     const end = (reason: string) => {
@@ -98,10 +101,10 @@ function startCheckerProcess(python: string): CheckerProcess {
       resolve()
     }
     child.once("error", (error) => end(`${python}: ${error.message}`))
-    child.once("close", () => end(failureText.trim().split("\n").at(-1) || "the checker ended"))
+    child.once("close", () => end(exitReason.trim().split("\n").at(-1) || "the checker ended"))
   })
   child.stderr.on("data", (text) => {
-    failureText = `${failureText}${text}`.slice(-2_000)
+    exitReason = `${exitReason}${text}`.slice(-2_000)
   })
   // A write to a dead process fails; its "close" event reports the end.
   child.stdin.on("error", () => {})
@@ -118,7 +121,7 @@ function startCheckerProcess(python: string): CheckerProcess {
       pendingChecks.set(id, pending)
       setKeepsProgramAlive(child, true)
       const timer = setTimeout(() => {
-        failureText = `it took longer than ${timeoutMs} ms`
+        exitReason = `it took longer than ${timeoutMs} ms`
         child.kill("SIGKILL")
       }, timeoutMs)
       child.stdin.write(`${JSON.stringify({ id, ...question })}\n`)

@@ -4,7 +4,7 @@ import { parseTypeScript } from "../../compiler/typescript-parser.ts"
 import { classOfPrototype } from "./object-kinds.ts"
 
 /** Returns true if an instance with this prototype may have `#private` fields. */
-export function hasPrivateState(prototype: object): boolean {
+export function mayHavePrivateInstanceFields(prototype: object): boolean {
   for (let at: object | null = prototype; at && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
     const owner = classOfPrototype(at)
     if (owner && privateFieldsOf(owner).ofInstances) return true
@@ -13,8 +13,8 @@ export function hasPrivateState(prototype: object): boolean {
 }
 
 /** Returns true if a class has `static #private` fields. */
-export function hasPrivateStatics(value: object): boolean {
-  return privateFieldsOf(value).ofClass
+export function hasPrivateStaticFields(classOrFunction: object): boolean {
+  return privateFieldsOf(classOrFunction).ofClass
 }
 
 interface PrivateFields {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { describe, mock, test } from "node:test"
 import type { AgentEvent } from "../../../src/core/event.ts"
 import type { RunContext } from "../../../src/core/run-context.ts"
-import { createCallContext } from "../../../src/providers/turn/nested-runs.ts"
+import { createCallContext } from "../../../src/providers/turn/nested-run-calls.ts"
 
 /** A run that collects the events forwarded to it. */
 function collectingRun(): { run: RunContext; events: AgentEvent[] } {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { APICallError, JSONParseError, LoadAPIKeyError, NoSuchModelError } from "@ai-sdk/provider"
 import { AbortError, ConfigError, ModelError } from "../../src/core/errors.ts"
-import { modelFailure } from "../../src/models/failure.ts"
+import { modelFailure } from "../../src/models/model-failure.ts"
 
 const id = "acme/stone-1"
 

@@ -1,4 +1,4 @@
-// Links runs that a CLI starts through our tools to the call of the CLI that started them.
+// Adds to each nested run the id of the CLI's tool call that started it.
 import { isDeepStrictEqual } from "node:util"
 import type { AgentEvent } from "../../core/event.ts"
 import type { RunContext } from "../../core/run-context.ts"
@@ -8,8 +8,7 @@ import type { OpenCall } from "./run-narrator.ts"
 /** How long the events of a nested run wait for the CLI to report the call that started it. */
 const maxWaitMs = 1000
 
-/** The run context for one call of the CLI. A run started in it names the call in the metadata of its `run-start`
- *  event. The call may reach us before the CLI reports it, because they use different channels. Until the call id is
+/** Adds the call id to the `run-start` event of each run started with this context. The call may reach us before the CLI reports it, because they use different channels. Until the call id is
  *  known, events are held back, but never longer than `maxWaitMs`, nor after the nested run needs an answer or has
  *  ended. */
 export function createCallContext(run: RunContext, findCallId: () => string | undefined): RunContext {
@@ -57,17 +56,18 @@ function cannotWait(event: AgentEvent, parent: string): boolean {
   return event.type === "approval-requested" || event.type === "question-asked"
 }
 
-/** Finds the CLI's id of a call that reached us: the one sent with it, else that of the oldest open call with the same
- *  name and input that was not found before. */
+/** Uses the id sent with the call. Otherwise uses the oldest open call with equal name and input that is not yet
+ *  matched. */
 export function createCallFinder(calls: ReadonlyMap<string, OpenCall>): (call: McpCall) => string | undefined {
-  const taken = new Set<string>()
+  const matchedIds = new Set<string>()
   return ({ tool, input, meta }) => {
     const sent = meta["claudecode/toolUseId"]
     if (typeof sent === "string") return sent
+    // CLIs prefix tool names.
     const found = calls
       .entries()
-      .find(([id, call]) => !taken.has(id) && call.name.endsWith(tool) && isDeepStrictEqual(call.input, input))
-    if (found) taken.add(found[0])
+      .find(([id, call]) => !matchedIds.has(id) && call.name.endsWith(tool) && isDeepStrictEqual(call.input, input))
+    if (found) matchedIds.add(found[0])
     return found?.[0]
   }
 }

@@ -12,16 +12,16 @@ export interface FailureContext {
   now?: (() => number) | undefined
 }
 
-/** Converts an error that a provider threw or streamed. Failures of the service or the connection become a
- *  `ModelError`. The HTTP status decides if there is one; words in the message only refine it. Aborts, our own
- *  errors and programming errors are returned unchanged. The provider's error is not attached, because it contains
- *  the whole request. */
+/** Converts an error that a provider threw or streamed. Failures that the service names (billing, context overflow, …)
+ *  come first, then the HTTP status, the network error, the error's class name, other codes. Our own errors and
+ *  unrecognized exceptions are returned unchanged; other aborts become an `AbortError` with the original as cause. A
+ *  `ModelError` has no cause, because the provider's error contains the whole request. */
 export function modelFailure(error: unknown, context: FailureContext): Error {
   if (error instanceof AgentError) return error
   if (isAbortError(error)) return new AbortError(undefined, { cause: error })
   if (isStreamCut(error)) return streamCutFailure(context.id)
   const facts = gatherFacts(error)
-  const code = codeByStatus(facts) ?? codeByNetwork(error) ?? codeByName(facts) ?? codeByWords(facts)
+  const code = codeByServiceAnswer(facts) ?? codeByNetwork(error) ?? codeByName(facts) ?? codeByOtherCodes(facts)
   if (!code && error instanceof Error && !context.streamed) return error
   return createModelError(code ?? "server-error", facts, context)
 }
@@ -40,7 +40,7 @@ export function isStreamCut(error: unknown): boolean {
 }
 
 /** The error for a service that answered with a document instead of a stream. */
-export function unreadableFailure(id: string, contentType: string): ModelError {
+export function notAStreamFailure(id: string, contentType: string): ModelError {
   return createModelError(
     "invalid-response",
     { ...gatherFacts({}), message: `a document of type ${contentType}, not a stream` },
@@ -56,8 +56,7 @@ const retryable: ReadonlySet<ModelErrorCode> = new Set([
   "timeout",
 ])
 
-// For each code: what happened, and the fix.
-const explanations: { [code in ModelErrorCode]?: [cause: string, cure: string] } = {
+const explanations: { [code in ModelErrorCode]?: [problem: string, fix: string] } = {
   "rate-limited": ["is rate limited", "Wait, or call it less often."],
   overloaded: ["is overloaded", "Try again later."],
   "server-error": ["failed on the service's side", "Try again later."],
@@ -73,11 +72,11 @@ const explanations: { [code in ModelErrorCode]?: [cause: string, cure: string] }
 }
 
 function createModelError(code: ModelErrorCode, facts: FailureFacts, context: FailureContext): ModelError {
-  const [what, cure] = explanations[code] ?? ["failed", ""]
+  const [problem, fix] = explanations[code] ?? ["failed", ""]
   const status = facts.status ? ` (HTTP ${facts.status})` : ""
   const message = redact(facts.message, context.secrets ?? []).slice(0, 500)
   const quoted = message ? `: ${message.replace(/(?<![.\s])[.\s]+$/, "")}` : ""
-  return new ModelError(`${context.id} ${what}${status}${quoted}. ${cure}`.trim(), {
+  return new ModelError(`${context.id} ${problem}${status}${quoted}. ${fix}`.trim(), {
     code,
     retryable: retryable.has(code),
     status: facts.status,
@@ -85,23 +84,24 @@ function createModelError(code: ModelErrorCode, facts: FailureFacts, context: Fa
   })
 }
 
-const billingWords =
+const billingCodes =
   /insufficient_(quota|balance|credit|funds)|billing|exceeded_current_quota|arrearage|payment_required|credit_balance/
-const billingText = /credit balance is too low|insufficient (balance|credits?|funds)|余额不足|欠费/i
-const overflowWords = /context_length|exceed_context|context_window|prompt_too_long|request_too_large/
-const overflowText =
+const billingPhrases = /credit balance is too low|insufficient (balance|credits?|funds)|余额不足|欠费/i
+const overflowCodes = /context_length|exceed_context|context_window|prompt_too_long|request_too_large/
+const overflowPhrases =
   /(prompt|input|request|messages?) (is|are) too (long|large)|(maximum|max|model's) context|context (length|window|size)|too many (input )?tokens|input token count|reduce the length|exceeds? the (max|limit)[^.]*tokens|上下文(长度|窗口)?[^。]*(超|过长)|(输入|请求)[^。]*(过长|超过|超出)|超(出|过)[^。]*(上下文|最大长度|长度限制)/i
-const filterWords = /content_filter|content_policy|data_inspection|moderation|responsible_ai/
-const keyText = /api key not valid|(invalid|incorrect|missing) api key|api_key_invalid/i
+const filterCodes = /content_filter|content_policy|data_inspection|moderation|responsible_ai/
+const keyPhrases = /api key not valid|(invalid|incorrect|missing) api key|api_key_invalid/i
 
-function codeByStatus(facts: FailureFacts): ModelErrorCode | undefined {
-  const { status, words, text } = facts
-  const open = status === undefined || status === 400 || status === 422
-  if (status === 402 || billingWords.test(words)) return "billing"
-  if ((open || status === 403 || status === 429) && billingText.test(text)) return "billing"
-  if (status === 413 || overflowWords.test(words) || (open && overflowText.test(text))) return "context-overflow"
-  if (filterWords.test(words) && (open || status === 403)) return "content-filter"
-  if (open && keyText.test(text)) return "authentication"
+function codeByServiceAnswer(facts: FailureFacts): ModelErrorCode | undefined {
+  const { status, codes, text } = facts
+  const isAmbiguous = status === undefined || status === 400 || status === 422
+  if (status === 402 || billingCodes.test(codes)) return "billing"
+  if ((isAmbiguous || status === 403 || status === 429) && billingPhrases.test(text)) return "billing"
+  if (status === 413 || overflowCodes.test(codes) || (isAmbiguous && overflowPhrases.test(text)))
+    return "context-overflow"
+  if (filterCodes.test(codes) && (isAmbiguous || status === 403)) return "content-filter"
+  if (isAmbiguous && keyPhrases.test(text)) return "authentication"
   if (status === undefined) return undefined
   if (status === 401 || status === 403) return "authentication"
   if (status === 404) return "not-found"
@@ -128,7 +128,7 @@ function codeByNetwork(error: unknown): ModelErrorCode | undefined {
   return undefined
 }
 
-// Known by name, because a provider may bundle its own copy of the AI SDK's error classes.
+// Compares names, not classes, because a provider may bundle its own copy of the AI SDK's error classes.
 function codeByName({ name, text }: FailureFacts): ModelErrorCode | undefined {
   switch (name) {
     case "AI_APICallError":
@@ -153,7 +153,7 @@ function codeByName({ name, text }: FailureFacts): ModelErrorCode | undefined {
   }
 }
 
-const wordCodes: [RegExp, ModelErrorCode][] = [
+const otherCodes: [RegExp, ModelErrorCode][] = [
   [/rate_?limit|too_many_requests|resource_exhausted|throttl/, "rate-limited"],
   [/overloaded|unavailable|capacity/, "overloaded"],
   [/authentication|unauthori[sz]ed|permission|invalid_api_key/, "authentication"],
@@ -163,8 +163,8 @@ const wordCodes: [RegExp, ModelErrorCode][] = [
   [/server_error|api_error|internal/, "server-error"],
 ]
 
-function codeByWords({ words }: FailureFacts): ModelErrorCode | undefined {
-  return wordCodes.find(([pattern]) => pattern.test(words))?.[1]
+function codeByOtherCodes({ codes }: FailureFacts): ModelErrorCode | undefined {
+  return otherCodes.find(([pattern]) => pattern.test(codes))?.[1]
 }
 
 const keyLike = /\b(?:Bearer\s+\S+|(?:sk|pk|rk|gsk|xai|hf|nvapi|csk|tgp)[-_][\w-]{12,}|AIza[\w-]{10,})/gi
