@@ -102,7 +102,7 @@ export interface MemoryServices {
   /** What the model calls that place. */
   resultStorage: "variable" | "artifact"
   /** Names that stored values must not get. */
-  taken: ReadonlySet<string>
+  reservedNames: ReadonlySet<string>
   hooks: readonly CompactHooks[]
   /** Counts the usage of a model call at once. */
   spend(usage: Usage): void

@@ -8,6 +8,7 @@ import {
   describeSpan,
   errorAttributes,
   messagesJson,
+  type SpanStart,
   schemaUrl,
   systemJson,
   usageAttributes,
@@ -98,8 +99,8 @@ function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, cont
 
   const enclosing = () => cycle ?? run
 
-  function openAction(id: string, what: { name: string; attributes: Attributes }, parent: Context, at: number): void {
-    actions.set(id, { ...open(what, parent, at), within: parent })
+  function openAction(id: string, described: SpanStart, parent: Context, at: number): void {
+    actions.set(id, { ...open(described, parent, at), within: parent })
   }
 
   function endAction(id: string, at: number, failure: Failure | undefined, more: Attributes = {}): void {

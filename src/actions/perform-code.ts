@@ -30,7 +30,7 @@ export interface CodeServices extends GateServices {
   cellEnv?: (() => CellOptions["env"]) | undefined
   maxOutputChars: number
   /** Names that stored output must not get. */
-  taken: ReadonlySet<string>
+  reservedNames: ReadonlySet<string>
 }
 
 export type CodeEnd = Extract<EventBody, { type: "code-end" }>
@@ -210,8 +210,8 @@ async function storeAndShorten(text: string, services: CodeServices): Promise<Sh
   return { kept, text: headAndTail(text, maxOutputChars, `the whole text is in the variable ${kept}`) }
 }
 
-function keepOutput(value: unknown, { runtime, taken }: CodeServices): Promise<string> {
-  return keepValue("_output", value, { kept: runtime, taken })
+function keepOutput(value: unknown, { runtime, reservedNames }: CodeServices): Promise<string> {
+  return keepValue("_output", value, { kept: runtime, reservedNames })
 }
 
 function omissionNote(text: string): string {

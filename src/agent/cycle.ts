@@ -56,11 +56,7 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
   const outcome = await performActions(answer, services, emit)
   let end = decideEnding(outcome, services, emit)
   let { returns: outputReminders } = state
-  if (
-    end?.status === "done" &&
-    services.findOutputProblems &&
-    (await remindOfMissingOutputs(services.findOutputProblems, emit))
-  ) {
+  if (end?.status === "done" && (await remindOfMissingOutputs(services, emit))) {
     end = outputReminders++ < maxOutputReminders ? undefined : { status: "stopped", reason: "outputs" }
   }
   const spent = services.takeSpent()
@@ -110,8 +106,8 @@ function outputOf({ message, toolsOutcome }: ActionsOutcome, end: Ending | undef
 }
 
 // Reminds the model of missing outputs. Returns true if there are any.
-async function remindOfMissingOutputs(findProblems: () => Promise<string[]>, emit: Emit): Promise<boolean> {
-  const problems = await findProblems()
+async function remindOfMissingOutputs({ findOutputProblems }: CycleServices, emit: Emit): Promise<boolean> {
+  const problems = findOutputProblems ? await findOutputProblems() : []
   if (problems.length === 0) return false
   emit({ type: "prompt-steered", message: userMessage(missingOutputsPrompt(problems), "host") })
   return true

@@ -101,10 +101,10 @@ function toolsLeftByHooks({ tools }: PreparedRequest, services: CycleServices): 
 // A call or cell that a hook added gets a new id. Only the first cell of an answer counts.
 function withFreshIds(
   parts: AssistantMessage["parts"],
-  before: AssistantMessage["parts"],
+  original: AssistantMessage["parts"],
   seen: Set<string>,
 ): AssistantMessage["parts"] {
-  const originalIds = new Set(before.flatMap((part) => ("id" in part ? [part.id] : [])))
+  const originalIds = new Set(original.flatMap((part) => ("id" in part ? [part.id] : [])))
   const cell = parts.find((part) => part.type === "code")
   return parts.flatMap((part): AssistantMessage["parts"] => {
     if (part.type !== "code" && part.type !== "tool-call") return [part]

@@ -21,8 +21,7 @@ export async function mcpCommand(args: string[]): Promise<number> {
     "cell-timeout": { type: "string" },
   })
   const [action, path, ...more] = positionals
-  if (action !== "serve" || more.length > 0)
-    throw new UsageError(`Expected the action "serve" and exactly one module: ${usage}`)
+  if (action !== "serve" || more.length > 0) throw new UsageError(`Expected "serve" and exactly one module: ${usage}`)
   const port = parsePositiveInteger("--port", values.port)
   if (port !== undefined && !values.http) throw new UsageError("--port requires --http.")
   const cellTimeout = parsePositiveInteger("--cell-timeout", values["cell-timeout"])

@@ -15,8 +15,7 @@ export interface ApprovalTerminal {
   output: NodeJS.WritableStream & { rows?: number | undefined }
 }
 
-/** Shows the call and asks for a decision; does nothing if the agent has an approver. Without a terminal,
- *  denies the call. */
+/** Asks for a decision, unless the agent has an approver. Without a terminal, denies the call. */
 export async function askApproval(event: EventOf<"approval-requested">, prompt: ApprovalTerminal): Promise<void> {
   if (event.answerer) return
   const { run, screen, input } = prompt

@@ -17,32 +17,32 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
   /** The displayed text of calls and tools that have not ended. */
   const unfinished = new Map<string, string>()
   const drawnCells = new Set<string>()
-  let open: { of: string; writer: StreamWriter } | undefined
+  let openBlock: { of: string; writer: StreamWriter } | undefined
   let startedAt: number | undefined
   let hasText = false
   let calls = 0
   let lastTool = ""
 
   function close(): void {
-    open?.writer.end()
-    open = undefined
+    openBlock?.writer.end()
+    openBlock = undefined
   }
 
   function writeText(text: string): void {
-    if (open?.of !== "text") {
+    if (openBlock?.of !== "text") {
       // Models start with empty lines. Draw the mark only before text.
       if (text.trim() === "") return
       close()
-      open = { of: "text", writer: createProseWriter(screen, "● ", paint.cyan) }
+      openBlock = { of: "text", writer: createProseWriter(screen, "● ", paint.cyan) }
     }
-    open.writer.add(text)
+    openBlock.writer.add(text)
     hasText = true
   }
 
   function startCode(id: string, language: string): void {
     close()
     drawnCells.add(id)
-    open = { of: id, writer: createCodeWriter(screen, language) }
+    openBlock = { of: id, writer: createCodeWriter(screen, language) }
   }
 
   // If the source does not stream, the message is drawn here.
@@ -51,7 +51,7 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
       if (part.type === "text" && !hasText) writeText(part.text)
       if (part.type !== "code" || drawnCells.has(part.id)) continue
       startCode(part.id, part.tag)
-      open?.writer.add(part.code)
+      openBlock?.writer.add(part.code)
     }
     close()
     hasText = false
@@ -111,7 +111,7 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
       case "code-start":
         return startCode(event.id, event.language)
       case "code-delta":
-        if (event.of === "source" && open?.of === event.id) open.writer.add(event.text)
+        if (event.of === "source" && openBlock?.of === event.id) openBlock.writer.add(event.text)
         return
       case "message-end":
         return endMessage(event)

@@ -19,12 +19,13 @@ export function outputPrefix(position: number): KeptPrefix {
 export async function keepValue(
   prefix: KeptPrefix,
   value: unknown,
-  { kept, taken, signal }: Pick<MemoryServices, "kept" | "taken"> & Partial<Pick<MemoryServices, "signal">>,
+  services: Pick<MemoryServices, "kept" | "reservedNames"> & Partial<Pick<MemoryServices, "signal">>,
 ): Promise<string> {
+  const { kept, reservedNames, signal } = services
   for (;;) {
     const keeping = kept.keep(prefix, value)
     const name = await (signal ? rejectOnAbort(keeping, signal) : keeping)
-    if (!taken.has(name)) return name
+    if (!reservedNames.has(name)) return name
   }
 }
 

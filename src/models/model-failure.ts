@@ -41,20 +41,11 @@ export function isStreamCut(error: unknown): boolean {
 
 /** The error for a service that answered with a document instead of a stream. */
 export function notAStreamFailure(id: string, contentType: string): ModelError {
-  return createModelError(
-    "invalid-response",
-    { ...gatherFacts({}), message: `a document of type ${contentType}, not a stream` },
-    { id },
-  )
+  const facts = { ...gatherFacts({}), message: `a document of type ${contentType}, not a stream` }
+  return createModelError("invalid-response", facts, { id })
 }
 
-const retryable: ReadonlySet<ModelErrorCode> = new Set([
-  "rate-limited",
-  "overloaded",
-  "server-error",
-  "connection",
-  "timeout",
-])
+const retryable = new Set<ModelErrorCode>(["rate-limited", "overloaded", "server-error", "connection", "timeout"])
 
 const explanations: { [code in ModelErrorCode]?: [problem: string, fix: string] } = {
   "rate-limited": ["is rate limited", "Wait, or call it less often."],
@@ -120,9 +111,8 @@ function codeByNetwork(error: unknown): ModelErrorCode | undefined {
   for (let depth = 0; current instanceof Error && depth < 8; depth++) {
     const code = "code" in current && typeof current.code === "string" ? current.code : ""
     if (timeoutCodes.test(code) || current.name === "TimeoutError") return "timeout"
-    if (networkCodes.test(code) || /^fetch failed$|^failed to fetch$|^terminated$/i.test(current.message)) {
+    if (networkCodes.test(code) || /^(fetch failed|failed to fetch|terminated)$/i.test(current.message))
       return "connection"
-    }
     current = current.cause
   }
   return undefined

@@ -9,7 +9,7 @@ export const schemaUrl = "https://opentelemetry.io/schemas/1.41.0"
 
 type Attributes = Record<string, string | number | boolean | string[]>
 
-interface SpanStart {
+export interface SpanStart {
   name: string
   attributes: Attributes
 }
@@ -71,10 +71,7 @@ const providers: { [provider: string]: string } = {
 }
 
 /** Returns the attributes known when the answer has arrived. */
-export function chatAttributes(
-  answer: EventOf<"message-end"> | undefined,
-  firstChunkMs: number | undefined,
-): Attributes {
+export function chatAttributes(answer: EventOf<"message-end"> | undefined, firstChunkMs?: number): Attributes {
   return {
     "gen_ai.request.stream": true,
     ...(firstChunkMs !== undefined && { "gen_ai.response.time_to_first_chunk": firstChunkMs / 1000 }),
@@ -82,24 +79,16 @@ export function chatAttributes(
   }
 }
 
-export function usageAttributes({
-  input,
-  output,
-  cacheRead,
-  cacheWrite,
-  reasoning,
-  costUsd,
-  complete,
-}: Usage): Attributes {
+export function usageAttributes(usage: Usage): Attributes {
   const counts = {
-    "gen_ai.usage.input_tokens": input,
-    "gen_ai.usage.output_tokens": output,
-    "gen_ai.usage.cache_read.input_tokens": cacheRead,
-    "gen_ai.usage.cache_creation.input_tokens": cacheWrite,
-    "gen_ai.usage.reasoning.output_tokens": reasoning,
-    "karst.usage.cost_usd": costUsd,
+    "gen_ai.usage.input_tokens": usage.input,
+    "gen_ai.usage.output_tokens": usage.output,
+    "gen_ai.usage.cache_read.input_tokens": usage.cacheRead,
+    "gen_ai.usage.cache_creation.input_tokens": usage.cacheWrite,
+    "gen_ai.usage.reasoning.output_tokens": usage.reasoning,
+    "karst.usage.cost_usd": usage.costUsd,
   }
-  const attributes: Attributes = { "karst.usage.complete": complete }
+  const attributes: Attributes = { "karst.usage.complete": usage.complete }
   for (const [name, count] of Object.entries(counts)) if (count !== undefined) attributes[name] = count
   return attributes
 }

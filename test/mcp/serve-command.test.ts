@@ -179,7 +179,7 @@ describe("karst mcp serve", () => {
 
   for (const [what, args, says] of [
     ["no action", [], /karst mcp serve \.\/objects\.ts/],
-    ["another action", ["listen"], /the action "serve"/],
+    ["another action", ["listen"], /Expected "serve"/],
     ["two modules", ["serve", objects, objects], /one module/],
     ["no module", ["serve"], /Name the module with your objects: karst mcp serve/],
     ["no such module", ["serve", "nowhere.ts"], /no file nowhere\.ts/],

@@ -52,7 +52,7 @@ export function memoryConversation(
     systemTokens: options.systemTokens ?? 0,
     kept: runtime,
     resultStorage: "variable",
-    taken: new Set(),
+    reservedNames: new Set(),
     hooks,
     spend: (usage) => {
       spent = addUsage(spent, usage)

@@ -94,7 +94,7 @@ export function createCycleServices(
   const { outputs, tools, system, policy, journal, watch, signal, steers, wasAborted, recordFailure } = services
   const { runtime } = conversation
   const kept = config.usesCode || !tools ? runtime : conversation.artifacts
-  const taken = namesMentionedIn(config.messages).union(conversation.mentionedNames)
+  const reservedNames = namesMentionedIn(config.messages).union(conversation.mentionedNames)
   return {
     model: journal ? journal.model(config.model) : config.model,
     request: { ...config.request, system, ...(tools && { tools: tools.specs }) },
@@ -134,10 +134,10 @@ export function createCycleServices(
     callIds: usedCallIds(conversation),
     kept,
     resultStorage: kept === runtime ? "variable" : "artifact",
-    keepResult: (text, position) => keepValue(outputPrefix(position), text, { kept, taken, signal }),
+    keepResult: (text, position) => keepValue(outputPrefix(position), text, { kept, reservedNames, signal }),
     interrupted: () => steers.collect() > 0,
     takeSteers: steers.takeAll,
-    taken,
+    reservedNames,
     findOutputProblems: outputs?.findProblems,
     spend: control.spend,
     takeSpent: control.takeSpent,

@@ -59,12 +59,7 @@ async function callIfFunction(source: unknown, path: string): Promise<unknown> {
   }
 }
 
-async function runtimeFromExports(
-  source: unknown,
-  objects: Bindings,
-  file: string,
-  path: string,
-): Promise<Runtime | undefined> {
+async function runtimeFromExports(source: unknown, objects: Bindings, file: string, path: string) {
   const bindings = { ...bindingsIn(source, path), ...objects }
   if (Object.keys(bindings).length === 0) return undefined
   return jsRuntime(await addSourceTypes(file, bindings), { rules: safeRules() })

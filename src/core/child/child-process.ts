@@ -141,13 +141,8 @@ function withoutInheritedDescriptors<T>(
   const nullDevice = openSync(devNull, "r+")
   try {
     // "ignore" in a slot above the standard streams leaves that descriptor unchanged.
-    const stdio = [
-      ...slots,
-      ...Array.from(
-        { length: inherited.reduce((most, each) => Math.max(most, each)) + 1 - slots.length },
-        () => "ignore" as const,
-      ),
-    ]
+    const highest = inherited.reduce((most, each) => Math.max(most, each))
+    const stdio = [...slots, ...Array.from({ length: highest + 1 - slots.length }, () => "ignore" as const)]
     for (const descriptor of inherited) stdio[descriptor] = nullDevice
     return start(stdio)
   } finally {

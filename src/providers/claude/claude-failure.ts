@@ -7,11 +7,11 @@ import { providerFailure } from "../provider-failure.ts"
 export const claudeNames = { provider: "claude", title: "Claude Code" }
 
 /** The error code of a failed turn, from its message and from the CLI's code for the failure of the service. */
-export function claudeErrorCode(words: string, serviceError: string | undefined): ProviderErrorCode | undefined {
+export function claudeErrorCode(message: string, serviceError: string | undefined): ProviderErrorCode | undefined {
   // The message of a failed turn is from the CLI, never from a model. Known messages say more than the code.
-  if (/^No conversation found/i.test(words)) return "session-not-found"
-  if (/^(api error: )?request timed out/i.test(words.trim())) return "timeout"
-  if (/unable to connect|ConnectionRefused|ECONN/i.test(words)) return "connection"
+  if (/^No conversation found/i.test(message)) return "session-not-found"
+  if (/^(api error: )?request timed out/i.test(message.trim())) return "timeout"
+  if (/unable to connect|ConnectionRefused|ECONN/i.test(message)) return "connection"
   return serviceError === undefined ? undefined : claudeErrorCodes[serviceError]
 }
 
@@ -34,9 +34,9 @@ export function rejectedKeyResult(status: number | undefined): TurnResult {
 }
 
 /** Ends the turn if the CLI's tools are not those that were granted. */
-export function toolDriftResult(what: string, version: string | undefined): TurnResult {
+export function toolDriftResult(problem: string, version: string | undefined): TurnResult {
   const message =
-    `${what}. Its version ${version ?? "(unknown)"} names its tools otherwise than Karst expects, so what is allowed cannot ` +
+    `${problem}. Its version ${version ?? "(unknown)"} names its tools otherwise than Karst expects, so what is allowed cannot ` +
     'be kept. Install a version that Karst knows (docs/providers.md), update karst, or write permissions: "bypass"'
   return { usage: noUsage, failure: providerFailure({ ...claudeNames, message, code: "protocol" }) }
 }

@@ -167,9 +167,8 @@ export function createClaudeParser({
     const total = reportedTotal(line)
     const own = addUsage(usedBefore, usageOf(objectAt(line, "usage")))
     // The total is of the whole conversation; the usage of the line is since the last `result`, without sub-agents.
-    const usage = total
-      ? usageBetween(totalBeforeTurn, total)
-      : { ...own, ...(cost !== undefined && { costUsd: cost }) }
+    const ownUsage = { ...own, ...(cost !== undefined && { costUsd: cost }) }
+    const usage = total ? usageBetween(totalBeforeTurn, total) : ownUsage
     const subtype = textAt(line, "subtype") ?? ""
     const failed =
       valueAt(line, "is_error") === true || subtype.startsWith("error") || (cliMessage?.failed && !hasModelOutput)

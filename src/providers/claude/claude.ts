@@ -102,7 +102,7 @@ const streamFlags = [
 ]
 
 async function commonArguments(settings: TurnSettings, { key, fork, folder }: TurnLocation, newSessionId: string) {
-  const { model, reasoning, servers } = settings
+  const { model, reasoning, servers, systemPrompt } = settings
   const args = ["--strict-mcp-config"]
   // Hooks, plugins and helpers of the repository would run commands although the user has not allowed commands.
   if (!mayRunCommands(settings)) args.push("--setting-sources", "user")
@@ -113,7 +113,6 @@ async function commonArguments(settings: TurnSettings, { key, fork, folder }: Tu
   if (reasoning !== undefined) args.push("--effort", reasoning)
   if (instructions)
     args.push("--append-system-prompt-file", await writePrivateFile(folder, "instructions.md", instructions))
-  const { systemPrompt } = settings
   if (systemPrompt) args.push("--system-prompt-file", await writePrivateFile(folder, "system-prompt.md", systemPrompt))
   const mcpServers = { ...(await readUserServers(settings)), ...mcpConfig(servers) }
   if (Object.keys(mcpServers).length > 0)

@@ -22,12 +22,12 @@ export interface ThreadUsage {
 
 export interface CodexParserOptions extends Pick<TurnSettings, "timeoutMs" | "idleTimeoutMs"> {
   /** The usage of the thread before this turn; undefined if unknown. */
-  before: ThreadUsage | undefined
+  totalBeforeTurn: ThreadUsage | undefined
   /** Makes item ids unique, because Codex numbers items from the start in each process. */
   prefix?: string | undefined
 }
 
-export function createCodexParser({ before, prefix = newId("x"), ...limits }: CodexParserOptions): LineParser {
+export function createCodexParser({ totalBeforeTurn, prefix = newId("x"), ...limits }: CodexParserOptions): LineParser {
   /** The length of the output reported so far, by call id. */
   const reported = new Map<string, number>()
   /** The last error that Codex did not retry. */
@@ -82,7 +82,7 @@ export function createCodexParser({ before, prefix = newId("x"), ...limits }: Co
         case "item.completed":
           return item(line, "completed")
         case "turn.completed":
-          return { steps: [], end: { usage: usageSince(before, objectAt(line, "usage")) } }
+          return { steps: [], end: { usage: usageSince(totalBeforeTurn, objectAt(line, "usage")) } }
         case "turn.failed":
           return failed(message ?? lastError ?? "the turn failed")
         case "error":

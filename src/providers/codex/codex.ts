@@ -54,23 +54,21 @@ function providerWith(extra: Config, price?: Price): Provider {
     model: (tier) => (tier === "strongest" ? undefined : "gpt-5.4-mini"),
     unenforcedGroups: ({ allow, permissions }) => (permissions === "bypass" ? [] : groupsOutsideSandbox(allow)),
     open(opening) {
-      let before: ThreadUsage | undefined
-      /** True if Codex has certainly stored the thread; it does not store one that was stopped right after its start.
-       *  */
+      let totalBeforeTurn: ThreadUsage | undefined
+      /** True if Codex has certainly stored the thread; it stores none that was stopped right after its start. */
       let isStored = opening.key !== undefined
       const session = createJsonLinesSession(
         {
           provider: "codex",
           title: "Codex",
-          async command(turn, location) {
-            const thread =
-              location.key === undefined ? undefined : await readStoredThread(location.key, turn.settings.env)
+          async command(turn, { key, ...rest }) {
+            const thread = key === undefined ? undefined : await readStoredThread(key, turn.settings.env)
             const isLost = thread?.found === false && !isStored
-            before = thread && !isLost ? thread.usage : zeroUsage
-            return await turnCommand(turn, isLost ? { ...location, key: undefined } : location, extra)
+            totalBeforeTurn = thread && !isLost ? thread.usage : zeroUsage
+            return await turnCommand(turn, { ...rest, key: isLost ? undefined : key }, extra)
           },
           parser: ({ settings: { timeoutMs, idleTimeoutMs } }) =>
-            createCodexParser({ before, timeoutMs, idleTimeoutMs }),
+            createCodexParser({ totalBeforeTurn, timeoutMs, idleTimeoutMs }),
         },
         opening,
       )
@@ -84,9 +82,9 @@ function providerWith(extra: Config, price?: Price): Provider {
           // The stream has usage only at the end of the turn; the stored thread has it after each answer.
           async function reportUsage(): Promise<void> {
             const thread = session.key === undefined ? undefined : await readStoredThread(session.key, env)
-            if (isOver || !thread?.usage || !before) return
+            if (isOver || !thread?.usage || !totalBeforeTurn) return
             if (thread.model !== undefined) services.report({ type: "model", id: thread.model })
-            services.report({ type: "usage", usage: usageBetween(before, thread.usage) })
+            services.report({ type: "usage", usage: usageBetween(totalBeforeTurn, thread.usage) })
           }
           const tell = (step: Step) => {
             services.report(step)
@@ -111,10 +109,9 @@ const zeroUsage: ThreadUsage = { input: 0, cached: 0, written: 0, output: 0, rea
 
 async function turnCommand(
   { message, settings }: TurnRequest,
-  location: TurnLocation,
+  { key, fork, folder }: TurnLocation,
   extra: Config,
 ): Promise<TurnCommand> {
-  const { key, fork, folder } = location
   const { args: common, env } = await commonCommand(settings, extra, folder)
   const args = ["exec", "--json", "--skip-git-repo-check", "--color", "never", ...common]
   for (const image of await writeImageFiles("Codex", message, folder)) args.push("--image", image)

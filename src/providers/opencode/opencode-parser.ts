@@ -1,5 +1,4 @@
-// Parses the JSON lines that opencode writes during one turn. No line marks the end of a turn; the exit of the process
-// does.
+// Parses the JSON lines of one turn of opencode. No line marks the end of a turn; the exit of the process does.
 import type { ProviderError } from "../../core/errors.ts"
 import { addUsage, cliReportedUsage, noUsage, type Usage } from "../../core/usage.ts"
 import type { Step, TurnSettings } from "../provider.ts"
@@ -112,14 +111,10 @@ function callSteps(part: JsonObject, answer: string): Step[] {
 
 function usageOf(part: JsonObject): Usage {
   const tokens = objectAt(part, "tokens")
-  const [uncachedInput, visibleOutput, cost] = [
-    numberAt(tokens, "input"),
-    numberAt(tokens, "output"),
-    numberAt(part, "cost"),
-  ]
+  const [uncachedInput, visibleOutput] = [numberAt(tokens, "input"), numberAt(tokens, "output")]
   if (uncachedInput === undefined || visibleOutput === undefined) return { complete: false }
   const [cacheRead, cacheWrite] = [numberAt(tokens, "cache", "read") ?? 0, numberAt(tokens, "cache", "write") ?? 0]
-  const reasoning = numberAt(tokens, "reasoning") ?? 0
+  const [reasoning, cost] = [numberAt(tokens, "reasoning") ?? 0, numberAt(part, "cost")]
   return cliReportedUsage({
     complete: true,
     input: uncachedInput + cacheRead + cacheWrite,

@@ -46,7 +46,7 @@ export function createPromptSender(
     budgets: [{ ...limits, counts: noCalls() }],
   })
   let stopReason: StopReason | undefined
-  let before: Usage = noUsage
+  let usedBefore: Usage = noUsage
   let currentTurn: Usage = noUsage
   let model = config.settings.model
   let cycles = 0
@@ -63,7 +63,7 @@ export function createPromptSender(
       return stopReason === undefined
     },
   })
-  const used = () => addUsage(addUsage(before, cost(currentTurn)), control.spent())
+  const used = () => addUsage(addUsage(usedBefore, cost(currentTurn)), control.spent())
   const cost = (usage: Usage) => withCost(usage, model === undefined ? provider.price : priceOf(provider, model))
   function reached(): StopReason | undefined {
     const usage = used()
@@ -108,7 +108,7 @@ export function createPromptSender(
       if (step.type === "model") model = step.id
       if (step.type !== "usage") return recorder.record(step)
       currentTurn = step.usage
-      recorder.record({ type: "usage", usage: addUsage(before, cost(currentTurn)) })
+      recorder.record({ type: "usage", usage: addUsage(usedBefore, cost(currentTurn)) })
     },
     async approve({ id, name, input }) {
       const call = { id, binding: name, args: [input], approve: true, signal }
@@ -166,10 +166,10 @@ export function createPromptSender(
       for (let attempt = 0; ; attempt++) {
         const end = await conversation.session.turn(turn, services)
         currentTurn = noUsage
-        before = addUsage(before, cost(end.usage))
-        recorder.record({ type: "usage", usage: before })
+        usedBefore = addUsage(usedBefore, cost(end.usage))
+        recorder.record({ type: "usage", usage: usedBefore })
         const { failure } = end
-        if (!failure || attempt >= config.retries || !mayResend(failure, recorder)) return { ...end, usage: before }
+        if (!failure || attempt >= config.retries || !mayResend(failure, recorder)) return { ...end, usage: usedBefore }
         const message = `${failure.message} It is sent again (${attempt + 1} of ${config.retries}).`
         control.emit({ type: "warning-raised", code: "turn-repeated", message })
       }

@@ -5,6 +5,7 @@ import { types } from "node:util"
 import type { ActionError } from "../../core/event.ts"
 import type { Position } from "../compiler/text-positions.ts"
 import { inspectShort } from "../preview.ts"
+import { CellStopped, printForCell, type SharedCellState } from "./running-cell.ts"
 
 /** Describes a thrown value: message, position in this cell, and the relevant frames. */
 export function describeThrown(thrown: unknown, filename: string): ActionError & { stack?: string | undefined } {
@@ -23,6 +24,16 @@ export function formatUncaught(thrown: unknown): string {
   const message = formatThrown(thrown)
   const title = isError(thrown) ? `Uncaught ${message}` : message
   return cleanStackText([title, ...usefulFrames(stackOf(thrown))].join("\n"))
+}
+
+/** Prints an error that no code caught, thrown by code still running after its cell ended. */
+export function printUncaught(shared: SharedCellState, error: unknown): void {
+  if (CellStopped.is(error)) return
+  try {
+    printForCell(shared, "stderr", `${formatUncaught(error)}\n`)
+  } catch (stopped) {
+    if (!CellStopped.is(stopped)) throw stopped
+  }
 }
 
 /** The position in a cell where an error was created or passed through. */

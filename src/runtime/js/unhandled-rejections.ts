@@ -1,6 +1,6 @@
 // Keeps unhandled rejections of cells away from the host: they do not end it and do not reach its listeners. The error
 // is printed for the cell instead.
-import { printUncaught } from "./ambient/cell-timers.ts"
+import { printUncaught } from "./cell-errors.ts"
 import { CellStopped, cellStorage } from "./running-cell.ts"
 
 /** Starts capturing rejections of cells and returns a function that ends it. Rejections outside cells take their usual

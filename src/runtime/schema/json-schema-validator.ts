@@ -191,12 +191,10 @@ function validateProperties(step: ValidationStep, schema: JsonSchema, value: { [
     if (own !== undefined) validateNode({ ...memberStep, schema: own })
     for (const [, patternSchema] of matching) validateNode({ ...memberStep, schema: patternSchema })
     if (schema.propertyNames !== undefined) validateNode({ ...memberStep, schema: schema.propertyNames, value: name })
-    const unknown = own === undefined && matching.length === 0
-    if (unknown && schema.additionalProperties === false)
-      found.push({ message: "is not expected", path: memberStep.path })
-    else if (unknown && isRecord(schema.additionalProperties)) {
-      validateNode({ ...memberStep, schema: schema.additionalProperties })
-    }
+    const { additionalProperties: rest } = schema
+    if (own !== undefined || matching.length > 0) continue
+    if (rest === false) found.push({ message: "is not expected", path: memberStep.path })
+    else if (isRecord(rest)) validateNode({ ...memberStep, schema: rest })
   }
   const size = Object.keys(value).length
   for (const message of sizeMismatches(schema, "Properties", size, "properties")) found.push({ message, path })

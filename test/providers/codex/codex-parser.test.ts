@@ -5,9 +5,10 @@ import { type CodexParserOptions, createCodexParser } from "../../../src/provide
 import { readCliRecording, readLines } from "../cli-recordings.ts"
 
 const nothing = { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 }
-const parser = (before: CodexParserOptions["before"] = nothing) =>
-  createCodexParser({ before, prefix: "t", timeoutMs: undefined, idleTimeoutMs: undefined })
-const read = (name: string, before?: CodexParserOptions["before"]) => readLines(parser(before), readCliRecording(name))
+const parser = (totalBeforeTurn: CodexParserOptions["totalBeforeTurn"] = nothing) =>
+  createCodexParser({ totalBeforeTurn, prefix: "t", timeoutMs: undefined, idleTimeoutMs: undefined })
+const read = (name: string, before?: CodexParserOptions["totalBeforeTurn"]) =>
+  readLines(parser(before), readCliRecording(name))
 const exit = { exitCode: 1, signal: null, stopped: undefined, error: undefined, stderr: "" }
 
 describe("what Codex writes", () => {
@@ -29,7 +30,7 @@ describe("what Codex writes", () => {
     const before = { input: 100, cached: 40, written: 0, output: 20, reasoning: 5 }
     assert.equal(read("codex-resume", before).end?.usage.input, 100)
     const unknown = readLines(
-      createCodexParser({ before: undefined, timeoutMs: undefined, idleTimeoutMs: undefined }),
+      createCodexParser({ totalBeforeTurn: undefined, timeoutMs: undefined, idleTimeoutMs: undefined }),
       readCliRecording("codex-resume"),
     )
     assert.deepEqual(unknown.end?.usage, { complete: false }, "unknown is never a number")

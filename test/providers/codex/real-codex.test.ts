@@ -141,7 +141,7 @@ describe("Codex", { skip: requires("codex") }, () => {
     const { trajectory, usage, output } = await codex(place.options).run(`[[think]] ${shell("echo one; exit 2")}`)
     const lines = eventsOfType(trajectory.events, "raw-received").map(({ data }) => data)
     const parser = createCodexParser({
-      before: { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 },
+      totalBeforeTurn: { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 },
       timeoutMs: undefined,
       idleTimeoutMs: undefined,
     })

@@ -1,8 +1,8 @@
 // Timers of cells: a timer belongs to the cell that set it. It survives the end of the cell, but is cleared when the
 // cell is stopped.
 import { promisify } from "node:util"
-import { formatUncaught } from "../cell-errors.ts"
-import { CellStopped, cellStorage, printForCell, type RunningCell, type SharedCellState } from "../running-cell.ts"
+import { printUncaught } from "../cell-errors.ts"
+import { cellStorage, type RunningCell, type SharedCellState } from "../running-cell.ts"
 
 export interface CellTimers {
   /** `setTimeout` and the like, as cells see them. */
@@ -38,8 +38,7 @@ export function createCellTimers(shared: SharedCellState): CellTimers {
   }
 
   const add = <T extends Timer>(timer: T): T => {
-    const cell = cellStorage.getStore()
-    owners.set(timer, cell)
+    owners.set(timer, cellStorage.getStore())
     if (shared.cells.size === 0) timer.unref()
     return timer
   }
@@ -92,16 +91,6 @@ export function createCellTimers(shared: SharedCellState): CellTimers {
       for (const timer of owners.keys()) keepsAlive ? timer.ref() : timer.unref()
     },
     wrapCallback,
-  }
-}
-
-/** Prints an error that no code caught, thrown by code still running after its cell ended. */
-export function printUncaught(shared: SharedCellState, error: unknown): void {
-  if (CellStopped.is(error)) return
-  try {
-    printForCell(shared, "stderr", `${formatUncaught(error)}\n`)
-  } catch (stopped) {
-    if (!CellStopped.is(stopped)) throw stopped
   }
 }
 

@@ -8,8 +8,8 @@ import { positionAt } from "../../compiler/text-positions.ts"
 import { findForbiddenText, type Rule, type RuleData, type RuleViolation } from "../../rules/rules.ts"
 
 export interface PythonChecker extends AsyncDisposable {
-  /** Returns the violations in source order; none if the cell may run. Never rejects: code
-   *  that cannot be checked, or not in time, counts as a violation. So does IPython syntax (`!ls`, `%magic`, `x?`). */
+  /** Returns the violations in source order; none if the cell may run. Never rejects: code that
+   *  cannot be checked, or not in time, counts as a violation. So does IPython syntax (`!ls`, `%magic`, `x?`). */
   check(code: string): Promise<RuleViolation[]>
   /** Ends the process. May be called twice. */
   close(): Promise<void>
@@ -23,8 +23,7 @@ export interface PythonCheckerOptions {
   timeoutMs?: number | undefined
 }
 
-/** Starts the process at the first check, and again after it died. Throws a `ConfigError` for rules that cannot
- *  check Python. */
+/** Starts the process at the first check and after a crash. Throws a `ConfigError` for rules that cannot check Python. */
 export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: PythonCheckerOptions): PythonChecker {
   const ruleData = pythonRuleData(rules)
   const regexRules = ruleData.flatMap((data) => (data.kind === "regex" ? [data] : []))
