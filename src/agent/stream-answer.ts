@@ -71,7 +71,7 @@ export async function streamAnswer(
       draft.error = error ?? truncatedError(maxContinuations + 1)
       break
     }
-    const message = `The answer was ${reason.participle}; going on from there.`
+    const message = `The answer was ${reason.description}; going on from there.`
     emit({ type: "warning-raised", code: "answer-continued", message })
     note = draft.raw ? reason.note : reason.noteIfSilent
     draft.parser.resume()
@@ -241,7 +241,7 @@ function addReasoning(draft: AnswerDraft, part: Extract<ModelPart, { type: "reas
 
 interface CutReason {
   /** Completes “The answer was …”. */
-  participle: string
+  description: string
   note: string
   noteIfSilent: string
 }
@@ -252,7 +252,7 @@ const continueInstruction =
 function cutByOutputLimit(finish: FinishReason | undefined): CutReason | undefined {
   if (finish !== "length") return undefined
   return {
-    participle: "cut by the output limit",
+    description: "cut by the output limit",
     note: `(Your answer hit the output limit. ${continueInstruction} Keep what is left short.)`,
     noteIfSilent: "(You reached the output limit before you answered. Think less and answer, in smaller pieces.)",
   }
@@ -263,7 +263,7 @@ function cutByConnection(error: unknown, draft: AnswerDraft): CutReason | undefi
   if (!(error instanceof ModelError) || !draft.raw || draft.calls.length > 0) return undefined
   if (error.code !== "connection" && error.code !== "stalled") return undefined
   const note = `(The connection dropped in the middle of your answer. ${continueInstruction})`
-  return { participle: "interrupted by a dropped connection", note, noteIfSilent: note }
+  return { description: "interrupted by a dropped connection", note, noteIfSilent: note }
 }
 
 function continuationRequest(messages: readonly Message[], draft: AnswerDraft, note: string): Message[] {

@@ -81,6 +81,7 @@ async function promptForDecision(
   void waitUntilResolved(run, event).then(() => close())
   pager.next()
   await discardTypedInput(prompt)
+  // Withdrawn: the call is already resolved.
   if (closed) return "deny"
   const terminal = createInterface({ input, output, terminal: true })
   close = () => terminal.close()

@@ -8,9 +8,9 @@ import type { OpenCall } from "./run-narrator.ts"
 /** How long the events of a nested run wait for the CLI to report the call that started it. */
 const maxWaitMs = 1000
 
-/** Adds the call id to the `run-start` event of each run started with this context. The call may reach us before the CLI
- *  reports it, because they use different channels. Until the call id is known, events are held back, but never longer
- *  than `maxWaitMs`, nor after the nested run needs an answer or has ended. */
+/** Adds the call id to the `run-start` event of each run started with this context. The call may reach us before the
+ *  CLI reports it, because they use different channels. Until the call id is known, events are held back, but never
+ *  longer than `maxWaitMs`, nor after the nested run needs an answer or has ended. */
 export function createCallContext(run: RunContext, findCallId: () => string | undefined): RunContext {
   const context: RunContext = Object.create(run)
   let callId: string | undefined

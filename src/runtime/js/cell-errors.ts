@@ -26,7 +26,7 @@ export function formatUncaught(thrown: unknown): string {
   return cleanStackText([title, ...usefulFrames(stackOf(thrown))].join("\n"))
 }
 
-/** Prints an error that no code caught, thrown by code still running after its cell ended. */
+/** Prints an uncaught error of a callback or promise of a cell, unless it only says that the cell was stopped. */
 export function printUncaught(shared: SharedCellState, error: unknown): void {
   if (CellStopped.is(error)) return
   try {

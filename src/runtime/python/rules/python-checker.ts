@@ -23,7 +23,7 @@ export interface PythonCheckerOptions {
   timeoutMs?: number | undefined
 }
 
-/** Starts the process at the first check and after a crash. Throws a `ConfigError` for rules that cannot check Python. */
+/** Starts the process at the first check, or if it died. Throws a `ConfigError` for rules that cannot check Python. */
 export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: PythonCheckerOptions): PythonChecker {
   const ruleData = pythonRuleData(rules)
   const regexRules = ruleData.flatMap((data) => (data.kind === "regex" ? [data] : []))
