@@ -61,10 +61,12 @@ export function compileGlob(pattern: string): Glob {
   return {
     matches: (path) => stateAfter(path).accepts,
     mayBeBelow: (folder) => folder === "" || stateAfter(`${folder}/`).states.length > 0,
-    prefix: parts.reduce<{ text: string; open: boolean }>(
-      ({ text, open }, part) =>
-        open && part.type === "character" ? { text: text + part.character, open } : { text, open: false },
-      { text: "", open: true },
+    prefix: parts.reduce<{ text: string; isLiteral: boolean }>(
+      ({ text, isLiteral }, part) =>
+        isLiteral && part.type === "character"
+          ? { text: text + part.character, isLiteral }
+          : { text, isLiteral: false },
+      { text: "", isLiteral: true },
     ).text,
   }
 }

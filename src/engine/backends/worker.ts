@@ -47,8 +47,8 @@ export function workerBackend(options: WorkerBackendOptions): Backend {
     },
     async start(_handle, { concurrency }) {
       checkConcurrency(concurrency)
-      const open = () => startWorkerProcess({ module: address, concurrency, queue })
-      return openPool({ open, workers, concurrency, queue, report })
+      const start = () => startWorkerProcess({ module: address, concurrency, queue })
+      return openPool({ start, workers, concurrency, queue, report })
     },
     async queued() {
       return queue.size()
@@ -57,7 +57,7 @@ export function workerBackend(options: WorkerBackendOptions): Backend {
 }
 
 interface Pool {
-  open: () => WorkerProcess
+  start: () => WorkerProcess
   workers: number
   concurrency: number
   queue: JobQueue
@@ -78,15 +78,15 @@ async function openPool(pool: Pool): Promise<StopWorking> {
 }
 
 /** Keeps one worker of the pool running until it is stopped. `ready` rejects if the first process cannot work. */
-function superviseWorker({ open, concurrency, queue, report }: Pool): { ready: Promise<void>; stop: StopWorking } {
+function superviseWorker({ start, concurrency, queue, report }: Pool): { ready: Promise<void>; stop: StopWorking } {
   const stopped = Promise.withResolvers<void>()
   let isStopped = false
-  let worker = open()
+  let worker = start()
   const ready = worker.ready
   const supervising = supervise()
 
   async function supervise(): Promise<void> {
-    for (let failures = 0; ; worker = open()) {
+    for (let failures = 0; ; worker = start()) {
       const isReady = await worker.ready.then(
         () => true,
         (error) => {

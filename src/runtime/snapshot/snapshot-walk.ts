@@ -122,18 +122,18 @@ export function reportLoss(
   walk: SnapshotWalk,
   parent: number,
   reason: string,
-  what: { value: object } | { key: PropertyKey },
+  lost: { value: object } | { key: PropertyKey },
 ) {
   const { trail, names, losses, namesWithLosses } = walk
   const outer = trail.containers[parent]
-  let root = "value" in what ? what.value : undefined
+  let root = "value" in lost ? lost.value : undefined
   for (let at = parent; at !== -1; at = trail.parents[at] ?? -1) root = trail.containers[at]
   for (const [name, held] of names) if (held === root) namesWithLosses.add(name)
   losses.add(reason, () => {
-    if ("value" in what) return pathOf(trail, what.value, parent, names)
-    if (!outer) return { name: String(what.key), path: "" }
+    if ("value" in lost) return pathOf(trail, lost.value, parent, names)
+    if (!outer) return { name: String(lost.key), path: "" }
     const { name, path } = pathOf(trail, outer, trail.parents[parent] ?? -1, names)
-    return { name, path: path + keyText(what.key) }
+    return { name, path: path + keyText(lost.key) }
   })
   return omitted
 }
