@@ -1,10 +1,11 @@
 // test lane: durable, long
 import assert from "node:assert/strict"
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
-import { readFileSync, rmSync } from "node:fs"
+import { existsSync, readFileSync, rmSync } from "node:fs"
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { describe, type TestContext, test } from "node:test"
 import { setTimeout } from "node:timers/promises"
 import { startRedis } from "../redis.ts"
@@ -76,8 +77,30 @@ async function twoAt(
   context.after(() => rmSync(folder, { recursive: true, force: true }))
   const zombie = start("zombie", offset)
   while (!effects(folder).includes("zombie held")) await setTimeout(20)
-  if (signal) zombie.child.kill(signal)
+  if (signal) await stopBetweenWrites(zombie.child, join(folder, "karst.db"))
   return { folder, zombie, heir: start("heir", 0) }
+}
+
+/** Stops a worker while it is not writing: a process that is stopped in a write holds the lock of the database for ever. */
+async function stopBetweenWrites(worker: ChildProcessWithoutNullStreams, path: string): Promise<void> {
+  for (;;) {
+    worker.kill("SIGSTOP")
+    if (!existsSync(path) || isWritable(path)) return
+    worker.kill("SIGCONT")
+    await setTimeout(20)
+  }
+}
+
+function isWritable(path: string): boolean {
+  const database = new DatabaseSync(path, { timeout: 0 })
+  try {
+    database.exec("BEGIN IMMEDIATE; ROLLBACK")
+    return true
+  } catch {
+    return false
+  } finally {
+    database.close()
+  }
 }
 
 function effects(folder: string): string[] {
