@@ -19,12 +19,12 @@ export function outputPrefix(position: number): KeptPrefix {
 export async function keepValue(
   prefix: KeptPrefix,
   value: unknown,
-  { kept, taken, signal }: Pick<MemoryServices, "kept" | "taken"> & Partial<Pick<MemoryServices, "signal">>,
+  services: Pick<MemoryServices, "valueStore" | "reservedNames"> & Partial<Pick<MemoryServices, "signal">>,
 ): Promise<string> {
   for (;;) {
-    const keeping = kept.keep(prefix, value)
-    const name = await (signal ? rejectOnAbort(keeping, signal) : keeping)
-    if (!taken.has(name)) return name
+    const keeping = services.valueStore.keep(prefix, value)
+    const name = await (services.signal ? rejectOnAbort(keeping, services.signal) : keeping)
+    if (!services.reservedNames.has(name)) return name
   }
 }
 

@@ -84,7 +84,7 @@ describe("clearing old results", () => {
 
   test("never gives a name that the conversation has used for something else", async () => {
     const talk = memoryConversation([ask("go"), ...rows(8).flat()], { compactAt: 4000 })
-    await compact(initialMemory, { ...talk.services, taken: new Set(["_output_1", "_output_2"]) }, talk.emit)
+    await compact(initialMemory, { ...talk.services, reservedNames: new Set(["_output_1", "_output_2"]) }, talk.emit)
     assert.match(JSON.stringify(talk.messages), /in the variable _output_3\./)
     assert.doesNotMatch(JSON.stringify(talk.messages), /in the variable _output_[12]\./)
   })

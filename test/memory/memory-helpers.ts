@@ -50,9 +50,9 @@ export function memoryConversation(
     messages,
     request: options.request ?? { system: "" },
     systemTokens: options.systemTokens ?? 0,
-    kept: runtime,
+    valueStore: runtime,
     keptIn: "variable",
-    taken: new Set(),
+    reservedNames: new Set(),
     hooks,
     spend: (usage) => {
       spent = addUsage(spent, usage)

@@ -64,7 +64,7 @@ export function createClientCells(runtime: Runtime, options: ServeOptions): Clie
       leftMs: host.leftMs,
       cellEnv: host.cellEnv,
       maxOutputChars,
-      taken: new Set(),
+      reservedNames: new Set(),
     }
     cell.ended = runCell(code, cell, host, services).finally(() => {
       cell.isOver = true

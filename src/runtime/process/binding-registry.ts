@@ -52,7 +52,7 @@ export function createBindingRegistry(ambient: ReadonlySet<string>, codecs: Code
     bindings,
     modules,
     has,
-    nameOf: (value) => access.functions.boundBy(value)?.name ?? injectedObjectPath(value, bindings),
+    nameOf: (value) => access.functions.findBinding(value)?.name ?? injectedObjectPath(value, bindings),
     access,
     codecs,
     checkNew(given, sentAtOnce = false) {
