@@ -43,7 +43,7 @@ export interface DurableRun {
   /** Waits, with everything open, for the next job of the run. Resolves with true if it continues in this process. */
   parkUntilNextJob(): Promise<boolean>
   /** The run continues later from its last checkpoint; what happens until then is dropped. */
-  readonly suspended: boolean
+  readonly isSuspended: boolean
 }
 
 export interface DurableOptions {
@@ -62,6 +62,6 @@ export interface RunProgress {
   conversation: Conversation
   undeliveredSteers: readonly string[]
   /** Whether `run-end` is among the events. */
-  ended: boolean
+  hasEnded: boolean
   objects?: Record<string, unknown> | undefined
 }

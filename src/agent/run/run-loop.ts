@@ -59,7 +59,8 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   if (progress.state.end?.status === "failed") durable?.planRetry(progress.failure)
   await control.endChildRuns()
   // The run has not ended: no hook and no reader is told, and what was not saved is dropped.
-  if (durable?.suspended) return { result: createResult(control.id, progress.state, progress.failure), suspended: true }
+  if (durable?.isSuspended)
+    return { result: createResult(control.id, progress.state, progress.failure), suspended: true }
   const result = await finishRun(progress)
   result.messages = conversation.messages.slice()
   result.trajectory = trajectory(conversation.events.slice(firstEvent))
@@ -155,7 +156,7 @@ async function runCycles(progress: LoopProgress, prompt: UserMessage): Promise<v
     const { state } = progress
     state.activeMs = stopwatch.activeMs()
     conversation.memory = state.memory
-    if (durable?.suspended) break
+    if (durable?.isSuspended) break
     if (!state.end || state.end.status === "waiting") announceInterruption(durable, emit)
     if (durable || conversation.save) await saveProgress(progress)
   }
@@ -187,10 +188,10 @@ async function finishRun(progress: LoopProgress): Promise<AgentResult> {
   return result
 }
 
-async function saveProgress({ setup, state, steers, objects }: LoopProgress, ended = false): Promise<void> {
+async function saveProgress({ setup, state, steers, objects }: LoopProgress, hasEnded = false): Promise<void> {
   const { conversation, durable } = setup
-  await durable?.saveAndRequeue({ state, conversation, undeliveredSteers: steers.peekAll(), ended, objects })
-  await conversation.save?.(ended, steers.peekAll())
+  await durable?.saveAndRequeue({ state, conversation, undeliveredSteers: steers.peekAll(), hasEnded, objects })
+  await conversation.save?.(hasEnded, steers.peekAll())
 }
 
 // A resumed run continues with its counts and clock. State that runs share comes from the conversation.

@@ -27,14 +27,14 @@ export function createReferenceCodec(objects: HostObjects, access: HostAccess, p
     forgetPeerObjects: () => peerObjects.releaseAll(),
     encodeReferences: (nameReference) => ({
       isHandle: isPeerObject,
-      reference(value, where) {
+      encodeReference(value, where) {
         if (peerObjectOf(value)) return peerReference(value, peer)
         const { binding, title } = nameReference(where)
         return objects.encodeReference(value, binding, title)
       },
     }),
     decodeReferences: (caller) => ({
-      hostObject({ id }) {
+      decodeHostObject({ id }) {
         const { bound, original } = objects.find(expectId(id))
         if (caller) usedObjects.markUsed(original)
         if (!caller || typeof original !== "function") return original
@@ -45,7 +45,7 @@ export function createReferenceCodec(objects: HostObjects, access: HostAccess, p
         const { object: owner, method: name, binding } = guarded
         return functions.passMethod({ owner, name, bindingName: binding, pathFromBinding: name }, caller)
       },
-      hostMethod({ of, name: given }) {
+      decodeHostMethod({ of, name: given }) {
         const found = objects.find(expectId(expectRecord(of).id))
         const { value: owner, binding } = found
         if (caller) usedObjects.markUsed(found.original)
@@ -60,7 +60,7 @@ export function createReferenceCodec(objects: HostObjects, access: HostAccess, p
         const own = { owner, name, bindingName: binding, pathFromBinding: pathFromBinding(found, [name]) }
         return functions.passMethod(stored ?? own, caller)
       },
-      peerObject: (tagged) => peerObjects.receive(tagged, caller),
+      decodePeerObject: (tagged) => peerObjects.receive(tagged, caller),
     }),
   }
 }

@@ -115,7 +115,7 @@ export function crossingProblem(name: string, binding: Binding): string | undefi
   try {
     encodeJavaScript(boundValue(binding), name, {
       isHandle: isPeerObject,
-      reference(live, where) {
+      encodeReference(live, where) {
         if (types.isPromise(live)) throw new CannotCross(`${where} is a promise: await it first`)
         return {}
       },
