@@ -34,11 +34,11 @@ export interface DurableRun {
   /** Takes over the configuration, the conversation and `emit`. Throws if the run must not continue with this agent. */
   attach(config: AgentConfig, conversation: Conversation, emit: Emit): Promise<void>
   /** Commits what is new: before the first side effect, after each cycle, and at the end. Queues the next job if the
-   *  slice's time is over. Throws if another process owns the run or saving fails; the run is then `suspended`. */
+   *  slice's time is over. Throws if another process owns the run or saving fails; the run is then `isSuspended`. */
   saveAndRequeue(progress: RunProgress): Promise<void>
-  /** Called with the error that ended the run. If the run will be retried, it is `suspended` from then on. */
+  /** Called with the error that ended the run. If the run will be retried, it is `isSuspended` from then on. */
   planRetry(error: unknown): void
-  /** Returns true if the run must stop between two cycles; it is then `suspended`. */
+  /** Returns true if the run must stop between two cycles; it is then `isSuspended`. */
   shouldYield(): boolean
   /** Waits, with everything open, for the next job of the run. Resolves with true if it continues in this process. */
   parkUntilNextJob(): Promise<boolean>
