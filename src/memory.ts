@@ -98,7 +98,7 @@ export interface MemoryServices {
   request: Pick<ModelRequest, "system" | "providerOptions">
   systemTokens: number
   /** Where long texts are stored, and which names exist. */
-  kept: Pick<Runtime, "keep" | "names" | "retrieve">
+  valueStore: Pick<Runtime, "keep" | "names" | "retrieve">
   /** What the model calls that place. */
   resultStorage: "variable" | "artifact"
   /** Names that stored values must not get. */
@@ -163,11 +163,11 @@ export async function compact(
   const job = createCompactionJob(known, services, emit, limit)
   try {
     await runBeforeCompact(job, { messages: services.messages.slice(), tokens, limit, reason })
-    await clearResults(job, { newest: isRefused ? 1 : services.memory.keepResults })
+    await clearResults(job, { wholeResults: isRefused ? 1 : services.memory.keepResults })
     if (isRefused || !hasRoom(job)) {
       await replaceOlderMessages(job, isRefused ? 1 / 4 : 1 / 2)
       // The newest result alone can be too long; then the model sees only its beginning.
-      if (!isRequested && job.tokens() > job.limit) await clearResults(job, { newest: 0, head: 400 })
+      if (!isRequested && job.tokens() > job.limit) await clearResults(job, { wholeResults: 0, headChars: 400 })
     }
   } catch (error) {
     if (!isAbortError(error) && !services.signal.aborted) {

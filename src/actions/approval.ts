@@ -38,15 +38,15 @@ export interface ApprovalServices {
   approved: string[]
   /** Waits at most `timeoutMs` for an answer from readers of the events; undefined if nobody answers for this run.
    *  `text` is the whole call, for readers who want to see it. */
-  watcher(id: string, text: string, timeoutMs: number | undefined): Promise<ApprovalAnswer> | undefined
-  /** Returns the id of the request about a call. Default: the id of the call. */
-  questionId?: ((callId: string) => string) | undefined
+  askReaders(id: string, text: string, timeoutMs: number | undefined): Promise<ApprovalAnswer> | undefined
+  /** Returns a free id for the request about a call. Default: the id of the call. */
+  claimRequestId?: ((callId: string) => string) | undefined
   /** The recorded answer of an earlier execution of the same call. */
-  decided?: ApprovalAnswer | undefined
+  recordedAnswer?: ApprovalAnswer | undefined
   /** The reason that the request shows. */
   reason?: string | undefined
   /** Stops the run's clocks while a person decides. */
-  paused<T>(work: () => Promise<T>): Promise<T>
+  withClocksPaused<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** The error that a cell or the model sees when a call was refused. */
@@ -70,9 +70,9 @@ export async function requireApproval(
   const shown = () => {
     args = digestArguments(call)
   }
-  if (approvals.decided) shown()
-  const decision =
-    approvals.decided ?? (await approvals.paused(() => requestDecision(call, question, approvals, emit, shown)))
+  if (approvals.recordedAnswer) shown()
+  const request = () => requestDecision(call, question, approvals, emit, shown)
+  const decision = approvals.recordedAnswer ?? (await approvals.withClocksPaused(request))
   if (decision === "always" && !approvals.approved.includes(subject)) approvals.approved.push(subject)
   if (decision === "always") return undefined
   if (decision === "allow") return args
@@ -148,9 +148,9 @@ async function requestDecision(
   const { approvalTimeoutMs } = approvals
   const approve = typeof approvals.approver === "function" ? approvals.approver : undefined
   shown()
-  const id = approve ? call.id : (approvals.questionId?.(call.id) ?? call.id)
-  const watcher = approve ? undefined : approvals.watcher(id, fullCallText(call), approvalTimeoutMs)
-  if (!approve && !watcher) return undefined
+  const id = approve ? call.id : (approvals.claimRequestId?.(call.id) ?? call.id)
+  const readersAnswer = approve ? undefined : approvals.askReaders(id, fullCallText(call), approvalTimeoutMs)
+  if (!approve && !readersAnswer) return undefined
   emit({
     type: "approval-requested",
     id,
@@ -161,7 +161,7 @@ async function requestDecision(
   })
   let answer: ApprovalAnswer = "deny"
   try {
-    const answering = approve ? askApprover(call, approve, approvalTimeoutMs) : watcher
+    const answering = approve ? askApprover(call, approve, approvalTimeoutMs) : readersAnswer
     // Do not wait for an answer after the cell has ended.
     answer = normalizeAnswer(await rejectOnAbort(answering, call.signal))
     return answer
@@ -202,8 +202,8 @@ export async function withAnswerTimeout<T>(
   return Promise.race([answer, promise]).finally(() => clearTimeout(timer))
 }
 
-/** Returns a `watcher` that asks the readers of a run's events, if they may approve. */
-export function readersAsApprover(control: RunControl): ApprovalServices["watcher"] {
+/** Returns an `askReaders` that asks the readers of a run's events, if they may approve. */
+export function readersAsApprover(control: RunControl): ApprovalServices["askReaders"] {
   return (id, text, timeoutMs) => {
     if (!control.readersApprove()) return undefined
     return withAnswerTimeout(timeoutMs, (late) => control.awaitDecision(id, text, late))

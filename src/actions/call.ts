@@ -16,7 +16,7 @@ export interface GateServices extends ApprovalServices, CallPolicy {
   approvalTimeoutMs: CallPolicy["approvalTimeoutMs"]
   now(): number
   /** Reports when the clocks stop and continue. */
-  pauses: PauseSignal
+  pauseSignal: PauseSignal
   /** The run that makes the calls, as hooks see it. */
   caller: Pick<CallContext, "run" | "parent" | "agent">
   /** Set for a durable or recorded run. */
@@ -109,11 +109,11 @@ function callWithApproval(
   services: GateServices,
   emit: Emit,
 ): Promise<unknown> {
-  const { journal, pauses, state = createToolState() } = services
+  const { journal, pauseSignal, state = createToolState() } = services
   if (!journal) {
-    if (!call.approve) return makeCall(call, next, pauses)
+    if (!call.approve) return makeCall(call, next, pauseSignal)
     const ask = (reason?: string) => requireApproval(call, { ...services, reason }, emit)
-    return ask().then((approved) => callIfStillApproved(call, approved, ask, () => makeCall(call, next, pauses)))
+    return ask().then((approved) => callIfStillApproved(call, approved, ask, () => makeCall(call, next, pauseSignal)))
   }
   let approved: string | undefined
   return journal.call(call, {
@@ -122,16 +122,16 @@ function callWithApproval(
     },
     make(idempotencyKey, decidingAgain) {
       const ask = (reason: string) => requireApproval(call, { ...services, ...decidingAgain?.(), reason }, emit)
-      const make = () => makeCall(call, (change) => next({ ...change, idempotencyKey }), pauses)
+      const make = () => makeCall(call, (change) => next({ ...change, idempotencyKey }), pauseSignal)
       return callIfStillApproved(call, approved, ask, make)
     },
     state,
   })
 }
 
-function makeCall(call: RuntimeCall, next: RuntimeMakeCall, pauses: PauseSignal): Promise<unknown> {
+function makeCall(call: RuntimeCall, next: RuntimeMakeCall, pauseSignal: PauseSignal): Promise<unknown> {
   const { timeoutMs, args } = call
-  return timeoutMs === undefined ? next({ args }) : callWithTimeout(call, timeoutMs, next, pauses)
+  return timeoutMs === undefined ? next({ args }) : callWithTimeout(call, timeoutMs, next, pauseSignal)
 }
 
 /** The error that a cell or the model sees when a call took too long. */
@@ -143,14 +143,14 @@ async function callWithTimeout(
   call: RuntimeCall,
   timeoutMs: number,
   next: RuntimeMakeCall,
-  pauses: PauseSignal,
+  pauseSignal: PauseSignal,
 ): Promise<unknown> {
   const controller = new AbortController()
   const abort = () => controller.abort(call.signal.reason)
   if (call.signal.aborted) abort()
   call.signal.addEventListener("abort", abort)
   const late = Promise.withResolvers<never>()
-  const deadline = startDeadline(timeoutMs, pauses, () => {
+  const deadline = startDeadline(timeoutMs, pauseSignal, () => {
     const error = new CallTimeout(`${callName(call)} took longer than ${timeoutMs} ms and was given up.`)
     controller.abort(error)
     late.reject(error)

@@ -1,4 +1,4 @@
-// User hooks around calls: their contract, their checks, and the functions that run them.
+// User hooks: the `Hooks` interface, its validation, and the functions that run the hooks around calls.
 import { rejectOnAbort } from "../core/abort.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
@@ -15,8 +15,9 @@ export interface Hooks extends RunHooks, CompactHooks {
   /** Called before each call from a cell or a tool call, after the limits and before approval. Returns nothing to leave
    *  the call as it is, other `args` (validated again), a `result` instead of the call, or a reason to `refuse` it. */
   beforeCall?(call: RuntimeCall, context: CallContext): BeforeCall | Promise<BeforeCall>
-  /** Called after each call that `beforeCall` saw, also after failures, refusals and results of hooks. Returns nothing
-   *  to leave the outcome as it is, or another `value`, which may also replace a failure. */
+  /** Called after each call within the limits, also after failures, refusals and results of hooks, and even if an
+   *  earlier hook ended the call before this object's `beforeCall`. Returns nothing to leave the outcome as it is, or
+   *  another `value`, which may also replace a failure. */
   afterCall?(call: RuntimeCall, outcome: CallOutcome, context: CallContext): AfterCall | Promise<AfterCall>
   /** Called with every event of the run and of its child runs. If it throws, a warning is emitted once. */
   onEvent?(event: AgentEvent): unknown
@@ -49,7 +50,8 @@ export interface CallContext extends HookContext {
   within: string
 }
 
-/** The error that a cell or the model sees when a hook refused a call. */
+/** The error that a cell or the model sees when a hook refused a call or failed. After a failed `afterCall` hook the
+ *  call may already have been made. */
 export class CallRefused extends Error {
   override name = "CallRefused"
 }
@@ -66,14 +68,13 @@ export function toHooks(hooks: Hooks | readonly Hooks[] | undefined): readonly H
   if (hooks === undefined) return []
   const list: readonly Hooks[] = isList<Hooks>(hooks) ? hooks : [hooks]
   if (list.some((each: unknown) => typeof each !== "object" || each === null)) {
-    throw new ConfigError("hooks: one of them is no object of hooks, such as { beforeCall }.")
+    throw new ConfigError("hooks: each must be an object of hooks, such as { beforeCall }.")
   }
   for (const each of list) checkHookNames(each)
   return list
 }
 
-/** Throws for a misspelt hook, or one that is no function: it would silently never be called. Other members are
- *  fine. */
+/** Throws for a misspelt hook, or one that is no function: it would never be called. Other members are fine. */
 function checkHookNames(hooks: Hooks): void {
   for (const [name, value] of Object.entries(hooks)) {
     if (hookNames.includes(name)) {
@@ -95,14 +96,13 @@ export function combineObservers(
   return (event) => Promise.all(observers.map(async (observer) => observer?.(event)))
 }
 
-/** Puts inherited hooks around a run's own: their `before…` hooks run first and their `after…` hooks run last. */
+/** Puts inherited hooks around a run's own: their `before…` hooks run first and their `after…` hooks run last.
+ *  `onEvent` is left out: it already receives the events of child runs. */
 export function nestHooks(outer: readonly Hooks[], inner: readonly Hooks[]): readonly Hooks[] {
   const around = outer.filter(({ inherited }) => inherited !== false)
   if (around.length === 0) return inner
-  const [first, last] = [
-    around.map((hooks) => pickHooks(hooks, "before")),
-    around.map((hooks) => pickHooks(hooks, "after", "onCompact")),
-  ]
+  const first = around.map((hooks) => pickHooks(hooks, "before"))
+  const last = around.map((hooks) => pickHooks(hooks, "after", "onCompact"))
   return [...first, ...inner, ...last]
 }
 
@@ -117,7 +117,7 @@ export async function runBeforeCall(
     if (!hook.beforeCall) continue
     // Frozen, so that a hook must return other arguments, which are then validated, instead of changing these.
     Object.freeze(call.args)
-    const change = await beforeCall(hook, Object.freeze(call), context)
+    const change = await runOneBeforeCall(hook, Object.freeze(call), context)
     if (change === undefined) continue
     if ("refuse" in change) throw new CallRefused(`${callName(call)} was not called: ${change.refuse}`)
     if ("result" in change) return { call, result: { value: change.result } }
@@ -130,11 +130,11 @@ export async function runBeforeCall(
 /** Returns the outcome after all `afterCall` hooks. */
 export async function runAfterCall(
   call: RuntimeCall,
-  found: CallOutcome,
+  initial: CallOutcome,
   hooks: readonly Hooks[],
   context: CallContext,
 ): Promise<CallOutcome> {
-  let outcome = found
+  let outcome = initial
   for (const hook of hooks) {
     if (!hook.afterCall) continue
     try {
@@ -149,7 +149,7 @@ export async function runAfterCall(
   return outcome
 }
 
-async function beforeCall(
+async function runOneBeforeCall(
   hook: Hooks,
   call: RuntimeCall,
   context: CallContext,
@@ -157,7 +157,7 @@ async function beforeCall(
   try {
     const change = await rejectOnAbort(hook.beforeCall?.(call, context), context.signal)
     if (change === undefined || change === null) return undefined
-    if (typeof change === "object" && isChange(change)) return change
+    if (typeof change === "object" && isValidChange(change)) return change
     throw invalidHookResult("beforeCall", "{ args: [ … ] }, { result }, { refuse: reason }")
   } catch (error) {
     throw context.signal.aborted ? error : hookFailure(call, "beforeCall", error)
@@ -165,7 +165,7 @@ async function beforeCall(
 }
 
 // A change must have exactly one of the three members.
-function isChange(change: object): boolean {
+function isValidChange(change: object): boolean {
   if (["args", "result", "refuse"].filter((key) => key in change).length !== 1) return false
   if ("refuse" in change) return typeof change.refuse === "string"
   return !("args" in change) || Array.isArray(change.args)

@@ -70,7 +70,7 @@ async function executeCell(part: CodePart, services: CodeServices, emit: Emit): 
   const execution = await services.runtime.execute(part.code, {
     signal: services.signal,
     timeoutMs: shorterTime(services.cellTimeoutMs, services.leftMs()),
-    pauses: services.pauses,
+    pauses: services.pauseSignal,
     typeGate: services.typeGate,
     call: withinThisRun(calls.gate),
     owner: services.approved,
@@ -88,7 +88,7 @@ async function executeCell(part: CodePart, services: CodeServices, emit: Emit): 
     changes: execution.changes,
     calls: calls.count,
     ...(execution.ok ? {} : { error: toActionError(execution.error) }),
-    ...(shaped.kept === undefined ? {} : { kept: shaped.kept }),
+    ...(shaped.keptName === undefined ? {} : { kept: shaped.keptName }),
     ...(execution.images?.length ? { images: execution.images } : {}),
   }
 }
@@ -164,16 +164,16 @@ async function shapeOutput(code: string, execution: CellExecution, services: Cod
       Boolean,
     )
     if (lines.length === 0) return { text: noOutputText(execution) }
-    return { text: taggedText("output", lines.join("\n")), kept: printed.kept ?? value }
+    return { text: taggedText("output", lines.join("\n")), keptName: printed.keptName ?? value }
   }
   const error = await fitToLimit(errorText(execution.error), services)
   const text = [printed.text && taggedText("output", printed.text), taggedText("error", error.text)]
-  return { text: text.filter(Boolean).join("\n"), kept: printed.kept ?? error.kept }
+  return { text: text.filter(Boolean).join("\n"), keptName: printed.keptName ?? error.keptName }
 }
 
 interface ShapedOutput {
   text: string
-  kept?: string | undefined
+  keptName?: string | undefined
 }
 
 function printedText(execution: CellExecution): string {
@@ -201,17 +201,17 @@ function endsWithName(code: string): boolean {
 }
 
 function fitToLimit(text: string, services: CodeServices): ShapedOutput | Promise<ShapedOutput> {
-  return text.length <= services.maxOutputChars ? { text, kept: undefined } : storeAndShorten(text, services)
+  return text.length <= services.maxOutputChars ? { text, keptName: undefined } : storeAndShorten(text, services)
 }
 
 async function storeAndShorten(text: string, services: CodeServices): Promise<ShapedOutput> {
   const { maxOutputChars } = services
-  const kept = await keepOutput(text, services)
-  return { kept, text: headAndTail(text, maxOutputChars, `the whole text is in the variable ${kept}`) }
+  const keptName = await keepOutput(text, services)
+  return { keptName, text: headAndTail(text, maxOutputChars, `the whole text is in the variable ${keptName}`) }
 }
 
 function keepOutput(value: unknown, { runtime, reservedNames }: CodeServices): Promise<string> {
-  return keepValue("_output", value, { kept: runtime, reservedNames })
+  return keepValue("_output", value, { valueStore: runtime, reservedNames })
 }
 
 function omissionNote(text: string): string {

@@ -30,7 +30,7 @@ export interface ToolServices extends GateServices {
   /** The tools whose first successful result ends the run. */
   stopOn: "first-tool" | readonly string[] | undefined
   /** Returns true if the user has steered the run since the last cycle. */
-  interrupted(): boolean
+  hasNewSteers(): boolean
 }
 
 /** The tools that the model was offered. */
@@ -60,7 +60,7 @@ export async function performTools(
 ): Promise<ToolsOutcome> {
   const outcome: ToolsOutcome = { ends: [] }
   const reservation = reserveCalls(countedCalls(calls, tools), services.budgets)
-  const batch: ToolBatch = { tools, context, services, reservation, emit, within: bindToThisRun() }
+  const batch: ToolBatch = { tools, context, services, reservation, emit, inThisRun: bindToThisRun() }
   let reason: SkipReason | undefined
   for (let index = 0; index < calls.length; ) {
     const group = nextGroup(calls, index, tools)
@@ -84,7 +84,7 @@ function reasonToSkip({ directed, stopped }: ToolsOutcome, services: ToolService
   if (directed) return directed.directive.kind === "ask" ? "ask" : "finish"
   if (stopped) return "finish"
   if (services.signal.aborted) return "aborted"
-  return services.interrupted() ? "steering" : undefined
+  return services.hasNewSteers() ? "steering" : undefined
 }
 
 export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, emit: Emit): ToolEnd[] {
@@ -110,7 +110,7 @@ interface ToolBatch extends AvailableTools {
   services: ToolServices
   reservation: Reservation
   emit: Emit
-  within: ReturnType<typeof bindToThisRun>
+  inThisRun: ReturnType<typeof bindToThisRun>
 }
 
 // A failed call does not end the run.
@@ -196,7 +196,7 @@ async function resultOfCall(call: ToolCallPart, batch: ToolBatch): Promise<ToolR
       reservation.release(call.id)
       return toolFailure(typeof given === "string" ? "invalid-json" : "invalid-input", input.message)
     }
-    const refusal = reservation.refusal(call.id)
+    const refusal = reservation.findRefusal(call.id)
     if (refusal) throw refusal
     return toToolResult(await makeCall(call, tool, input.value, batch), tool.name)
   } catch (error) {
@@ -216,7 +216,7 @@ function validateInput(input: Json, tool: Tool): Validation | Promise<Validation
 }
 
 function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: ToolBatch): Promise<unknown> {
-  const { services, context: shared, emit, within } = batch
+  const { services, context: shared, emit, inThisRun } = batch
   const { gate } = callGate(services, call.id, emit, true)
   return callThroughGate(
     {
@@ -240,7 +240,7 @@ function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: ToolBat
         }
         // Runs that the tool starts end with the call if the call has its own time limit, otherwise with the run.
         const run = () => tool.run(given, context)
-        const result = signal === services.signal ? run() : within(signal, run)
+        const result = signal === services.signal ? run() : inThisRun(signal, run)
         // A tool that ignores its signal continues unattended; nothing waits for it.
         const value: unknown = isPromise(result) ? await rejectOnAbort(result, signal) : result
         return toToolResult(await rejectOnAbort(collectYields(value, signal), signal), tool.name)
@@ -259,14 +259,14 @@ async function storeAndShorten(
   maxChars: number,
   position: number,
   { keepResult, resultStorage }: ToolServices,
-): Promise<{ shown: string; kept?: string }> {
+): Promise<{ shown: string; keptName?: string }> {
   try {
-    const kept = await keepResult(text, position)
+    const keptName = await keepResult(text, position)
     const where = (shown: number) =>
       resultStorage === "artifact"
-        ? `the whole text is in the artifact ${kept}, read on with read_artifact from start ${shown}`
-        : `the whole text is in the variable ${kept}`
-    return { kept, shown: headAndTail(text, maxChars, where) }
+        ? `the whole text is in the artifact ${keptName}, read on with read_artifact from start ${shown}`
+        : `the whole text is in the variable ${keptName}`
+    return { keptName, shown: headAndTail(text, maxChars, where) }
   } catch (error) {
     return { shown: headAndTail(text, maxChars, `the whole text could not be kept: ${errorData(error).message}`) }
   }

@@ -110,9 +110,9 @@ export async function runBeforeRun(
   for (const hook of hooks) {
     if (!hook.beforeRun) continue
     const seen = changed ? { ...start, prompt: partsOf(changed.prompt) } : start
-    const given = await callHook("beforeRun", () => hook.beforeRun?.(deepFreeze(seen), context), context.signal)
-    if (given && "stop" in given) return given
-    if (given) changed = given
+    const change = await callHook("beforeRun", () => hook.beforeRun?.(deepFreeze(seen), context), context.signal)
+    if (change && "stop" in change) return change
+    if (change) changed = change
   }
   return changed
 }
@@ -127,9 +127,9 @@ export async function runAfterRun(
   for (const hook of hooks) {
     if (!hook.afterRun) continue
     const seen = changed ? { ...end, ...changed } : end
-    const given = await callHook("afterRun", () => hook.afterRun?.(deepFreeze(seen), context))
-    if (given && "stop" in given) return given
-    if (given) changed = given
+    const change = await callHook("afterRun", () => hook.afterRun?.(deepFreeze(seen), context))
+    if (change && "stop" in change) return change
+    if (change) changed = change
   }
   return changed
 }
@@ -149,12 +149,12 @@ export async function runBeforeModel(
   let request = turn
   for (const hook of hooks) {
     if (!hook.beforeModel) continue
-    const given = await callHook("beforeModel", () => hook.beforeModel?.(deepFreeze(request), context), context.signal)
-    if (!given) continue
-    if ("stop" in given) return { ...request, stop: given }
-    if ("answer" in given) return { ...request, answer: given.answer }
-    const { system = request.system, tools = request.tools, note } = given
-    const messages = given.messages ?? request.messages
+    const change = await callHook("beforeModel", () => hook.beforeModel?.(deepFreeze(request), context), context.signal)
+    if (!change) continue
+    if ("stop" in change) return { ...request, stop: change }
+    if ("answer" in change) return { ...request, answer: change.answer }
+    const { system = request.system, tools = request.tools, note } = change
+    const messages = change.messages ?? request.messages
     request = { ...request, system, tools, messages: note === undefined ? messages : [...messages, remember(note)] }
   }
   return request
@@ -169,10 +169,10 @@ export async function runAfterModel(
   for (const hook of hooks) {
     if (!hook.afterModel) continue
     const seen = { ...answer, parts }
-    const given = await callHook("afterModel", () => hook.afterModel?.(deepFreeze(seen), context), context.signal)
-    if (given && "stop" in given) return { parts, stop: given }
+    const change = await callHook("afterModel", () => hook.afterModel?.(deepFreeze(seen), context), context.signal)
+    if (change && "stop" in change) return { parts, stop: change }
     // The conversation gets a copy, because the hook may change its own objects later.
-    if (given) parts = given.parts.map((part) => (parts.includes(part) ? part : (copyIfJson(part) ?? part)))
+    if (change) parts = change.parts.map((part) => (parts.includes(part) ? part : (copyIfJson(part) ?? part)))
   }
   return { parts }
 }
@@ -186,9 +186,9 @@ export async function runAfterCycle(
   for (const hook of hooks) {
     if (!hook.afterCycle) continue
     const seen: CycleEnding = steer.length > 0 ? { ...cycle, next: "continue" } : cycle
-    const given = await callHook("afterCycle", () => hook.afterCycle?.(deepFreeze(seen), context), context.signal)
-    if (given && "stop" in given) return { steer, stop: given }
-    if (given) steer.push(given.steer)
+    const change = await callHook("afterCycle", () => hook.afterCycle?.(deepFreeze(seen), context), context.signal)
+    if (change && "stop" in change) return { steer, stop: change }
+    if (change) steer.push(change.steer)
   }
   return { steer }
 }
@@ -218,10 +218,10 @@ async function callHook<T>(
   const shape: Record<string, (value: unknown) => boolean> = hookResultShapes[point]
   try {
     const work = outsideRuns(hook)
-    const given: unknown = await (signal ? rejectOnAbort(work, signal) : work)
-    if (given === undefined || given === null) return undefined
-    const problem = shapeProblem(given, shape)
-    if (problem === undefined) return given as Exclude<T, void>
+    const returned: unknown = await (signal ? rejectOnAbort(work, signal) : work)
+    if (returned === undefined || returned === null) return undefined
+    const problem = shapeProblem(returned, shape)
+    if (problem === undefined) return returned as Exclude<T, void>
     throw new TypeError(`it returned ${problem}`)
   } catch (cause) {
     if (signal?.aborted) throw cause
@@ -234,8 +234,8 @@ async function callHook<T>(
 }
 
 // Names the wrong member if all members are known; undefined if the result has the shape.
-function shapeProblem(given: unknown, shape: Record<string, (value: unknown) => boolean>): string | undefined {
-  const members = isRecord(given) ? Object.entries(withoutUndefined(given)) : []
+function shapeProblem(returned: unknown, shape: Record<string, (value: unknown) => boolean>): string | undefined {
+  const members = isRecord(returned) ? Object.entries(withoutUndefined(returned)) : []
   const allowed = `nothing or an object with one of: ${Object.keys(shape).join(", ")}`
   if (members.length === 0 || members.some(([key]) => !Object.hasOwn(shape, key)))
     return `something else than ${allowed}`

@@ -11,10 +11,10 @@ export interface Journal {
   /** Returns the recorded outcome of a call, or makes the call and records its outcome. */
   call(call: RuntimeCall, steps: CallSteps): Promise<unknown>
   /** Wraps a model so that its answers are recorded, and replayed if recorded. */
-  model(model: Model): Model
+  wrapModel(model: Model): Model
   /** Returns the clock and the random source of the next cell. */
   cellEnv(): CellOptions["env"]
-  child(name: string, input: unknown): Journal
+  openChild(name: string, input: unknown): Journal
 }
 
 export interface CallSteps {
@@ -27,7 +27,7 @@ export interface CallSteps {
 }
 
 /** Who decides about a call, and the recorded answer if there is one. */
-export type DecisionSource = Partial<Pick<ApprovalServices, "watcher" | "decided" | "reason">>
+export type DecisionSource = Partial<Pick<ApprovalServices, "askReaders" | "recordedAnswer" | "reason">>
 
 declare module "../core/run-context.ts" {
   interface Inherited {
@@ -49,6 +49,6 @@ export function hasJournaledParent({ parent }: RunContext): boolean {
 export function ensureJournal(run: RunContext, input: unknown): Journal | undefined {
   const { inherited, parent, agent } = run
   const outer = findInherited(parent, "journal")
-  if (outer) inherited.journal ??= outer.child(agent, input)
+  if (outer) inherited.journal ??= outer.openChild(agent, input)
   return inherited.journal
 }

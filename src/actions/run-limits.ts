@@ -60,7 +60,7 @@ export function spendCall(call: RuntimeCall, budgets: readonly CallBudget[]): vo
 /** The calls of one answer, counted before any of them is made. */
 export interface Reservation {
   /** Returns why a call may not be made; undefined if it may. */
-  refusal(id: string): CallLimitReached | undefined
+  findRefusal(id: string): CallLimitReached | undefined
   /** Uncounts a call that was not made. */
   release(id: string): void
 }
@@ -94,7 +94,7 @@ export function reserveCalls(calls: readonly CountedCall[], budgets: readonly Ca
   }
   for (const call of reserved.values()) addToCounts(call, budgets, 1)
   return {
-    refusal: (id) => refused.get(id),
+    findRefusal: (id) => refused.get(id),
     release(id) {
       const call = reserved.get(id)
       if (call && reserved.delete(id)) addToCounts(call, budgets, -1)
@@ -109,7 +109,7 @@ function reserveUnlimited(calls: readonly CountedCall[], budgets: readonly CallB
   }
   add(calls.length)
   return {
-    refusal: () => undefined,
+    findRefusal: () => undefined,
     release(id) {
       if (calls.some((call) => call.id === id)) add(-1)
     },
@@ -172,9 +172,9 @@ export interface Stopwatch {
   activeMs(): number
   /** The active time left; undefined without a limit. */
   leftMs(): number | undefined
-  paused<T>(work: () => Promise<T>): Promise<T>
+  withClockPaused<T>(work: () => Promise<T>): Promise<T>
   /** Reports when the clock stops and continues, so that other clocks follow. */
-  readonly pauses: PauseSignal
+  readonly pauseSignal: PauseSignal
   /** Fires when active time reaches the limit. */
   readonly expired: AbortSignal
   stop(): void
@@ -202,12 +202,12 @@ export function createStopwatch(limitMs = Infinity, now: () => number = Date.now
     activeMs,
     leftMs: () => (limitMs === Infinity ? undefined : Math.max(1, limitMs - activeMs())),
     expired: expiry.signal,
-    pauses(listener) {
+    pauseSignal(listener) {
       listeners.add(listener)
       if (pauses > 0) listener(true)
       return () => listeners.delete(listener)
     },
-    async paused(work) {
+    async withClockPaused(work) {
       if (pauses++ === 0) {
         spent += now() - since
         clearTimeout(timer)

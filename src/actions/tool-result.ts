@@ -65,14 +65,14 @@ export interface PerformedCall {
   result: ToolResult
   shown: string
   /** The name under which the whole text is stored, if it is longer than `shown`. */
-  kept?: string | undefined
+  keptName?: string | undefined
   retained?: boolean | undefined
   durationMs: number
 }
 
 export type ToolEnd = Extract<EventBody, { type: "tool-end" }>
 
-export function toolEndEvent({ call, result, shown, kept, retained, durationMs }: PerformedCall): ToolEnd {
+export function toolEndEvent({ call, result, shown, keptName, retained, durationMs }: PerformedCall): ToolEnd {
   const { ok, code, images = [] } = result
   return {
     type: "tool-end",
@@ -82,7 +82,7 @@ export function toolEndEvent({ call, result, shown, kept, retained, durationMs }
     text: wellFormed(ok ? shown : `Error (${code ?? "tool-failed"}): ${shown}`),
     durationMs,
     ...(ok ? {} : { error: toActionError(code, result.text) }),
-    ...(kept !== undefined && { kept }),
+    ...(keptName !== undefined && { kept: keptName }),
     ...(retained && { retained }),
     ...(images.length > 0 && { images: [...images] }),
   }

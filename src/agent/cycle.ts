@@ -93,7 +93,7 @@ async function performOrSkipTools(
   if (stop) reason = "stopped"
   else if (failure !== undefined || !toolContext) reason = isAbortError(failure) ? "aborted" : "incomplete"
   // The user may have steered while the cell was running.
-  else if (code && services.interrupted()) reason = "steering"
+  else if (code && services.hasNewSteers()) reason = "steering"
   else return await performTools(calls, { tools: tools ?? services.tools, context: toolContext }, services, emit)
   return { ends: skipTools(calls, reason, emit) }
 }

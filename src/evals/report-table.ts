@@ -1,4 +1,4 @@
-// Prints an eval report as a table: one line per case, one column per scorer, the reasons of failures, and a summary.
+// Formats an eval report as a table: one line per trial of a case, one column per scorer, reasons of failures, summary.
 import { totalTokens } from "../core/usage.ts"
 import type { EvalReport } from "../evals.ts"
 
@@ -6,11 +6,11 @@ type Figures = Omit<EvalReport, "table" | "save">
 
 export function reportTable({ cases, passed, total, score, usage, durationMs }: Figures): string {
   const scorers = [...new Set(cases.flatMap(({ verdicts }) => Object.keys(verdicts)))]
-  const trials = cases.some(({ trial }) => trial > 1)
+  const hasSeveralTrials = cases.some(({ trial }) => trial > 1)
   const header = ["", "case", ...scorers, "cycles", "tokens", "seconds"]
   const rows = cases.map((each) => [
     each.pass ? "✓" : "✗",
-    trials ? `${each.name} #${each.trial}` : each.name,
+    hasSeveralTrials ? `${each.name} #${each.trial}` : each.name,
     ...scorers.map((name) => scoreText(each.verdicts[name]?.score)),
     String(each.cycles),
     tokensText(totalTokens(each.usage)),
@@ -21,11 +21,11 @@ export function reportTable({ cases, passed, total, score, usage, durationMs }: 
     .flatMap(({ name, trial, verdicts }) =>
       Object.entries(verdicts)
         .filter(([, verdict]) => !verdict.pass && verdict.reason)
-        .map(([scorer, { reason }]) => `✗ ${trials ? `${name} #${trial}` : name}, ${scorer}: ${reason}`),
+        .map(([scorer, { reason }]) => `✗ ${hasSeveralTrials ? `${name} #${trial}` : name}, ${scorer}: ${reason}`),
     )
   const cost = usage.costUsd === undefined ? "" : `, $${usage.costUsd.toFixed(4)}`
-  const sum = `${passed} of ${total} passed, mean score ${scoreText(score)}, ${tokensText(totalTokens(usage))} tokens${cost}, ${seconds(durationMs)} s`
-  return [...aligned([header, ...rows]), "", ...reasons, ...(reasons.length > 0 ? [""] : []), sum].join("\n")
+  const summary = `${passed} of ${total} passed, mean score ${scoreText(score)}, ${tokensText(totalTokens(usage))} tokens${cost}, ${seconds(durationMs)} s`
+  return [...aligned([header, ...rows]), "", ...reasons, ...(reasons.length > 0 ? [""] : []), summary].join("\n")
 }
 
 function aligned(rows: readonly string[][]): string[] {

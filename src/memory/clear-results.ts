@@ -1,4 +1,4 @@
-// The first step of a compaction: replaces old results by short markers.
+// Replaces old results by short markers: the first step of a compaction, and the last if it is still too long.
 import type { CodeResultPart, ImagePart, Message, ResultMessage, ToolResultPart } from "../core/message.ts"
 import type { MemoryServices } from "../memory.ts"
 import type { CompactionJob } from "./compaction-job.ts"
@@ -6,52 +6,53 @@ import { keepImages, keepValue } from "./kept-values.ts"
 
 export interface ClearOptions {
   /** How many of the newest results stay whole. */
-  newest: number
+  wholeResults: number
   /** How many characters of each result stay visible. Default 0. */
-  head?: number
+  headChars?: number
 }
 
 /** Replaces old results by markers that say what they were and which variable has the whole text. Short results and
  *  cleared ones stay: clearing twice changes nothing. */
-export async function clearResults(job: CompactionJob, { newest, head = 0 }: ClearOptions): Promise<void> {
+export async function clearResults(job: CompactionJob, { wholeResults, headChars = 0 }: ClearOptions): Promise<void> {
   const { services } = job
   const { messages } = services
   const results = [...messages.entries()].filter(([, message]) => message.role === "result")
-  const old = results.slice(0, Math.max(0, results.length - newest))
+  const old = results.slice(0, Math.max(0, results.length - wholeResults))
   const markers = new Map<number, ResultMessage>()
   let titles: Map<string, string> | undefined
   for (const [index, message] of old) {
-    if (message.role !== "result" || !message.parts.some((part) => isLong(part, head))) continue
+    if (message.role !== "result" || !message.parts.some((part) => mustBeCleared(part, headChars))) continue
     titles ??= cellTitles(messages)
-    markers.set(index, await clearMessage(message, titles, head, services))
+    markers.set(index, await clearMessage(message, titles, headChars, services))
   }
   const indexes = [...markers.keys()]
   const [first, last] = [indexes[0], indexes.at(-1)]
   if (first === undefined || last === undefined) return
   const range = messages.slice(first, last + 1).map((message, offset) => markers.get(first + offset) ?? message)
-  await job.replaceMessages(1, first, last + 1, range)
+  await job.replaceMessages(resultsClearedTier, first, last + 1, range)
 }
 
 // The approximate length of a marker. A shorter result is not worth a variable.
 const markerLength = 200
+const resultsClearedTier = 1
 
-function isLong(part: ResultMessage["parts"][number], head: number): boolean {
+function mustBeCleared(part: ResultMessage["parts"][number], headChars: number): boolean {
   if (part.type === "image") return true
   if (part.type === "tool-result" && part.retained) return false
-  return !part.cleared && part.text.length > markerLength + head
+  return !part.cleared && part.text.length > markerLength + headChars
 }
 
 async function clearMessage(
   message: ResultMessage,
   titles: ReadonlyMap<string, string>,
-  head: number,
+  headChars: number,
   services: MemoryServices,
 ): Promise<ResultMessage> {
   const images = message.parts.filter((part) => part.type === "image")
   const parts: ResultMessage["parts"] = []
   for (const part of message.parts) {
     if (part.type === "image") continue
-    const next = isLong(part, head) ? await createMarker(part, titles.get(part.id), head, services) : part
+    const next = mustBeCleared(part, headChars) ? await createMarker(part, titles, headChars, services) : part
     parts.push(parts.length === 0 && images.length > 0 ? await withImages(next, images, services) : next)
   }
   return { ...message, parts }
@@ -59,16 +60,16 @@ async function clearMessage(
 
 async function createMarker<T extends CodeResultPart | ToolResultPart>(
   part: T,
-  title: string | undefined,
-  head: number,
+  titles: ReadonlyMap<string, string>,
+  headChars: number,
   services: MemoryServices,
 ): Promise<T> {
   const kept = existingKeptName(part) ?? (await keepValue("_output", part.text, services))
-  const what = part.type === "tool-result" ? `the tool ${part.name}` : `the cell ${title ?? "before"}`
+  const what = part.type === "tool-result" ? `the tool ${part.name}` : `the cell ${titles.get(part.id) ?? "before"}`
   const how = part.ok ? "ok" : "failed"
   const length = part.text.length.toLocaleString("en")
   const words = `[The result of ${what} (${how}, ${length} characters) was cleared to save room; the whole text is in the ${services.resultStorage} ${kept}.]`
-  const text = head === 0 ? words : `${words}\nIt begins:\n${part.text.slice(0, head).toWellFormed()}`
+  const text = headChars === 0 ? words : `${words}\nIt begins:\n${part.text.slice(0, headChars).toWellFormed()}`
   return { ...part, text, kept, cleared: true }
 }
 
@@ -77,7 +78,7 @@ const outputEnd = "</output>"
 // Output that was too long to show is already stored. Any other text that the model saw must be stored now.
 function existingKeptName({ type, ok, text, kept }: CodeResultPart | ToolResultPart): string | undefined {
   if (type === "tool-result") return kept
-  // Only if the text is one block of output and nothing else.
+  // Only if the text is one block of output, with the wording of `storeAndShorten` in perform-code.ts.
   if (!ok || kept === undefined || text.indexOf(outputEnd) !== text.length - outputEnd.length) return undefined
   const named = text.match(/\b_output(?:_p\d+)?_\d+\b/g) ?? []
   return text.includes(`the whole text is in the variable ${kept}`) && named.every((name) => name === kept)

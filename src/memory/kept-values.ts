@@ -19,11 +19,11 @@ export function outputPrefix(position: number): KeptPrefix {
 export async function keepValue(
   prefix: KeptPrefix,
   value: unknown,
-  services: Pick<MemoryServices, "kept" | "reservedNames"> & Partial<Pick<MemoryServices, "signal">>,
+  services: Pick<MemoryServices, "valueStore" | "reservedNames"> & Partial<Pick<MemoryServices, "signal">>,
 ): Promise<string> {
-  const { kept, reservedNames, signal } = services
+  const { valueStore, reservedNames, signal } = services
   for (;;) {
-    const keeping = kept.keep(prefix, value)
+    const keeping = valueStore.keep(prefix, value)
     const name = await (signal ? rejectOnAbort(keeping, signal) : keeping)
     if (!reservedNames.has(name)) return name
   }

@@ -149,19 +149,19 @@ function summaryTokens({ room }: CompactionJob): number {
 }
 
 // Returns the stored texts that no summary covers yet.
-async function readUnsummarised(names: readonly string[], { kept }: MemoryServices): Promise<string[]> {
+async function readUnsummarised(names: readonly string[], { valueStore }: MemoryServices): Promise<string[]> {
   const texts: string[] = []
   for (const name of names) {
     // A cell may have removed it, or a restart may have lost it.
-    const text = await kept.retrieve(name).catch(() => undefined)
+    const text = await valueStore.retrieve(name).catch(() => undefined)
     if (typeof text === "string") texts.push(text)
   }
   return texts
 }
 
 // Names that the system prompt declares are not repeated.
-async function liveNames({ kept, request }: MemoryServices, budget: number): Promise<string[]> {
-  const names = await kept.names()
+async function liveNames({ valueStore, request }: MemoryServices, budget: number): Promise<string[]> {
+  const names = await valueStore.names()
   const declared = new Set(request.system.match(/[\p{L}\p{N}_$]+/gu))
   const ours = names.filter(({ name }) => name.match(keptNamePattern))
   const others = names.filter((name) => !ours.includes(name) && !(name.injected && declared.has(name.name)))

@@ -104,7 +104,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     codecs,
   })
   const queue = createCellQueue()
-  const nameGenerator = createNameGenerator((name) => kernel.known.all.has(name))
+  const nameGenerator = createNameGenerator((name) => kernel.knownNames.all.has(name))
   let closed = false
   let closing: Promise<void> | undefined
 
@@ -116,7 +116,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
   /** Returns true if the current call comes from a running cell of this runtime. */
   const isAskedByCell = () => {
     const parent = currentCell.getStore()
-    return parent?.runtime === kernel && !parent.isOver
+    return parent?.owner === kernel && !parent.isOver
   }
   /** Runs a job when no cell is running. A job for a running cell runs at once, because the cell waits for it. */
   const whenIdle = async <T>(use: string, job: () => Promise<T>): Promise<T> => {
@@ -261,9 +261,9 @@ async function retrieveValue(name: string, kernel: KernelSupervisor): Promise<un
 async function readNames(kernel: KernelSupervisor): Promise<RuntimeName[]> {
   const found = (await kernel.ask("names")) as (Omit<RuntimeName, "injected" | "size"> & { size: number | null })[]
   return found.map(({ name, kind, type, size }) => {
-    const bound = kernel.known.changed.has(name) ? undefined : kernel.bindings.get(name)
+    const bound = kernel.knownNames.changed.has(name) ? undefined : kernel.bindings.get(name)
     const shown = bound?.kind === "agent" ? { kind: bound.kind, type: "Agent" } : { kind, type }
-    const injected = kernel.bindings.has(name) || kernel.known.setup.has(name)
+    const injected = kernel.bindings.has(name) || kernel.knownNames.setup.has(name)
     return { name, ...shown, injected, ...(size !== null && { size }) }
   })
 }

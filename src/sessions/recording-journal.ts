@@ -43,7 +43,7 @@ export function createRecordingJournal(path: string, write: (entry: RecordingEnt
         throw error
       }
     },
-    model(model) {
+    wrapModel(model) {
       const number = models++
       return recordModel(model, (call) => write({ kind: "model", in: path, model: number, call }), { requests: false })
     },
@@ -57,7 +57,7 @@ export function createRecordingJournal(path: string, write: (entry: RecordingEnt
         random: () => pushLimited(entry.randoms, strongRandom()),
       }
     },
-    child: (name) => createRecordingJournal(`${path}/${name}.${children++}`, write, calls),
+    openChild: (name) => createRecordingJournal(`${path}/${name}.${children++}`, write, calls),
   }
 }
 

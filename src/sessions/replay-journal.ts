@@ -45,7 +45,7 @@ export function createReplayJournal(
       state.applyChanges(entry.state)
       return decodeOutcome(entry.outcome)
     },
-    model(model): Model {
+    wrapModel(model): Model {
       const number = models++
       const said = own.flatMap((entry) => (entry.kind === "model" && entry.model === number ? [entry.call] : []))
       return replayModel(said, { id: model.id, contextWindow: model.contextWindow, price: model.price })
@@ -54,7 +54,7 @@ export function createReplayJournal(
       const { times, randoms } = cells.shift() ?? { times: [], randoms: [] }
       return { now: replayNumbers(times, 1), clock: { recorded: times, note() {} }, random: replayNumbers(randoms, 0) }
     },
-    child: (name) => createReplayJournal(`${path}/${name}.${children++}`, entries, options),
+    openChild: (name) => createReplayJournal(`${path}/${name}.${children++}`, entries, options),
   }
 }
 

@@ -3,11 +3,12 @@ import { constants } from "node:fs"
 import { open, realpath } from "node:fs/promises"
 import { isWithin } from "../core/path-within.ts"
 
-/** Returns the bytes of a regular file whose resolved path is inside a folder, or the problem. */
+/** Returns the bytes of a regular file whose resolved path is inside `folder`, which must be absolute and free of links.
+ *  `path` must not contain `..`. `problem` continues a sentence that starts with the file name. */
 export async function readWithin(
   folder: string,
   path: string,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<{ bytes: Uint8Array } | { problem: string }> {
   const real = await realpath(path).catch(errorCodeOf)
   if (typeof real !== "string") return { problem: unreadableText(real.code) }
@@ -18,7 +19,7 @@ export async function readWithin(
   try {
     const stat = await file.stat()
     if (!stat.isFile()) return { problem: "is not a file" }
-    if (stat.size > mostBytes) return { problem: `has ${stat.size} bytes; the most is ${mostBytes}` }
+    if (stat.size > maxBytes) return { problem: `has ${stat.size} bytes; the most is ${maxBytes}` }
     return { bytes: await file.readFile() }
   } finally {
     await file.close()

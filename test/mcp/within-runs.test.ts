@@ -72,9 +72,9 @@ test("the calls of clients pass the journal of a durable run, in cells and as to
       await approve()
       return make("key")
     },
-    model: (model) => model,
+    wrapModel: (model) => model,
     cellEnv: () => undefined,
-    child: () => journal,
+    openChild: () => journal,
   }
   const endpoint = await serve(context, {
     runtime: jsRuntime({ pay: fn((amount: number) => `paid ${amount}`, { approve: true }) }),

@@ -50,7 +50,7 @@ export function memoryConversation(
     messages,
     request: options.request ?? { system: "" },
     systemTokens: options.systemTokens ?? 0,
-    kept: runtime,
+    valueStore: runtime,
     resultStorage: "variable",
     reservedNames: new Set(),
     hooks,

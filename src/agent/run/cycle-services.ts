@@ -18,7 +18,7 @@ import { clockText } from "../prompt/system-prompt.ts"
 import { openToolbox, openToolEnvironment, type Toolbox, type ToolEnvironment, toolContextIn } from "../toolbox.ts"
 import type { LoopSetup } from "./run-loop.ts"
 
-/** What a run has besides its conversation. */
+/** The per-run objects from which the services of its cycles are built. */
 export interface RunServices {
   outputs: DeclaredOutputs | undefined
   tools: RunTools | undefined
@@ -26,7 +26,7 @@ export interface RunServices {
   policy: CallPolicy
   /** The journal of a durable or recorded run. */
   journal: Journal | undefined
-  watch: Stopwatch
+  stopwatch: Stopwatch
   signal: AbortSignal
   steers: SteerBuffer
   wasAborted(): boolean
@@ -91,15 +91,15 @@ export function createCycleServices(
   { config, conversation, durable }: LoopSetup,
   services: RunServices,
 ): CycleServices {
-  const { outputs, tools, system, policy, journal, watch, signal, steers, wasAborted, recordFailure } = services
+  const { outputs, tools, system, policy, journal, stopwatch, signal, steers, wasAborted, recordFailure } = services
   const { runtime } = conversation
-  const kept = config.usesCode || !tools ? runtime : conversation.artifacts
+  const valueStore = config.usesCode || !tools ? runtime : conversation.artifacts
   const reservedNames = namesMentionedIn(config.messages).union(conversation.mentionedNames)
   return {
-    model: journal ? journal.model(config.model) : config.model,
+    model: journal ? journal.wrapModel(config.model) : config.model,
     request: { ...config.request, system, ...(tools && { tools: tools.specs }) },
     systemTokens: estimateTokens(system) + toolTokens(tools?.tools ?? noTools),
-    memory: journal ? { ...config.memory, model: journal.model(config.memory.model) } : config.memory,
+    memory: journal ? { ...config.memory, model: journal.wrapModel(config.memory.model) } : config.memory,
     messages: conversation.messages,
     signal,
     tags: config.acceptedFenceTags(runtime.language),
@@ -109,7 +109,7 @@ export function createCycleServices(
     runtime,
     maxOutputChars: config.maxOutputChars,
     cellTimeoutMs: config.cellTimeoutMs,
-    // A Python cell cannot be rolled back. After a failure that needs it, the kernel restarts from the snapshot.
+    // The Python runtime cannot roll a cell back and refuses the option.
     transaction: config.transaction ?? (durable && runtime.language !== "python" ? true : undefined),
     journal,
     cellEnv: journal?.cellEnv,
@@ -119,11 +119,11 @@ export function createCycleServices(
     caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
     approved: conversation.approved,
     state: conversation.state,
-    watcher: readersAsApprover(control),
-    questionId: control.claimApprovalId,
-    paused: control.pauseClocks,
-    pauses: watch.pauses,
-    leftMs: watch.leftMs,
+    askReaders: readersAsApprover(control),
+    claimRequestId: control.claimApprovalId,
+    withClocksPaused: control.pauseClocks,
+    pauseSignal: stopwatch.pauseSignal,
+    leftMs: stopwatch.leftMs,
     usesCode: config.usesCode,
     tools: tools?.tools ?? noTools,
     toolContext: tools?.context,
@@ -132,10 +132,10 @@ export function createCycleServices(
     noTool: config.noTool,
     stopOn: config.stopOn,
     callIds: usedCallIds(conversation),
-    kept,
-    resultStorage: kept === runtime ? "variable" : "artifact",
-    keepResult: (text, position) => keepValue(outputPrefix(position), text, { kept, reservedNames, signal }),
-    interrupted: () => steers.collect() > 0,
+    valueStore,
+    resultStorage: valueStore === runtime ? "variable" : "artifact",
+    keepResult: (text, position) => keepValue(outputPrefix(position), text, { valueStore, reservedNames, signal }),
+    hasNewSteers: () => steers.collect() > 0,
     takeSteers: steers.takeAll,
     reservedNames,
     findOutputProblems: outputs?.findProblems,
@@ -161,7 +161,7 @@ function toolTokens(tools: ReadonlyMap<string, Tool>): number {
   return sum
 }
 
-// Includes calls that are no longer in the conversation, because their results are stored by these ids.
+// The ids of all tool calls, also of those removed by compaction: new calls must not reuse them.
 function usedCallIds({ messages, events }: Conversation): Set<string> {
   const ended = events.flatMap((event) => (event.type === "message-end" ? [event.message] : []))
   const ids = new Set<string>()

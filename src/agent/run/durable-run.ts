@@ -34,16 +34,16 @@ export interface DurableRun {
   /** Takes over the configuration, the conversation and `emit`. Throws if the run must not continue with this agent. */
   attach(config: AgentConfig, conversation: Conversation, emit: Emit): Promise<void>
   /** Commits what is new: before the first side effect, after each cycle, and at the end. Queues the next job if the
-   *  slice's time is over. Throws if another process owns the run or saving fails; the run is then `suspended`. */
+   *  slice's time is over. Throws if another process owns the run or saving fails; the run is then `isSuspended`. */
   saveAndRequeue(progress: RunProgress): Promise<void>
-  /** Called with the error that ended the run. If the run will be retried, it is `suspended` from then on. */
+  /** Called with the error that ended the run. If the run will be retried, it is `isSuspended` from then on. */
   planRetry(error: unknown): void
-  /** Returns true if the run must stop between two cycles; it is then `suspended`. */
+  /** Returns true if the run must stop between two cycles; it is then `isSuspended`. */
   shouldYield(): boolean
   /** Waits, with everything open, for the next job of the run. Resolves with true if it continues in this process. */
   parkUntilNextJob(): Promise<boolean>
   /** The run continues later from its last checkpoint; what happens until then is dropped. */
-  readonly suspended: boolean
+  readonly isSuspended: boolean
 }
 
 export interface DurableOptions {
@@ -62,6 +62,6 @@ export interface RunProgress {
   conversation: Conversation
   undeliveredSteers: readonly string[]
   /** Whether `run-end` is among the events. */
-  ended: boolean
+  hasEnded: boolean
   objects?: Record<string, unknown> | undefined
 }

@@ -54,12 +54,13 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
     progress.failure = error
     progress.state = { ...progress.state, end: { status: "failed", error: errorData(error) } }
   } finally {
-    progress.watch.stop()
+    progress.stopwatch.stop()
   }
   if (progress.state.end?.status === "failed") durable?.planRetry(progress.failure)
   await control.endChildRuns()
   // The run has not ended: no hook and no reader is told, and what was not saved is dropped.
-  if (durable?.suspended) return { result: createResult(control.id, progress.state, progress.failure), suspended: true }
+  if (durable?.isSuspended)
+    return { result: createResult(control.id, progress.state, progress.failure), suspended: true }
   const result = await finishRun(progress)
   result.messages = conversation.messages.slice()
   result.trajectory = trajectory(conversation.events.slice(firstEvent))
@@ -67,7 +68,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
 }
 
 /** What the steps of the loop share and change. */
-interface LoopProgress extends Pick<RunServices, "outputs" | "policy" | "journal" | "watch" | "signal" | "steers"> {
+interface LoopProgress extends Pick<RunServices, "outputs" | "policy" | "journal" | "stopwatch" | "signal" | "steers"> {
   control: RunControl
   setup: LoopSetup
   state: RunState
@@ -90,10 +91,10 @@ function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
     conversation.record(event)
     outputs?.noteAssignments(event)
   })
-  const watch = createStopwatch(limits.timeMs, config.monotonicNow, durable?.resumed?.state.activeMs)
+  const stopwatch = createStopwatch(limits.timeMs, config.monotonicNow, durable?.resumed?.state.activeMs)
   // Both signals live as long as the run. `AbortSignal.any` would cost time in every cell.
   const controller = new AbortController()
-  followSignals(controller, [control.signal, watch.expired])
+  followSignals(controller, [control.signal, stopwatch.expired])
   const { signal } = controller
   const state = createFirstState(setup)
   const budgets = [{ ...limits, counts: state.calls }]
@@ -108,14 +109,14 @@ function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
     policy: setCallPolicy(context, { approver, approvalTimeoutMs, hooks, budgets }),
     toolFilter,
     journal: ensureJournal(context, setup.prompt.parts),
-    watch,
+    stopwatch,
     steers: createSteerBuffer(conversation, control),
     signal,
     hookContext: { run: control.id, parent: context.parent?.id, agent: config.name, signal },
   }
   control.setBudget({
     reachedLimit: () => limitReachedInCycle(progress),
-    pauseWhile: watch.paused,
+    pauseWhile: stopwatch.withClockPaused,
     limitsCost: limits.costUsd !== undefined,
   })
   setCellToolContext(context, { context: () => cellToolContext(setup), allows: toolFilter })
@@ -123,7 +124,7 @@ function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
 }
 
 async function runCycles(progress: LoopProgress, prompt: UserMessage): Promise<void> {
-  const { control, setup, outputs, watch } = progress
+  const { control, setup, outputs, stopwatch } = progress
   const { config, conversation, durable } = setup
   const { emit } = control
   if (!durable?.resumed) applyInitialToolState(setup)
@@ -148,14 +149,14 @@ async function runCycles(progress: LoopProgress, prompt: UserMessage): Promise<v
   })
   if (runSkills) services.runtime = runSkills.runtime
   if (!durable?.resumed) await saveProgress(progress)
-  while (!progress.state.end && !(durable?.shouldYield() && (await yieldsRun(durable, control, watch)))) {
+  while (!progress.state.end && !(durable?.shouldYield() && (await yieldsRun(durable, control, stopwatch)))) {
     const end = endingBeforeCycle(progress)
     if (end) progress.state = { ...progress.state, end }
     else progress.state = await cycle(progress.state, services, runSkills?.emit ?? emit)
     const { state } = progress
-    state.activeMs = watch.activeMs()
+    state.activeMs = stopwatch.activeMs()
     conversation.memory = state.memory
-    if (durable?.suspended) break
+    if (durable?.isSuspended) break
     if (!state.end || state.end.status === "waiting") announceInterruption(durable, emit)
     if (durable || conversation.save) await saveProgress(progress)
   }
@@ -187,10 +188,10 @@ async function finishRun(progress: LoopProgress): Promise<AgentResult> {
   return result
 }
 
-async function saveProgress({ setup, state, steers, objects }: LoopProgress, ended = false): Promise<void> {
+async function saveProgress({ setup, state, steers, objects }: LoopProgress, hasEnded = false): Promise<void> {
   const { conversation, durable } = setup
-  await durable?.saveAndRequeue({ state, conversation, undeliveredSteers: steers.peekAll(), ended, objects })
-  await conversation.save?.(ended, steers.peekAll())
+  await durable?.saveAndRequeue({ state, conversation, undeliveredSteers: steers.peekAll(), hasEnded, objects })
+  await conversation.save?.(hasEnded, steers.peekAll())
 }
 
 // A resumed run continues with its counts and clock. State that runs share comes from the conversation.
@@ -231,8 +232,8 @@ async function runBeforeRunHooks(progress: LoopProgress): Promise<{ prompt: User
 }
 
 // Yields only without open child runs: they would continue without an owner. Otherwise parks until the next job.
-async function yieldsRun(durable: DurableRun, { context }: RunControl, watch: Stopwatch): Promise<boolean> {
-  return context.children.size > 0 || !(await watch.paused(() => durable.parkUntilNextJob()))
+async function yieldsRun(durable: DurableRun, { context }: RunControl, stopwatch: Stopwatch): Promise<boolean> {
+  return context.children.size > 0 || !(await stopwatch.withClockPaused(() => durable.parkUntilNextJob()))
 }
 
 function endingBeforeCycle({ control, setup, state }: LoopProgress): RunState["end"] {
@@ -247,8 +248,8 @@ function wasAborted(control: RunControl): boolean {
 }
 
 // Child runs call this in the middle of a cycle of this run.
-function limitReachedInCycle({ control, setup, state, watch }: LoopProgress): StopReason | undefined {
-  if (watch.expired.aborted) return "time"
+function limitReachedInCycle({ control, setup, state, stopwatch }: LoopProgress): StopReason | undefined {
+  if (stopwatch.expired.aborted) return "time"
   const usage = addUsage(state.usage, control.spent())
-  return reachedLimit({ cycle: 0, usage, activeMs: watch.activeMs() }, { ...setup.config.limits, cycles: 1 })
+  return reachedLimit({ cycle: 0, usage, activeMs: stopwatch.activeMs() }, { ...setup.config.limits, cycles: 1 })
 }

@@ -90,7 +90,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
         const { hash, hasUnnamed } = hashArguments(call)
         return answer(call, steps, nextKey(path, `${callSubject(call)}(${hash})`), hasUnnamed)
       },
-      model: (model) =>
+      wrapModel: (model) =>
         createJournaledModel(model, () => {
           throwIfClosed()
           const key = nextKey(path, `model ${model.id}`)
@@ -109,7 +109,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
         cycle.clocks.set(key, clock)
         return clock.env
       },
-      child: (name, input) => scope(`${nextKey(path, `${name}(${hashValue(input)})`)}/`),
+      openChild: (name, input) => scope(`${nextKey(path, `${name}(${hashValue(input)})`)}/`),
     }
   }
 
@@ -160,9 +160,9 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
   function deciding(call: RuntimeCall, key: string, hasUnnamed: boolean) {
     const reason = hasUnnamed ? unnamedArgumentReason : undefined
     return {
-      decided: hasUnnamed ? undefined : setup.approval.decided(key),
+      recordedAnswer: hasUnnamed ? undefined : setup.approval.decided(key),
       reason,
-      watcher: (id: string, text: string, timeoutMs?: number) =>
+      askReaders: (id: string, text: string, timeoutMs?: number) =>
         setup.approval.wait(key, { id, call: previewCall(call), reason, text, timeoutMs }),
     }
   }
@@ -172,8 +172,8 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
     if (policy === "retry") return
     const name = callName(call)
     if (policy === "fail") throw unknownOutcomeError(`${name} was begun before an interruption, and ${unknownCure}`)
-    const { decided, watcher } = deciding(call, key, hasUnnamed)
-    const decision = decided ?? (await rejectOnAbort(watcher(call.id, fullCallText(call)), call.signal))
+    const { recordedAnswer, askReaders } = deciding(call, key, hasUnnamed)
+    const decision = recordedAnswer ?? (await rejectOnAbort(askReaders(call.id, fullCallText(call)), call.signal))
     if (decision === "deny" || decision === "unanswered") {
       throw unknownOutcomeError(`${name} was begun before an interruption, and was not made again.`)
     }

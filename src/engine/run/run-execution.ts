@@ -182,7 +182,7 @@ function durableRun(execution: RunExecution, ending: () => Promise<void>): Durab
     },
     shouldYield: () => execution.stop !== undefined,
     parkUntilNextJob: () => parkUntilNextJob(execution, ending),
-    get suspended() {
+    get isSuspended() {
       return (execution.stop !== undefined && execution.stop !== "ended") || held.lost.aborted
     },
   }

@@ -12,17 +12,17 @@ import { takeSnapshot } from "./run-snapshots.ts"
  *  the run is pushed and the run stops after this cycle. */
 export async function saveCheckpoint(execution: RunExecution, progress: RunProgress): Promise<void> {
   const { setup, held, journal, loaded, timer } = execution
-  const { state, conversation, ended, objects } = progress
-  if (state.end?.status === "failed") return ended ? await saveFailure(execution, conversation) : undefined
+  const { state, conversation, hasEnded, objects } = progress
+  if (state.end?.status === "failed") return hasEnded ? await saveFailure(execution, conversation) : undefined
   const { id } = held.head
   const received = execution.inbox?.received ?? 0
-  const isCycle = state.cycle > timer.cycle && !ended
+  const isCycle = state.cycle > timer.cycle && !hasEnded
   if (isCycle) journal.reportUnaskedCalls()
   const events = conversation.events.slice(execution.savedEvents)
   execution.savedEvents = conversation.events.length
   const snapshot =
     execution.config && (await takeSnapshot(execution.config, conversation, events, held.head, setup.maxSnapshotBytes))
-  const pending = !ended && state.end?.status === "waiting" ? state.end.pending : undefined
+  const pending = !hasEnded && state.end?.status === "waiting" ? state.end.pending : undefined
   const yields = isCycle && !state.end && (await timer.isOver())
   const status = endStatus(events, id) ?? (pending ? "waiting" : yields ? "queued" : "running")
   const artifacts = conversation.artifacts.unsaved()
@@ -46,9 +46,9 @@ export async function saveCheckpoint(execution: RunExecution, progress: RunProgr
   if (yields) pushNextJob(execution)
   await held.commit(next, (head) => [...changes, ...folded(head)], { endsCycle: true })
   conversation.artifacts.removeSaved(artifacts)
-  if (status !== "running") execution.stop = ended ? "ended" : yields ? "requeued" : "waiting"
+  if (status !== "running") execution.stop = hasEnded ? "ended" : yields ? "requeued" : "waiting"
   journal.startCycle(state.cycle)
-  if (!ended) execution.emit({ type: "checkpoint-saved", revision: held.revision })
+  if (!hasEnded) execution.emit({ type: "checkpoint-saved", revision: held.revision })
 }
 
 /** Commits the end of a failed run. Its head stays as the last saved cycle left it, with the journal since then: a

@@ -43,7 +43,7 @@ export async function callTool(
     },
     seesImages: true,
     stopOn: undefined,
-    interrupted: () => false,
+    hasNewSteers: () => false,
   }
   let isObject = false
   const observedTool: Tool = {

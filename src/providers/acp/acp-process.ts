@@ -30,7 +30,7 @@ export interface AcpListener {
   /** The time-outs of the turn, for error messages. */
   readonly limits: { timeoutMs?: number | undefined; idleTimeoutMs?: number | undefined }
   /** Called for every line of output. */
-  activity(): void
+  onOutputLine(): void
   /** Gets the parameters of a `session/update`. */
   update(params: JsonObject): void
   /** Gets a line that is not part of the protocol. */
@@ -61,7 +61,7 @@ export async function startAcpProcess({ cli, listener, onStarted, ...start }: Ac
   let initializeResult: JsonObject = {}
 
   function take(line: string): void {
-    acpProcess.listener?.activity()
+    acpProcess.listener?.onOutputLine()
     const message = parseMessage(line)
     if (textAt(message, "jsonrpc") === undefined) acpProcess.listener?.unknownLine(message ?? line)
     // Not passed to the package, which logs errors for kinds of updates that it does not know.

@@ -1,6 +1,6 @@
 // A conversation with a program that speaks ACP. Its process stays alive between turns; it is restarted if it has ended
 // or if the settings change.
-import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
+import { setTimeout as delay, setImmediate as yieldToEventLoop } from "node:timers/promises"
 import { rejectOnAbort } from "../../core/abort.ts"
 import { ProviderError, UnsupportedError } from "../../core/errors.ts"
 import type { UserMessage } from "../../core/message.ts"
@@ -19,7 +19,7 @@ export function createAcpSession(cli: AcpCli, opening: { key?: string | undefine
   let { key } = opening
   let live: (OpenAcpSession & { signature: string }) | undefined
   /** The cost of the conversation before this turn, if known. */
-  let spent: number | undefined
+  let costBeforeTurn: number | undefined
   let sentInstructions: string | undefined
 
   async function close(): Promise<void> {
@@ -41,10 +41,10 @@ export function createAcpSession(cli: AcpCli, opening: { key?: string | undefine
       let hasDenied = false
       /** The number of unanswered permission requests. */
       let openRequests = 0
-      /** Set if the time was over before the process was started. */
-      let earlyStop: "timeout" | "idle" | undefined
+      /** The time-out that fired, if any. It also stops a process that starts only afterwards. */
+      let firedTimeout: "timeout" | "idle" | undefined
       const timeouts = createTurnTimeouts(settings, (why) => {
-        earlyStop = why
+        firedTimeout = why
         acpProcess?.stop(why)
       })
 
@@ -54,14 +54,14 @@ export function createAcpSession(cli: AcpCli, opening: { key?: string | undefine
       }
 
       function turnCost(): number | undefined {
-        if (!hasPrompted || cost === undefined || spent === undefined) return undefined
+        if (!hasPrompted || cost === undefined || costBeforeTurn === undefined) return undefined
         // Some programs report 0 for models without a known price.
-        return cost > spent ? cost - spent : undefined
+        return cost > costBeforeTurn ? cost - costBeforeTurn : undefined
       }
 
       const listener: AcpListener = {
         limits: settings,
-        activity: timeouts.resetIdleTimer,
+        onOutputLine: timeouts.resetIdleTimer,
         update(params) {
           const update = objectAt(params, "update")
           if (textAt(params, "sessionId") !== key) return
@@ -101,7 +101,7 @@ export function createAcpSession(cli: AcpCli, opening: { key?: string | undefine
       function onStarted(child: AcpProcess): void {
         acpProcess = child
         if (services.signal.aborted) child.stop("abort")
-        else if (earlyStop) child.stop(earlyStop)
+        else if (firedTimeout) child.stop(firedTimeout)
       }
 
       async function ensureOpen(): Promise<OpenAcpSession> {
@@ -115,7 +115,7 @@ export function createAcpSession(cli: AcpCli, opening: { key?: string | undefine
         live = { ...(await openAcpSession(cli, { settings, key, listener, onStarted })), signature }
         for (const message of live.warnings) services.report({ type: "warning", code: "cli-option", message })
         if (key !== undefined) await waitForSilence(listener)
-        spent = key === undefined ? 0 : (cost ?? spent)
+        costBeforeTurn = key === undefined ? 0 : (cost ?? costBeforeTurn)
         return live
       }
 
@@ -138,7 +138,7 @@ export function createAcpSession(cli: AcpCli, opening: { key?: string | undefine
       function createResult(answer: JsonObject): TurnResult {
         report(reader.finish())
         const costUsd = turnCost()
-        spent = cost ?? spent
+        costBeforeTurn = cost ?? costBeforeTurn
         const usage = { ...readAcpUsage(answer), ...(costUsd !== undefined && { costUsd }) }
         if (cli.reportsLastAnswerOnly && reader.hasCalls) usage.complete = false
         const reason = textAt(answer, "stopReason") ?? "end_turn"
@@ -191,18 +191,18 @@ const maxQuietMs = 5000
 
 // Some programs answer `session/load` before they have sent all past updates. Waits until no more lines come.
 async function waitForSilence(listener: AcpListener): Promise<void> {
-  const { activity } = listener
+  const { onOutputLine } = listener
   for (let hasOutput = true, waited = 0; hasOutput && waited < maxQuietMs; waited += quietMs) {
     hasOutput = false
-    listener.activity = () => {
+    listener.onOutputLine = () => {
       hasOutput = true
-      activity()
+      onOutputLine()
     }
     await delay(quietMs)
     // If this process was busy, output that came meanwhile is only read now.
-    await nextTurn()
+    await yieldToEventLoop()
   }
-  listener.activity = activity
+  listener.onOutputLine = onOutputLine
 }
 
 function isChunk(update: JsonObject): boolean {
@@ -217,10 +217,10 @@ function processSignature({ allow, timeoutMs: _, idleTimeoutMs: __, ...settings 
 function promptBlocks({ title }: AcpCli, message: UserMessage, { initializeResult }: AcpProcess): JsonObject[] {
   const images = message.parts.filter((part) => part.type === "image")
   if (images.length > 0 && valueAt(initializeResult, "agentCapabilities", "promptCapabilities", "image") !== true) {
-    throw new UnsupportedError(`${title} takes no images. Describe what is to be seen.`)
+    throw new UnsupportedError(`${title} does not accept images. Describe them in text.`)
   }
   if (images.some(({ data }) => /^https?:/.test(data))) {
-    throw new UnsupportedError(`${title} takes images as data, and no URLs. Fetch it first.`)
+    throw new UnsupportedError(`${title} accepts images only as data, not as URLs. Fetch them first.`)
   }
   return [
     { type: "text", text: promptText(message) },

@@ -6,7 +6,7 @@ export interface Handoff {
   /** The agent that cannot continue, and why. */
   from: string
   reason: string
-  /** The conversation so far. */
+  /** The conversation without the current prompt, which the caller sends after this text. */
   messages: readonly Message[]
   /** Files known to be created or changed. */
   files: Iterable<string>
@@ -14,8 +14,8 @@ export interface Handoff {
   maxChars?: number | undefined
 }
 
-/** Lists the prompts, the calls, the changed files and the last answer. If something is too long, the newest part is
- *  kept. */
+/** Lists the prompts, the calls, the changed files and the last answer. If a section is too long, its oldest
+ *  entries are left out. A long entry loses its end. */
 export function handoffText({ from, reason, messages, files, maxChars = 8000 }: Handoff): string {
   // Leaves 900 characters for the fixed text.
   const room = maxChars - 900

@@ -15,7 +15,7 @@ export async function writeImageFiles(title: string, { parts }: UserMessage, fol
   return await Promise.all(
     images.map(async ({ data, mediaType }, index) => {
       if (/^https?:/.test(data))
-        throw new UnsupportedError(`${title} takes images as data, and no URLs. Fetch it first.`)
+        throw new UnsupportedError(`${title} accepts images only as data, not as URLs. Fetch them first.`)
       const path = join(folder, `image-${index}.${mediaType.split("/").at(-1)}`)
       await writeFile(path, data, { encoding: "base64", mode: 0o600 })
       return path

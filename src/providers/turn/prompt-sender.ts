@@ -76,14 +76,15 @@ export function createPromptSender(
     )
   }
 
-  control.setBudget({ reachedLimit: reached, pauseWhile: watch.paused, limitsCost: limits.costUsd !== undefined })
+  const limitsCost = limits.costUsd !== undefined
+  control.setBudget({ reachedLimit: reached, pauseWhile: watch.withClockPaused, limitsCost })
 
   const gate = {
     ...policy,
     approved: conversation.approved,
-    watcher: readersAsApprover(control),
-    questionId: control.claimApprovalId,
-    paused: control.pauseClocks,
+    askReaders: readersAsApprover(control),
+    claimRequestId: control.claimApprovalId,
+    withClocksPaused: control.pauseClocks,
   }
   const host: McpHost = {
     ...gate,
@@ -93,7 +94,7 @@ export function createPromptSender(
     within: AsyncLocalStorage.snapshot(),
     signal,
     now: Date.now,
-    pauses: watch.pauses,
+    pauseSignal: watch.pauseSignal,
     caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
     leftMs: watch.leftMs,
   }
@@ -207,7 +208,7 @@ function warnUnenforced(
 
 function refuseImages({ title, can }: Provider, { parts }: UserMessage): void {
   if (can.images || !parts.some((part) => part.type === "image")) return
-  throw new UnsupportedError(`${title} takes no images. Describe what is to be seen, or use another CLI.`)
+  throw new UnsupportedError(`${title} does not accept images. Describe them in text, or use another CLI.`)
 }
 
 // The CLI reports its calls itself, with input and output, so events of our side would be duplicates.

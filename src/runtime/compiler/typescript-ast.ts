@@ -1,5 +1,5 @@
-// The syntax tree of a cell: acorn's nodes plus the nodes and fields that the TypeScript plugin adds. Types are opaque:
-// one interface covers every node that only describes a type.
+// The syntax tree of a cell: acorn's nodes plus what `@sveltejs/acorn-typescript` adds. Types are opaque: one interface
+// covers every node that only describes a type. Importing this file extends acorn's types.
 import type { ExportNamedDeclaration, Expression, Identifier, Literal, Node, Pattern, Statement } from "acorn"
 
 export type { AnyNode } from "acorn"
@@ -17,6 +17,7 @@ export interface TypeNode extends Node {
     | "TSDeclareMethod"
     | "TSIndexSignature"
     | "TSNamespaceExportDeclaration"
+  /** The declared name, of interfaces, aliases, functions without a body and `export as namespace`. */
   id?: Identifier | null
 }
 

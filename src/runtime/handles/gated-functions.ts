@@ -18,12 +18,12 @@ export interface GatedMethod {
   readonly owner: object
   readonly name: string
   /** The binding through which the cell reached the owner. */
-  readonly binding: string
+  readonly bindingName: string
   /** The members from the binding to the method, for example `runtime.update`. */
   readonly pathFromBinding: string
 }
 
-/** Makes calls of gated functions for a caller. */
+/** Performs the calls of gated functions through the caller's gate. */
 export interface GatedCalls {
   callBound(bound: BoundFunction, args: readonly unknown[], caller: Caller): Promise<unknown>
   callMethod(method: GatedMethod, args: readonly unknown[], caller: Caller): Promise<unknown>
@@ -35,12 +35,13 @@ export interface GatedFunctions {
   find(name: string): BoundFunction | undefined
   /** Returns the gated form of a bound function or method, and records `caller` as the last cell that passed it on. */
   passBound(bound: BoundFunction, caller: Caller): AnyFunction
+  /** The first path by which a method was passed on names it until the reset. */
   passMethod(method: GatedMethod, caller: Caller): AnyFunction
   /** Returns the binding of a bound function or of its gated form. */
-  boundBy(value: object): BoundFunction | undefined
+  findBinding(value: object): BoundFunction | undefined
   /** Returns the method behind a gated function. */
   methodOf(value: object): GatedMethod | undefined
-  /** Called when the runtime is reset or closed. Functions that were passed on before then throw when called. */
+  /** Called when the runtime is reset or closed. After that, functions passed on earlier throw when called. */
   reset(): void
 }
 
@@ -53,7 +54,7 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
   const passedBy = new WeakMap<object, Caller>()
   let epoch = 0
 
-  const gate = (name: string, call: (args: unknown[], caller: Caller) => Promise<unknown>): AnyFunction => {
+  const createGated = (name: string, call: (args: unknown[], caller: Caller) => Promise<unknown>): AnyFunction => {
     const createdIn = epoch
     const gated = (...args: unknown[]) => {
       const caller = currentCaller.getStore() ?? passedBy.get(gated)
@@ -74,7 +75,7 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
       const entry: BoundFunction = known ?? {
         name,
         target,
-        gated: gate(name, (args, caller) => calls.callBound(entry, args, caller)),
+        gated: createGated(name, (args, caller) => calls.callBound(entry, args, caller)),
       }
       entry.target = target
       bound.set(name, entry)
@@ -91,16 +92,16 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
       methods.set(method.owner, ofOwner)
       const known = ofOwner.get(method.name)
       if (known) return pass(known, caller)
-      const gated = gate(`${method.binding}.${method.pathFromBinding}`, (args, by) =>
-        calls.callMethod(method, args, by),
-      )
+      const { bindingName, pathFromBinding } = method
+      const call = (args: unknown[], by: Caller) => calls.callMethod(method, args, by)
+      const gated = createGated(`${bindingName}.${pathFromBinding}`, call)
       ofOwner.set(method.name, gated)
       methodOf.set(gated, method)
       return pass(gated, caller)
     },
-    boundBy(value) {
-      const found = byFunction.get(value)
-      return found && (found.gated === value || found.target.call === value) ? found : undefined
+    findBinding(value) {
+      const entry = byFunction.get(value)
+      return entry && (entry.gated === value || entry.target.call === value) ? entry : undefined
     },
     methodOf: (value) => methodOf.get(value),
     reset() {

@@ -16,18 +16,18 @@ export interface PermittedAccess {
 }
 
 export function createHostAccess(
-  language: Pick<HostAccess, "missing" | "fit" | "around"> = {},
+  language: Pick<HostAccess, "missingError" | "convertToOldType" | "wrapCall"> = {},
   codecs: Codecs = {},
 ): PermittedAccess {
-  const used = createUsedObjects(codecs)
+  const usedObjects = createUsedObjects(codecs)
   const guards = createMethodGuards()
   const extensible = new WeakSet<object>()
   const functions = createGatedFunctions({
     callBound: (bound, args, caller) => callBoundFunction(bound, args, caller),
-    callMethod: (method, args, caller) => callGatedMethod(method, args, caller, { functions, guards, used }),
+    callMethod: (method, args, caller) => callGatedMethod(method, args, caller, { functions, guards, usedObjects }),
   })
   return {
-    access: { functions, guards, extensible, used, ...language },
+    access: { functions, guards, extensible, usedObjects, ...language },
     registerBinding(name, binding) {
       guards.add(name, binding)
       if (binding.kind === "variable" && binding.extend && isObject(binding.value)) extensible.add(binding.value)

@@ -29,7 +29,7 @@ export function pathFromBinding({ binding, title }: HostObject, path: readonly s
 /** An object has the same number as long as the peer holds it. */
 export interface HostObjects {
   /** Returns the tagged value for an object or function that was reached through `binding`. */
-  reference(value: object, binding: string, where: string): WireObject
+  encodeReference(value: object, binding: string, where: string): WireObject
   /** Returns the tagged value of a function binding. The peer can never release it. */
   bind(bound: BoundFunction): WireObject
   /** Throws `ForgedMessage` for a number that was never sent, and a `ReferenceError` for one that was released. */
@@ -42,7 +42,7 @@ export interface HostObjects {
   readonly shapes: SentShapes
 }
 
-export function createHostObjects(functions: GatedFunctions, most: number): HostObjects {
+export function createHostObjects(functions: GatedFunctions, limit: number): HostObjects {
   const byId = new Map<number, CountedHostObject>()
   const byValue = new Map<object, CountedHostObject>()
   const byName = new Map<string, CountedHostObject>()
@@ -54,14 +54,14 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
     const entry = byId.get(id)
     // The peer cannot release a function binding.
     if (!entry || entry.bound || !(count > 0)) return
-    entry.received -= count
-    if (entry.received > 0) return
+    entry.sentCount -= count
+    if (entry.sentCount > 0) return
     byId.delete(id)
     byValue.delete(entry.original)
   }
 
   const count = (entry: CountedHostObject) => {
-    entry.received++
+    entry.sentCount++
     sentInMessage.push(entry.id)
   }
 
@@ -69,51 +69,39 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
     const known = byValue.get(value)
     if (known) return known
     if (types.isPromise(value)) throw new CannotCross(`${where} is a promise: await it first.`)
-    if (byValue.size >= most) {
-      throw new CannotCross(`${where} cannot cross: there are ${most} live handles already. Let go of some first.`)
+    if (byValue.size >= limit) {
+      throw new CannotCross(`${where} cannot cross: there are ${limit} live handles already. Let go of some first.`)
     }
     const title = where.length > maxTitleLength ? `${where.slice(0, maxTitleLength)}…` : where
-    const entry = { id: ++last, value: viewForOtherProcess(value), original: value, binding, title, received: 0 }
+    const entry = { id: ++last, value: viewForOtherProcess(value), original: value, binding, title, sentCount: 0 }
     byId.set(entry.id, entry)
     byValue.set(value, entry)
     return entry
   }
 
   const bind = (bound: BoundFunction): WireObject => {
-    const known = byName.get(bound.name)
-    const { call, options } = bound.target
-    const entry = known ?? {
-      id: ++last,
-      value: call,
-      original: call,
-      binding: bound.name,
-      title: bound.name,
-      bound,
-      received: 0,
-    }
+    const { name, target } = bound
+    const { call } = target
+    const known = byName.get(name)
+    const entry = known ?? { id: ++last, value: call, original: call, binding: name, title: name, bound, sentCount: 0 }
     entry.value = entry.original = call
     entry.bound = bound
-    byName.set(bound.name, entry)
+    byName.set(name, entry)
     byId.set(entry.id, entry)
-    const { description: doc } = options
-    const shape = {
-      ...objectShapeOf(call),
-      is: "function" as const,
-      name: bound.name,
-      ...(doc !== undefined && { doc }),
-    }
-    return { $: "h", id: entry.id, s: shapes.numberOf(shape), b: bound.name }
+    const { description: doc } = target.options
+    const shape = { ...objectShapeOf(call), is: "function" as const, name, ...(doc !== undefined && { doc }) }
+    return { $: "h", id: entry.id, s: shapes.numberOf(shape), b: name }
   }
 
   return {
     shapes,
     bind,
-    reference(value, binding, where) {
-      const bound = functions.boundBy(value)
+    encodeReference(value, binding, where) {
+      const bound = functions.findBinding(value)
       if (bound) return bind(bound)
       const method = functions.methodOf(value)
       if (method) {
-        const entry = addObject(method.owner, method.binding, where)
+        const entry = addObject(method.owner, method.bindingName, where)
         count(entry)
         return { $: "hm", of: handleTag(entry, shapes), name: method.name }
       }
@@ -149,8 +137,8 @@ interface CountedHostObject extends HostObject {
   value: object
   original: object
   bound?: BoundFunction | undefined
-  /** How often the object was sent to the peer. The peer releases it with the same count. */
-  received: number
+  /** How often the object was sent to the peer, without the times that the peer has released. */
+  sentCount: number
 }
 
 function handleTag({ id, value, title }: HostObject, shapes: SentShapes): WireObject {

@@ -13,7 +13,7 @@ export type NameReference = (where: string) => { binding: string; title: string 
 export const nameUnbound: NameReference = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
 
 export interface ReferenceCodec {
-  encodeReferences(named: NameReference): EncodeReferences
+  encodeReferences(nameReference: NameReference): EncodeReferences
   /** With a caller, host functions decode to gated functions. Without one, the runtime's owner gets the originals. */
   decodeReferences(caller: Caller | undefined): DecodeReferences
   /** Makes every object that the peer sent before unusable. */
@@ -21,48 +21,46 @@ export interface ReferenceCodec {
 }
 
 export function createReferenceCodec(objects: HostObjects, access: HostAccess, peer: Peer): ReferenceCodec {
-  const { functions, guards, used } = access
+  const { functions, guards, usedObjects } = access
   const peerObjects = createPeerObjects(peer)
   return {
     forgetPeerObjects: () => peerObjects.releaseAll(),
-    encodeReferences: (named) => ({
+    encodeReferences: (nameReference) => ({
       isHandle: isPeerObject,
-      reference(value, where) {
+      encodeReference(value, where) {
         if (peerObjectOf(value)) return peerReference(value, peer)
-        const { binding, title } = named(where)
-        return objects.reference(value, binding, title)
+        const { binding, title } = nameReference(where)
+        return objects.encodeReference(value, binding, title)
       },
     }),
     decodeReferences: (caller) => ({
-      hostObject({ id }) {
+      decodeHostObject({ id }) {
         const { bound, original } = objects.find(expectId(id))
-        if (caller) used.markUsed(original)
+        if (caller) usedObjects.markUsed(original)
         if (!caller || typeof original !== "function") return original
         if (bound) return functions.passBound(bound, caller)
         // The cell received a guarded method as a plain function.
         const guarded = guards.find(undefined, undefined, original)
         if (!guarded) return original
         const { object: owner, method: name, binding } = guarded
-        return functions.passMethod({ owner, name, binding, pathFromBinding: name }, caller)
+        return functions.passMethod({ owner, name, bindingName: binding, pathFromBinding: name }, caller)
       },
-      hostMethod({ of, name: given }) {
+      decodeHostMethod({ of, name: given }) {
         const found = objects.find(expectId(expectRecord(of).id))
         const { value: owner, binding } = found
-        if (caller) used.markUsed(found.original)
+        if (caller) usedObjects.markUsed(found.original)
         const name = expectText(given)
         const method = readMember(owner, name)
         if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
         if (!caller) return method.bind(owner)
         // If the field holds a function that a cell stored there, return that same function.
-        const bound = functions.boundBy(method)
+        const bound = functions.findBinding(method)
         if (bound) return functions.passBound(bound, caller)
         const stored = functions.methodOf(method)
-        return functions.passMethod(
-          stored ?? { owner, name, binding, pathFromBinding: pathFromBinding(found, [name]) },
-          caller,
-        )
+        const own = { owner, name, bindingName: binding, pathFromBinding: pathFromBinding(found, [name]) }
+        return functions.passMethod(stored ?? own, caller)
       },
-      peerObject: (tagged) => peerObjects.receive(tagged, caller),
+      decodePeerObject: (tagged) => peerObjects.receive(tagged, caller),
     }),
   }
 }

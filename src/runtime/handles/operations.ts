@@ -51,13 +51,13 @@ export interface HostAccess {
   /** Objects to which cells may add members. */
   readonly extensible: WeakSet<object>
   /** The host objects that cells have used. */
-  readonly used: UsedObjects
+  readonly usedObjects: UsedObjects
   /** Returns the error for reading a missing member. Default: a missing member is undefined. */
-  readonly missing?: ((title: string) => Error) | undefined
+  readonly missingError?: ((title: string) => Error) | undefined
   /** Converts an assigned value to the type of the old one, if the peer's language does not distinguish the types. */
-  readonly fit?: ((value: unknown, old: () => unknown) => unknown) | undefined
+  readonly convertToOldType?: ((value: unknown, old: () => unknown) => unknown) | undefined
   /** Wraps the call of a method, for languages that need to know the owner. Default: calls the method. */
-  readonly around?: (<T>(owner: unknown, call: () => T) => T) | undefined
+  readonly wrapCall?: (<T>(owner: unknown, call: () => T) => T) | undefined
 }
 
 export function performOperation(
@@ -65,7 +65,7 @@ export function performOperation(
   access: HostAccess,
   caller: Caller,
 ): OperationResult | Promise<OperationResult> {
-  access.used.markUsed(operation.object.original)
+  access.usedObjects.markUsed(operation.object.original)
   // Reading a primitive field runs no code, so it needs neither the caller's context nor a promise.
   if (operation.op === "get" && operation.path.length === 1) {
     const { value: owner } = operation.object
@@ -121,13 +121,13 @@ async function getMember(operation: Operation, title: string, access: HostAccess
   if (owner === pathEnded) return { value: undefined }
   const key = path.at(-1)
   const member = key === undefined ? object.value : await readMember(owner, key)
-  if (member === undefined && access.missing && !hasMember(owner, key)) throw access.missing(title)
+  if (member === undefined && access.missingError && !hasMember(owner, key)) throw access.missingError(title)
   const stored = typeof member === "function" ? access.functions.methodOf(member) : undefined
   if (stored) return { method: stored }
-  const isPlainMethod = isMethod(member) && !access.functions.boundBy(Object(member)) && !isPeerObject(member)
+  const isPlainMethod = isMethod(member) && !access.functions.findBinding(Object(member)) && !isPeerObject(member)
   if (!isObject(owner) || key === undefined || !isPlainMethod) return { value: member }
   return {
-    method: { owner, name: key, binding: object.binding, pathFromBinding: pathFromBinding(object, path) },
+    method: { owner, name: key, bindingName: object.binding, pathFromBinding: pathFromBinding(object, path) },
   }
 }
 
@@ -136,7 +136,7 @@ function setMember(operation: Operation, title: string, access: HostAccess): Ope
   const key = path.at(-1)
   if (key === undefined) throw new ForgedMessage("an assignment to no member")
   const owner = ownerOf(object.value, path, access)
-  const assigned = access.fit ? access.fit(args[0], () => readMember(owner, key)) : args[0]
+  const assigned = access.convertToOldType ? access.convertToOldType(args[0], () => readMember(owner, key)) : args[0]
   const isStale =
     copyState !== undefined && copyState.digest !== "" && copyState.now(readMember(owner, key)) !== copyState.digest
   writeMember(owner, key, assigned, { where: title, isCopy, rules: writeRules(access) })
@@ -149,7 +149,7 @@ function writeRules({ functions, guards, extensible }: HostAccess) {
     isFromCell: (value: unknown) =>
       isPeerObject(value) ||
       (typeof value === "function" &&
-        (functions.boundBy(value)?.gated === value || functions.methodOf(value) !== undefined)),
+        (functions.findBinding(value)?.gated === value || functions.methodOf(value) !== undefined)),
     isGuarded: (target: object, key: string) => guards.find(target, key, undefined) !== undefined,
     isExtensible: (target: object) => extensible.has(target),
   }

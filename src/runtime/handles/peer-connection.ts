@@ -23,9 +23,9 @@ export interface ConnectionOptions {
   /** Handles other messages, such as output and reports. Throws `ForgedMessage` for an invalid one. */
   onMessage(message: wire.WireObject, frame: wire.Frame): void
   /** Decodes a failure that the peer answered with into an error for host code. */
-  decodeFailure(encodeFailure: wire.WireObject, read: (json: Json | undefined) => unknown): unknown
+  decodeFailure(failure: wire.WireObject, read: (json: Json | undefined) => unknown): unknown
   /** Encodes an error of a host function for the peer's language. */
-  failure(error: unknown, encode: (value: unknown, name: string) => Json): wire.WireObject
+  encodeFailure(error: unknown, encode: (value: unknown, name: string) => Json): wire.WireObject
   /** Returns a replacement for the result of an operation, or undefined to send the result unchanged. */
   prepareResult?: ((value: unknown) => Promise<unknown> | undefined) | undefined
   /** The peer sent a message that our own code never sends. The handler must end the peer. */
@@ -36,8 +36,8 @@ export interface ConnectionOptions {
 }
 
 export interface Connection {
-  /** Sends a request to the peer. `named` names the live objects in `body`, for error messages and the call gate. */
-  ask(op: string, body?: Record<string, unknown>, named?: NameReference): Promise<PeerAnswer>
+  /** Sends a request to the peer. `nameReference` names the live objects in `body`, for error messages and the call gate. */
+  ask(op: string, body?: Record<string, unknown>, nameReference?: NameReference): Promise<PeerAnswer>
   send(message: wire.WireObject): void
   /** Answers a request of the peer with a failure. */
   fail(i: number, error: unknown): void
@@ -102,7 +102,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   const ask = (
     op: string,
     body: Record<string, unknown> = {},
-    named: NameReference = nameUnbound,
+    nameReference: NameReference = nameUnbound,
     passedBy?: Caller,
   ): Promise<PeerAnswer> => {
     if (ended !== undefined) return Promise.reject(goneError(ended))
@@ -110,7 +110,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     const caller = currentCaller.getStore() ?? passedBy
     return new Promise((resolve, reject) => {
       objects.sendCounted(() => {
-        const { json, buffers, special } = codec.encode(body, "", encodeReferences(named))
+        const { json, buffers, special } = codec.encode(body, "", encodeReferences(nameReference))
         sendFrame({ ...wire.expectRecord(json), k: "ask", op, i }, buffers, special)
       })
       waiting.set(i, { resolve, reject, caller })
@@ -183,7 +183,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       objects.sendCounted(() => {
         if (outcome.method) {
           const { owner, name } = outcome.method
-          const of = objects.reference(owner, binding, where)
+          const of = objects.encodeReference(owner, binding, where)
           return sendFrame({ k: "reply", i, v: { $: "hm", of, name } }, [], true)
         }
         const references = encodeReferences((place) => ({ binding, title: place }))
@@ -213,7 +213,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       special ||= encoded.special
       return encoded.json
     }
-    sendFrame({ k: "fail", i, e: options.failure(error, encode) }, buffers, special)
+    sendFrame({ k: "fail", i, e: options.encodeFailure(error, encode) }, buffers, special)
   }
 
   link.listen({

@@ -10,14 +10,14 @@ export interface FrameLimits {
   /** The largest frame accepted from the other side. */
   maxBytes: number
   /** The largest frame that the other side accepts. */
-  maxSent: number
+  maxSentBytes: number
   /** The maximum nesting depth of an accepted frame's JSON. */
   maxDepth: number
   /** How much heap the JSON of one accepted frame may take. Default: half of this process's heap. */
   maxHeapBytes?: number | undefined
   /** While more sent bytes than this are unread, nothing is read from the other side. Only one end may have this limit:
    *  with two, both ends could wait for each other for ever. Default: no limit. */
-  maxUnread?: number | undefined
+  maxUnreadBytes?: number | undefined
 }
 
 /** Frames are handled in small groups. The answers to one group count as unread before the next group is handled. */
@@ -32,7 +32,7 @@ export function createSocketLink(socket: Socket, limits: FrameLimits): FrameLink
     handlers?.onEnd(problem)
   }
 
-  const { maxUnread = Number.POSITIVE_INFINITY } = limits
+  const { maxUnreadBytes = Number.POSITIVE_INFINITY } = limits
   let handledInGroup = 0
   let isWaiting = false
   let handleChunk = (_chunk: Buffer): void => {}
@@ -45,7 +45,7 @@ export function createSocketLink(socket: Socket, limits: FrameLimits): FrameLink
   }
   const resumeReading = () => {
     if (ended) return
-    if (socket.writableLength > maxUnread) return void socket.once("drain", resumeReading)
+    if (socket.writableLength > maxUnreadBytes) return void socket.once("drain", resumeReading)
     isWaiting = false
     socket.resume()
     handleChunk(Buffer.alloc(0))
@@ -53,12 +53,12 @@ export function createSocketLink(socket: Socket, limits: FrameLimits): FrameLink
 
   return {
     send(frame) {
-      const parts = encodeFrame(frame, limits.maxSent)
+      const parts = encodeFrame(frame, limits.maxSentBytes)
       if (ended) return
       socket.cork()
       for (const part of parts) socket.write(part)
       socket.uncork()
-      if (socket.writableLength > maxUnread) pauseReading()
+      if (socket.writableLength > maxUnreadBytes) pauseReading()
     },
     listen(given) {
       handlers = given
@@ -92,11 +92,11 @@ const lengthBytes = 4
 const maxBuffers = 2 ** 20
 
 /** Returns the bytes of a frame as a list of parts to write. */
-export function encodeFrame({ message, buffers, special }: Frame, maxSent: number): Uint8Array[] {
+export function encodeFrame({ message, buffers, special }: Frame, maxSentBytes: number): Uint8Array[] {
   const json = Buffer.from(stringifyWire(message))
   const head = Buffer.allocUnsafe(headLength + 4 * buffers.length)
   const size = buffers.reduce((sum, buffer) => sum + buffer.byteLength, json.length + head.length - 4)
-  if (size > maxSent) throw new RangeError(tooLongMessage(size, maxSent))
+  if (size > maxSentBytes) throw new RangeError(tooLongMessage(size, maxSentBytes))
   head.writeUInt32LE(size, 0)
   head.writeUInt8(special ? 1 : 0, 4)
   head.writeUInt32LE(json.length, 5)

@@ -45,7 +45,7 @@ export interface FrameHandlers {
 export interface EncodeReferences {
   /** Returns the tagged value for an object or function with behaviour. Throws `CannotCross` if it cannot be sent.
    *  `owner`: the plain object that has the function as a method, if such objects are copied. */
-  reference(value: object, where: string, owner?: object): WireObject
+  encodeReference(value: object, where: string, owner?: object): WireObject
   /** Returns true for a handle of this side. Handles are Proxies and must not be inspected. */
   isHandle(value: object): boolean
   /** If true, a plain object with methods is copied and its methods are sent as references. Default: false, the object
@@ -55,10 +55,10 @@ export interface EncodeReferences {
 
 /** Finds the objects and functions that tagged values refer to. */
 export interface DecodeReferences {
-  hostObject(tagged: WireObject): unknown
+  decodeHostObject(tagged: WireObject): unknown
   /** `of` in the tagged value is the owner, `name` the method. */
-  hostMethod(tagged: WireObject): unknown
-  peerObject(tagged: WireObject): unknown
+  decodeHostMethod(tagged: WireObject): unknown
+  decodePeerObject(tagged: WireObject): unknown
 }
 
 /** Encodes values for one language. If the name is empty, `encode` takes the body of a message: an object of our own

@@ -52,7 +52,7 @@ export function createBindingRegistry(ambient: ReadonlySet<string>, codecs: Code
     bindings,
     modules,
     has,
-    nameOf: (value) => access.functions.boundBy(value)?.name ?? injectedObjectPath(value, bindings),
+    nameOf: (value) => access.functions.findBinding(value)?.name ?? injectedObjectPath(value, bindings),
     access,
     codecs,
     checkNew(given, sentAtOnce = false) {
@@ -115,7 +115,7 @@ export function crossingProblem(name: string, binding: Binding): string | undefi
   try {
     encodeJavaScript(boundValue(binding), name, {
       isHandle: isPeerObject,
-      reference(live, where) {
+      encodeReference(live, where) {
         if (types.isPromise(live)) throw new CannotCross(`${where} is a promise: await it first`)
         return {}
       },

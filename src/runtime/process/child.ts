@@ -7,10 +7,10 @@ import { serveCells } from "./child/serve-cells.ts"
 
 // The host is trusted. Only sent messages are limited, by the maximum that the host accepts.
 const unlimited = Number.POSITIVE_INFINITY
-const limits = { maxBytes: unlimited, maxDepth: unlimited, maxSent: unlimited, maxHeapBytes: unlimited }
+const limits = { maxBytes: unlimited, maxDepth: unlimited, maxSentBytes: unlimited, maxHeapBytes: unlimited }
 const server = serveCells(createSocketLink(new Socket({ fd: 3 }), limits), {
   onLimit(maxBytes) {
-    limits.maxSent = maxBytes
+    limits.maxSentBytes = maxBytes
   },
   // The child must end when its host is gone.
   onEnd: () => process.kill(process.pid, "SIGKILL"),

@@ -45,7 +45,7 @@ export function connectChild(process: PeerProcess, options: ConnectedChildOption
     access,
     maxHandles,
     location: "in the runtime's process",
-    failure: encodeHostError,
+    encodeFailure: encodeHostError,
     decodeFailure({ error }, read) {
       const thrown = read(error)
       if (isObject(thrown)) childErrors.add(thrown)

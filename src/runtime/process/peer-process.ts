@@ -60,9 +60,9 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
   // The cast is safe: `launchChild` opens the fourth descriptor as a socket.
   const limits = {
     maxBytes: bounds.messageBytes,
-    maxSent: Number.POSITIVE_INFINITY,
+    maxSentBytes: Number.POSITIVE_INFINITY,
     maxDepth: maxJsonDepth,
-    maxUnread: maxHostUnreadBytes,
+    maxUnreadBytes: maxHostUnreadBytes,
   }
   const socket = createSocketLink(child.stdio[3] as Socket, limits)
 

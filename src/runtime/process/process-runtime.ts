@@ -56,7 +56,7 @@ export function createProcessRuntime<B extends Bindings>(
   const host = createChildSupervisor(launch, registry, shared, startPeer)
   if (bindings) registry.register(registry.checkNew(bindings))
 
-  const takeUsed = () => registry.access.used.takeNames(registry.bindings)
+  const takeUsed = () => registry.access.usedObjects.takeNames(registry.bindings)
 
   const refuseClosed = (use: string) => {
     if (closed) throw closedRuntimeError("processRuntime", use)

@@ -52,13 +52,13 @@ export async function restoreChildSnapshot(
   if (!isLostList(missing)) throw child.killForViolation("an invalid answer to `restore`")
   child.used = true
   host.replaceKnownNames((await listChildNames(child, registry)).map(({ name }) => name))
-  return dropSameObjects([...missing, ...(restored?.lost ?? [])], registry.bindings, registry.access.used)
+  return dropSameObjects([...missing, ...(restored?.lost ?? [])], registry.bindings, registry.access.usedObjects)
 }
 
 /** Returns the host objects that cells used and whose state is not stored. */
 function lostUsedObjects({ bindings, access, codecs }: BindingRegistry): RuntimeLoss[] {
   return injectedObjects(bindings)
-    .filter(({ value }) => access.used.has(value) && crossingFormOf(value) === "live" && !codecOf(value, codecs))
+    .filter(({ value }) => access.usedObjects.has(value) && crossingFormOf(value) === "live" && !codecOf(value, codecs))
     .map(lostObjectState)
 }
 

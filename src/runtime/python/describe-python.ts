@@ -32,9 +32,9 @@ import {
 export async function describePython(names: readonly string[] | undefined, kernel: KernelSupervisor): Promise<string> {
   // The names that the setup code defines are known only after it has run.
   await kernel.ensureStarted()
-  const { bindings, known } = kernel
-  const shownNames = names ?? [...new Set([...known.setup, ...bindings.keys()])].filter(isPublicName)
-  const bindingOf = (name: string) => (known.changed.has(name) ? undefined : bindings.get(name))
+  const { bindings, knownNames } = kernel
+  const shownNames = names ?? [...new Set([...knownNames.setup, ...bindings.keys()])].filter(isPublicName)
+  const bindingOf = (name: string) => (knownNames.changed.has(name) ? undefined : bindings.get(name))
   const notes = Object.fromEntries(shownNames.flatMap((name) => hostNotes(name, bindingOf(name))))
   const texts = await askKernel(kernel, shownNames, notes)
   const agents = await describeAgentRuntimes(shownNames.flatMap((name) => bindingOf(name) ?? []))

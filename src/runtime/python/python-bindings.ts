@@ -10,11 +10,12 @@ import { pythonNameProblem } from "./python-names.ts"
 import { isTable, table } from "./tables/table.ts"
 
 /** Returns the bindings to inject. Throws a `ConfigError` that lists every value that cannot be bound. */
-export function checkNewBindings(values: Bindings, { known, bindings }: KernelSupervisor): Map<string, Binding> {
+export function checkNewBindings(values: Bindings, kernel: KernelSupervisor): Map<string, Binding> {
+  const { all, changed } = kernel.knownNames
   const entries = Object.entries(values).map(([name, value]): [string, Binding] => [name, bindingOf(value)])
   const problems = entries.flatMap(([name, binding]) => {
     // A binding that a cell deleted may be injected again.
-    if (known.all.has(name) || (bindings.has(name) && !known.changed.has(name))) return `"${name}" is already there`
+    if (all.has(name) || (kernel.bindings.has(name) && !changed.has(name))) return `"${name}" is already there`
     if (isThenable(boundValue(binding))) return `"${name}" is a promise: await it before you inject it`
     if (isGuardOnCopiedValue(binding)) return `"${name}" ${guardedCopyProblem}`
     if (isSync(binding)) return `"${name}" ${syncFunction}`

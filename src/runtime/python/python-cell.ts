@@ -22,12 +22,14 @@ export interface CellLimits {
   memoryMb: number
   processes: number
   cpuMs?: number | undefined
+  /** Counted in characters; images in base64 characters. */
   outputBytes: number
   graceMs: number
 }
 
 export interface PythonCell {
-  readonly runtime: object
+  /** The supervisor that runs the cell; only compared. */
+  readonly owner: object
   readonly number: number
   /** The cell as the caller of host functions. */
   readonly caller: Caller
@@ -36,7 +38,7 @@ export interface PythonCell {
   write(chunk: CellOutput): void
   receiveReport(report: CellReport): void
   /** Records the clock values that the cell read, and its effects outside the kernel. */
-  takeEnvUpdate(reads: readonly number[], effects: readonly string[]): void
+  recordEnvUpdate(reads: readonly number[], effects: readonly string[]): void
   /** Stores an error that a host function threw, and returns its number. */
   registerHostError(error: unknown): number
   /** Interrupts the cell (Ctrl-C). If it does not stop in `graceMs`, ends the kernel. */
@@ -47,7 +49,7 @@ export interface PythonCell {
 type StopKind = Extract<ActionErrorKind, "timeout" | "aborted" | "memory">
 
 export interface CellSetup {
-  runtime: object
+  owner: PythonCell["owner"]
   number: number
   kernel: RunningKernel
   limits: CellLimits
@@ -60,11 +62,11 @@ export interface CellSetup {
 }
 
 export function createPythonCell(setup: CellSetup): PythonCell {
-  const { runtime, number, kernel, limits, options, lateOutput, forgetNames, nameOf } = setup
+  const { owner, number, kernel, limits, options, lateOutput, forgetNames, nameOf } = setup
   const controller = new AbortController()
   const printed = { stdout: "", stderr: "", output: "" }
   let images: ImagePart[] = []
-  const errors = new Map<number, unknown>()
+  const hostErrors = new Map<number, unknown>()
   const calls = new Set<Promise<unknown>>()
   const { promise: reportReceived, resolve: onReport } = Promise.withResolvers<CellReport>()
   let preview: string | undefined
@@ -75,7 +77,7 @@ export function createPythonCell(setup: CellSetup): PythonCell {
   let outputLeft = limits.outputBytes
   let errorCount = 0
   // The first failure of a callback that the host did not await.
-  let failure: { error: unknown } | undefined
+  let unawaitedFailure: { error: unknown } | undefined
   const hints = new Set<string>()
   const startContext = AsyncLocalStorage.snapshot()
   let cellContext: typeof startContext | undefined
@@ -99,16 +101,16 @@ export function createPythonCell(setup: CellSetup): PythonCell {
     },
     fail(error) {
       if (isOver) lateOutput.add({ stream: "stderr", text: `${failureText(error)}\n` })
-      failure ??= { error }
+      unawaitedFailure ??= { error }
     },
     hint(text) {
       if (hints.size < maxHints) hints.add(text)
     },
   }
 
-  const write = ({ stream, text: given }: CellOutput) => {
-    const text = given.slice(0, Math.max(0, outputLeft))
-    useOutput(given.length)
+  const write = ({ stream, text: all }: CellOutput) => {
+    const text = all.slice(0, Math.max(0, outputLeft))
+    useOutput(all.length)
     if (text === "" || isOver) return
     printed[stream] += text
     printed.output += text
@@ -157,9 +159,9 @@ export function createPythonCell(setup: CellSetup): PythonCell {
   }
 
   const begin = async (code: string) => {
-    const { times = null, seed = null, tellsEffects: tells = false } = toRemoteEnv(options.env) ?? {}
+    const { times = null, seed = null, tellsEffects: reportsEffects = false } = toRemoteEnv(options.env) ?? {}
     // If the kernel dies, the race in `perform` reports it.
-    await kernel.bridge.announceCell(caller, { times, seed, tells }).catch((error) => rethrowUnlessDead(error))
+    await kernel.bridge.announceCell(caller, { times, seed, tells: reportsEffects }).catch(rethrowUnlessDead)
     await kernel.jupyter.execute(code, onMessage)
   }
 
@@ -174,44 +176,45 @@ export function createPythonCell(setup: CellSetup): PythonCell {
     let isWaitingForReport = true
     const done = begin(code).then(async () => {
       hasReply = true
-      void waitForLateMessages().then(() => isWaitingForReport && kernel.kill("it no longer told how its cells end"))
+      void waitGracePeriod().then(() => isWaitingForReport && kernel.kill("it no longer told how its cells end"))
       const report = await reportReceived
       isWaitingForReport = false
       if (!stopped) await waitForCalls(calls)
       return report
     })
     // Jupyter's reply and the report come together. If one is missing, the cell has broken its kernel.
-    void reportReceived.then(waitForLateMessages).then(() => hasReply || kernel.kill("it no longer answered"))
+    void reportReceived.then(waitGracePeriod).then(() => hasReply || kernel.kill("it no longer answered"))
     return Promise.race([done, died])
   }
 
-  const result = (outcome: CellReport | { death: string }, startedAt: number): CellExecution => {
-    const ran = { ...printed, durationMs: performance.now() - startedAt, ...(images.length > 0 && { images }) }
+  const createExecution = (outcome: CellReport | { death: string }, startedAt: number): CellExecution => {
+    const common = { ...printed, durationMs: performance.now() - startedAt, ...(images.length > 0 && { images }) }
     if ("death" in outcome) {
       const lostNames = forgetNames(stopped ? "the kernel had to be stopped" : `the kernel died: ${outcome.death}`)
       const message = `The Python kernel died: ${outcome.death}. It starts again with the next cell.`
       const error = stopped ?? { kind: "crash" as const, message }
-      return { ok: false, error, ...ran, changes: noChanges(), ...(lostNames.length > 0 && { lost: lostNames }) }
+      return { ok: false, error, ...common, changes: noChanges(), ...(lostNames.length > 0 && { lost: lostNames }) }
     }
     const { changes, error, value } = outcome
     const allHints = [...outcome.hints, ...hints]
-    const rest = { ...ran, changes, ...(allHints.length > 0 && { hints: allHints }) }
+    const rest = { ...common, changes, ...(allHints.length > 0 && { hints: allHints }) }
     if (stopped) return { ok: false, error: { ...stopped, ...lineOf(error) }, ...rest }
     if (error) {
       const { thrown, ...shownError } = error
-      const found = thrown === undefined ? undefined : errors.get(thrown)
-      return { ok: false, error: shownError, ...(found !== undefined && { thrown: found }), ...rest }
+      const hostError = thrown === undefined ? undefined : hostErrors.get(thrown)
+      return { ok: false, error: shownError, ...(hostError !== undefined && { thrown: hostError }), ...rest }
     }
-    if (failure) {
-      const { traceback: stack } = failure.error instanceof PythonError ? failure.error : {}
-      const shownError = { kind: "throw" as const, message: failureText(failure.error), ...(stack && { stack }) }
-      return { ok: false, error: shownError, thrown: failure.error, ...rest }
+    if (unawaitedFailure) {
+      const { error: thrown } = unawaitedFailure
+      const { traceback: stack } = thrown instanceof PythonError ? thrown : {}
+      const shownError = { kind: "throw" as const, message: failureText(thrown), ...(stack && { stack }) }
+      return { ok: false, error: shownError, thrown, ...rest }
     }
     return { ok: true, value: value?.value, ...(preview !== undefined && { preview }), ...rest }
   }
 
   const cell: PythonCell = {
-    runtime,
+    owner,
     number,
     caller,
     get isOver() {
@@ -219,11 +222,11 @@ export function createPythonCell(setup: CellSetup): PythonCell {
     },
     write,
     receiveReport: onReport,
-    takeEnvUpdate: (reads, effects) => applyEnvUpdate(options.env ?? {}, reads, effects),
+    recordEnvUpdate: (reads, effects) => applyEnvUpdate(options.env ?? {}, reads, effects),
     registerHostError(error) {
-      errors.set(++errorCount, error)
+      hostErrors.set(++errorCount, error)
       // Keep only the last ones: a cell may catch any number of errors.
-      errors.delete(errorCount - maxErrors)
+      hostErrors.delete(errorCount - maxErrors)
       return errorCount
     },
     stop,
@@ -240,13 +243,13 @@ export function createPythonCell(setup: CellSetup): PythonCell {
         stop(kind, `The cell was stopped: ${why}.`, kind === "memory" ? 0 : limits.graceMs)
       })
       try {
-        return result(await keepProgramAlive(perform(code)), startedAt)
+        return createExecution(await keepProgramAlive(perform(code)), startedAt)
       } finally {
         isOver = true
         // Free the memory: threads of the cell may hold references to it for a long time.
         Object.assign(printed, { stdout: "", stderr: "", output: "" })
         images = []
-        errors.clear()
+        hostErrors.clear()
         unwatch()
         deadline?.clear()
         clearTimeout(escalation)
@@ -261,8 +264,8 @@ export function noChanges(): CellReport["changes"] {
   return { created: [], reassigned: [], removed: [] }
 }
 
-/** Waits two seconds. In two steps, so that a busy host reads its messages in between. */
-async function waitForLateMessages(): Promise<void> {
+/** Waits two seconds for a missing message. In two steps, so that a busy host reads its messages in between. */
+async function waitGracePeriod(): Promise<void> {
   for (let step = 0; step < 2; step++) await new Promise((resolve) => setTimeout(resolve, 1000).unref())
 }
 

@@ -15,19 +15,19 @@ export async function takeSnapshot(
   maxBytes: number,
   hostState?: HostObjectState,
 ): Promise<RuntimeSnapshot> {
-  const { bindings, known } = kernel
+  const { bindings, knownNames } = kernel
   const host = await hostState?.encode(bindings, maxBytes)
   const kernelBytes = maxBytes - (host?.data?.length ?? 0)
   await kernel.ensureStarted()
-  const touched = new Set(known.possiblyChanged())
-  const excluded = [...bindings.keys(), ...known.setup].filter((name) => !touched.has(name))
+  const touched = new Set(knownNames.possiblyChanged())
+  const excluded = [...bindings.keys(), ...knownNames.setup].filter((name) => !touched.has(name))
   const most = Number.isFinite(kernelBytes) ? Math.max(0, kernelBytes) : null
   const { data, lost } = (await kernel.ask("snapshot", { without: excluded, most })) as {
     data: Uint8Array
     lost: RuntimeLoss[]
   }
   const kernelLosses = lost.flatMap(({ name, ...rest }): RuntimeLoss[] => {
-    if (!bindings.has(name) && !known.setup.has(name)) return [{ name, ...rest }]
+    if (!bindings.has(name) && !knownNames.setup.has(name)) return [{ name, ...rest }]
     const binding = bindings.get(name)
     return binding?.kind === "variable" && binding.external ? [] : [{ name, ...rest, asInjected: true }]
   })
@@ -37,9 +37,9 @@ export async function takeSnapshot(
 }
 
 /** The host objects that cells used and whose state is not stored, because they have no codec. */
-function lostHostState({ bindings, usedObjects: used, codecs }: KernelSupervisor): RuntimeLoss[] {
+function lostHostState({ bindings, usedObjects, codecs }: KernelSupervisor): RuntimeLoss[] {
   return injectedObjects(bindings)
-    .filter(({ value }) => used.has(value) && !codecOf(value, codecs))
+    .filter(({ value }) => usedObjects.has(value) && !codecOf(value, codecs))
     .map(lostObjectState)
 }
 
@@ -55,7 +55,7 @@ export async function restoreSnapshot(
     throw new ConfigError(`A snapshot of version ${version} for ${language} cannot be restored in a pythonRuntime.`)
   }
   if (!(data instanceof Uint8Array) || hashOf(data) !== hash) throw invalidSnapshot("its bytes are damaged")
-  const { bindings, known, usedObjects: used } = kernel
+  const { bindings, knownNames, usedObjects } = kernel
   const host = state && (await hostState.restore(state, bindings))
   for (const [name, value] of Object.entries(host?.values ?? {})) {
     const binding = bindings.get(name)
@@ -63,9 +63,9 @@ export async function restoreSnapshot(
   }
   await kernel.endKernel()
   const { names, values, lost: missing } = await restoreNames(data, kernel)
-  for (const name of names) known.all.add(name)
-  known.recordChanges({ created: [], reassigned: values, removed: [] })
-  return dropSameObjects([...lost, ...missing, ...(host?.lost ?? [])], bindings, used)
+  for (const name of names) knownNames.all.add(name)
+  knownNames.recordChanges({ created: [], reassigned: values, removed: [] })
+  return dropSameObjects([...lost, ...missing, ...(host?.lost ?? [])], bindings, usedObjects)
 }
 
 interface RestoredNames {

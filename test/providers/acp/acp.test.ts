@@ -195,7 +195,7 @@ describe("an agent that speaks ACP", () => {
     assert.match(unserved.error?.message ?? "", /takes no MCP servers over HTTP/)
     const image = { type: "image" as const, mediaType: "image/png", data: "AAAA" }
     const unseen = await place.agent({}, "plain").run([{ type: "text", text: "see" }, image]).settled
-    assert.match(unseen.error?.message ?? "", /takes no images/)
+    assert.match(unseen.error?.message ?? "", /does not accept images/)
     const seen = await place.agent().run([{ type: "text", text: "env" }, image])
     assert.deepEqual(surroundings(seen.output).texts, ["env", "[image]"])
     await using session = await place.agent({}, "plain").session()

@@ -72,7 +72,7 @@ function linkPair(alter: Alter): [host: FrameLink, peer: FrameLink] {
 function throughBytes(frame: Frame): Frame {
   const any = Number.POSITIVE_INFINITY
   let read: Frame | undefined
-  const reader = createFrameReader({ maxBytes: any, maxSent: any, maxDepth: any, maxHeapBytes: any }, (each) => {
+  const reader = createFrameReader({ maxBytes: any, maxSentBytes: any, maxDepth: any, maxHeapBytes: any }, (each) => {
     read = each
   })
   const problem = reader(Buffer.concat(encodeFrame(frame, any)))

@@ -18,7 +18,7 @@ import {
 import type { Frame } from "../../../src/runtime/handles/wire.ts"
 import { randomFrom } from "./seeded-random.ts"
 
-const limits: FrameLimits = { maxBytes: 1_000_000, maxSent: 1_000_000, maxDepth: 100 }
+const limits: FrameLimits = { maxBytes: 1_000_000, maxSentBytes: 1_000_000, maxDepth: 100 }
 
 function bytesOf(frame: Frame): Buffer {
   return Buffer.concat(encodeFrame(frame, Number.POSITIVE_INFINITY))
@@ -166,11 +166,11 @@ describe("over a socket,", () => {
   }
   const request = bytesOf({ message: { k: "x" }, buffers: [], special: false })
   const answer = { message: { k: "y", v: "x".repeat(1e6) }, buffers: [], special: false }
-  const maxUnread = 4_000_000
+  const maxUnreadBytes = 4_000_000
 
   test("a peer that asks and does not read is not read from, and served when it reads again", async () => {
     const { host, peer, close } = await pair()
-    const link = createSocketLink(host, { ...limits, maxSent: 1e9, maxUnread })
+    const link = createSocketLink(host, { ...limits, maxSentBytes: 1e9, maxUnreadBytes })
     let most = 0
     let served = 0
     link.listen({
@@ -188,7 +188,7 @@ describe("over a socket,", () => {
     peer.write(Buffer.concat(new Array(400).fill(request)))
     await new Promise((resolve) => setTimeout(resolve, 300))
     assert.ok(served < 60, `${served} were served while nothing was read`)
-    assert.ok(most < maxUnread + 20 * 1e6, `${most} bytes waited`)
+    assert.ok(most < maxUnreadBytes + 20 * 1e6, `${most} bytes waited`)
     peer.resume()
     while (served < 400) await new Promise((resolve) => setTimeout(resolve, 10))
     close()
@@ -197,8 +197,8 @@ describe("over a socket,", () => {
   test("two sides that send each other more than both would buffer do not wait for each other", async () => {
     const { host, peer, close } = await pair()
     const ends = [
-      createSocketLink(host, { ...limits, maxBytes: 1e9, maxSent: 1e9, maxUnread }),
-      createSocketLink(peer, { ...limits, maxBytes: 1e9, maxSent: 1e9 }),
+      createSocketLink(host, { ...limits, maxBytes: 1e9, maxSentBytes: 1e9, maxUnreadBytes }),
+      createSocketLink(peer, { ...limits, maxBytes: 1e9, maxSentBytes: 1e9 }),
     ]
     const received = ends.map((end) => {
       const frames: Frame[] = []

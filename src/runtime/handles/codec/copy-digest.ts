@@ -29,5 +29,5 @@ const handlePattern = /\{"\$":"([hp])","id":\d+(?:,"s":\d+,"b":"(?:[^"\\]|\\.)*"
 
 const references: EncodeReferences = {
   isHandle: isPeerObject,
-  reference: (value): WireObject => ({ $: isPeerObject(value) ? "p" : "h" }),
+  encodeReference: (value): WireObject => ({ $: isPeerObject(value) ? "p" : "h" }),
 }

@@ -90,11 +90,11 @@ class Decoding {
       case "r":
         return this.#earlier(json)
       case "h":
-        return this.#references.hostObject(json)
+        return this.#references.decodeHostObject(json)
       case "hm":
-        return this.#references.hostMethod(json)
+        return this.#references.decodeHostMethod(json)
       case "p":
-        return this.#references.peerObject(json)
+        return this.#references.decodePeerObject(json)
       default:
         return this.#built[this.#build(json)]
     }

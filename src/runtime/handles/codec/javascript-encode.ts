@@ -217,7 +217,7 @@ class Encoding {
 
   #reference(value: object, where: string, owner?: object): Json {
     this.special = true
-    return this.#references.reference(value, where, owner)
+    return this.#references.encodeReference(value, where, owner)
   }
 
   #tagged(tag: string, rest: wire.WireObject): Json {

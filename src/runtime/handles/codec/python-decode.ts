@@ -20,8 +20,8 @@ class Decoding {
   readonly #root: Json
   readonly #buffers: readonly Uint8Array[]
   readonly #references: wire.DecodeReferences
-  readonly #sent: number
-  #read = 0
+  readonly #sentBytes: number
+  #readBytes = 0
   #heapBytes = 0
   #depth = 0
   /** Values that occur several times, by number. A value is undefined while it is being decoded. */
@@ -33,7 +33,7 @@ class Decoding {
   constructor(root: Json, buffers: readonly Uint8Array[], references: wire.DecodeReferences) {
     this.#root = root
     this.#buffers = buffers
-    this.#sent = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
+    this.#sentBytes = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
     this.#references = references
   }
 
@@ -118,11 +118,11 @@ class Decoding {
       case "r":
         return this.#sharedValue(wire.expectId(tagged.n))
       case "h":
-        return this.#references.hostObject(tagged)
+        return this.#references.decodeHostObject(tagged)
       case "hm":
-        return this.#references.hostMethod(tagged)
+        return this.#references.decodeHostMethod(tagged)
       case "p":
-        return this.#references.peerObject(tagged)
+        return this.#references.decodePeerObject(tagged)
       default:
         throw new wire.ForgedMessage("a value of an unknown form")
     }
@@ -132,8 +132,8 @@ class Decoding {
     const found = typeof index === "number" ? this.#buffers[index] : undefined
     if (!found) throw new wire.ForgedMessage("a buffer that was not sent")
     // A text column is read twice. A buffer that many values share would take far more memory than was sent.
-    this.#read += found.length
-    if (this.#read > 2 * this.#sent) throw new wire.ForgedMessage("a buffer that several values use")
+    this.#readBytes += found.length
+    if (this.#readBytes > 2 * this.#sentBytes) throw new wire.ForgedMessage("a buffer that several values use")
     return found
   }
 

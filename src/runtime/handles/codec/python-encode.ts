@@ -147,7 +147,7 @@ class Encoding {
 
   #reference(value: object, path: Path): Json {
     this.special = true
-    return this.#references.reference(value, this.#where(path))
+    return this.#references.encodeReference(value, this.#where(path))
   }
 
   #tagged(tag: string, rest: WireObject): Json {

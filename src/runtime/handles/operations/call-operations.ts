@@ -35,7 +35,7 @@ export async function callHostMember(
     throw new TypeError(member === undefined ? `${title} does not exist` : `${title} is not a ${kind}`)
   }
   // A cell stored a gated function here, which passes the gate itself.
-  const stored = access.functions.boundBy(member)
+  const stored = access.functions.findBinding(member)
   if (stored && op === "call") return callBoundFunction(stored, args, caller, keywordArgs)
   const method = access.functions.methodOf(member)
   if (method && op === "call") return callGatedMethod(method, args, caller, access, keywordArgs)
@@ -51,7 +51,7 @@ export async function callHostMember(
   const apply = (made: readonly unknown[]): unknown => Reflect.apply(member, owner, made)
   const make = (made: readonly unknown[]) => {
     if (isConstruction) return Reflect.construct(member, made)
-    return access.around ? access.around(owner, () => apply(made)) : apply(made)
+    return access.wrapCall ? access.wrapCall(owner, () => apply(made)) : apply(made)
   }
   return callForCaller(
     {
@@ -69,11 +69,11 @@ export async function callHostMember(
 export function ownerOf(
   value: unknown,
   path: readonly string[],
-  { used }: HostAccess,
+  { usedObjects }: HostAccess,
   optional: readonly number[] = [],
 ): unknown {
   const owner = readPath(value, path.slice(0, -1), optional)
-  if (isObject(owner)) used.markUsed(owner)
+  if (isObject(owner)) usedObjects.markUsed(owner)
   return owner
 }
 
@@ -96,21 +96,21 @@ export async function callGatedMethod(
   method: GatedMethod,
   given: readonly unknown[],
   caller: Caller,
-  { functions, guards, used }: Pick<HostAccess, "functions" | "guards" | "used">,
+  { functions, guards, usedObjects }: Pick<HostAccess, "functions" | "guards" | "usedObjects">,
   keywordArgs: Readonly<Record<string, unknown>> = {},
 ): Promise<unknown> {
-  used.markUsed(method.owner)
-  const { owner, name, binding, pathFromBinding: memberPath, member } = resolveStoredMethod(method, functions)
-  const title = `${binding}.${memberPath}`
+  usedObjects.markUsed(method.owner)
+  const { owner, name, bindingName, pathFromBinding: memberPath, member } = resolveStoredMethod(method, functions)
+  const title = `${bindingName}.${memberPath}`
   if (typeof member !== "function") throw new TypeError(`${title} is not a function`)
-  const bound = functions.boundBy(member)
+  const bound = functions.findBinding(member)
   if (bound) return callBoundFunction(bound, given, caller, keywordArgs)
   refuseBuiltInCallback(member, given, title)
   const args = placeKeywordArguments(given, keywordArgs, { name: title, call: member, owner })
   const guarded = guards.find(owner, name, member)
   const make = (made: readonly unknown[]) => Reflect.apply(member, owner, made)
   const options = agentCallOptions(owner) ?? {}
-  return callForCaller({ binding, method: memberPath, options, ...guarded, args, make }, caller)
+  return callForCaller({ binding: bindingName, method: memberPath, options, ...guarded, args, make }, caller)
 }
 
 /** Finds the function that a method is now. The field may hold a method of another object that a cell stored there. */
@@ -122,7 +122,7 @@ function resolveStoredMethod(method: GatedMethod, functions: GatedFunctions): Ga
     if (!stored) return { ...found, member }
     found = stored
   }
-  throw new TypeError(`${method.binding}.${method.pathFromBinding} leads to no function, but back to itself.`)
+  throw new TypeError(`${method.bindingName}.${method.pathFromBinding} leads to no function, but back to itself.`)
 }
 
 const maxStoredSteps = 32

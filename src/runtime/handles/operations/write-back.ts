@@ -13,7 +13,7 @@ type Container = Extract<CrossingForm, "array" | "object" | "map" | "set">
 
 class InPlaceUpdate {
   /** The part of the target for each part of the copy. */
-  readonly #made = new Map<object, object>()
+  readonly #targetOf = new Map<object, object>()
   /** Parts of the target that have their new contents. Two parts of the copy must not fill the same part. */
   readonly #filled = new Set<object>()
   #comparisons = 0
@@ -21,12 +21,12 @@ class InPlaceUpdate {
   /** Returns the old part with its new contents if it can be updated in place, or else the new value. */
   merge(old: unknown, next: unknown): unknown {
     if (!isObject(next)) return next
-    const made = this.#made.get(next)
-    if (made || old === next) return made ?? old
+    const target = this.#targetOf.get(next)
+    if (target || old === next) return target ?? old
     const form = containerForm(next)
     if (!form) return this.#matchEqual(old, next) ? old : next
     if (!isObject(old) || containerForm(old) !== form || this.#filled.has(old) || !canChange(old)) return next
-    this.#made.set(next, old)
+    this.#targetOf.set(next, old)
     this.#filled.add(old)
     this.#fill(old, next, form)
     return old
@@ -113,7 +113,7 @@ class InPlaceUpdate {
     if (!this.#isSame(old, next, pairs)) return false
     for (const [part, made] of pairs) {
       this.#filled.add(part)
-      if (isObject(made)) this.#made.set(made, part)
+      if (isObject(made)) this.#targetOf.set(made, part)
     }
     return true
   }
@@ -125,7 +125,7 @@ class InPlaceUpdate {
     if (!isObject(a) || !isObject(b) || ++this.#comparisons > maxComparisons) return false
     if (pairs.has(a)) return pairs.get(a) === b
     const form = containerForm(a)
-    if (form !== containerForm(b) || this.#filled.has(a) || this.#made.has(b)) return false
+    if (form !== containerForm(b) || this.#filled.has(a) || this.#targetOf.has(b)) return false
     pairs.set(a, b)
     if (!form) return crossingFormOf(a) === "leaf" && isDeepStrictEqual(a, b)
     if (form === "object" || form === "array") return this.#hasSameMembers(a, b, pairs)

@@ -118,23 +118,23 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
   const released: [number, number][] = []
 
   const decodeReferences: DecodeReferences = {
-    hostObject(tagged) {
+    decodeHostObject(tagged) {
       const handle = handles.get(tagged)
       // A function binding must be the same function that cells know by name.
       return bound.get(handle) ?? handle
     },
-    hostMethod: ({ of, name }) => handles.method(handles.get(expectRecord(of)), String(name)),
-    peerObject: ({ id }) => objects.find(Number(id)).value,
+    decodeHostMethod: ({ of, name }) => handles.method(handles.get(expectRecord(of)), String(name)),
+    decodePeerObject: ({ id }) => objects.find(Number(id)).value,
   }
   const copies = createFieldCopies(
     (json, frame) =>
       decodeJavaScript(json, frame, {
         ...decodeReferences,
-        hostObject(tagged) {
+        decodeHostObject(tagged) {
           const handle = handles.get(tagged, false)
           return bound.get(handle) ?? handle
         },
-        hostMethod: ({ of, name }) => handles.method(handles.get(expectRecord(of), false), String(name)),
+        decodeHostMethod: ({ of, name }) => handles.method(handles.get(expectRecord(of), false), String(name)),
       }),
     (value) => encode(value, "the copy"),
   )
@@ -145,7 +145,7 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
       memberTitle(value) !== undefined ||
       pendingResultOf(value) !== undefined,
     copiesMethods: true,
-    reference(given, where, owner) {
+    encodeReference(given, where, owner) {
       const value = Object(unwrapProxy(given))
       const reference = handles.referenceOf(value)
       if (reference) return reference

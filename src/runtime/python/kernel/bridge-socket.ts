@@ -52,9 +52,9 @@ export async function listenForKernel(
 const maxFrameBytes = 2 ** 29
 const frameLimits = {
   maxBytes: maxFrameBytes,
-  maxSent: maxFrameBytes,
+  maxSentBytes: maxFrameBytes,
   maxDepth: maxPythonDepth,
-  maxUnread: maxHostUnreadBytes,
+  maxUnreadBytes: maxHostUnreadBytes,
 }
 
 function isToken(message: WireObject, token: string): boolean {

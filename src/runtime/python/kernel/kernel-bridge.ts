@@ -89,7 +89,7 @@ export function createKernelBridge(
     prepareResult: (value) => (isKernelTable(value) ? importTable(value) : undefined),
     onMessage,
     decodeFailure: (failure) => new PythonError(failure),
-    failure: (error) => ({ ...toPythonError(error), thrown: events.registerHostError(error) }),
+    encodeFailure: (error) => ({ ...toPythonError(error), thrown: events.registerHostError(error) }),
     onForged: (what) => events.onProtocolViolation(what),
     onEnd: (problem) => events.onProtocolViolation(problem ?? "nothing more"),
     onUnawaitedFailure: events.onUnawaitedFailure,

@@ -34,7 +34,7 @@ export interface KernelSupervisor {
   /** The host objects that cells have used. */
   readonly usedObjects: UsedObjects
   readonly codecs: Codecs
-  readonly known: KnownNames
+  readonly knownNames: KnownNames
   /** The kernel's temporary folder; undefined if no kernel runs. */
   readonly folder: string | undefined
   /** The running cell. */
@@ -58,16 +58,16 @@ export interface KernelSupervisor {
 
 export function createKernelSupervisor({ launch, limits, setup, codecs }: SupervisorOptions): KernelSupervisor {
   const bindings = new Map<string, Binding>()
-  const known = createKnownNames(bindings)
+  const knownNames = createKnownNames(bindings)
   const loaded = new Map<string, string[]>()
   const { access, registerBinding } = createHostAccess(
     {
-      missing: (title) => new AttributeError(`${title} does not exist on the host`),
-      fit: (value, old) =>
+      missingError: (title) => new AttributeError(`${title} does not exist on the host`),
+      convertToOldType: (value, old) =>
         (typeof value === "object" && value !== null) || typeof value === "number"
           ? convertToOldType(value, old())
           : value,
-      around: (owner, call) => passingTablesToKernel.run(isPythonAgent(owner), call),
+      wrapCall: (owner, call) => passingTablesToKernel.run(isPythonAgent(owner), call),
     },
     codecs,
   )
@@ -86,17 +86,17 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
       lateOutput.add(chunk)
     },
     onReport: (report, caller) => cellOf(caller)?.receiveReport(report),
-    onEnvUpdate: (reads, effects, caller) => cellOf(caller)?.takeEnvUpdate(reads, effects),
+    onEnvUpdate: (reads, effects, caller) => cellOf(caller)?.recordEnvUpdate(reads, effects),
     registerHostError: (error) => cell?.registerHostError(error) ?? -1,
     onUnawaitedFailure: (error) => lateOutput.add({ stream: "stderr", text: `${formatUncaught(error)}\n` }),
   }
-  const nameOf = (value: object) => access.functions.boundBy(value)?.name ?? injectedObjectPath(value, bindings)
+  const nameOf = (value: object) => access.functions.findBinding(value)?.name ?? injectedObjectPath(value, bindings)
   const createCell = (
     kernel: RunningKernel,
     number: number,
     options: CellOptions,
     forgetNames: KnownNames["forgetAll"],
-  ) => createPythonCell({ runtime: supervisor, number, kernel, limits, options, lateOutput, forgetNames, nameOf })
+  ) => createPythonCell({ owner: supervisor, number, kernel, limits, options, lateOutput, forgetNames, nameOf })
 
   /** The running cell if it is the given caller; undefined otherwise. */
   const cellOf = (caller: PythonCell["caller"]) => (cell?.caller === caller ? cell : undefined)
@@ -123,11 +123,11 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
       }
       throw error
     }
-    await known.markInjected([...values.keys()], kernel.bridge)
+    await knownNames.markInjected([...values.keys()], kernel.bridge)
   }
 
   const setUpKernel = async (kernel: RunningKernel) => {
-    known.setup.clear()
+    knownNames.setup.clear()
     const code = typeof setup === "object" ? await readSetupFile(setup.file) : setup
     if (code !== undefined) {
       cell = createCell(kernel, 0, {}, () => [])
@@ -154,8 +154,8 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
   }
 
   const addSetupNames = async (kernel: RunningKernel, names: readonly string[]) => {
-    for (const name of names) known.setup.add(name)
-    await known.markInjected(names, kernel.bridge)
+    for (const name of names) knownNames.setup.add(name)
+    await knownNames.markInjected(names, kernel.bridge)
   }
 
   // If a module cannot be loaded again, its names are lost, but the runtime continues.
@@ -186,7 +186,7 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
 
   const start = async (): Promise<RunningKernel> => {
     if (current) {
-      unreportedLosses = known.forgetAll(`the kernel died: ${current.exitReason}`)
+      unreportedLosses = knownNames.forgetAll(`the kernel died: ${current.exitReason}`)
       await current.end()
       current = undefined
     }
@@ -222,9 +222,9 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
 
   const supervisor: KernelSupervisor = {
     bindings,
-    usedObjects: access.used,
+    usedObjects: access.usedObjects,
     codecs,
-    known,
+    knownNames,
     get folder() {
       return current?.folder
     },
@@ -237,13 +237,13 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
       if (closed || kernel.exitReason !== undefined)
         return notStartedExecution("The cell was aborted: its runtime was closed.")
       const before = unreportedLosses.splice(0)
-      const next = createCell(kernel, ++count, options, known.forgetAll)
+      const next = createCell(kernel, ++count, options, knownNames.forgetAll)
       cell = next
-      known.noteCellCode(code)
+      knownNames.noteCellCode(code)
       const execution = await next.run(code)
-      known.recordChanges(execution.changes)
+      knownNames.recordChanges(execution.changes)
       const lost = [...before, ...(execution.lost ?? [])]
-      const used = access.used.takeNames(bindings)
+      const used = access.usedObjects.takeNames(bindings)
       const changes = used.length > 0 ? { ...execution.changes, used } : execution.changes
       return { ...execution, changes, ...(lost.length > 0 && { lost }) }
     },
@@ -269,7 +269,7 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
       await starting?.catch(() => undefined)
       const ending = current
       current = undefined
-      known.forgetAll("")
+      knownNames.forgetAll("")
       unreportedLosses = []
       lateOutput.drain()
       // Invalidate the functions that earlier cells received.

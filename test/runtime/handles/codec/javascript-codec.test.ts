@@ -23,17 +23,17 @@ function table() {
   }
   const encode: EncodeReferences = {
     isHandle: () => false,
-    reference: (value) => ({ $: "h", id: live.push(value) - 1 }),
+    encodeReference: (value) => ({ $: "h", id: live.push(value) - 1 }),
   }
   const decode: DecodeReferences = {
-    hostObject: ({ id }) => find(id),
-    hostMethod: () => () => "method",
-    peerObject: ({ id }) => find(id),
+    decodeHostObject: ({ id }) => find(id),
+    decodeHostMethod: () => () => "method",
+    decodePeerObject: ({ id }) => find(id),
   }
   return { encode, decode, live }
 }
 
-const limits = { maxBytes: 1e9, maxSent: 1e9, maxDepth: 4_000 }
+const limits = { maxBytes: 1e9, maxSentBytes: 1e9, maxDepth: 4_000 }
 
 /** Encodes, writes, reads and decodes a value. */
 function crossed<T>(value: T): T {

@@ -12,10 +12,13 @@ const decode = (json: Json, buffers: readonly Uint8Array[] = []) =>
   decodePython(
     json,
     { buffers, special: true },
-    { hostObject: () => live, hostMethod: () => live, peerObject: () => live },
+    { decodeHostObject: () => live, decodeHostMethod: () => live, decodePeerObject: () => live },
   )
 const encode = (value: unknown, name = "x") =>
-  encodePython(value, name, { isHandle: () => false, reference: (_value, where) => ({ $: "h", id: 1, b: where }) })
+  encodePython(value, name, {
+    isHandle: () => false,
+    encodeReference: (_value, where) => ({ $: "h", id: 1, b: where }),
+  })
 
 describe("values from Python", () => {
   test("that our own kernel never sends are forged", () => {
