@@ -56,8 +56,12 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
   const outcome = await performActions(answer, services, emit)
   let end = decideEnding(outcome, services, emit)
   let { returns: outputReminders } = state
-  if (end?.status === "done" && (await remindOfMissingOutputs(services, emit))) {
-    end = outputReminders++ < maxOutputReminders ? undefined : { status: "stopped", reason: "outputs" }
+  const problems = end?.status === "done" ? ((await services.findOutputProblems?.()) ?? []) : []
+  if (problems.length > 0 && outputReminders >= maxOutputReminders) end = { status: "stopped", reason: "outputs" }
+  else if (problems.length > 0) {
+    emit({ type: "prompt-steered", message: userMessage(missingOutputsPrompt(problems), "host") })
+    outputReminders++
+    end = undefined
   }
   const spent = services.takeSpent()
   const usage = addUsage(state.usage, spent)
@@ -103,14 +107,6 @@ function outputOf({ message, toolsOutcome }: ActionsOutcome, end: Ending | undef
   if (toolsOutcome?.directed?.directive.kind === "finish") return toolsOutcome.directed.directive.message
   if (end?.status === "done" && toolsOutcome?.stopped) return toolsOutcome.stopped.text
   return (message && proseOf(message)) || undefined
-}
-
-// Reminds the model of missing outputs. Returns true if there are any.
-async function remindOfMissingOutputs({ findOutputProblems }: CycleServices, emit: Emit): Promise<boolean> {
-  const problems = findOutputProblems ? await findOutputProblems() : []
-  if (problems.length === 0) return false
-  emit({ type: "prompt-steered", message: userMessage(missingOutputsPrompt(problems), "host") })
-  return true
 }
 
 // Returns why code was not run. Every code block gets a result, because providers reject a history without one.

@@ -46,7 +46,7 @@ describe("declared outputs", () => {
     assert.deepEqual(result.objects, { report: { total: 3, months: [] } })
   })
 
-  test("stop a run that never fills them after three returns, with what was valid", async () => {
+  test("stop a run that never fills them after three reminders, with what was valid", async () => {
     const model = scriptedModel(() => "I would rather not.")
     const runtime = jsRuntime({ count: 7 })
     const outputs = { report, count: z.number() }
@@ -54,6 +54,9 @@ describe("declared outputs", () => {
     assert.equal(result.status, "stopped")
     assert.equal(result.reason, "outputs")
     assert.equal(result.cycles, 4)
+    const reminders = result.messages.filter((message) => messageText(message).startsWith("(You are not done"))
+    assert.equal(reminders.length, 3)
+    assert.equal(result.messages.at(-1)?.role, "assistant")
     assert.deepEqual(result.objects, {})
   })
 
