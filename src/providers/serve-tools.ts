@@ -16,6 +16,12 @@ export interface ServedTools {
 /** The name of our server in the CLIs. */
 export const karstServerName = "karst"
 
+/** Returns the tool that a CLI calls, without the name of its server; undefined if the name has no such prefix. CLIs
+ *  name tools differently: karst_run, karst__run, mcp_karst_run, mcp__karst__run. */
+export function toolOfServer(name: string, server: CliServer["name"]): string | undefined {
+  return new RegExp(`^(?:mcp__${server}__|(?:mcp_)?${server}(?:__|[_./:-]))(.*)`, "s").exec(name)?.[1]
+}
+
 // A tool may be an agent that works for long. The run's limits still apply.
 const toolTimeoutMs = 3_600_000
 

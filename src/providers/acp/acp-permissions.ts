@@ -1,6 +1,7 @@
 // Decides and answers the permission requests of an ACP program.
 import type { CliServer, ToolGroup, TurnSettings } from "../provider.ts"
 import { type JsonObject, listAt, textAt } from "../read-json.ts"
+import { toolOfServer } from "../serve-tools.ts"
 import type { AcpCall } from "./acp-updates.ts"
 
 /** Decides about a call from the settings alone, or returns "ask" if an approver must decide. */
@@ -54,8 +55,9 @@ function grant(isGranted: boolean): "allow" | "deny" {
   return isGranted ? "allow" : "deny"
 }
 
-// Programs name MCP tools differently: karst_run, mcp__karst__run, "run (karst MCP Server)".
+// The title of a call may be "run (karst MCP Server)".
 function belongsToServer({ name, title }: AcpCall, server: CliServer["name"]): boolean {
-  const prefix = new RegExp(`^(mcp_{1,2})?${server}[_./:-]`)
-  return prefix.test(name) || prefix.test(title) || title.endsWith(`(${server} MCP Server)`)
+  return (
+    [name, title].some((text) => toolOfServer(text, server) !== undefined) || title.endsWith(`(${server} MCP Server)`)
+  )
 }

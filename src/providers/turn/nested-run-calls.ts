@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util"
 import type { AgentEvent } from "../../core/event.ts"
 import type { RunContext } from "../../core/run-context.ts"
 import type { McpCall } from "../../mcp/mcp-types.ts"
+import { karstServerName, toolOfServer } from "../serve-tools.ts"
 import type { OpenCall } from "./run-narrator.ts"
 
 /** How long the events of a nested run wait for the CLI to report the call that started it. */
@@ -63,10 +64,10 @@ export function createCallFinder(calls: ReadonlyMap<string, OpenCall>): (call: M
   return ({ tool, input, meta }) => {
     const sent = meta["claudecode/toolUseId"]
     if (typeof sent === "string") return sent
-    // CLIs prefix tool names.
+    const isSameTool = ({ name }: OpenCall) => name === tool || toolOfServer(name, karstServerName) === tool
     const found = calls
       .entries()
-      .find(([id, call]) => !matchedIds.has(id) && call.name.endsWith(tool) && isDeepStrictEqual(call.input, input))
+      .find(([id, call]) => !matchedIds.has(id) && isSameTool(call) && isDeepStrictEqual(call.input, input))
     if (found) matchedIds.add(found[0])
     return found?.[0]
   }

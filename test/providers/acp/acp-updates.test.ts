@@ -139,6 +139,7 @@ describe("what agents ask over ACP", () => {
     for (const [name, title] of spellings) assert.equal(verdict("other", {}, name, title), "allow", title)
     assert.equal(verdict("edit", {}, "karst_run"), "deny")
     assert.equal(verdict("other", {}, "karstify"), "deny")
+    for (const other of ["mcp__karst_2__run", "mcp__karst-2__run"]) assert.equal(verdict("other", {}, other), "deny")
   })
 
   test("is answered by the mildest of the options that says so", () => {

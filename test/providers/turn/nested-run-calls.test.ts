@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { describe, mock, test } from "node:test"
 import type { AgentEvent } from "../../../src/core/event.ts"
 import type { RunContext } from "../../../src/core/run-context.ts"
-import { createCallContext } from "../../../src/providers/turn/nested-run-calls.ts"
+import { createCallContext, createCallFinder } from "../../../src/providers/turn/nested-run-calls.ts"
 
 /** A run that collects the events forwarded to it. */
 function collectingRun(): { run: RunContext; events: AgentEvent[] } {
@@ -86,5 +86,25 @@ describe("a run that is started for a call of a CLI", () => {
     } finally {
       mock.timers.reset()
     }
+  })
+})
+
+describe("a call of a CLI is found by its tool", () => {
+  const narrator = { run: "run_boss", endCall: () => {}, progress: () => {} }
+  const find = (tool: string, ...names: string[]) => {
+    const calls = new Map(names.map((name) => [name, { name, input: {}, startedAt: 0, narrator }]))
+    return createCallFinder(calls)({ id: "1", tool, input: {}, meta: {} })
+  }
+
+  test("however the CLI spells the name of our server", () => {
+    const spellings = ["run", "karst_run", "karst__run", "mcp_karst_run", "mcp__karst__run", "karst.run", "karst/run"]
+    for (const name of spellings) assert.equal(find("run", name), name)
+    assert.equal(find("karst_run", "karst_run"), "karst_run")
+  })
+
+  test("and not by another tool or server whose name ends with it", () => {
+    const others = ["mcp__karst__my_run", "my_run", "dry-run", "mcp__notes__run", "notes_run", "mcp__karst_2__run"]
+    assert.equal(find("run", ...others), undefined)
+    assert.equal(find("run", ...others, "mcp__karst__run"), "mcp__karst__run")
   })
 })
