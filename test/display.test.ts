@@ -397,6 +397,22 @@ test("a question that is asked again by the same id is not taken for answered", 
   assert.deepEqual(decided, ["allow", "always"])
 })
 
+test("a withdrawn question does not answer the next one of the same id", async () => {
+  const decided: string[] = []
+  const run = fakeRun(async (control) => {
+    control.emit({ type: "approval-requested", id: "k1", call: { binding: "wipe", args: "" } })
+    const first = control.awaitDecision("k1")
+    setImmediate(() => run.approve("k1", "allow"))
+    decided.push(await first)
+    control.emit({ type: "approval-resolved", id: "k1", decision: "allow" })
+    control.emit({ type: "approval-requested", id: "k1", call: { binding: "wipe", args: "" } })
+    decided.push(await control.awaitDecision("k1"))
+    control.emit({ type: "approval-resolved", id: "k1", decision: "always" })
+  })
+  await asked(run, { lines: ["always\n"] })
+  assert.deepEqual(decided, ["allow", "always"])
+})
+
 test("an agent that answers its own questions is left to it", async () => {
   const run = fakeRun((control) => {
     const call = { binding: "wipe", args: "" }

@@ -148,7 +148,7 @@ async function requestDecision(
   const { approvalTimeoutMs } = approvals
   const approve = typeof approvals.approver === "function" ? approvals.approver : undefined
   shown()
-  const id = approve ? call.id : (approvals.claimRequestId?.(call.id) ?? call.id)
+  const id = approvals.claimRequestId?.(call.id) ?? call.id
   const readersAnswer = approve ? undefined : approvals.askReaders(id, fullCallText(call), approvalTimeoutMs)
   if (!approve && !readersAnswer) return undefined
   emit({

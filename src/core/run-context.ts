@@ -23,8 +23,8 @@ export interface RunContext {
   readersApprove: boolean
   /** Approval requests that wait for `run.approve`, by id. */
   readonly decisions: Map<string, AwaitedDecision>
-  /** Which run of the tree uses each approval id. Only the root's map is used. */
-  readonly questionOwners: Map<string, string>
+  /** The ids of all approval requests of the tree. Only the root's set is used. */
+  readonly questionIds: Set<string>
   readonly children: Set<ChildRun>
   /** What this run passes on to the runs that it starts. */
   readonly inherited: Inherited
@@ -149,15 +149,14 @@ interface DecisionRequest {
   abortError(): Error
 }
 
-/** Reserves the id of an approval request: the call's id, or a new one if another run of the tree has used it or it
- *  is waiting. Some models number their calls, and an answer must not reach another call. */
+/** Reserves the id of an approval request: the call's id, or a new one if a request of the tree has had it. Some models
+ *  number their calls, and a late answer must not reach another request. */
 export function claimQuestionId(run: RunContext, call: string): string {
   let root = run
   while (root.parent) root = root.parent
-  const asker = root.questionOwners.get(call)
-  if (run.decisions.has(call) || (asker !== undefined && asker !== run.id)) return newId("call")
-  root.questionOwners.set(call, run.id)
-  return call
+  const id = root.questionIds.has(call) ? newId("call") : call
+  root.questionIds.add(id)
+  return id
 }
 
 /** Waits for `run.approve(id, …)` on this run or an ancestor. */

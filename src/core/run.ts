@@ -51,7 +51,7 @@ export interface RunControl {
   takeSteered(): string[]
   /** Returns true if `run.approve` can answer, on this run or on an ancestor that has not ended. */
   readersApprove(): boolean
-  /** Reserves the id for an approval request. No two runs of a tree use the same id. */
+  /** Reserves the id for an approval request. No two requests of a tree have the same id. */
   claimApprovalId(callId: string): string
   /** Waits for `run.approve(id, …)` on this run or an ancestor. Rejects with the abort reason, or when `late` fires.
    *  `text` is the complete call for `run.pendingCall(id)`. */
@@ -153,7 +153,7 @@ export function startRun(setup: StartRunOptions): Run {
     ended: false,
     readersApprove: false,
     decisions,
-    questionOwners: new Map(),
+    questionIds: new Set(),
     children: new Set(),
     inherited: {},
     budget: undefined,

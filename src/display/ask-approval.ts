@@ -1,5 +1,5 @@
 // Asks the person at the terminal whether a call is allowed.
-import { createInterface } from "node:readline"
+import { createInterface, type Interface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 import type { Decision, Run } from "../core/agent.ts"
 import type { EventOf } from "../core/event.ts"
@@ -24,9 +24,14 @@ export async function askApproval(event: EventOf<"approval-requested">, prompt: 
   const fullCall = run.pendingCall(event.id)
   const [first = "", ...rest] = fullCall === undefined ? [callText(event.call)] : safeText(fullCall).split("\n")
   screen.writeLines(`  ${paint.yellow("?")} ${paint.bold(first)}${reason}`)
-  if (input.isTTY) return sendDecision(run, event.id, await promptForDecision(event, createPager(rest, prompt), prompt))
-  screen.writeLines(`    ${paint.dim("It needs approval and no terminal is there to give it: denied.")}`)
-  sendDecision(run, event.id, "deny")
+  let decision: Decision | undefined = "deny"
+  if (input.isTTY) decision = await promptForDecision(event, createPager(rest, prompt), prompt)
+  else screen.writeLines(`    ${paint.dim("It needs approval and no terminal is there to give it: denied.")}`)
+  try {
+    if (decision) run.approve(event.id, decision)
+  } catch {
+    // The agent's approver or another reader has answered; that answer counts.
+  }
 }
 
 /** Shows lines a screenful at a time. */
@@ -67,24 +72,24 @@ function wrapLine(line: string, columns: number): string[] {
   }
 }
 
+/** Returns undefined if the question was withdrawn: a late answer could count for the next question about the call. */
 async function promptForDecision(
   event: EventOf<"approval-requested">,
   pager: Pager,
   prompt: ApprovalTerminal,
-): Promise<Decision> {
+): Promise<Decision | undefined> {
   const { run, screen, input, output } = prompt
-  let closed = false
-  let close = () => {
-    closed = true
-  }
+  let withdrawn = false
+  let terminal: Interface | undefined
   // If another reader answers first, or the run ends, withdraw the question.
-  void waitUntilResolved(run, event).then(() => close())
+  void waitUntilResolved(run, event).then(() => {
+    withdrawn = true
+    terminal?.close()
+  })
   pager.next()
   await discardTypedInput(prompt)
-  // Withdrawn: the call is already resolved.
-  if (closed) return "deny"
-  const terminal = createInterface({ input, output, terminal: true })
-  close = () => terminal.close()
+  if (withdrawn) return undefined
+  terminal = createInterface({ input, output, terminal: true })
   const showPrompt = () => {
     terminal.setPrompt(`    Allow it? [y]es, [n]o, [a]lways${pager.hasMore ? ", [m]ore" : ""}: `)
     terminal.prompt()
@@ -104,7 +109,7 @@ async function promptForDecision(
   }
   // Ends the line of the prompt.
   screen.writeLines("")
-  return "deny"
+  return withdrawn ? undefined : "deny"
 }
 
 /** Discards input typed before the question was visible: it cannot be an answer. */
@@ -136,15 +141,7 @@ const decisions = new Map<string, Decision>([
 
 async function waitUntilResolved(run: Run, request: EventOf<"approval-requested">): Promise<void> {
   for await (const event of run) {
-    // A call whose arguments changed is asked about again with the same id.
+    // A durable run that is executed again may ask again with the same id.
     if (event.type === "approval-resolved" && event.id === request.id && event.seq > request.seq) return
-  }
-}
-
-function sendDecision(run: Run, id: string, decision: Decision): void {
-  try {
-    run.approve(id, decision)
-  } catch {
-    // The agent's approver or another reader has answered; that answer counts.
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { type Bindings, fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import type { ApprovalCondition, RuntimeCall } from "../../src/runtime/runtime.ts"
@@ -101,6 +102,24 @@ await made`
       more: { lamp: variable(lamp, { guard: { wipe: {} } }) },
     })
     assert.deepEqual([used, times], [['[{"amount":500}]'], 2])
+  })
+
+  test("is asked about again by another id, so that a late answer to the first question does not count", async () => {
+    const order = { to: "A" }
+    const used: string[] = []
+    const use = fn((given: object) => void used.push(JSON.stringify(given)), { approve: true })
+    const model = scriptedModel(["```ts\nawait use(order)\n```", "Done."])
+    const run = createAgent({ model, runtime: jsRuntime({ use, order }), approver: "events" }).run("go")
+    const ids: string[] = []
+    for await (const event of run) {
+      if (event.type !== "approval-requested") continue
+      ids.push(event.id)
+      if (ids.length === 1) order.to = "B"
+      else assert.throws(() => run.approve(String(ids[0]), "deny"), { code: "unknown-approval" })
+      run.approve(event.id, "allow")
+    }
+    assert.equal(new Set(ids).size, 2)
+    assert.deepEqual(used, ['{"to":"B"}'])
   })
 
   test("is refused when they never stay the same", async () => {

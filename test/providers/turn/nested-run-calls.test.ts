@@ -18,7 +18,7 @@ function collectingRun(): { run: RunContext; events: AgentEvent[] } {
     ended: false,
     readersApprove: false,
     decisions: new Map(),
-    questionOwners: new Map(),
+    questionIds: new Set(),
     children: new Set(),
     inherited: {},
     budget: undefined,
