@@ -50,10 +50,14 @@ export interface CallContext extends HookContext {
   within: string
 }
 
-/** The error that a cell or the model sees when a hook refused a call or failed. After a failed `afterCall` hook the
- *  call may already have been made. */
+/** The error that a cell or the model sees when a `beforeCall` hook refused a call or failed. */
 export class CallRefused extends Error {
   override name = "CallRefused"
+}
+
+/** The error that a cell or the model sees when an `afterCall` hook failed. It says whether the call was made. */
+export class HookFailed extends Error {
+  override name = "HookFailed"
 }
 
 const twoSidedPoints = ["Run", "Model", "Call", "Compact"]
@@ -143,10 +147,22 @@ export async function runAfterCall(
       if (typeof change !== "object" || !("value" in change)) throw invalidHookResult("afterCall", "{ value }")
       outcome = { ok: true, value: change.value, by: "hook" }
     } catch (error) {
-      outcome = { ok: false, error: context.signal.aborted ? error : hookFailure(call, "afterCall", error) }
+      const isInterrupted = context.signal.aborted && !initial.ok
+      outcome = { ok: false, error: isInterrupted ? error : afterCallFailure(call, initial, error) }
     }
   }
   return outcome
+}
+
+function afterCallFailure(call: RuntimeCall, outcome: CallOutcome, cause: unknown): HookFailed {
+  let fate = "was called, and calling it again repeats its effects"
+  if (!outcome.ok) {
+    const { name, message } = errorData(outcome.error)
+    fate = `failed (${name}: ${message})`
+  } else if (outcome.by === "hook") fate = "was not called: a hook provided its result"
+  return new HookFailed(`${callName(call)} ${fate}. Then its afterCall hook failed: ${errorData(cause).message}`, {
+    cause,
+  })
 }
 
 async function runOneBeforeCall(
@@ -160,7 +176,9 @@ async function runOneBeforeCall(
     if (typeof change === "object" && isValidChange(change)) return change
     throw invalidHookResult("beforeCall", "{ args: [ … ] }, { result }, { refuse: reason }")
   } catch (error) {
-    throw context.signal.aborted ? error : hookFailure(call, "beforeCall", error)
+    if (context.signal.aborted) throw error
+    const reason = `its beforeCall hook failed: ${errorData(error).message}`
+    throw new CallRefused(`${callName(call)} was not called: ${reason}`, { cause: error })
   }
 }
 
@@ -169,11 +187,6 @@ function isValidChange(change: object): boolean {
   if (["args", "result", "refuse"].filter((key) => key in change).length !== 1) return false
   if ("refuse" in change) return typeof change.refuse === "string"
   return !("args" in change) || Array.isArray(change.args)
-}
-
-function hookFailure(call: RuntimeCall, point: "beforeCall" | "afterCall", cause: unknown): CallRefused {
-  const fate = point === "beforeCall" ? "was not called" : "has no result"
-  return new CallRefused(`${callName(call)} ${fate}: its ${point} hook failed: ${errorData(cause).message}`, { cause })
 }
 
 function invalidHookResult(point: string, shapes: string): TypeError {

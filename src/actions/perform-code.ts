@@ -15,8 +15,8 @@ import type {
   RuntimeLoss,
   TypeGateMode,
 } from "../runtime/runtime.ts"
-import { callGate, type GateServices } from "./call.ts"
-import { headAndTail } from "./head-and-tail.ts"
+import { type CountingGate, callGate, type GateServices } from "./call.ts"
+import { notKeptText, storeAndShorten } from "./head-and-tail.ts"
 
 export interface CodeServices extends GateServices {
   runtime: Runtime
@@ -56,17 +56,17 @@ function neverClosed({ id }: CodePart): CodeEnd {
 }
 
 async function runCell(part: CodePart, services: CodeServices, emit: Emit): Promise<CodeOutcome> {
+  const calls = callGate(services, part.id, emit)
   try {
-    return { end: await executeCell(part, services, emit) }
+    return { end: await executeCell(part, calls, services, emit) }
   } catch (failure) {
     const message = `The runtime failed: ${errorData(failure).message}`
-    return { end: codeNotRun(part.id, { kind: "crash", message }), failure }
+    return { end: { ...codeNotRun(part.id, { kind: "crash", message }), calls: calls.count }, failure }
   }
 }
 
-async function executeCell(part: CodePart, services: CodeServices, emit: Emit): Promise<CodeEnd> {
+async function executeCell(part: CodePart, calls: CountingGate, services: CodeServices, emit: Emit): Promise<CodeEnd> {
   const started = services.now()
-  const calls = callGate(services, part.id, emit)
   const execution = await services.runtime.execute(part.code, {
     signal: services.signal,
     timeoutMs: shorterTime(services.cellTimeoutMs, services.leftMs()),
@@ -159,15 +159,13 @@ async function shapeOutput(code: string, execution: CellExecution, services: Cod
   const fits = fitToLimit(printedText(execution), services)
   const printed = fits instanceof Promise ? await fits : fits
   if (execution.ok) {
-    const value = hasCutValue(code, execution) ? await keepOutput(execution.value, services) : undefined
-    const lines = [printed.text, value ? omissionNote(`the whole value is in the variable ${value}`) : ""].filter(
-      Boolean,
-    )
+    const value = hasCutValue(code, execution) ? await keepCutValue(execution.value, services) : undefined
+    const lines = [printed.shown, value?.shown].filter(Boolean)
     if (lines.length === 0) return { text: noOutputText(execution) }
-    return { text: taggedText("output", lines.join("\n")), keptName: printed.keptName ?? value }
+    return { text: taggedText("output", lines.join("\n")), keptName: printed.keptName ?? value?.keptName }
   }
   const error = await fitToLimit(errorText(execution.error), services)
-  const text = [printed.text && taggedText("output", printed.text), taggedText("error", error.text)]
+  const text = [printed.shown && taggedText("output", printed.shown), taggedText("error", error.shown)]
   return { text: text.filter(Boolean).join("\n"), keptName: printed.keptName ?? error.keptName }
 }
 
@@ -200,22 +198,30 @@ function endsWithName(code: string): boolean {
   return statements === "" || statements.endsWith(";") || before.includes("\n", statements.length)
 }
 
-function fitToLimit(text: string, services: CodeServices): ShapedOutput | Promise<ShapedOutput> {
-  return text.length <= services.maxOutputChars ? { text, keptName: undefined } : storeAndShorten(text, services)
+type FittedText = Awaited<ReturnType<typeof storeAndShorten>>
+
+function fitToLimit(text: string, services: CodeServices): FittedText | Promise<FittedText> {
+  const { maxOutputChars } = services
+  if (text.length <= maxOutputChars) return { shown: text }
+  return storeAndShorten(
+    text,
+    maxOutputChars,
+    () => keepOutput(text, services),
+    (name) => `the variable ${name}`,
+  )
 }
 
-async function storeAndShorten(text: string, services: CodeServices): Promise<ShapedOutput> {
-  const { maxOutputChars } = services
-  const keptName = await keepOutput(text, services)
-  return { keptName, text: headAndTail(text, maxOutputChars, `the whole text is in the variable ${keptName}`) }
+async function keepCutValue(value: unknown, services: CodeServices): Promise<FittedText> {
+  try {
+    const keptName = await keepOutput(value, services)
+    return { keptName, shown: `… the whole value is in the variable ${keptName} …` }
+  } catch (error) {
+    return { shown: `… the whole value ${notKeptText(error)} …` }
+  }
 }
 
 function keepOutput(value: unknown, { runtime, reservedNames }: CodeServices): Promise<string> {
   return keepValue("_output", value, { valueStore: runtime, reservedNames })
-}
-
-function omissionNote(text: string): string {
-  return `… ${text} …`
 }
 
 function noOutputText({ changes }: CellExecution): string {

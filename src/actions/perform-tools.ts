@@ -1,6 +1,5 @@
 // Makes the tool calls of one answer: validates input, passes the call gate, shortens results, emits the events.
 import { rejectOnAbort } from "../core/abort.ts"
-import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import { copyJson, type Json } from "../core/json.ts"
 import type { ToolCallPart } from "../core/message.ts"
@@ -10,7 +9,7 @@ import { decodeArguments } from "../runtime/schema/tool-arguments.ts"
 import type { Validation } from "../runtime/schema.ts"
 import { type Directive, type Tool, type ToolContext, type ToolResult, toolFailure } from "../tools/tool.ts"
 import { callGate, type GateServices } from "./call.ts"
-import { headAndTail } from "./head-and-tail.ts"
+import { storeAndShorten } from "./head-and-tail.ts"
 import { collectYields } from "./result-text.ts"
 import { type CountedCall, type Reservation, reserveCalls } from "./run-limits.ts"
 import type { PerformedCall, SkipReason, ToolEnd } from "./tool-result.ts"
@@ -172,7 +171,12 @@ async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): 
   const result = withoutUnseenImages(await resultOfCall(call, batch), services)
   const { retention, maxChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
   const short = result.text.length <= maxChars
-  const shown = short ? { shown: result.text } : await storeAndShorten(result.text, maxChars, position, services)
+  const keep = () => services.keepResult(result.text, position)
+  const place = (name: string, shown: number) =>
+    services.resultStorage === "artifact"
+      ? `the artifact ${name}, read on with read_artifact from start ${shown}`
+      : `the variable ${name}`
+  const shown = short ? { shown: result.text } : await storeAndShorten(result.text, maxChars, keep, place)
   const durationMs = services.now() - started
   return endCall({ call, result, ...shown, retained: retention === "keep", durationMs }, emit)
 }
@@ -252,22 +256,4 @@ function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: ToolBat
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value
-}
-
-async function storeAndShorten(
-  text: string,
-  maxChars: number,
-  position: number,
-  { keepResult, resultStorage }: ToolServices,
-): Promise<{ shown: string; keptName?: string }> {
-  try {
-    const keptName = await keepResult(text, position)
-    const where = (shown: number) =>
-      resultStorage === "artifact"
-        ? `the whole text is in the artifact ${keptName}, read on with read_artifact from start ${shown}`
-        : `the whole text is in the variable ${keptName}`
-    return { keptName, shown: headAndTail(text, maxChars, where) }
-  } catch (error) {
-    return { shown: headAndTail(text, maxChars, `the whole text could not be kept: ${errorData(error).message}`) }
-  }
 }

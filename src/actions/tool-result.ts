@@ -8,7 +8,7 @@ import { InvalidResult } from "../tools/check-tool-result.ts"
 import { checkToolResult, isToolResult, type ToolResult, toolFailure, toolResult } from "../tools/tool.ts"
 import { ApprovalDenied } from "./approval.ts"
 import { CallTimeout } from "./call.ts"
-import { CallRefused } from "./hooks.ts"
+import { CallRefused, HookFailed } from "./hooks.ts"
 import { resultText } from "./result-text.ts"
 import { CallLimitReached } from "./run-limits.ts"
 
@@ -56,6 +56,7 @@ const failureCodes = [
   [InvalidResult, "invalid-result"],
   [ApprovalDenied, "not-approved"],
   [CallRefused, "refused"],
+  [HookFailed, "hook-failed"],
   [CallLimitReached, "call-limit"],
   [CallTimeout, "timeout"],
 ] as const

@@ -60,7 +60,7 @@ function encodeOrThrow(value: unknown, name: string): StoredValue {
   const stored = encodeValue(value)
   if (stored) return stored
   throw new ConfigError(
-    `submit: values.${name} cannot be stored: it is or holds a function or an instance. Give plain data.`,
+    `submit: values.${name} cannot be stored: it is or holds a function or an instance, or is nested too deeply. Give plain data.`,
   )
 }
 

@@ -18,7 +18,7 @@ export type Outcome =
   | { ok: false; error: ErrorData }
 
 export function encodeOutcome(value: unknown): Outcome {
-  const encoded = encodeOrDescribe(value, "A recorded value")
+  const encoded = encodeOrDescribe(value)
   if ("opaque" in encoded) return { ok: true, ...encoded }
   const { json, bytes = json === undefined ? undefinedBytes : undefined, ...tool } = encoded
   const size = bytes?.length ?? JSON.stringify(json).length

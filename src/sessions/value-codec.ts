@@ -3,7 +3,7 @@
 import { types } from "node:util"
 import { deserialize, serialize } from "node:v8"
 import type { Json } from "../core/json.ts"
-import { guardNestingDepth } from "../core/values/nesting-depth.ts"
+import { isStackOverflow } from "../core/values/nesting-depth.ts"
 import { isToolResult, type ToolResult, toolResult } from "../tools/tool.ts"
 
 /** An encoded value: JSON, else the bytes of `v8.serialize` in base64; with neither, `undefined`. `tool` marks the
@@ -18,23 +18,26 @@ export interface OpaqueValue {
 
 /** Encodes a value so that it comes back equal; undefined if it is opaque. */
 export function encodeValue(value: unknown): StoredValue | undefined {
-  const encoded = encodeOrDescribe(value, "A value of a durable run")
+  const encoded = encodeOrDescribe(value)
   return "opaque" in encoded ? undefined : encoded
 }
 
-/** Like `encodeValue`, but says what an opaque value is. `subject` names the value in the error for data that is nested
- *  too deeply. */
-export function encodeOrDescribe(value: unknown, subject: string): StoredValue | OpaqueValue {
+/** Like `encodeValue`, but says what an opaque value is. */
+export function encodeOrDescribe(value: unknown): StoredValue | OpaqueValue {
   if (value === undefined) return {}
   if (isToolResult(value)) {
-    const encoded = encodeOrDescribe(Object.fromEntries(Object.entries(value)), subject)
+    const encoded = encodeOrDescribe(Object.fromEntries(Object.entries(value)))
     return "opaque" in encoded ? encoded : { ...encoded, tool: true }
   }
-  const form = guardNestingDepth(subject, () => formOf(value, new Set()))
-  if (typeof form === "object") return form
-  // Values of this form are JSON, which people can read.
-  if (form === "json") return { json: value as Json }
-  return { bytes: guardNestingDepth(subject, () => serialize(value)).toString("base64") }
+  try {
+    const form = formOf(value, new Set())
+    if (typeof form === "object") return form
+    // Values of this form are JSON, which people can read.
+    return form === "json" ? { json: value as Json } : { bytes: serialize(value).toString("base64") }
+  } catch (error) {
+    if (isStackOverflow(error)) return { opaque: "a value that is nested too deeply" }
+    throw error
+  }
 }
 
 export function decodeValue({ json, bytes, tool }: StoredValue): unknown {

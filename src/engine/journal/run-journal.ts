@@ -188,12 +188,9 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
       const made = changes()
       return made && { state: made }
     }
+    let value: unknown
     try {
-      const value = await done
-      const stored = encodeValue(value)
-      cycle.made.add(key)
-      await append([{ type: "done", key, ...(stored && { value: stored }), ...changed() }], "soon")
-      return value
+      value = await done
     } catch (error) {
       // A call cut off by the end of its cell may or may not have taken effect, so no outcome is recorded.
       if (!call.signal.aborted && !closed) {
@@ -202,6 +199,10 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
       }
       throw error
     }
+    const stored = encodeValue(value)
+    cycle.made.add(key)
+    await append([{ type: "done", key, ...(stored && { value: stored }), ...changed() }], "soon")
+    return value
   }
 
   return {

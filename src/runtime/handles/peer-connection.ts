@@ -1,6 +1,6 @@
 // The host's end of the connection with one peer. It sends requests to the peer, performs the peer's operations on host
 // objects, and translates values in both directions.
-import { AgentError } from "../../core/errors.ts"
+import { AgentError, errorData } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { type Caller, currentCaller } from "./caller.ts"
 import { currentDigest } from "./codec/copy-digest.ts"
@@ -169,7 +169,11 @@ export function openConnection(options: ConnectionOptions): Connection {
     }
     const performed = (outcome: OperationResult) => {
       const prepared = outcome.method ? undefined : prepareResult?.(outcome.value)
-      if (prepared) prepared.then((value) => succeed({ value }), failed)
+      if (prepared)
+        prepared.then(
+          (value) => succeed({ value }),
+          (error) => failed(resultFailure(operation, error)),
+        )
       else succeed(outcome)
     }
     const work = performOperation(operation, access, caller)
@@ -177,8 +181,9 @@ export function openConnection(options: ConnectionOptions): Connection {
     else performed(work)
   }
 
-  const reply = (i: number, outcome: OperationResult, { op, path, object: { binding, title } }: Operation) => {
-    const where = `${path.reduce(wire.appendMember, title)}${op === "call" ? "(…)" : ""}`
+  const reply = (i: number, outcome: OperationResult, operation: Operation) => {
+    const { binding } = operation.object
+    const where = operationTitle(operation)
     try {
       objects.sendCounted(() => {
         if (outcome.method) {
@@ -191,7 +196,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         sendFrame({ k: "reply", i, v: json }, buffers, special)
       })
     } catch (error) {
-      fail(i, error)
+      fail(i, resultFailure(operation, error))
     }
   }
 
@@ -281,4 +286,15 @@ function attempt<T>(work: () => T): { value: T } | { error: unknown } {
 
 function goneError(reason: string): AgentError {
   return new AgentError(`The runtime's process is gone: ${reason}.`, { code: "gone" })
+}
+
+function operationTitle({ op, path, object: { title } }: Operation): string {
+  return `${path.reduce(wire.appendMember, title)}${op === "call" ? "(…)" : ""}`
+}
+
+/** The error for a result that cannot be sent. After a call it says that the call was made. */
+function resultFailure(operation: Operation, error: unknown): unknown {
+  if (wire.ForgedMessage.is(error) || (operation.op !== "call" && operation.op !== "new")) return error
+  const { message } = errorData(error)
+  return new wire.CannotCross(`${operationTitle(operation)} was called, but its result cannot be sent: ${message}`)
 }

@@ -81,6 +81,34 @@ describe("the journal of a cycle", () => {
     )
   })
 
+  test("returns a result that is nested too deeply to be stored, and treats it as unknown later", async () => {
+    const entries: JournalEntry[] = []
+    let deep: unknown[] = []
+    for (let depth = 0; depth < 50_000; depth++) deep = [deep]
+    assert.equal(await journal(entries).ask("pay", [], async () => deep), deep)
+    assert.deepEqual(
+      entries.map(({ type }) => type),
+      ["started", "done"],
+    )
+    await assert.rejects(
+      journal(entries).ask("pay", [], async () => deep),
+      { code: "unknown-outcome" },
+    )
+  })
+
+  test("does not record a call as failed because its result could not be written", async () => {
+    const entries: JournalEntry[] = []
+    const failing = journal(entries, { failOn: "done" })
+    await assert.rejects(
+      failing.ask("pay", [], async () => "paid"),
+      { message: "disk full" },
+    )
+    assert.deepEqual(
+      entries.map(({ type }) => type),
+      ["started"],
+    )
+  })
+
   test("reports calls that were made and are not asked for again", async () => {
     const entries: JournalEntry[] = []
     await journal(entries).ask("pay", [1], async () => 1)
@@ -117,7 +145,11 @@ test("values come back equal, and what has behaviour does not come back", () => 
 
 function journal(
   entries: JournalEntry[],
-  { unknown = "fail", decision = "deny" }: { unknown?: UnknownPolicy; decision?: Decision } = {},
+  {
+    unknown = "fail",
+    decision = "deny",
+    failOn,
+  }: { unknown?: UnknownPolicy; decision?: Decision; failOn?: JournalEntry["type"] } = {},
 ) {
   const diverged: string[] = []
   const state = createToolState()
@@ -127,6 +159,7 @@ function journal(
     seed: "seed",
     entries: entries.slice(),
     async append(items) {
+      if (items.some(({ type }) => type === failOn)) throw new Error("disk full")
       entries.push(...items)
     },
     unknown,

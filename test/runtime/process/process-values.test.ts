@@ -133,6 +133,14 @@ test("arguments that cannot cross are refused before anything is called", async 
   assert.equal(called, 0)
 })
 
+test("a result that cannot cross is reported with the fact that the call was made", async () => {
+  let called = 0
+  await using runtime = processRuntime({ take: () => [Symbol(`s${++called}`)] })
+  const code = "await take().catch((error) => `${error.name}: ${error.message}`)"
+  assert.match(String(await cellValue(runtime, code)), /^CannotCross: take\(…\) was called, but .*is Symbol\(s1\)/)
+  assert.equal(called, 1)
+})
+
 test("a host function that a cell passes on is one gated function, and the owner retrieves the very function", async () => {
   const add = (a: number, b: number) => a + b
   const given: unknown[] = []
