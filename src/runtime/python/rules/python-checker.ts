@@ -4,6 +4,7 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { spawn } from "../../../core/child/child-process.ts"
 import { ConfigError } from "../../../core/errors.ts"
+import { serialQueue } from "../../../core/serial.ts"
 import { positionAt } from "../../compiler/text-positions.ts"
 import { findForbiddenText, type Rule, type RuleData, type RuleViolation } from "../../rules/rules.ts"
 
@@ -19,7 +20,7 @@ export interface PythonCheckerOptions {
   /** The interpreter, Python 3.10 or newer. */
   python: string
   rules: readonly Rule[]
-  /** Default 10 s. */
+  /** The time for one check, from its turn. Default 10 s. */
   timeoutMs?: number | undefined
 }
 
@@ -30,6 +31,8 @@ export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: Pytho
   const treeRules = ruleData.filter(({ kind }) => kind !== "regex")
   let checkerProcess: CheckerProcess | undefined
   let closed = false
+  // One check at a time, so that one that ends the process, or takes too long, does not end others.
+  const inTurn = serialQueue()
 
   // Also without tree rules: the process rejects code that is not Python.
   const checkInProcess = async (code: string): Promise<RuleViolation[]> => {
@@ -50,7 +53,7 @@ export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: Pytho
           return { rule: "regex", message, ...positionAt(code, offset) }
         }),
       )
-      const found = [...textViolations, ...(await checkInProcess(code))]
+      const found = [...textViolations, ...(await inTurn(() => checkInProcess(code)))]
       return found.sort((one, other) => one.line - other.line || one.column - other.column)
     },
     async close() {
@@ -79,6 +82,7 @@ function uncheckableViolation(reason: string): RuleViolation {
 
 interface CheckerProcess {
   readonly ended: boolean
+  /** Asks one question at a time. */
   ask(question: { code: string; rules: RuleData[] }, timeoutMs: number): Promise<RuleViolation[]>
   end(): Promise<void>
 }
@@ -88,15 +92,13 @@ const checkerProgram = fileURLToPath(new URL("../assets/karst_rules", import.met
 function startCheckerProcess(python: string): CheckerProcess {
   // -s -E -S ignore the user's site packages and environment; -B writes no bytecode files next to ours.
   const child = spawn(python, ["-BsES", checkerProgram], { stdio: ["pipe", "pipe", "pipe"] })
-  const pendingChecks = new Map<number, PromiseWithResolvers<RuleViolation[]>>()
-  let lastId = 0
+  let pending = Promise.withResolvers<RuleViolation[]>()
   let exitReason = ""
   let ended = false
   const exited = new Promise<void>((resolve) => {
     const end = (reason: string) => {
       ended = true
-      for (const { reject } of pendingChecks.values()) reject(new Error(reason))
-      pendingChecks.clear()
+      pending.reject(new Error(reason))
       resolve()
     }
     child.once("error", (error) => end(`${python}: ${error.message}`))
@@ -107,7 +109,13 @@ function startCheckerProcess(python: string): CheckerProcess {
   })
   // A write to a dead process fails; its "close" event reports the end.
   child.stdin.on("error", () => {})
-  createInterface({ input: child.stdout }).on("line", (line) => settleAnswer(line, pendingChecks))
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    try {
+      pending.resolve(JSON.parse(line))
+    } catch {
+      // A process that was killed may leave part of a line; its "close" event reports the end.
+    }
+  })
   setKeepsProgramAlive(child, false)
 
   return {
@@ -115,21 +123,18 @@ function startCheckerProcess(python: string): CheckerProcess {
       return ended
     },
     async ask(question, timeoutMs) {
-      const id = ++lastId
-      const pending = Promise.withResolvers<RuleViolation[]>()
-      pendingChecks.set(id, pending)
+      pending = Promise.withResolvers()
       setKeepsProgramAlive(child, true)
       const timer = setTimeout(() => {
         exitReason = `it took longer than ${timeoutMs} ms`
         child.kill("SIGKILL")
       }, timeoutMs)
-      child.stdin.write(`${JSON.stringify({ id, ...question })}\n`)
+      child.stdin.write(`${JSON.stringify(question)}\n`)
       try {
         return await pending.promise
       } finally {
         clearTimeout(timer)
-        pendingChecks.delete(id)
-        if (pendingChecks.size === 0) setKeepsProgramAlive(child, false)
+        setKeepsProgramAlive(child, false)
       }
     },
     async end() {
@@ -138,15 +143,6 @@ function startCheckerProcess(python: string): CheckerProcess {
       child.kill("SIGKILL")
       await exited
     },
-  }
-}
-
-function settleAnswer(line: string, pendingChecks: Map<number, PromiseWithResolvers<RuleViolation[]>>): void {
-  try {
-    const { id, violations }: { id: number; violations: RuleViolation[] } = JSON.parse(line)
-    pendingChecks.get(id)?.resolve(violations)
-  } catch {
-    // Ignore lines that are no answer; the check then times out.
   }
 }
 

@@ -1,6 +1,9 @@
 // test lane: runtimes
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { after, describe, test } from "node:test"
 import { ConfigError } from "../../../../src/core/errors.ts"
 import { createPythonChecker, type PythonChecker } from "../../../../src/runtime/python/rules/python-checker.ts"
@@ -104,6 +107,34 @@ test("questions asked together are answered each for itself", { skip }, async ()
     [0, 1, 0, 1],
   )
 })
+
+for (const [ends, message] of [
+  ["takes too long", /took longer/],
+  ["ends the process", /the checker ended/],
+] as const) {
+  test(`a check that ${ends} does not end the checks asked with it`, { skip }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "checker-"))
+    const wrapper = join(folder, "python")
+    const script = `#!/bin/sh
+while read -r line; do
+  case $line in
+    *"takes too long"*) exec sleep 1000 ;;
+    *"ends the process"*) exit 1 ;;
+  esac
+  printf '%s\\n' "$line" | ${path} "$@"
+done
+`
+    writeFileSync(wrapper, script, { mode: 0o755 })
+    try {
+      await using checker = createPythonChecker({ python: wrapper, rules: [functionRule("eval")], timeoutMs: 2000 })
+      const answers = await Promise.all(["1", `"${ends}"`, "2", "eval"].map((code) => checker.check(code)))
+      assert.deepEqual([answers[0], answers[2], answers[3]?.map(({ rule }) => rule)], [[], [], ["function"]])
+      assert.match(answers[1]?.[0]?.message ?? "", message)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+}
 
 test("a closed checker blocks, and closing it twice is fine", { skip }, async () => {
   const checker = createPythonChecker({ python: path, rules: [functionRule("eval")] })

@@ -108,6 +108,5 @@ def escape_message(path, use):
 if __name__ == "__main__":
     for request in sys.stdin:
         question = json.loads(request)
-        answer = {"id": question["id"], "violations": check(question["code"], question["rules"])}
-        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.write(json.dumps(check(question["code"], question["rules"])) + "\n")
         sys.stdout.flush()
