@@ -16,7 +16,7 @@ import type { SkillSource } from "../skills.ts"
 import type { ShellOptions } from "../tools/shell.ts"
 import { isTool, type Tool } from "../tools/tool.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
-import { checkRuntime, checkStopOn, checkWorkspace } from "./agent-option-checks.ts"
+import { checkRuntime, checkStopOn, checkWorkspace, hasTools } from "./agent-option-checks.ts"
 import { defaultInstructions, type PromptSections, toolInstructions } from "./prompt/system-prompt.ts"
 
 /** The options of `createAgent`. `with`, `run` and `session` take them as overrides. */
@@ -155,8 +155,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
   checkStopOn(stopOn, tools)
   checkWorkspace(workspace)
   checkAgents(agents)
-  const hasAgents = agents !== undefined && Object.keys(agents).length > 0
-  const usesTools = tools.length > 0 || hasAgents || workspace !== undefined
+  const usesTools = hasTools(options)
   const usesCode = options.runtime !== undefined || !usesTools
   const contextWindow = options.contextWindow ?? model.contextWindow ?? 128_000
   return {
@@ -166,7 +165,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     usesCode,
     usesTools,
     tools,
-    agents: hasAgents ? agents : undefined,
+    agents: agents && Object.keys(agents).length > 0 ? agents : undefined,
     toolPolicy: options.toolPolicy,
     workspace,
     shell: options.shell ?? false,

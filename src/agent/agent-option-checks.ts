@@ -100,6 +100,31 @@ export const checkSessionOptions = (options: CodeSessionOptions) =>
 export const checkOverrides = (overrides: Partial<AgentOptions>) =>
   check.checkOptions<Partial<AgentOptions>>("agent.with()", overrides, agentChecks)
 
+/** Whether an agent has tools by its own options. */
+export function hasTools({ tools = [], agents = {}, workspace, shell }: Partial<AgentOptions>): boolean {
+  return tools.length > 0 || Object.keys(agents).length > 0 || workspace !== undefined || Boolean(shell)
+}
+
+/** Throws for an option that has no effect beside the others. An agent without a runtime may still get a workspace from
+ *  the run that starts it. */
+export function checkCombinations(options: AgentOptions): void {
+  const { runtime, noTool, stopOn } = options
+  const isSet = (name: keyof AgentOptions) => ![undefined, false, "off"].some((unset) => options[name] === unset)
+  const unused = runtime || !hasTools(options) ? undefined : cellOptions.find(isSet)
+  if (unused) {
+    const cure = "Leave it out, or give the agent a runtime: runtime: () => jsRuntime()."
+    throw new ConfigError(`${unused}: this agent has tools and no runtime, so it runs no cells. ${cure}`)
+  }
+  if (runtime && noTool !== undefined && noTool !== "answer") {
+    const why = "an agent with a runtime ends with an answer without code"
+    throw new ConfigError(`noTool: ${why}, so "${noTool}" has no effect. Leave out noTool, or the runtime.`)
+  }
+  if (runtime && stopOn !== undefined && !hasTools(options))
+    throw new ConfigError("stopOn: this agent has no tools. Give it tools, agents or a workspace, or leave out stopOn.")
+}
+
+const cellOptions = ["cellTimeoutMs", "typeGate", "fence", "transaction"] as const
+
 export function checkStopOn(stopOn: AgentOptions["stopOn"], tools: readonly Tool[]): void {
   if (stopOn === undefined || stopOn === "first-tool") return
   const known = [...tools.map(({ name }) => name), ...builtinNames]

@@ -17,7 +17,13 @@ import type { ArchiveOptions } from "../sessions/session-archive.ts"
 import { checkInitialState, type StateValues } from "../tools/tool-state.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./agent-config.ts"
 import { withInternals } from "./agent-internals.ts"
-import { checkAgentOptions, checkOverrides, checkRunOptions, checkSessionOptions } from "./agent-option-checks.ts"
+import {
+  checkAgentOptions,
+  checkCombinations,
+  checkOverrides,
+  checkRunOptions,
+  checkSessionOptions,
+} from "./agent-option-checks.ts"
 import { type AgentSessionDriver, openSession } from "./agent-session.ts"
 import { createAgentSpec } from "./agent-spec.ts"
 import { attachConversation, restoreFromResult } from "./conversation/continue-from-result.ts"
@@ -64,6 +70,7 @@ export interface CodeSession extends SessionOf<CodeRunOptions> {
 export function createAgent(options: AgentOptions): CodeAgent {
   checkAgentOptions("createAgent()", options)
   const config = resolveConfig(options)
+  checkCombinations(options)
   const agent: CodeAgent = {
     name: config.name,
     description: options.description,
@@ -71,6 +78,8 @@ export function createAgent(options: AgentOptions): CodeAgent {
     run<O extends Outputs>(prompt: Prompt, overrides: CodeRunOptions<O> = {}) {
       checkRunOptions("agent.run()", overrides)
       const { from, signal, outputs, verify, values, state, ...changes } = overrides
+      if (from && changes.messages)
+        throw new ConfigError("messages: a run with `from` has the messages of that result. Leave one of them out.")
       const used = mergeOptions(options, from ? { ...changes, messages: from.messages } : changes)
       let opened: Conversation | undefined
       const run = startAgentRun(used, prompt, {
@@ -198,6 +207,7 @@ interface AgentRunSetup {
 function startAgentRun(options: AgentOptions, prompt: Prompt, setup: AgentRunSetup): Run {
   // Outside of `startRun`, so that a wrong option throws at once and is not a failed run.
   const config = resolveConfig(withInheritedWorkspace(options), setup.changesPrompt)
+  checkCombinations(options)
   checkOutputs(setup.outputs, config.usesCode)
   checkInitialState(setup.state, "state")
   refuseUnpriced(config)

@@ -3,6 +3,7 @@ import { ConfigError } from "../../core/errors.ts"
 import { findInherited, parentForNewRun, type RunContext, runAndAncestors } from "../../core/run-context.ts"
 import { type Workspace, writableFolders } from "../../workspaces/workspace.ts"
 import type { AgentConfig, AgentOptions } from "../agent-config.ts"
+import { hasTools } from "../agent-option-checks.ts"
 
 /** Throws for a model without a price if a run above has a cost limit. */
 export function refuseUnpriced({ name, model }: AgentConfig): void {
@@ -39,8 +40,7 @@ export function withInheritedWorkspace(options: AgentOptions): AgentOptions {
   if (options.workspace !== undefined) return options
   const above = findInherited(parentForNewRun()?.parent, "files")
   if (!above?.workspace) return options
-  const hasTools = Boolean(options.tools?.length || options.agents)
-  if (!hasTools && (options.runtime !== undefined || above.usesCode)) return options
+  if (!hasTools(options) && (options.runtime !== undefined || above.usesCode)) return options
   return { ...options, workspace: above.workspace }
 }
 
