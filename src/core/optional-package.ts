@@ -31,9 +31,10 @@ async function importFromProject(name: string): Promise<Record<string, unknown>>
 
 // If an installed package lacks one of its own imports, that must not be reported as the package missing.
 function isMissingPackage(error: unknown, name: string): boolean {
-  const code = (error as { code?: unknown }).code
+  const { code, message } = Object(error)
   if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false
-  return String((error as Error).message).includes(name)
+  const [, missing] = /'([^']+)'/.exec(String(message)) ?? []
+  return `${name}/`.startsWith(`${missing}/`)
 }
 
 function isUnresolvable(error: unknown): boolean {
