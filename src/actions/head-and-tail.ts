@@ -1,35 +1,28 @@
-// Stores a long text and shortens it to its beginning and its end.
+// Stores long texts and values, and shortens a text to its beginning and its end.
 import { errorData } from "../core/errors.ts"
 import { characterBoundary, wellFormed } from "../core/message.ts"
 
-/** Stores a text that is too long to show. `place` names the place of the stored text and gets the number of characters
- *  shown first. A text that cannot be stored is only shortened: the action that made it was performed. */
-export async function storeAndShorten(
-  text: string,
-  maxChars: number,
-  keep: () => Promise<string>,
-  place: (keptName: string, shown: number) => string,
-): Promise<{ shown: string; keptName?: string }> {
+/** Says where a value is stored, or why it is not. A value that cannot be stored is no failure of the action that made it. */
+export async function tryToKeep(
+  keeping: Promise<string>,
+  storage: "variable" | "artifact",
+): Promise<{ keptName?: string; where: string }> {
   try {
-    const keptName = await keep()
-    return { keptName, shown: headAndTail(text, maxChars, (shown) => `is in ${place(keptName, shown)}`) }
+    const keptName = await keeping
+    return { keptName, where: `is in the ${storage} ${keptName}` }
   } catch (error) {
-    return { shown: headAndTail(text, maxChars, () => notKeptText(error)) }
+    return { where: `could not be kept: ${errorData(error).message}` }
   }
 }
 
-export function notKeptText(error: unknown): string {
-  return `could not be kept: ${errorData(error).message}`
-}
-
 /** Shows the beginning and the end of a text, and between them how much is left out and where the whole text is. Cuts
- *  at a line end if that loses little. `where` gets the number of characters shown first. */
-function headAndTail(text: string, maxChars: number, where: (shown: number) => string): string {
+ *  at a line end if that loses little. A function as `where` gets the number of characters shown first. */
+export function headAndTail(text: string, maxChars: number, where: string | ((shown: number) => string)): string {
   const tailLength = Math.floor(maxChars / 4)
   const head = wholeLines(wellFormed(text.slice(0, characterBoundary(text, maxChars - tailLength))))
   const tail = wellFormed(text.slice(characterBoundary(text, text.length - tailLength)))
   const left = text.length - head.length - tail.length
-  const location = `the whole text ${where(head.length)}`
+  const location = typeof where === "string" ? where : where(head.length)
   return [head, `… ${left} of ${text.length} characters left out; ${location} …`, tail].filter(Boolean).join("\n")
 }
 

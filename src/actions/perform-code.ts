@@ -16,7 +16,7 @@ import type {
   TypeGateMode,
 } from "../runtime/runtime.ts"
 import { type CountingGate, callGate, type GateServices } from "./call.ts"
-import { notKeptText, storeAndShorten } from "./head-and-tail.ts"
+import { headAndTail, tryToKeep } from "./head-and-tail.ts"
 
 export interface CodeServices extends GateServices {
   runtime: Runtime
@@ -159,13 +159,13 @@ async function shapeOutput(code: string, execution: CellExecution, services: Cod
   const fits = fitToLimit(printedText(execution), services)
   const printed = fits instanceof Promise ? await fits : fits
   if (execution.ok) {
-    const value = hasCutValue(code, execution) ? await keepCutValue(execution.value, services) : undefined
-    const lines = [printed.shown, value?.shown].filter(Boolean)
+    const value = hasCutValue(code, execution) ? await keepOutput(execution.value, services) : undefined
+    const lines = [printed.text, value ? `… the whole value ${value.where} …` : ""].filter(Boolean)
     if (lines.length === 0) return { text: noOutputText(execution) }
     return { text: taggedText("output", lines.join("\n")), keptName: printed.keptName ?? value?.keptName }
   }
   const error = await fitToLimit(errorText(execution.error), services)
-  const text = [printed.shown && taggedText("output", printed.shown), taggedText("error", error.shown)]
+  const text = [printed.text && taggedText("output", printed.text), taggedText("error", error.text)]
   return { text: text.filter(Boolean).join("\n"), keptName: printed.keptName ?? error.keptName }
 }
 
@@ -198,30 +198,17 @@ function endsWithName(code: string): boolean {
   return statements === "" || statements.endsWith(";") || before.includes("\n", statements.length)
 }
 
-type FittedText = Awaited<ReturnType<typeof storeAndShorten>>
-
-function fitToLimit(text: string, services: CodeServices): FittedText | Promise<FittedText> {
-  const { maxOutputChars } = services
-  if (text.length <= maxOutputChars) return { shown: text }
-  return storeAndShorten(
-    text,
-    maxOutputChars,
-    () => keepOutput(text, services),
-    (name) => `the variable ${name}`,
-  )
+function fitToLimit(text: string, services: CodeServices): ShapedOutput | Promise<ShapedOutput> {
+  return text.length <= services.maxOutputChars ? { text } : storeAndShorten(text, services)
 }
 
-async function keepCutValue(value: unknown, services: CodeServices): Promise<FittedText> {
-  try {
-    const keptName = await keepOutput(value, services)
-    return { keptName, shown: `… the whole value is in the variable ${keptName} …` }
-  } catch (error) {
-    return { shown: `… the whole value ${notKeptText(error)} …` }
-  }
+async function storeAndShorten(text: string, services: CodeServices): Promise<ShapedOutput> {
+  const { keptName, where } = await keepOutput(text, services)
+  return { keptName, text: headAndTail(text, services.maxOutputChars, `the whole text ${where}`) }
 }
 
-function keepOutput(value: unknown, { runtime, reservedNames }: CodeServices): Promise<string> {
-  return keepValue("_output", value, { valueStore: runtime, reservedNames })
+function keepOutput(value: unknown, { runtime, reservedNames }: CodeServices) {
+  return tryToKeep(keepValue("_output", value, { valueStore: runtime, reservedNames }), "variable")
 }
 
 function noOutputText({ changes }: CellExecution): string {

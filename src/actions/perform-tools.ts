@@ -9,7 +9,7 @@ import { decodeArguments } from "../runtime/schema/tool-arguments.ts"
 import type { Validation } from "../runtime/schema.ts"
 import { type Directive, type Tool, type ToolContext, type ToolResult, toolFailure } from "../tools/tool.ts"
 import { callGate, type GateServices } from "./call.ts"
-import { storeAndShorten } from "./head-and-tail.ts"
+import { headAndTail, tryToKeep } from "./head-and-tail.ts"
 import { collectYields } from "./result-text.ts"
 import { type CountedCall, type Reservation, reserveCalls } from "./run-limits.ts"
 import type { PerformedCall, SkipReason, ToolEnd } from "./tool-result.ts"
@@ -171,12 +171,7 @@ async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): 
   const result = withoutUnseenImages(await resultOfCall(call, batch), services)
   const { retention, maxChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
   const short = result.text.length <= maxChars
-  const keep = () => services.keepResult(result.text, position)
-  const place = (name: string, shown: number) =>
-    services.resultStorage === "artifact"
-      ? `the artifact ${name}, read on with read_artifact from start ${shown}`
-      : `the variable ${name}`
-  const shown = short ? { shown: result.text } : await storeAndShorten(result.text, maxChars, keep, place)
+  const shown = short ? { shown: result.text } : await storeAndShorten(result.text, maxChars, position, services)
   const durationMs = services.now() - started
   return endCall({ call, result, ...shown, retained: retention === "keep", durationMs }, emit)
 }
@@ -256,4 +251,12 @@ function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: ToolBat
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value
+}
+
+async function storeAndShorten(text: string, maxChars: number, position: number, services: ToolServices) {
+  const { resultStorage } = services
+  const { keptName, where } = await tryToKeep(services.keepResult(text, position), resultStorage)
+  const isArtifact = keptName !== undefined && resultStorage === "artifact"
+  const more = (shown: number) => (isArtifact ? `, read on with read_artifact from start ${shown}` : "")
+  return { keptName, shown: headAndTail(text, maxChars, (shown) => `the whole text ${where}${more(shown)}`) }
 }

@@ -111,19 +111,18 @@ export function checkCombinations(options: AgentOptions): void {
   const { runtime, noTool, stopOn } = options
   const isSet = (name: keyof AgentOptions) => ![undefined, false, "off"].some((unset) => options[name] === unset)
   const unused = runtime || !hasTools(options) ? undefined : cellOptions.find(isSet)
-  if (unused) {
-    const cure = "Leave it out, or give the agent a runtime: runtime: () => jsRuntime()."
-    throw new ConfigError(`${unused}: this agent has tools and no runtime, so it runs no cells. ${cure}`)
-  }
-  if (runtime && noTool !== undefined && noTool !== "answer") {
-    const why = "an agent with a runtime ends with an answer without code"
-    throw new ConfigError(`noTool: ${why}, so "${noTool}" has no effect. Leave out noTool, or the runtime.`)
-  }
-  if (runtime && stopOn !== undefined && !hasTools(options))
-    throw new ConfigError("stopOn: this agent has no tools. Give it tools, agents or a workspace, or leave out stopOn.")
+  let problem: string | undefined
+  if (unused)
+    problem = `${unused}: this agent has tools and no runtime, so it runs no cells. Leave it out, or give the agent a runtime: runtime: () => jsRuntime().`
+  else if (runtime && noTool !== undefined && noTool !== "answer")
+    problem = `noTool: an agent with a runtime ends with an answer without code. Leave out noTool, or the runtime.`
+  else if (runtime && stopOn !== undefined && !hasTools(options))
+    problem = "stopOn: this agent has no tools. Give it tools, agents or a workspace, or leave out stopOn."
+  if (problem !== undefined) throw new ConfigError(problem)
 }
 
-const cellOptions = ["cellTimeoutMs", "typeGate", "fence", "transaction"] as const
+/** The options of cells. */
+export const cellOptions = ["cellTimeoutMs", "typeGate", "fence", "transaction"] as const
 
 export function checkStopOn(stopOn: AgentOptions["stopOn"], tools: readonly Tool[]): void {
   if (stopOn === undefined || stopOn === "first-tool") return

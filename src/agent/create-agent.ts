@@ -14,16 +14,10 @@ import type { WaitForTurn } from "../core/run-queue.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { ArchiveOptions } from "../sessions/session-archive.ts"
-import { checkInitialState, type StateValues } from "../tools/tool-state.ts"
+import { checkInitialState } from "../tools/tool-state.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./agent-config.ts"
 import { withInternals } from "./agent-internals.ts"
-import {
-  checkAgentOptions,
-  checkCombinations,
-  checkOverrides,
-  checkRunOptions,
-  checkSessionOptions,
-} from "./agent-option-checks.ts"
+import * as check from "./agent-option-checks.ts"
 import { type AgentSessionDriver, openSession } from "./agent-session.ts"
 import { createAgentSpec } from "./agent-spec.ts"
 import { attachConversation, restoreFromResult } from "./conversation/continue-from-result.ts"
@@ -34,7 +28,7 @@ import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
 import { buildPrompt } from "./prompt/build-prompt.ts"
 import { approvedInRunTree, refuseUnpriced, shareFilesWithChildRuns, withInheritedWorkspace } from "./run/child-runs.ts"
 import type { DurableRun } from "./run/durable-run.ts"
-import { runLoop } from "./run/run-loop.ts"
+import { type LoopSetup, runLoop } from "./run/run-loop.ts"
 import { brokenOutcome } from "./run/run-result.ts"
 import type { Verify } from "./run/verify.ts"
 
@@ -68,15 +62,15 @@ export interface CodeSession extends SessionOf<CodeRunOptions> {
 }
 
 export function createAgent(options: AgentOptions): CodeAgent {
-  checkAgentOptions("createAgent()", options)
+  check.checkAgentOptions("createAgent()", options)
   const config = resolveConfig(options)
-  checkCombinations(options)
+  check.checkCombinations(options)
   const agent: CodeAgent = {
     name: config.name,
     description: options.description,
     runtime: typeof config.runtime === "object" ? config.runtime : undefined,
     run<O extends Outputs>(prompt: Prompt, overrides: CodeRunOptions<O> = {}) {
-      checkRunOptions("agent.run()", overrides)
+      check.checkRunOptions("agent.run()", overrides)
       const { from, signal, outputs, verify, values, state, ...changes } = overrides
       if (from && changes.messages)
         throw new ConfigError("messages: a run with `from` has the messages of that result. Leave one of them out.")
@@ -84,10 +78,7 @@ export function createAgent(options: AgentOptions): CodeAgent {
       let opened: Conversation | undefined
       const run = startAgentRun(used, prompt, {
         signal,
-        outputs,
-        verify,
-        values,
-        state,
+        inputs: { outputs, verify, values, state },
         changesPrompt: changesPrompt(changes),
         async openConversation(config, run) {
           const isOther = changes.runtime !== undefined
@@ -105,7 +96,7 @@ export function createAgent(options: AgentOptions): CodeAgent {
       return run as Run<ResultWith<O>>
     },
     async session(overrides = {}) {
-      checkSessionOptions(overrides)
+      check.checkSessionOptions(overrides)
       const { signal, archive, resume, recording, keepPrompt, ...changes } = overrides
       const opening = { archive, resume, recording, keepPrompt }
       // The same session, with the outputs of each `send` typed.
@@ -118,7 +109,7 @@ export function createAgent(options: AgentOptions): CodeAgent {
       return text
     },
     with(overrides) {
-      checkOverrides(overrides)
+      check.checkOverrides(overrides)
       return createAgent(mergeOptions(options, overrides))
     },
     spec: () => createAgentSpec(config, options.description),
@@ -141,7 +132,7 @@ function createSessionDriver(
     openConversation: () => openConversation(config),
     closeConversation,
     startRun(prompt, sent = {}, turn, enter) {
-      checkRunOptions("session.send()", sent)
+      check.checkRunOptions("session.send()", sent)
       const { signal: own, outputs, verify, values, state, ...sentChanges } = sent
       refuseSessionOptions(sentChanges)
       return startAgentRun(mergeOptions(used, sentChanges), prompt, {
@@ -149,10 +140,7 @@ function createSessionDriver(
         changesPrompt: changesPrompt(sentChanges),
         openConversation: (_config, run) => enter(run),
         waitForTurn: turn,
-        outputs,
-        verify,
-        values,
-        state,
+        inputs: { outputs, verify, values, state },
       })
     },
   }
@@ -197,19 +185,16 @@ interface AgentRunSetup {
   changesPrompt: boolean
   openConversation(config: AgentConfig, run: RunContext): Promise<Conversation>
   waitForTurn?: WaitForTurn
-  outputs: Outputs | undefined
-  verify: Verify | undefined
-  values: Record<string, unknown> | undefined
-  state: Readonly<StateValues> | undefined
+  inputs: Pick<LoopSetup, "outputs" | "verify" | "values" | "state">
   dispose?: () => Promise<void>
 }
 
 function startAgentRun(options: AgentOptions, prompt: Prompt, setup: AgentRunSetup): Run {
   // Outside of `startRun`, so that a wrong option throws at once and is not a failed run.
   const config = resolveConfig(withInheritedWorkspace(options), setup.changesPrompt)
-  checkCombinations(options)
-  checkOutputs(setup.outputs, config.usesCode)
-  checkInitialState(setup.state, "state")
+  check.checkCombinations(options)
+  checkOutputs(setup.inputs.outputs, config.usesCode)
+  checkInitialState(setup.inputs.state, "state")
   refuseUnpriced(config)
   const message = userMessage(prompt)
   const id = newId("run")
@@ -243,10 +228,8 @@ async function runAgent(
     const start = control.emit({ type: "run-start", agent, model: model.id, messages: [prompt], metadata })
     return brokenOutcome(control.id, error, [start])
   }
-  const { outputs, verify, values, state } = setup
   const { metadata } = config
-  const loop = { config, conversation: shared, prompt, metadata, outputs, verify, values, state }
-  const outcome = await runLoop(control, loop)
+  const outcome = await runLoop(control, { ...setup.inputs, config, conversation: shared, prompt, metadata })
   attachConversation(outcome.result, shared)
   return outcome
 }
@@ -272,7 +255,7 @@ function refuseSessionOptions(sent: CodeRunOptions): void {
 }
 
 function changesPrompt(overrides: Partial<AgentOptions>): boolean {
-  const { instructions, prompt, skills, fence, maxOutputChars, cellTimeoutMs, transaction, typeGate } = overrides
-  const promptOptions = [instructions, prompt, skills, fence, maxOutputChars, cellTimeoutMs, transaction, typeGate]
-  return promptOptions.some((value) => value !== undefined)
+  return promptOptions.some((name) => overrides[name] !== undefined)
 }
+
+const promptOptions = ["instructions", "prompt", "skills", "maxOutputChars", ...check.cellOptions] as const

@@ -35,12 +35,7 @@ export async function askApproval(event: EventOf<"approval-requested">, prompt: 
 }
 
 /** Shows lines a screenful at a time. */
-interface Pager {
-  next(): void
-  readonly hasMore: boolean
-}
-
-function createPager(lines: readonly string[], { screen, output }: ApprovalTerminal): Pager {
+function createPager(lines: readonly string[], { screen, output }: ApprovalTerminal) {
   const columns = Math.max(20, screen.columns - 4)
   const wrapped = lines.flatMap((line) => wrapLine(line, columns))
   // Keeps the question and the first line of the call visible.
@@ -75,7 +70,7 @@ function wrapLine(line: string, columns: number): string[] {
 /** Returns undefined if the question was withdrawn: a late answer could count for the next question about the call. */
 async function promptForDecision(
   event: EventOf<"approval-requested">,
-  pager: Pager,
+  pager: ReturnType<typeof createPager>,
   prompt: ApprovalTerminal,
 ): Promise<Decision | undefined> {
   const { run, screen, input, output } = prompt

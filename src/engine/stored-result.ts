@@ -22,14 +22,7 @@ export function resultFromStored(
     return { ...result, status: "waiting", completion: { by: "question" }, ...(pending && { pending }) }
   }
   const { status, output, cycles, usage, reason, detail, error } = end
-  Object.assign(result, {
-    status,
-    output,
-    cycles,
-    usage,
-    ...(reason && { reason }),
-    ...(detail !== undefined && { detail }),
-  })
+  Object.assign(result, { status, output, cycles, usage }, reason && { reason }, detail !== undefined && { detail })
   delete result.error
   delete result.pending
   if (error) result.error = error

@@ -9,16 +9,14 @@ export type ServerPackage = typeof import("./server-packages.ts").serverPackages
 
 export async function loadClient(): Promise<ClientPackage> {
   const name = "@modelcontextprotocol/client"
-  return checkPackage<ClientPackage>(
-    name,
-    await importOptionalPackage(name, "the tools of MCP servers"),
-    "StreamableHTTPClientTransport",
-  )
+  const loaded = await importOptionalPackage(name, "the tools of MCP servers")
+  // A package with this export is version 2 or newer, so its types apply.
+  if (typeof loaded.StreamableHTTPClientTransport === "function") return loaded as ClientPackage
+  throw new ConfigError(`The package "${name}" is not what Karst knows. Install 2 or newer: npm install ${name}@2`)
 }
 
 export async function loadServer(): Promise<ServerPackage> {
-  const { serverPackages } = await import("./server-packages.ts")
-  return serverPackages
+  return (await import("./server-packages.ts")).serverPackages
 }
 
 /** The version of Karst; "unknown" if a bundler left out package.json. */
@@ -29,10 +27,4 @@ export function ownVersion(): string {
   } catch {
     return "unknown"
   }
-}
-
-// A package with this export is version 2 or newer, so its types apply.
-function checkPackage<T>(name: string, loaded: Record<string, unknown>, requiredExport: string): T {
-  if (typeof loaded[requiredExport] === "function") return loaded as T
-  throw new ConfigError(`The package "${name}" is not what Karst knows. Install 2 or newer: npm install ${name}@2`)
 }

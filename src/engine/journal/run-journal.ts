@@ -188,17 +188,14 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
       const made = changes()
       return made && { state: made }
     }
-    let value: unknown
-    try {
-      value = await done
-    } catch (error) {
+    const value = await done.catch(async (error: unknown) => {
       // A call cut off by the end of its cell may or may not have taken effect, so no outcome is recorded.
       if (!call.signal.aborted && !closed) {
         cycle.made.add(key)
         await append([{ type: "failed", key, error: encodeError(error), ...changed() }], "soon")
       }
       throw error
-    }
+    })
     const stored = encodeValue(value)
     cycle.made.add(key)
     await append([{ type: "done", key, ...(stored && { value: stored }), ...changed() }], "soon")

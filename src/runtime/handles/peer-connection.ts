@@ -169,11 +169,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     }
     const performed = (outcome: OperationResult) => {
       const prepared = outcome.method ? undefined : prepareResult?.(outcome.value)
-      if (prepared)
-        prepared.then(
-          (value) => succeed({ value }),
-          (error) => failed(resultFailure(operation, error)),
-        )
+      if (prepared) prepared.then((value) => succeed({ value }), failed)
       else succeed(outcome)
     }
     const work = performOperation(operation, access, caller)
@@ -181,9 +177,8 @@ export function openConnection(options: ConnectionOptions): Connection {
     else performed(work)
   }
 
-  const reply = (i: number, outcome: OperationResult, operation: Operation) => {
-    const { binding } = operation.object
-    const where = operationTitle(operation)
+  const reply = (i: number, outcome: OperationResult, { op, path, object: { binding, title } }: Operation) => {
+    const where = `${path.reduce(wire.appendMember, title)}${op === "call" ? "(…)" : ""}`
     try {
       objects.sendCounted(() => {
         if (outcome.method) {
@@ -196,7 +191,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         sendFrame({ k: "reply", i, v: json }, buffers, special)
       })
     } catch (error) {
-      fail(i, resultFailure(operation, error))
+      fail(i, op === "call" || op === "new" ? resultFailure(where, error) : error)
     }
   }
 
@@ -288,13 +283,8 @@ function goneError(reason: string): AgentError {
   return new AgentError(`The runtime's process is gone: ${reason}.`, { code: "gone" })
 }
 
-function operationTitle({ op, path, object: { title } }: Operation): string {
-  return `${path.reduce(wire.appendMember, title)}${op === "call" ? "(…)" : ""}`
-}
-
-/** The error for a result that cannot be sent. After a call it says that the call was made. */
-function resultFailure(operation: Operation, error: unknown): unknown {
-  if (wire.ForgedMessage.is(error) || (operation.op !== "call" && operation.op !== "new")) return error
-  const { message } = errorData(error)
-  return new wire.CannotCross(`${operationTitle(operation)} was called, but its result cannot be sent: ${message}`)
+/** The error for a result that cannot be sent, which says that the call was made. */
+function resultFailure(title: string, error: unknown): unknown {
+  if (wire.ForgedMessage.is(error)) return error
+  return new wire.CannotCross(`${title} was called, but its result cannot be sent: ${errorData(error).message}`)
 }

@@ -29,7 +29,7 @@ export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: Pytho
   const ruleData = pythonRuleData(rules)
   const regexRules = ruleData.flatMap((data) => (data.kind === "regex" ? [data] : []))
   const treeRules = ruleData.filter(({ kind }) => kind !== "regex")
-  let checkerProcess: CheckerProcess | undefined
+  let checkerProcess: ReturnType<typeof startCheckerProcess> | undefined
   let closed = false
   // One check at a time, so that one that ends the process, or takes too long, does not end others.
   const inTurn = serialQueue()
@@ -80,16 +80,9 @@ function uncheckableViolation(reason: string): RuleViolation {
   return { rule: "check", message: `the cell could not be checked, so nothing is run: ${reason}`, line: 1, column: 1 }
 }
 
-interface CheckerProcess {
-  readonly ended: boolean
-  /** Asks one question at a time. */
-  ask(question: { code: string; rules: RuleData[] }, timeoutMs: number): Promise<RuleViolation[]>
-  end(): Promise<void>
-}
-
 const checkerProgram = fileURLToPath(new URL("../assets/karst_rules", import.meta.url))
 
-function startCheckerProcess(python: string): CheckerProcess {
+function startCheckerProcess(python: string) {
   // -s -E -S ignore the user's site packages and environment; -B writes no bytecode files next to ours.
   const child = spawn(python, ["-BsES", checkerProgram], { stdio: ["pipe", "pipe", "pipe"] })
   let pending = Promise.withResolvers<RuleViolation[]>()
@@ -122,7 +115,8 @@ function startCheckerProcess(python: string): CheckerProcess {
     get ended() {
       return ended
     },
-    async ask(question, timeoutMs) {
+    /** Asks one question at a time. */
+    async ask(question: { code: string; rules: RuleData[] }, timeoutMs: number): Promise<RuleViolation[]> {
       pending = Promise.withResolvers()
       setKeepsProgramAlive(child, true)
       const timer = setTimeout(() => {
