@@ -3,6 +3,7 @@ import type { HookContext, Hooks } from "../actions/hooks.ts"
 import { checkOptions, mustBeIntegerFrom } from "../core/checks/check-options.ts"
 import type { PromptPart } from "../core/message.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
+import { checkSchema } from "../runtime/schema/check-json-schema.ts"
 import { isStandardSchema, validate } from "../runtime/schema.ts"
 
 /** Checks a text. Returns nothing to let it pass, a reason to `block` it, or a text to `rewrite` it to. */
@@ -70,6 +71,7 @@ export function validateOutput(accepts: SchemaLike | OutputCheck, options: Valid
 
 function toOutputCheck(accepts: SchemaLike | OutputCheck): OutputCheck {
   if (typeof accepts === "function" && !isStandardSchema(accepts)) return accepts
+  checkSchema(accepts, "validateOutput(): this")
   return async (output) => {
     const parsed = parseJson(output)
     if (!parsed.ok) return "it is not JSON alone."

@@ -8,6 +8,7 @@ import { digest } from "../core/values/digest.ts"
 import { nameProblem } from "../runtime/bindings/binding-names.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
 import type { Runtime, StandardSchema } from "../runtime/runtime.ts"
+import { checkSchema } from "../runtime/schema/check-json-schema.ts"
 import { toJsonSchema, validate } from "../runtime/schema.ts"
 
 /** Variables that a run must assign, each with the schema of its value. */
@@ -70,9 +71,7 @@ export function checkOutputs(outputs: Outputs | undefined, usesCode: boolean): v
     const { schema, stale } = outputOptions(given)
     if (stale !== undefined && stale !== "allow")
       throw new ConfigError(`outputs.${name}.stale: ${JSON.stringify(stale)} is unknown. Use "allow", or leave it out.`)
-    if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) {
-      throw new ConfigError(`outputs.${name}: this is not a schema. Use zod, another Standard Schema, or JSON Schema.`)
-    }
+    checkSchema(schema, `outputs.${name}`)
   }
 }
 

@@ -5,6 +5,7 @@ import { ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
 import { callOptionChecks, guardProblem } from "./bindings/method-guards.ts"
 import type { ApprovalCondition, StandardSchema } from "./runtime.ts"
+import { mustBeSchema } from "./schema/check-json-schema.ts"
 
 /** Host values to inject into a runtime, by name. A bare function is a function, a class a type, an agent an agent,
  *  anything else a variable. Wrap a value with `fn`, `classType` or `variable` to set options. */
@@ -122,9 +123,8 @@ const functionOptionChecks: check.OptionChecks<FunctionOptions> = {
   ...callOptionChecks,
   description: check.mustBeText,
   signature: check.mustBeText,
-  // Schemas are checked where they are used.
-  input: check.anything,
-  output: check.anything,
+  input: mustBeSchema,
+  output: mustBeSchema,
   source: check.mustBeText,
   sync: check.mustBeBoolean,
 }

@@ -6,7 +6,7 @@ import { setTimeout as after } from "node:timers/promises"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { createPrivateFileSync } from "../core/private-files.ts"
 import { prepareQueries, type SqliteQueries, schema } from "./sqlite-queries.ts"
-import { busyError, closedError, corruptError, noSpaceError } from "./store-errors.ts"
+import { busyError, closedError, corruptError, noSpaceError, sqliteCodeOf, sqliteCodes } from "./store-errors.ts"
 
 export interface SqliteDatabase {
   queries: SqliteQueries
@@ -37,7 +37,7 @@ export async function openDatabase(path: string, settings: DatabaseSettings): Pr
       // SQLite itself waits only 5 ms, because that blocks this process; longer waits use a timer.
       return new DatabaseSync(path, { timeout: 5 })
     } catch (error) {
-      throw primaryCode(error) === sqliteCodes.cannotOpen && isForbidden(path)
+      throw sqliteCodeOf(error) === sqliteCodes.cannotOpen && isForbidden(path)
         ? forbiddenError(error, name)
         : sqliteError(error, name)
     }
@@ -52,7 +52,7 @@ export async function openDatabase(path: string, settings: DatabaseSettings): Pr
         return attempt()
       } catch (error) {
         const waitedMs = Math.round(performance.now() - start)
-        if (primaryCode(error) !== sqliteCodes.busy) throw sqliteError(error, name)
+        if (sqliteCodeOf(error) !== sqliteCodes.busy) throw sqliteError(error, name)
         if (waitedMs > busyTimeoutMs) throw busyError(name, waitedMs, error)
       }
       await after(2 + Math.random() * 10)
@@ -117,7 +117,7 @@ function hasOurSchema(database: DatabaseSync, path: string): boolean {
 
 function sqliteError(error: unknown, name: string): unknown {
   if (error instanceof AgentError) return error
-  const primary = primaryCode(error)
+  const primary = sqliteCodeOf(error)
   if (primary === sqliteCodes.corrupt || primary === sqliteCodes.notDatabase) {
     const what = `SQLite says "${(error as Error).message}"`
     return corruptError(
@@ -157,22 +157,6 @@ function isForbidden(path: string): boolean {
 function isDenied(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined
   return code === "EACCES" || code === "EPERM" || code === "EROFS"
-}
-
-function primaryCode(error: unknown): number | undefined {
-  const code = error instanceof Error && "errcode" in error ? error.errcode : undefined
-  return typeof code === "number" ? code & 0xff : undefined
-}
-
-const sqliteCodes = {
-  permission: 3,
-  busy: 5,
-  readOnly: 8,
-  inputOutput: 10,
-  corrupt: 11,
-  full: 13,
-  cannotOpen: 14,
-  notDatabase: 26,
 }
 
 // "KRST" in the header of each database file.

@@ -35,3 +35,20 @@ export function busyError(store: string, waitedMs: number, cause?: unknown): Age
   const message = `${store} was held by another process for ${waitedMs} ms. If it is stopped or hangs, end it; then try again.`
   return new AgentError(message, { code: "busy", retryable: true, cause })
 }
+
+/** The primary result code of an error of SQLite. */
+export function sqliteCodeOf(error: unknown): number | undefined {
+  const code = error instanceof Error && "errcode" in error ? error.errcode : undefined
+  return typeof code === "number" ? code & 0xff : undefined
+}
+
+export const sqliteCodes = {
+  permission: 3,
+  busy: 5,
+  readOnly: 8,
+  inputOutput: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notDatabase: 26,
+}

@@ -7,6 +7,7 @@ import { deepFreeze } from "../core/values/freeze.ts"
 import { callOptionChecks } from "../runtime/bindings/method-guards.ts"
 import { asBinding, type CallOptions, type FunctionBinding, type SchemaLike } from "../runtime/bindings.ts"
 import type { StandardSchema } from "../runtime/runtime.ts"
+import { checkSchema } from "../runtime/schema/check-json-schema.ts"
 import { validateArguments } from "../runtime/schema/tool-arguments.ts"
 import { toJsonSchema, type Validation } from "../runtime/schema.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
@@ -122,6 +123,8 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
   if (typeof run !== "function") throw new ConfigError(`tool "${name}": \`run\` is missing.`)
   check.checkOptions<ToolOptions>(`tool "${name}"`, options, toolChecks)
   const schema: SchemaLike = input ?? { type: "object", properties: {}, additionalProperties: false }
+  checkSchema(schema, `tool "${name}": its input`)
+  if (output !== undefined) checkSchema(output, `tool "${name}": its output`)
   const shown = shownSchema(schema)
   if (shown.type !== "object") {
     throw new ConfigError(`tool "${name}": its input must be an object. Wrap it: z.object({ value: … }).`)

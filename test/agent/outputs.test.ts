@@ -85,7 +85,7 @@ describe("declared outputs", () => {
       /"class" cannot be the name of a variable: it is/,
     )
     // @ts-expect-error A type is no schema.
-    assert.throws(() => agent.run("Go", { outputs: { report: "string" } }), /outputs\.report: this is not a schema/)
+    assert.throws(() => agent.run("Go", { outputs: { report: "string" } }), /outputs\.report is no schema: it is/)
   })
 
   test("are refused for an agent that has no variables to fill", () => {

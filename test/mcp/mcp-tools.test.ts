@@ -37,6 +37,19 @@ describe("the tools of an MCP server that is started here", () => {
     assert.ok("has_child" in kit.bindings())
   })
 
+  test("are left out with a warning if their schema has a mistake, and the others stay", async (context) => {
+    const warnings: string[] = []
+    const server = { ...command, env: { MCP_TEST_BAD_SCHEMA: "1" } }
+    const kit = await mcpTools(server, { onWarning: (warning) => warnings.push(warning) })
+    context.after(() => kit.close())
+    assert.equal(kit.tools.length, 12)
+    assert.equal(warnings.length, 1)
+    assert.match(
+      warnings[0] ?? "",
+      /The tool "wrong" of .* was left out: .* at #\/properties\/a\/\$ref: there is nothing/,
+    )
+  })
+
   test("take a prefix, a choice and options of the gate", async (context) => {
     const kit = await open(context, {
       prefix: "their",

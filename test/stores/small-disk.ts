@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
+import { closeSync, fstatSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -10,9 +10,11 @@ export function smallDisk(megabytes: number) {
   const filler = join(folder, "filler")
   return {
     folder,
-    async fill() {
+    /** Leaves this many bytes free, in pages of 4096 bytes. */
+    async fill(leave = 0) {
       const file = openSync(filler, "w")
       for (const size of [65_536, 4096]) while (written(file, Buffer.alloc(size)));
+      ftruncateSync(file, fstatSync(file).size - leave)
       closeSync(file)
       return async () => rmSync(filler)
     },

@@ -4,15 +4,17 @@ import { createContext, Script } from "node:vm"
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { isRecord } from "../../core/object.ts"
 import { isStackOverflow } from "../../core/values/nesting-depth.ts"
+import { checkSchema, compilePattern, resolveReference } from "./check-json-schema.ts"
 
 export interface Mismatch {
   message: string
   path: readonly PropertyKey[]
 }
 
-/** Returns the mismatches; empty if the value is valid. Throws for an invalid `pattern`. Ignores `format` and unknown
- *  keywords. */
+/** Returns the mismatches; empty if the value is valid. Throws a `ConfigError` for a mistake in the schema. Ignores
+ *  `format` and unknown keywords. */
 export function findMismatches(schema: JsonSchema, value: unknown): Mismatch[] {
+  checkSchema(schema, "The schema of a value")
   const found: Mismatch[] = []
   try {
     validateNode({ schema, value, path: [], root: schema, found })
@@ -35,7 +37,8 @@ function validateNode(step: ValidationStep): void {
   const { schema, value, found, path } = step
   if (schema === false) found.push({ message: "must not be there", path })
   if (!isRecord(schema)) return
-  if (typeof schema.$ref === "string") validateNode({ ...step, schema: resolveReference(schema.$ref, step.root) })
+  if (typeof schema.$ref === "string")
+    validateNode({ ...step, schema: resolveReference(schema.$ref, step.root) ?? true })
   const wrong = typeMismatch(schema, value)
   if (wrong) {
     found.push({ message: wrong, path })
@@ -89,9 +92,9 @@ function stringMismatches(schema: JsonSchema, value: string): string[] {
 /** A pattern may come from a server and the text from a model, so the match runs with a time limit. A timeout counts
  *  as no match. */
 function matchesPattern(pattern: string, text: string): boolean {
-  patternRunner ??= { script: new Script('new RegExp(pattern, "u").test(text)'), context: createContext({}) }
+  patternRunner ??= { script: new Script("expression.test(text)"), context: createContext({}) }
   const { script, context } = patternRunner
-  Object.assign(context, { pattern, text })
+  Object.assign(context, { expression: compilePattern(pattern), text })
   try {
     return script.runInContext(context, { timeout: patternTimeoutMs }) === true
   } catch (error) {
@@ -99,7 +102,7 @@ function matchesPattern(pattern: string, text: string): boolean {
     if (Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return false
     throw error
   } finally {
-    Object.assign(context, { pattern: "", text: "" })
+    Object.assign(context, { expression: undefined, text: "" })
   }
 }
 
@@ -215,17 +218,6 @@ function closestAlternative(step: ValidationStep, alternatives: readonly Json[])
   if (attempts.length === 1 || best.some((problem) => problem.path.length > step.path.length)) return best
   const messages = attempts.flatMap((problems) => problems.map((problem) => problem.message))
   return [{ message: [...new Set(messages)].join(", or "), path: step.path }]
-}
-
-/** Returns the schema that a `$ref` points to in `root`; `true` (accepts everything) if it cannot be resolved. */
-export function resolveReference(reference: string, root: JsonSchema): Json {
-  if (!reference.startsWith("#")) return true
-  let current: Json | undefined = root
-  for (const step of reference.slice(1).split("/").slice(1)) {
-    const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~")
-    current = isRecord(current) ? current[name] : Array.isArray(current) ? current[Number(name)] : undefined
-  }
-  return current ?? true
 }
 
 function arrayOrEmpty(list: Json | undefined): readonly Json[] {

@@ -3,7 +3,7 @@ import type { Json, JsonSchema } from "../../core/json.ts"
 import { isRecord } from "../../core/object.ts"
 import type { SchemaLike } from "../bindings.ts"
 import { type Validation, validateMaybeSync } from "../schema.ts"
-import { resolveReference } from "./json-schema-validator.ts"
+import { resolveReference } from "./check-json-schema.ts"
 
 /** Validates tool arguments. `shown` is the schema as JSON Schema. An unknown argument is reported together with the
  *  accepted ones. If validation fails, a list or object that was sent as JSON text is decoded where the schema accepts

@@ -5,10 +5,10 @@ import { codecOf } from "../bindings/used-objects.ts"
 import type { BoundValue } from "../js/namespace.ts"
 import type { CodeOrigin, CodeOrigins } from "./code-origins.ts"
 import type { Codecs } from "./codec.ts"
-import { type DeclaredCode, readDeclaredCode } from "./declared-code.ts"
+import { addedMembers, type DeclaredCode, readDeclaredCode } from "./declared-code.ts"
 import { classNameOf, classOfPrototype, globalName, type ObjectKind, platformObjects } from "./heap/object-kinds.ts"
 import { addToTrail } from "./heap/object-trail.ts"
-import { hasPrivateStaticFields, mayHavePrivateInstanceFields } from "./heap/private-fields.ts"
+import { mayHavePrivate, privateStateOfClass } from "./heap/private-fields.ts"
 import type { CodeDeclaration, Payload, Reference } from "./payload.ts"
 import { asData, type Classify, reportLoss, type SnapshotWalk, walkValue } from "./snapshot-walk.ts"
 import { bufferOf } from "./undo/buffer-contents.ts"
@@ -111,8 +111,7 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
       return `an instance of ${classNameOf(value)}, which no cell declared: a codec for the class would keep it`
     }
     if (typeof reference === "string") return `an instance of a class that is lost: ${reference}`
-    if (mayHavePrivateInstanceFields(prototype))
-      return `an instance of ${classNameOf(value)}, whose #private fields nobody can read`
+    if (mayHavePrivate("members", prototype)) return privateMembersReason(value)
     objectsWithPrototype(walk, reference).push(value)
     if (kind === "object") walk.rowPrototype = prototype
     return asData
@@ -143,8 +142,7 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     if (base === undefined && typeof own !== "number") {
       return own ?? `an instance of ${classNameOf(error)}, which no cell declared: a codec for the class would keep it`
     }
-    if (mayHavePrivateInstanceFields(prototype))
-      return `an instance of ${classNameOf(error)}, whose #private fields nobody can read`
+    if (mayHavePrivate("members", prototype)) return privateMembersReason(error)
     const properties = {}
     const number = addReference(error, {
       type: "error",
@@ -190,8 +188,8 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     const reference = addReference(value, { type: "code", declaration: 0 })
     code.push({ origin, reference, declaration })
     const at = addToTrail(walk.trail, value, parent)
-    if (hasPrivateStaticFields(value))
-      reportLoss(walk, at, "static #private fields, which nobody else can read", { value })
+    const hidden = privateStateOfClass(value)
+    if (hidden) reportLoss(walk, at, `${hidden}, which nobody else can read`, { value })
     addStatics(walk, value, read, reference, at)
     return reference
   }
@@ -205,15 +203,15 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     at: number,
   ): void {
     const properties = {}
-    for (const key of Object.keys(value)) {
-      const property = Object.getOwnPropertyDescriptor(value, key)
-      if (typeof property?.value === "function" && declared.has(key)) continue
-      if (property && "value" in property) walkValue(walk, properties, key, property.value, at)
+    const added = addedMembers(value, value, declared)
+    for (const [key, property] of added) {
+      if (typeof key === "symbol") reportLoss(walk, at, "a symbol is its key", { key })
+      else if ("value" in property) walkValue(walk, properties, key, property.value, at)
       else reportLoss(walk, at, "an accessor", { key })
     }
-    if (Object.keys(value).length > 0) statics.push([reference, properties])
+    if (added.length > 0) statics.push([reference, properties])
     const prototype: unknown = Object.getOwnPropertyDescriptor(value, "prototype")?.value
-    for (const key of isObject(prototype) ? Object.keys(prototype) : []) {
+    for (const [key] of isObject(prototype) ? addedMembers(prototype, value) : []) {
       reportLoss(walk, at, "it was added to the prototype of a class", { key })
     }
   }
@@ -233,6 +231,10 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     decisions.set(value, reason)
     return reason
   }
+}
+
+function privateMembersReason(value: object): string {
+  return `an instance of ${classNameOf(value)}, whose #private members nobody else can read or add`
 }
 
 /** Returns why a buffer or view cannot be written. */

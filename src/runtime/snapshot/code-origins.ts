@@ -98,19 +98,23 @@ function cellDeclarationOf(declaration: Declaration, cell: ParsedCell, known: Kn
   if (!isDeclaration && !isCodeExpression(value)) return undefined
   const text = cell.code.slice(value.start, value.end)
   const source = isDeclaration ? text : `const ${name} = ${text}`
-  return { kind: "code", name, source, known: namespaceNamesIn(value, cell, known) }
+  const mentioned = namespaceNamesIn(value, cell, known)
+  return mentioned && { kind: "code", name, source, known: mentioned }
 }
 
 export function isCodeExpression({ type }: AnyNode): boolean {
   return type === "ArrowFunctionExpression" || type === "FunctionExpression" || type === "ClassExpression"
 }
 
-function namespaceNamesIn({ start, end }: AnyNode, cell: ParsedCell, known: KnownNames): string[] {
+/** Returns undefined if the node uses a variable of a block around it. */
+function namespaceNamesIn({ start, end }: AnyNode, cell: ParsedCell, known: KnownNames): string[] | undefined {
   const scope = analyseScope(cell)
   const names = new Set<string>()
   for (const [node, reference] of scope.references) {
     if (node.start < start || node.end > end) continue
-    if (reference.declaration ? reference.scope === scope.cell : known.has(node.name)) names.add(node.name)
+    const isLocal = reference.declaration !== undefined && reference.scope !== scope.cell
+    if (isLocal && reference.scope && reference.scope.node.start < start) return undefined
+    if (!isLocal && (reference.declaration || known.has(node.name))) names.add(node.name)
   }
   return [...names]
 }

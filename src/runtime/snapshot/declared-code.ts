@@ -33,6 +33,26 @@ export function readDeclaredCode(source: string): DeclaredCode | string {
   return { source: inert, parsed: inertCell, name, superclass: superClass?.name, statics: inertStatics(value) }
 }
 
+/** The properties of a class or its prototype that its declaration does not create. */
+export function addedMembers(holder: object, owner: object, declared: ReadonlySet<unknown> = new Set()) {
+  const source = Function.prototype.toString.call(owner)
+  return Reflect.ownKeys(holder).flatMap((key): [string | symbol, PropertyDescriptor][] => {
+    const property = Object.getOwnPropertyDescriptor(holder, key)
+    if (!property) return []
+    const isExpected = property.enumerable
+      ? declared.has(key) && isCodeIn(source, property)
+      : builtInKeys.has(key) || isCodeIn(source, property)
+    return isExpected ? [] : [[key, property]]
+  })
+}
+
+function isCodeIn(source: string, { value, get, set }: PropertyDescriptor): boolean {
+  const code = [value, get, set].filter((part) => typeof part === "function")
+  return code.length > 0 && code.every((part) => source.includes(Function.prototype.toString.call(part)))
+}
+
+const builtInKeys = new Set<unknown>(["length", "name", "prototype", "constructor", "arguments", "caller"])
+
 function parse(source: string): ParsedCell | string {
   try {
     return parseCell(source)

@@ -131,7 +131,11 @@ function defineProperties({ references, properties, statics, closed }: Payload, 
   for (const [number, given] of statics) {
     const value = references[number]?.type === "code" ? resolved[number] : undefined
     if (!isObject(value)) continue
-    for (const [key, held] of Object.entries(given)) Reflect.defineProperty(value, key, ordinaryProperty(held))
+    for (const [key, held] of Object.entries(given)) {
+      // A method that was replaced stays hidden from a listing of the keys.
+      const replaced = Object.hasOwn(value, key) && { value: held, writable: true }
+      Reflect.defineProperty(value, key, replaced || ordinaryProperty(held))
+    }
   }
   for (const [target, key, value, flags] of properties) {
     Reflect.defineProperty(target, key, {

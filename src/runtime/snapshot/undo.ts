@@ -6,7 +6,7 @@ import { createLossReport, type LossReport } from "./heap/loss-report.ts"
 import type { KindCache, ObjectKind } from "./heap/object-kinds.ts"
 import { classNameOf, createKindCache, isPlatformPrototype, kindOf, platformObjects } from "./heap/object-kinds.ts"
 import { addToTrail, createObjectTrail, type ObjectTrail, pathOf } from "./heap/object-trail.ts"
-import { hasPrivateStaticFields, mayHavePrivateInstanceFields } from "./heap/private-fields.ts"
+import { mayHavePrivate, privateStateOfClass } from "./heap/private-fields.ts"
 import { captureContents, copyElements, restoreElements } from "./undo/container-contents.ts"
 import { captureProperties, type IsSkippedKey, restoreProperties, sameKeys } from "./undo/own-properties.ts"
 import {
@@ -232,8 +232,9 @@ function captureOwnProperties(walk: UndoWalk, value: object, parent: number, lat
     visitOrQueue(walk, property.get, at, later)
     visitOrQueue(walk, property.set, at, later)
   }
+  const hidden = typeof value === "function" ? privateStateOfClass(value) : undefined
   if (typeof value !== "function") reportPrivateState(walk, value, own.prototype, parent)
-  else if (hasPrivateStaticFields(value)) reportUncaptured(walk, value, parent, privateStaticsReason)
+  else if (hidden) reportUncaptured(walk, value, parent, `a class with ${hidden}, which nobody else can see`)
   walk.captured.push({ target: value, parent, restore: () => restoreProperties(value, own) })
 }
 
@@ -262,7 +263,7 @@ function reportUncaptured({ uncaptured, trail, names }: UndoWalk, value: object,
 }
 
 function privateStateReason(prototype: object | null): string | undefined {
-  if (prototype === null || prototype === Object.prototype || !mayHavePrivateInstanceFields(prototype)) return undefined
+  if (prototype === null || prototype === Object.prototype || !mayHavePrivate("fields", prototype)) return undefined
   return `the #private fields of ${classNameOf(Object.create(prototype))} can be seen by nobody else`
 }
 
@@ -273,7 +274,6 @@ function reportPrivateState(walk: UndoWalk, value: object, prototype: object | n
 
 const maxRowKeys = 16
 const proxyReason = "a Proxy, such as an object of the host: what the cell changed behind it is not undone"
-const privateStaticsReason = "the static #private fields of a class can be seen by nobody else"
 const notRestoredReason = "the cell froze, sealed or gave it away, or removed what cannot be added again"
 
 // `stack` is created on demand; `arguments` and `caller` depend on the current call.

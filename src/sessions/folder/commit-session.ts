@@ -1,6 +1,6 @@
 // Commits changes to a session's folder: logs, artifacts and the snapshot first, session.json last.
 import { constants } from "node:fs"
-import { open, rename, rm } from "node:fs/promises"
+import { open, rename, rm, stat, truncate } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { makePrivateFolder, privateFileMode } from "../../core/private-files.ts"
 import { type EncodedChange, parseStored } from "../../stores/encode-changes.ts"
@@ -39,11 +39,19 @@ export async function commitChanges(
   return next.revision
 }
 
+/** A write that has started and does not count before session.json refers to it. */
+interface Write {
+  done: Promise<void>
+  undo(): Promise<void>
+  /** Gives a file its name, once all writes are done. */
+  finish?(): Promise<void>
+}
+
 /** Starts to write logs, artifacts and the snapshot; returns these writes and the session.json that makes them
  *  count. */
 function applyChanges(root: string, changes: readonly EncodedChange[], { draft: _, ...before }: SessionFile) {
   const next: SessionFile = { ...before, logs: { ...before.logs } }
-  const writes: Promise<void>[] = []
+  const writes: Write[] = []
   for (const change of changes) {
     if (change.type === "delete") continue
     const { directory, part, key } = locate(root, change.type === "append" ? change.log : change.key)
@@ -51,7 +59,8 @@ function applyChanges(root: string, changes: readonly EncodedChange[], { draft: 
       const bytes = Buffer.from(change.items.map((item) => `${item}\n`).join(""))
       const from = before.logs[part] ?? 0
       next.logs[part] = from + bytes.length
-      writes.push(appendAt(join(directory, `${part}.jsonl`), from, bytes))
+      const path = join(directory, `${part}.jsonl`)
+      writes.push({ done: appendAt(path, from, bytes), undo: () => cutLog(path, from) })
     } else if (part === "session") {
       next.value = parseStored(String(change.value), key)
       next.revision = before.revision + 1
@@ -59,25 +68,31 @@ function applyChanges(root: string, changes: readonly EncodedChange[], { draft: 
       next.calls = parseStored(String(change.value), key)
     } else if (part === "snapshot") {
       next.draft = `snapshot.${before.revision + 1}.draft`
-      writes.push(writeFileSynced(join(directory, next.draft), change.value))
+      writes.push(writeDraft(join(directory, next.draft), change.value))
     } else {
       const text = `{"key":${JSON.stringify(key)},"value":${change.value}}\n`
-      writes.push(writeArtifact(artifactPath(directory, part), text))
+      const path = artifactPath(directory, part)
+      writes.push({
+        ...writeDraft(`${path}.draft`, text, makePrivateFolder(dirname(path))),
+        finish: () => rename(`${path}.draft`, path),
+      })
     }
   }
   return { next, writes }
 }
 
 /** Replaces session.json once everything that it refers to is on the disk. */
-async function commitSessionFile(directory: string, next: SessionFile, writes: Promise<void>[], isNew: boolean) {
+async function commitSessionFile(directory: string, next: SessionFile, writes: Write[], isNew: boolean) {
   const draft = join(directory, `${sessionFile}.draft`)
+  writes.push(writeDraft(draft, `${JSON.stringify(next)}\n`))
   // All writes end before the lock is released, also if one of them fails.
-  const results = await Promise.allSettled([...writes, writeFileSynced(draft, `${JSON.stringify(next)}\n`)])
+  const results = await Promise.allSettled(writes.map(({ done }) => done))
   const failed = results.find((result) => result.status === "rejected")
   if (failed) {
-    await rm(draft, { force: true })
+    await Promise.allSettled(writes.map(({ undo }) => undo()))
     throw failed.reason
   }
+  for (const { finish } of writes) await finish?.()
   await rename(draft, join(directory, sessionFile))
   await syncFolder(directory)
   if (isNew) await Promise.all([dirname(directory), dirname(dirname(directory))].map(syncFolder))
@@ -100,10 +115,17 @@ async function appendAt(path: string, from: number, bytes: Buffer): Promise<void
   await file.datasync()
 }
 
-async function writeArtifact(path: string, text: string): Promise<void> {
-  await makePrivateFolder(dirname(path))
-  await writeFileSynced(`${path}.draft`, text)
-  await rename(`${path}.draft`, path)
+/** Removes what follows a position of a log. */
+async function cutLog(path: string, from: number): Promise<void> {
+  if (from === 0) await rm(path, { force: true })
+  else if ((await stat(path)).size > from) await truncate(path, from)
+}
+
+function writeDraft(path: string, data: string | Uint8Array, folder?: Promise<unknown>): Write {
+  return {
+    done: (folder ?? Promise.resolve()).then(() => writeFileSynced(path, data)),
+    undo: () => rm(path, { force: true }),
+  }
 }
 
 async function writeFileSynced(path: string, data: string | Uint8Array): Promise<void> {

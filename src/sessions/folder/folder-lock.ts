@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
 import { createPrivateFileSync } from "../../core/private-files.ts"
 import { keyedSerialQueue } from "../../core/serial.ts"
-import { busyError } from "../../stores/store-errors.ts"
+import { busyError, sqliteCodeOf, sqliteCodes } from "../../stores/store-errors.ts"
 
 export interface FolderLock {
   /** Does the work while no other holder, in this process or another, has the lock. First come, first served within a
@@ -37,7 +37,7 @@ export function createFolderLock(file: string, name: string): FolderLock {
         return database
       } catch (error) {
         const waitedMs = Math.round(performance.now() - start)
-        if (!isBusy(error)) throw error
+        if (sqliteCodeOf(error) !== sqliteCodes.busy) throw error
         if (waitedMs > busyTimeoutMs) throw busyError(name, waitedMs, error)
       }
       await sleep(1 + Math.random() * 4)
@@ -60,10 +60,6 @@ export function createFolderLock(file: string, name: string): FolderLock {
         database = undefined
       }),
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === 5
 }
 
 const busyTimeoutMs = 10_000

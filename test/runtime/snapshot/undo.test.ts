@@ -303,7 +303,7 @@ test("a proxy is not entered and is named with its place", () => {
   assert.deepEqual(none, [])
 })
 
-test("#private fields are named by class, and a # in a string is none", () => {
+test("#private fields are named by class; methods, getters and a # in a string are none", () => {
   class Safe {
     #secret = 1
     open() {
@@ -312,10 +312,43 @@ test("#private fields are named by class, and a # in a string is none", () => {
   }
   class Paint {
     colour = "#ff0000"
+    mix() {
+      return this.#mixed + this.#tint()
+    }
+    get #mixed() {
+      return this.colour
+    }
+    #tint() {
+      return "#fff"
+    }
   }
   const { uncaptured } = undone({ safe: new Safe(), paint: new Paint() }, () => undefined)
   assert.deepEqual(uncaptured, [
     { name: "value", path: ".safe", reason: "the #private fields of Safe can be seen by nobody else" },
+  ])
+})
+
+test("#private fields on objects that a constructor returned are named at the class that adds them", () => {
+  class Same {
+    constructor(object: object) {
+      // biome-ignore lint/correctness/noConstructorReturn: the test needs such a class
+      return object
+    }
+  }
+  class Stamp extends Same {
+    #n = 1
+    static up(object: object) {
+      return #n in object ? ++object.#n : 0
+    }
+  }
+  const { uncaptured } = undone({ Stamp, stamped: new Stamp({}) }, () => undefined)
+  assert.deepEqual(uncaptured, [
+    {
+      name: "value",
+      path: ".Stamp",
+      reason:
+        "a class with #private members on objects that the constructor of its superclass returned, which nobody else can see",
+    },
   ])
 })
 
