@@ -126,6 +126,7 @@ function journal(
     cycle: 0,
     seed: "seed",
     entries: entries.slice(),
+    checkHeld: async () => {},
     async append(items) {
       entries.push(...items)
     },
