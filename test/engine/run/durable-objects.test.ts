@@ -118,6 +118,18 @@ test("a worker that lost its run notices it before a call that writes nothing, o
   assert.ok(held.lost.aborted)
 })
 
+test("a worker that has given its run back notices before a call that another one has claimed it", async () => {
+  const store = memoryStore()
+  const id = await storedRun(store)
+  const claim = { owner: createOwner(), leaseMs: 60_000, leaseObserver: createLeaseObserver(60_000) }
+  const claimed = await claimRun(store, id, claim)
+  assert.ok(claimed)
+  const held = holdRun(store, claimed, { leaseMs: 60_000, journalLength: 0 })
+  await held.commit(({ lease: _, ...head }) => ({ ...head, status: "queued" }))
+  assert.ok(await claimRun(store, id, { ...claim, owner: createOwner() }))
+  await assert.rejects(held.checkHeld(), { name: "ConflictError" })
+})
+
 test("of engines that race for the same runs, exactly one works on each", async () => {
   const store = memoryStore()
   const made = new Map<string, number>()
