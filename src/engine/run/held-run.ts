@@ -105,8 +105,8 @@ export function holdRun(
     return [{ type: "append", log: keys.journal, items }]
   }
 
-  // No other worker claims a run that is `running` before its lease is over. After a suspension of the machine only the wall clock shows
-  // the time that has passed, and that clock may be set.
+  // No other worker claims a run that is `running` before its lease is over. After a suspension of the machine only the
+  // wall clock shows the time that has passed, and that clock may be set.
   function isLeaseFresh(): boolean {
     const silentMs = Math.max(performance.now() - renewedAt, Math.abs(Date.now() - head.updatedAt))
     return head.status === "running" && !lost.signal.aborted && silentMs < leaseMs / 2
