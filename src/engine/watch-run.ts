@@ -8,7 +8,7 @@ import type { Store } from "../stores/store.ts"
 import { hasEnded, isUnderWay, type RunHead, readHead, runKeys, type StoredRunHead } from "./checkpoint.ts"
 import { followLog } from "./follow-log.ts"
 import { conversationMessages } from "./run/folded-conversation.ts"
-import { readConversation, readConversationEvents, readEvents } from "./run/load-run.ts"
+import { conversationEvents, readConversation, readEvents } from "./run/load-run.ts"
 import { parseEvent } from "./stored-records.ts"
 import { resultFromStored } from "./stored-result.ts"
 
@@ -58,8 +58,9 @@ async function isFinalEnd(store: Store, id: string, position: number): Promise<b
 }
 
 async function readResult(store: Store, head: RunHead): Promise<AgentResult> {
-  const [own, conversation] = await Promise.all([readConversationEvents(store, head), readConversation(store, head)])
-  return resultFromStored(head, own, conversationMessages(conversation))
+  const events = await readEvents(store, head)
+  const conversation = await readConversation(store, head, events)
+  return resultFromStored(head, conversationEvents(head, events), conversationMessages(conversation))
 }
 
 /** Waits until the run has ended, or waits for an answer or an approval, and returns its result. */

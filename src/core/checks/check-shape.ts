@@ -17,8 +17,9 @@ export function isObjectWith(
   members: Record<string, ShapeCheck>,
   optional: Record<string, ShapeCheck> = {},
 ): ShapeCheck {
+  const [required, others] = [Object.entries(members), Object.entries(optional)]
   return (value) =>
     isRecord(value) &&
-    Object.entries(members).every(([name, check]) => Object.hasOwn(value, name) && check(value[name])) &&
-    Object.entries(optional).every(([name, check]) => !Object.hasOwn(value, name) || check(value[name]))
+    required.every(([name, check]) => Object.hasOwn(value, name) && check(value[name])) &&
+    others.every(([name, check]) => !Object.hasOwn(value, name) || check(value[name]))
 }

@@ -39,6 +39,8 @@ export interface JournalSetup {
   entries: readonly JournalEntry[]
   /** `now` resolves when the entries are written. `soon` writes them with the next write, or a moment later. */
   append(entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void>
+  /** Rejects if the worker has lost the run. */
+  checkHeld(): Promise<void>
   unknown: UnknownPolicy
   /** `wait` requests an approval. `decided` returns the decision made before the cycle was executed again. */
   approval: {
@@ -98,7 +100,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
           cycle.asked.add(key)
           return {
             answer: recorded,
-            begin: () => append([], "now").then(throwIfClosed),
+            begin: () => setup.checkHeld().then(throwIfClosed),
             record: (given) => append([{ type: "model", key, ...given }], "soon"),
           }
         }),
@@ -147,7 +149,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
       return deciding(call, `${key} changed to ${changed.hash}`, changed.hasUnnamed)
     }
     if (call.journal === false) {
-      await append([], "now")
+      await setup.checkHeld()
       throwIfClosed()
       return steps.make(idempotencyKey, decidingAgain)
     }

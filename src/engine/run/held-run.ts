@@ -16,9 +16,10 @@ export interface HeldRun {
   /** Writes the head and the pending journal entries. With `endsCycle` these entries are dropped, because they will not
    *  be read again. `changes` may be computed from the head that is written. */
   commit(next: (head: RunHead) => RunHead, changes?: Changes, options?: { endsCycle?: boolean }): Promise<void>
-  /** Appends to the journal; calls at the same time share one write. With nothing to write, it only checks that this
-   *  worker still holds the run. */
+  /** Appends to the journal; calls at the same time share one write. With nothing to write, it is `checkHeld`. */
   appendNow(items: readonly Json[]): Promise<void>
+  /** Rejects if this worker has lost the run. Reads the store only if the lease was not renewed a short time ago. */
+  checkHeld(): Promise<void>
   /** Appends to the journal with the next write, or a few milliseconds later. */
   appendSoon(items: readonly Json[]): void
   /** Claims a parked run again; throws a `ConflictError` if another process has changed it since. */
@@ -41,6 +42,8 @@ export function holdRun(
   const lost = new AbortController()
   let { head, revision } = first
   let written = journalLength
+  // When the last write of the head was sent. Unknown for the claim.
+  let renewedAt = -Infinity
   const writes = serialQueue()
   let pending: Json[] = []
   let flushing: Promise<void> | undefined
@@ -75,8 +78,10 @@ export function holdRun(
       if (endsCycle) changed.journal = written
       const ends = hasEnded(changed) || changed.state?.end !== undefined
       const more = typeof changes === "function" ? changes(changed) : changes
+      const sentAt = performance.now()
       revision = await write([...journal, ...more, ...headChanges(changed, head)], ends)
       head = changed
+      renewedAt = sentAt
     })
   }
 
@@ -85,7 +90,7 @@ export function holdRun(
       flushing = undefined
       const journal = takePending(false)
       if (journal.length > 0) await write(journal)
-      else await checkHeld()
+      else if (!isLeaseFresh()) await readRevision()
     })
     return flushing
   }
@@ -100,8 +105,14 @@ export function holdRun(
     return [{ type: "append", log: keys.journal, items }]
   }
 
-  // Some calls write nothing before they are made. A worker that has lost the run must not make these either.
-  async function checkHeld(): Promise<void> {
+  // No other worker claims a run that is `running` before its lease is over. After a suspension of the machine only the
+  // wall clock shows the time that has passed, and that clock may be set.
+  function isLeaseFresh(): boolean {
+    const silentMs = Math.max(performance.now() - renewedAt, Math.abs(Date.now() - head.updatedAt))
+    return head.status === "running" && !lost.signal.aborted && silentMs < leaseMs / 2
+  }
+
+  async function readRevision(): Promise<void> {
     const found = await store.get(keys.head)
     if (found?.revision !== revision)
       throw conflictError({ key: keys.head, ifRevision: revision }, found?.revision ?? 0)
@@ -128,6 +139,10 @@ export function holdRun(
     appendNow(items) {
       pending.push(...items)
       return flush()
+    },
+    // Some calls write nothing before they are made. A worker that has lost the run must not make these either.
+    async checkHeld() {
+      if (!isLeaseFresh()) await inTurn(readRevision)
     },
     appendSoon(items) {
       pending.push(...items)

@@ -139,14 +139,20 @@ function eventsCoveredBySnapshot(
 }
 
 /** Reads the conversation of a run and of the earlier runs of its session: the folded form, if one is stored, and the
- *  events since. */
-export async function readConversation(store: Store, head: RunHead): Promise<LoadedConversation> {
+ *  events since. `known` are all events of the run, if they were already read. */
+export async function readConversation(
+  store: Store,
+  head: RunHead,
+  known?: readonly AgentEvent[],
+): Promise<LoadedConversation> {
   const folded = await readFoldedConversation(store, head)
   const runs: AgentEvent[][] = []
   let isWhole = false
   for (let each: RunHead | undefined = head; each; ) {
     isWhole = each.id === folded?.run
-    runs.unshift(await readConversationEvents(store, each, isWhole ? folded?.at : 0))
+    const from = isWhole ? (folded?.at ?? 0) : 0
+    const events = each === head && known ? known.slice(from) : await readEvents(store, each, from)
+    runs.unshift(conversationEvents(each, events, from))
     if (isWhole) break
     each = await previousRun(store, each)
   }
@@ -154,10 +160,8 @@ export async function readConversation(store: Store, head: RunHead): Promise<Loa
   return { folded: isWhole ? folded : undefined, events, cost: events.length + runs.length * runReadCost }
 }
 
-/** Reads the events of a run that belong to the conversation, from that position of its log on. */
-export async function readConversationEvents(store: Store, head: RunHead, from = 0): Promise<AgentEvent[]> {
-  const events = await readEvents(store, head, from)
-  const { skipped = [] } = head
+/** The events of a run, from that position of its log on, that belong to the conversation. */
+export function conversationEvents({ skipped = [] }: RunHead, events: AgentEvent[], from = 0): AgentEvent[] {
   if (skipped.length === 0) return events
   return events.filter((_, index) => !skipped.some(([start, end]) => from + index >= start && from + index < end))
 }

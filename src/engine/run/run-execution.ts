@@ -143,6 +143,7 @@ function createExecutionJournal(
       if (when === "now") await held.appendNow(items)
       else held.appendSoon(items)
     },
+    checkHeld: held.checkHeld,
     unknown,
     approval,
     onDiverged: (what) => warn("journal-diverged", `Run again, the cycle took another way: ${what}.`),

@@ -38,9 +38,7 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
   const statics: Payload["statics"] = []
   const code: { origin: CodeOrigin; reference: number; declaration: CodeDeclaration }[] = []
   // Per object: the number of its reference, the reason why it is lost, or a reference to add at first use.
-  const decisions = new Map<object, number | string | Reference>()
-  for (const [value, name] of platformObjects)
-    decisions.set(value, name ? { type: "global", name } : platformObjectReason)
+  const decisions = new Map<object, number | string | Reference>(platformDecisions)
   for (const [name, { value }] of bound) if (isObject(value)) decisions.set(value, { type: "binding", name })
 
   return {
@@ -253,7 +251,10 @@ function objectsWithPrototype({ prototypes }: SnapshotWalk, reference: number | 
   return objects
 }
 
-const platformObjectReason = "an object of the platform"
+const platformDecisions = Array.from(platformObjects, ([value, name]): [object, string | Reference] => [
+  value,
+  name ? { type: "global", name } : "an object of the platform",
+])
 
 const reasons: { [kind in ObjectKind]?: string } = {
   promise: "a promise",

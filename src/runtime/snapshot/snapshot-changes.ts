@@ -24,6 +24,7 @@ export interface SharingGroup {
 }
 
 interface NameImage {
+  name: string
   value: unknown
   /** Whether the snapshot has it as a name of cells, as the contents of an injected value, or not at all. */
   written: WrittenAs
@@ -72,7 +73,7 @@ export function createBaseImage(namespace: Namespace, { codecs, excluded }: Imag
   for (const [name, value] of Object.entries(scope)) {
     if (excluded.has(name) || typeof value === "symbol" || isImport(namespace, name, value)) continue
     const written = writtenAs(bound.get(name), value)
-    const entry: NameImage = { value, written, isConstant: constants.has(name), group: undefined }
+    const entry: NameImage = { name, value, written, isConstant: constants.has(name), group: undefined }
     image.names.set(name, entry)
     if (!written || !isObject(value)) continue
     // An injected value is written as contents only under its own name, and as a reference everywhere else.
@@ -100,10 +101,13 @@ export function changesSince(image: BaseImage, namespace: Namespace): Changes {
   const names = new Set<string>()
   const dropped: string[] = []
   let known = 0
+  // Names usually keep their order, so most of them are found without a look into the map.
+  const inOrder = [...image.names.values()]
+  let next = 0
   // `Object.entries` takes several times as long for an object with many names.
   for (const name of Object.keys(scope)) {
     const value = scope[name]
-    const before = image.names.get(name)
+    const before = inOrder[next]?.name === name ? inOrder[next++] : image.names.get(name)
     if (before) known++
     const isKept =
       before &&

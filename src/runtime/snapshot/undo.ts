@@ -46,11 +46,11 @@ export interface UndoOptions {
  *  variables captured by closures, and built-ins with hidden state cannot be copied; all but captured variables are
  *  listed in `uncaptured`. */
 export function createUndoImage(scope: Record<string, unknown>, options: UndoOptions = {}): UndoImage {
-  const names = new Map<string, unknown>()
-  // `Object.entries` takes several times as long for an object with many names.
-  for (const name of Object.keys(scope)) names.set(name, scope[name])
-  const walk = createUndoWalk(names, options)
-  for (const value of names.values()) visitOrQueue(walk, value, -1, true)
+  // Arrays, because filling a map takes several times as long; so does `Object.entries`.
+  const names = Object.keys(scope)
+  const values = names.map((name) => scope[name])
+  const walk = createUndoWalk({ names, values }, options)
+  for (const value of values) visitOrQueue(walk, value, -1, true)
   for (let next = 0; next < walk.pending.length; next++) {
     capture(walk, walk.pending[next] as object, walk.pendingParents[next] as number, false)
   }
@@ -58,11 +58,12 @@ export function createUndoImage(scope: Record<string, unknown>, options: UndoOpt
   return {
     uncaptured: beyond,
     updateName(name, value) {
-      names.set(name, value)
+      const at = names.indexOf(name)
+      values[at === -1 ? names.push(name) - 1 : at] = value
     },
     restore() {
       walk.uncaptured = createLossReport()
-      restoreNames(scope, names)
+      restoreNames(scope, walk.scope)
       const failed: FoundObject[] = [...walk.pages, walk.page].flatMap(restoreRowPage)
       failed.push(...walk.captured.filter(({ restore }) => !restore()))
       for (const { target, parent } of failed) reportUncaptured(walk, target, parent, notRestoredReason)
@@ -74,7 +75,7 @@ export function createUndoImage(scope: Record<string, unknown>, options: UndoOpt
 // The walk uses functions over one record instead of closures, so that V8 optimises them once for all images.
 
 interface UndoWalk {
-  names: ReadonlyMap<string, unknown>
+  scope: CapturedScope
   trail: ObjectTrail
   seen: Set<object>
   kinds: KindCache
@@ -90,14 +91,20 @@ interface UndoWalk {
   uncaptured: LossReport
 }
 
+/** The names of the namespace and their values. */
+interface CapturedScope {
+  names: string[]
+  values: unknown[]
+}
+
 /** How to restore one object that is not a row of a page. */
 interface CapturedObject extends FoundObject {
   restore(): boolean
 }
 
-function createUndoWalk(names: UndoWalk["names"], options: UndoOptions): UndoWalk {
+function createUndoWalk(scope: CapturedScope, options: UndoOptions): UndoWalk {
   return {
-    names,
+    scope,
     trail: createObjectTrail(),
     seen: new Set(options.skippedObjects),
     kinds: createKindCache(),
@@ -248,9 +255,9 @@ function capturePromise(walk: UndoWalk, promise: object, parent: number): void {
   walk.captured.push({ target: promise, parent, restore })
 }
 
-function restoreNames(scope: Record<string, unknown>, names: ReadonlyMap<string, unknown>): void {
-  if (!sameKeys(Object.keys(scope), [...names.keys()])) for (const name of Object.keys(scope)) delete scope[name]
-  for (const [name, value] of names) scope[name] = value
+function restoreNames(scope: Record<string, unknown>, { names, values }: CapturedScope): void {
+  if (!sameKeys(Object.keys(scope), names)) for (const name of Object.keys(scope)) delete scope[name]
+  for (const [at, name] of names.entries()) scope[name] = values[at]
 }
 
 function markSeen({ seen }: UndoWalk, value: object): boolean {
@@ -258,7 +265,8 @@ function markSeen({ seen }: UndoWalk, value: object): boolean {
   return seen.add(value).size === size
 }
 
-function reportUncaptured({ uncaptured, trail, names }: UndoWalk, value: object, parent: number, reason: string): void {
+function reportUncaptured({ uncaptured, trail, scope }: UndoWalk, value: object, parent: number, reason: string): void {
+  const names = scope.names.values().map((name, at): [string, unknown] => [name, scope.values[at]])
   uncaptured.add(reason, () => pathOf(trail, value, parent, names))
 }
 

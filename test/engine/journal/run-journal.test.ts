@@ -158,6 +158,7 @@ function journal(
     cycle: 0,
     seed: "seed",
     entries: entries.slice(),
+    checkHeld: async () => {},
     async append(items) {
       if (items.some(({ type }) => type === failOn)) throw new Error("disk full")
       entries.push(...items)

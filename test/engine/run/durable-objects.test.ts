@@ -102,6 +102,34 @@ test("a worker that lost its claim cannot write any more", async () => {
   assert.equal((await readHead(store, id))?.head.status, "running")
 })
 
+test("a worker that lost its run notices it before a call that writes nothing, once half of its lease is over", async (context) => {
+  context.mock.timers.enable({ apis: ["Date"], now: Date.now() })
+  const store = memoryStore()
+  const id = await storedRun(store)
+  const owner = createOwner()
+  const claimed = await claimRun(store, id, { owner, leaseMs: 60_000, leaseObserver: createLeaseObserver(60_000) })
+  assert.ok(claimed)
+  const held = holdRun(store, claimed, { leaseMs: 60_000, journalLength: 0 })
+  await held.commit((head) => head)
+  context.mock.timers.tick(30_000)
+  await held.checkHeld()
+  await updateHead(store, id, (head) => ({ head: { ...head, fence: head.fence + 1 } }))
+  await assert.rejects(held.checkHeld(), { name: "ConflictError" })
+  assert.ok(held.lost.aborted)
+})
+
+test("a worker that has given its run back notices before a call that another one has claimed it", async () => {
+  const store = memoryStore()
+  const id = await storedRun(store)
+  const claim = { owner: createOwner(), leaseMs: 60_000, leaseObserver: createLeaseObserver(60_000) }
+  const claimed = await claimRun(store, id, claim)
+  assert.ok(claimed)
+  const held = holdRun(store, claimed, { leaseMs: 60_000, journalLength: 0 })
+  await held.commit(({ lease: _, ...head }) => ({ ...head, status: "queued" }))
+  assert.ok(await claimRun(store, id, { ...claim, owner: createOwner() }))
+  await assert.rejects(held.checkHeld(), { name: "ConflictError" })
+})
+
 test("of engines that race for the same runs, exactly one works on each", async () => {
   const store = memoryStore()
   const made = new Map<string, number>()

@@ -1,7 +1,7 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { type AgentEvent, createAgent, fn, jsRuntime } from "karst"
+import { type AgentEvent, createAgent, fn, jsRuntime, tool } from "karst"
 import { type Backend, createEngine, type EngineOptions } from "karst/engine"
 import { scriptedModel } from "karst/models"
 import { memoryStore, type Store } from "karst/stores"
@@ -122,6 +122,44 @@ test("a cycle that calls nothing needs one commit, and one that does a second, b
     commits.filter((logs) => logs.length > 0),
     [["events"], ["events"], ["journal"], ["events"], ["events"], ["events", "rests"]],
   )
+})
+
+test("a cycle whose tool has no side effect needs one commit, and reads nothing while the lease is fresh", async () => {
+  const inner = memoryStore()
+  const requests: string[] = []
+  const store: Store = {
+    ...inner,
+    get(key) {
+      requests.push("get")
+      return inner.get(key)
+    },
+    commit(changes, guard) {
+      if (changes.flatMap(logsOf).includes("events")) requests.push("commit")
+      return inner.commit(changes, guard)
+    },
+  }
+  const agent = createAgent({
+    model: scriptedModel(({ messages }) =>
+      messages.length < 6 ? [{ type: "tool-call", id: "1", name: "look", input: {} }] : "Done.",
+    ),
+    noTool: "answer",
+    tools: [
+      tool({
+        name: "look",
+        description: "Looks.",
+        sideEffect: false,
+        run() {
+          requests.push("look")
+          return "ok"
+        },
+      }),
+    ],
+  })
+  await using engine = createEngine({ agents: { agent }, store, leaseMs: 3_600_000 })
+  const { id } = await engine.submit("agent", "Go")
+  await engine.result(id)
+  const looks = requests.slice(requests.indexOf("look"), requests.lastIndexOf("look") + 1)
+  assert.deepEqual(looks, ["look", "commit", "look", "commit", "look"])
 })
 
 test("who watches the agent is told of each checkpoint; the store does not keep that", async () => {

@@ -23,7 +23,7 @@ export function pathOf(
   trail: ObjectTrail,
   value: object,
   parent: number,
-  names: ReadonlyMap<string, unknown>,
+  names: Iterable<readonly [string, unknown]>,
 ): ObjectPath {
   let path = ""
   let inner = value
@@ -43,7 +43,7 @@ export function keyText(key: PropertyKey): string {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(text) ? `.${text}` : `[${JSON.stringify(text)}]`
 }
 
-function nameHolding(names: ReadonlyMap<string, unknown>, value: unknown): string {
+function nameHolding(names: Iterable<readonly [string, unknown]>, value: unknown): string {
   for (const [name, held] of names) if (held === value) return name
   return ""
 }
