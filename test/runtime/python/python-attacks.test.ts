@@ -118,7 +118,7 @@ describe("with OS isolation, no cell of Python", { skip: requires("python", "bwr
     test(`control: without isolation, it ${title}`, async () => {
       visitors.length = 0
       await cellValue(open, `${attackerTools}\n${given}`)
-      const execution = await open.execute(code, { timeoutMs: 3000, call })
+      const execution = await open.execute(code, { timeoutMs: 20_000, call })
       const left = ["link", "hard", "secret.txt.written"].filter((name) => existsSync(join(folder, name)))
       assert.match(JSON.stringify([execution, visitors, left]), /escaped|udp|written/)
       for (const name of left) rmSync(join(folder, name))
@@ -160,7 +160,7 @@ describe("with OS isolation, no cell of Python", { skip: requires("python", "bwr
       assert.doesNotMatch(commands(), /\b98765\b/)
     }
     for (let turn = 0; turn < 2; turn++) {
-      const next = await runtime.execute("echo(1) + 1", { timeoutMs: 5000 })
+      const next = await runtime.execute("echo(1) + 1", { timeoutMs: 20_000 })
       if (next.ok) return assert.equal(next.value, 2)
       assert.ok(fatal, next.error.message)
     }

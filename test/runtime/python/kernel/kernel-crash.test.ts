@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url"
 import { py } from "../../../../src/runtime/python/py-reference.ts"
 import { pythonRuntime } from "../../../../src/runtime/python.ts"
 import { requires } from "../../../system.ts"
+import { until } from "../../../waiting.ts"
 import { cellsOf, sharedRuntime } from "../shared-kernel.ts"
 
 describe("a cell of Python that misbehaves", { skip: requires("python") }, () => {
@@ -160,9 +161,7 @@ describe("a kernel", { skip: requires("python") }, () => {
       assert.ok(isRunning(Number(pid)))
       child.kill("SIGKILL")
       await once(child, "exit")
-      for (let turn = 0; turn < 200 && isRunning(Number(pid)); turn++)
-        await new Promise((resolve) => setTimeout(resolve, 10))
-      assert.equal(isRunning(Number(pid)), false)
+      await until(() => !isRunning(Number(pid)))
       // A host that is killed cannot clean up after itself.
       rmSync(folder, { recursive: true, force: true })
     }
@@ -174,7 +173,7 @@ describe("a kernel", { skip: requires("python") }, () => {
     const pid = Number(await value("import subprocess\nsubprocess.Popen(['sleep', '600']).pid"))
     assert.ok(isRunning(pid))
     await runtime.close()
-    await ended(pid)
+    await until(() => !isRunning(pid))
   })
 
   test("takes them along when it ends by itself, too", async () => {
@@ -182,7 +181,7 @@ describe("a kernel", { skip: requires("python") }, () => {
     const { value, failed } = cellsOf(runtime)
     const pid = Number(await value("import os, subprocess\nsubprocess.Popen(['sleep', '600']).pid"))
     assert.equal((await failed("os._exit(1)")).error.kind, "crash")
-    await ended(pid)
+    await until(() => !isRunning(pid))
   })
 
   for (const isolation of ["process", "os"] as const) {
@@ -195,7 +194,7 @@ describe("a kernel", { skip: requires("python") }, () => {
       assert.match(folder, /karst-/)
       assert.deepEqual([code, existsSync(folder)], [0, false])
       const left = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && workingFolderOf(pid).startsWith(folder))
-      for (const pid of left) await ended(Number(pid))
+      await until(() => !left.some((pid) => isRunning(Number(pid))))
     })
   }
 
@@ -212,11 +211,11 @@ describe("a kernel", { skip: requires("python") }, () => {
     const work = "time.sleep(0.05), hoard.append(bytearray(b'x' * 400_000_000)), time.sleep(600)"
     await ran(`import threading, time\nhoard = []\nthreading.Thread(target=lambda: (${work}), daemon=True).start()`)
     let told = ""
-    for (let turn = 0; turn < 100 && told === ""; turn++) {
-      await new Promise((resolve) => setTimeout(resolve, 100))
+    await until(async () => {
       const { lost = [] } = await runtime.execute("1")
       told = lost.map(({ name, reason }) => `${name}: ${reason}`).join()
-    }
+      return told
+    })
     assert.match(told, /hoard: the kernel (died: it took \d+ MB|had to be stopped)/)
   })
 
@@ -229,11 +228,6 @@ describe("a kernel", { skip: requires("python") }, () => {
     assert.equal(await value(code), 0o700)
   })
 })
-
-async function ended(pid: number): Promise<void> {
-  for (let turn = 0; turn < 200 && isRunning(pid); turn++) await new Promise((resolve) => setTimeout(resolve, 10))
-  assert.equal(isRunning(pid), false)
-}
 
 function workingFolderOf(pid: string): string {
   try {
