@@ -126,7 +126,7 @@ describe("a cell of Python that misbehaves", { skip: requires("python") }, () =>
     await alive()
   })
 
-  test("breaks the channel to its host: only its own kernel suffers", async () => {
+  test("breaks the channel to its host: only its own kernel suffers", { timeout: 180_000 }, async () => {
     const reach = "import gc\nchannel = next(o for o in gc.get_objects() if type(o).__name__ == 'Channel')\n"
     for (const attack of [
       "channel.socket.sendall(b'\\xff' * 64)",
@@ -144,9 +144,12 @@ describe("a cell of Python that misbehaves", { skip: requires("python") }, () =>
   })
 
   test("ends between two cells: the next one tells", async () => {
-    await runtime.ran("mine = 1\nimport asyncio, os\nasyncio.get_event_loop().call_later(0.01, os._exit, 1)\nNone")
+    process.kill(Number(await runtime.value("import os\nmine = 1\nos.getpid()")), "SIGKILL")
     let lost: unknown
-    for (let turn = 0; turn < 100 && lost === undefined; turn++) lost = (await runtime.execute("1")).lost
+    await until(async () => {
+      lost = (await runtime.execute("1")).lost
+      return lost
+    })
     assert.ok(JSON.stringify(lost).includes('"mine"'))
   })
 })
