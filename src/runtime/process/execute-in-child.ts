@@ -85,9 +85,9 @@ async function requestExecution(
     const { message, value } = await connection.ask("execute", { ...input, x })
     const executed = parseExecuted(message.s, value)
     if (!executed) child.killForViolation("an invalid execution")
-    const { error } = executed?.summary ?? {}
     // The child's clock may be ahead of this cell's. Stopping the cell aborts its calls.
-    if (error?.kind === "timeout") cell.stop(new CellStopped("timeout", error.message))
+    const { kind, message: why = "" } = executed?.summary.error ?? {}
+    if (kind === "timeout") cell.stop(new CellStopped(kind, why))
     // Wait for callbacks that host code called: they belong to the cell.
     while (executed && cell.openCalls.size > 0 && !cell.stopped) {
       await Promise.race([Promise.allSettled(cell.openCalls), stopped])
