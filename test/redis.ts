@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
@@ -49,12 +50,18 @@ export async function startRedis(...settings: string[]): Promise<RedisServer> {
   }
 }
 
+/** A port that is free, and outside the range from which systems choose ports for others. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  await once(server, "close")
-  if (typeof address !== "object" || !address) throw new Error("No port.")
-  return address.port
+  for (;;) {
+    const port = randomInt(10_000, 30_000)
+    const server = createServer().listen(port, "127.0.0.1")
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, "close")
+    return port
+  }
 }

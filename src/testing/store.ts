@@ -48,7 +48,7 @@ export function testStore(suite: StoreSuite): void {
     test(`${name}: ${promise}`, async (context) => {
       if (reason !== undefined) return void context.skip(reason)
       await using trial = await createStoreTrial(suite)
-      await withTimeLimit(check(trial), 45_000)
+      await withTimeLimit(check(trial))
     })
   }
 }

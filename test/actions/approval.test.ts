@@ -8,6 +8,7 @@ import type { EventType } from "../../src/core/event.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import type { RuntimeCall } from "../../src/runtime/runtime.ts"
+import { withEnoughTime } from "../waiting.ts"
 import { type Code, lastResultText, modelRunningCells, runtimes } from "./every-runtime.ts"
 
 const done: string[] = []
@@ -178,15 +179,24 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
     })
 
     test("stops the clock of the cell and of the run, which both go on afterwards", async () => {
-      const approve = async () => {
-        await setTimeout(1300)
-        return true
-      }
       const code = {
         typescript: "await wipe('slowly')\nwhile (true) await free('.')",
         python: "wipe('slowly')\nwhile True: pass",
       }
-      const { result } = await run([code], { approver: approve, cellTimeoutMs: 1000, limits: { timeMs: 60_000 } })
+      // The clock of the run.
+      let now = 0
+      const { result } = await withEnoughTime(
+        (cellTimeoutMs) => {
+          // The clock of the cell was started before this one.
+          const approver = async () => {
+            now += 100_000
+            await setTimeout(cellTimeoutMs)
+            return true
+          }
+          return run([code], { approver, cellTimeoutMs, now: () => now, limits: { timeMs: 60_000 } })
+        },
+        () => now > 0,
+      )
       assert.equal(done[0], "slowly")
       const end = result.trajectory.events.find((event) => event.type === "code-end")
       assert.equal(end?.error?.kind, "timeout")
@@ -237,7 +247,7 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
   })
 }
 
-test("asked in a run that another one started stops the clocks of both", async () => {
+test("asked in a run that another one started stops the clocks of both", async (context) => {
   const inner = jsRuntime({ wipe: fn(() => "wiped", { approve: true }) })
   const child = createAgent({
     model: modelRunningCells(inner, { typescript: "await wipe()", python: "" }),
@@ -245,11 +255,13 @@ test("asked in a run that another one started stops the clocks of both", async (
   })
   const outer = jsRuntime({ start: async () => (await child.run("go")).output })
   const model = modelRunningCells(outer, { typescript: "await start()", python: "" })
-  const approve = async () => {
-    await setTimeout(900)
+  const approver = async () => {
+    // Longer than both cells may take.
+    context.mock.timers.tick(120_000)
     return true
   }
-  const { trajectory } = await createAgent({ model, runtime: outer, approver: approve, cellTimeoutMs: 600 }).run("go")
+  context.mock.timers.enable({ apis: ["setTimeout", "setInterval"] })
+  const { trajectory } = await createAgent({ model, runtime: outer, approver, cellTimeoutMs: 60_000 }).run("go")
   const ends = trajectory.events.filter((event) => event.type === "code-end")
   assert.deepEqual(
     ends.map(({ ok }) => ok),

@@ -7,14 +7,17 @@ import { scriptedModel } from "../../src/models/scripted.ts"
 import { currentCall } from "../../src/runtime/bindings/gated-call.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
+import { withEnoughTime } from "../waiting.ts"
 import { type Code, lastResultText, modelRunningCells, runtimes } from "./every-runtime.ts"
 
 const made: unknown[] = []
 const heard: unknown[] = []
+let isCalled = false
 
 /** A function that never ends by itself and records the reason when its signal aborts. */
 const hang = () =>
   new Promise(() => {
+    isCalled = true
     const { signal } = currentCall() ?? {}
     signal?.addEventListener("abort", () => heard.push((signal.reason as Error).name))
   })
@@ -42,6 +45,7 @@ for (const { name, skip, open } of runtimes) {
     beforeEach(() => {
       made.splice(0)
       heard.splice(0)
+      isCalled = false
     })
 
     const run = async (code: Code, limits: Limits = {}, cellTimeoutMs?: number) => {
@@ -101,7 +105,11 @@ for (const { name, skip, open } of runtimes) {
     })
 
     test("of a cell reach the functions it called by their signal", async () => {
-      const { result } = await run({ typescript: "await forever()", python: "forever()" }, {}, 2_000)
+      const code = { typescript: "await forever()", python: "forever()" }
+      const { result } = await withEnoughTime(
+        (cellTimeoutMs) => run(code, {}, cellTimeoutMs),
+        () => isCalled,
+      )
       const end = result.trajectory.events.find((event) => event.type === "code-end")
       assert.equal(end?.error?.kind, "timeout")
       assert.equal(heard.length, 1)

@@ -7,7 +7,7 @@ import type { Model, ModelPart } from "../../src/models/model.ts"
 import { withRetry } from "../../src/models/retry.ts"
 import { scriptedModel } from "../../src/models/scripted.ts"
 import { withTimeouts } from "../../src/models/timeouts.ts"
-import { fn } from "../../src/runtime/bindings.ts"
+import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
@@ -297,9 +297,10 @@ describe("events", () => {
     const { wiped, runtime } = wiper()
     const model = scriptedModel([
       cell('setTimeout(() => wipe("late"), 1)\n1'),
-      cell("await new Promise((resolve) => setTimeout(resolve, 30))"),
+      cell("while (!wiped.length) await new Promise((resolve) => setTimeout(resolve, 1))"),
       "ok",
     ])
+    await runtime.inject({ wiped: variable(wiped) })
     const run = createAgent({ model, runtime, approver: "events" }).run("go")
     const seen: AgentEvent["type"][] = []
     for await (const event of run) {

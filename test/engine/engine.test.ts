@@ -188,7 +188,6 @@ test("what is said to a run is heard before its next cycle", async () => {
   const { id } = await engine.submit("agent", "Go")
   await begun
   await engine.steer(id, "Hurry up.")
-  await new Promise((resolve) => setTimeout(resolve, 5))
   open()
   await engine.result(id)
   assert.ok(JSON.stringify(model.requests[1]?.messages).includes("Hurry up."))

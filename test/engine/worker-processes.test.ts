@@ -2,16 +2,16 @@
 import assert from "node:assert/strict"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, type TestContext, test } from "node:test"
-import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { createAgent, jsRuntime } from "karst"
 import { createEngine, inlineBackend } from "karst/engine"
 import { scriptedModel } from "karst/models"
 import { sqliteStore } from "karst/stores"
+import { until } from "../waiting.ts"
 
 const program = fileURLToPath(new URL("./workers-program.ts", import.meta.url))
 
@@ -55,26 +55,29 @@ describe("worker processes", () => {
 })
 
 test("abort ends a run whose worker process stands still, after its lease; when the worker goes on, it writes nothing", async (context) => {
-  const { engine, start, notes } = setUp(context, 400)
+  const { engine, start, notes, release } = setUp(context, 400)
   const worker = await start()
-  const { id } = await engine.submit("agent", "await compute(1); await rest(1000); await compute(2)")
-  while (notes("computes").length === 0) await sleep(20)
+  const { id } = await engine.submit("agent", "await compute(1); await hold(); await compute(2)")
+  await until(() => notes("computes").length > 0)
   worker.kill("SIGSTOP")
   await engine.abort(id, "Enough.")
   assert.deepEqual((await engine.get(id))?.status, "aborted")
+  release()
   worker.kill("SIGCONT")
-  await sleep(1_500)
+  // The worker begins and ends another run, so that it had time to go on with this one.
+  const other = await engine.submit("agent", "await rest(100); await compute(3)")
+  assert.equal((await engine.result(other.id)).status, "done")
   const { status, trajectory } = await engine.result(id)
   assert.equal(status, "aborted")
   assert.equal(trajectory.runs[0]?.detail, "Enough.")
-  assert.equal(notes("computes").length, 1)
+  assert.deepEqual(notes("computes"), [`computes ${worker.pid} 1`, `computes ${worker.pid} 3`])
   assert.equal(worker.exitCode, null)
 })
 
 async function supervise(start: () => Promise<ChildProcess>, over: AbortSignal): Promise<void> {
   while (!over.aborted) {
     const worker = await start()
-    while (worker.exitCode === null && worker.signalCode === null && !over.aborted) await sleep(20)
+    await until(() => worker.exitCode !== null || worker.signalCode !== null || over.aborted)
   }
 }
 
@@ -105,6 +108,8 @@ function setUp(context: TestContext, leaseMs: number) {
       await Promise.race([once(worker.stdout, "data"), once(worker, "exit")])
       return worker
     },
+    /** Lets `hold` end. */
+    release: () => writeFileSync(join(folder, "go"), ""),
     notes: (what: string) =>
       readFileSync(join(folder, "notes"), { encoding: "utf8", flag: "a+" })
         .split("\n")

@@ -1,10 +1,11 @@
 // A worker process on a SQLite file. Arguments: the folder, the lease in milliseconds. It works until it is killed.
-import { appendFileSync } from "node:fs"
+import { appendFileSync, existsSync } from "node:fs"
 import { join } from "node:path"
 import { createAgent, fn, jsRuntime, type Message } from "karst"
 import { createEngine } from "karst/engine"
 import { scriptedModel } from "karst/models"
 import { sqliteStore } from "karst/stores"
+import { until } from "../waiting.ts"
 
 const [folder = "", leaseMs = "500"] = process.argv.slice(2)
 
@@ -24,7 +25,7 @@ const agent = createAgent({
     jsRuntime({
       compute: fn(
         (ms: number) => {
-          note(`computes ${process.pid}`)
+          note(`computes ${process.pid} ${ms}`)
           const until = performance.now() + ms
           while (performance.now() < until);
         },
@@ -37,6 +38,7 @@ const agent = createAgent({
         },
         { idempotent: true },
       ),
+      hold: fn(() => until(() => existsSync(join(folder, "go"))), { idempotent: true }),
       rest: fn((ms: number) => new Promise((resolve) => setTimeout(resolve, ms)), { idempotent: true }),
     }),
 })

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict"
 import type { TestContext } from "node:test"
-import { setTimeout } from "node:timers/promises"
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import type { McpEndpoint, McpToolKit, ServeMcpOptions } from "../../src/mcp/mcp-types.ts"
 import { serveMcp } from "../../src/mcp/server/serve-mcp.ts"
@@ -60,8 +59,4 @@ export async function use(
 
 export function textOf({ content }: CallToolResult): string {
   return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n")
-}
-
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await setTimeout(5)
 }

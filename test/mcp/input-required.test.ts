@@ -1,7 +1,6 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, type TestContext, test } from "node:test"
-import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { Client, type InputRequiredResult, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
@@ -9,6 +8,7 @@ import type { AgentEvent } from "../../src/core/event.ts"
 import type { McpEndpoint } from "../../src/mcp/mcp-types.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
+import { until } from "../waiting.ts"
 import { call, connect, serve, textOf } from "./clients.ts"
 
 describe("calls of clients of the protocol of 2026 that wait for answers", () => {
@@ -106,12 +106,14 @@ describe("calls of clients of the protocol of 2026 that wait for answers", () =>
 
   test("leave their turn to others when no answer comes in time", async (context) => {
     const tools = { pay: fn((amount: number) => `paid ${amount}`, { approve: true }), add: (a: number) => a + 1 }
-    const endpoint = await serve(context, { tools, approver: "client", approvalTimeoutMs: 20 })
+    const events: string[] = []
+    const onEvent = ({ type }: AgentEvent) => events.push(type)
+    const endpoint = await serve(context, { tools, onEvent, approver: "client", approvalTimeoutMs: 20 })
     const client = await manual(context, endpoint)
     const asked = await client.begin("pay", { amount: 5 })
+    await until(() => events.includes("tool-end"))
     const other = await connect(context, endpoint, "modern")
     assert.match(await call(other, "pay", { amount: 5 }), /no approver/)
-    await setTimeout(60)
     assert.equal(await call(other, "add", { a: 1 }), "2")
     assert.match(await client.repeat("pay", { amount: 5 }, asked, "once"), /not approved within 20 ms/)
     assert.equal(await call(other, "add", { a: 2 }), "3")

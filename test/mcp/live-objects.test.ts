@@ -15,7 +15,8 @@ import { processRuntime } from "../../src/runtime/process.ts"
 import { pythonRuntime } from "../../src/runtime/python.ts"
 import { safeRules } from "../../src/runtime/rules/safe-rules.ts"
 import { requires } from "../system.ts"
-import { call, connect, type Era, serve, textOf, until } from "./clients.ts"
+import { until } from "../waiting.ts"
+import { call, connect, type Era, serve, textOf } from "./clients.ts"
 
 class Light {
   brightness = 100

@@ -11,7 +11,8 @@ import { byIdentifier, safeToolName } from "../../src/mcp/client/tool-names.ts"
 import type { McpClientOptions, McpCommand, McpToolKit } from "../../src/mcp/mcp-types.ts"
 import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import { until, use } from "./clients.ts"
+import { until } from "../waiting.ts"
+import { use } from "./clients.ts"
 
 const fixture = fileURLToPath(new URL("../fixtures/mcp/tools-server.ts", import.meta.url))
 const command: McpCommand = { command: process.execPath, args: ["--disable-warning=ExperimentalWarning", fixture] }

@@ -13,7 +13,8 @@ import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { tool, toolFailure, toolResult } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspaces/memory.ts"
-import { call, connect, type Era, serve, textOf, until } from "./clients.ts"
+import { until } from "../waiting.ts"
+import { call, connect, type Era, serve, textOf } from "./clients.ts"
 
 class Counter {
   #total = 0

@@ -191,7 +191,7 @@ async function commandOf(id: string, entry: string): Promise<string | undefined>
 }
 
 /** Waits until a condition holds; the error names the condition. */
-export async function waitUntil(what: string, holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
+export async function waitUntil(what: string, holds: () => boolean | Promise<boolean>, ms = 50_000): Promise<void> {
   const end = Date.now() + ms
   while (!(await holds())) {
     if (Date.now() > end) throw new Error(`It never came to this: ${what}.`)

@@ -1,10 +1,8 @@
 // test lane: runtimes
-import { tmpdir } from "node:os"
 import { describe, test } from "node:test"
 import { testRuntime } from "karst/testing"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
-import { requires } from "../system.ts"
 
 describe("jsRuntime", () => {
   testRuntime({
@@ -17,12 +15,4 @@ describe("jsRuntime", () => {
 
 describe("processRuntime", () => {
   testRuntime({ test, language: "typescript", runtime: () => processRuntime() })
-})
-
-describe("processRuntime in a sandbox", { skip: requires("bwrap") }, () => {
-  testRuntime({
-    test,
-    language: "typescript",
-    runtime: () => processRuntime({}, { isolation: "os", read: [tmpdir()] }),
-  })
 })

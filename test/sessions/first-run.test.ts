@@ -36,7 +36,7 @@ describe("a session that is killed during its first run", () => {
       const prompt = "ask gate now say done"
       const run = session.send(prompt)
       await waitUntil("the run is under way", () => isWorking)
-      await waitUntil("the run is saved", async () => (await listSessions(folder.path))[0]?.title !== "", 2000)
+      await waitUntil("the run is saved", async () => (await listSessions(folder.path))[0]?.title !== "")
       const [info] = await listSessions(folder.path)
       assert.deepEqual([info?.title, info?.metadata, info?.runs], [prompt, { ticket: 7 }, 0])
       const stored = JSON.parse(await readFile(join(session.directory ?? "", "session.json"), "utf8"))

@@ -11,7 +11,8 @@ import { scriptedModel } from "../../src/models/scripted.ts"
 import { memoryStore } from "../../src/stores/memory-store.ts"
 import { localWorkspace } from "../../src/workspaces/local.ts"
 import { call, calls, finish, resultsIn } from "../agent/tool-call-helpers.ts"
-import { alive, shellCase, until } from "./shell-case.ts"
+import { until } from "../waiting.ts"
+import { alive, shellCase } from "./shell-case.ts"
 
 const untilGo = "while [ ! -e go ]; do sleep 0.01; done"
 

@@ -3,7 +3,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestContext } from "node:test"
-import { setTimeout as delay } from "node:timers/promises"
 import type { CommandReport } from "../../src/tools/shell/command-report.ts"
 import { type ShellOptions, type ShellTools, shellTools } from "../../src/tools/shell.ts"
 import { isToolResult, type Tool, type ToolContext, type ToolResult } from "../../src/tools/tool.ts"
@@ -65,11 +64,6 @@ export function alive(mark: string): string[] {
     const carries = read(`/proc/${pid}/environ`).split("\0").includes(mark)
     return carries ? [`${pid}:${/\((.*)\)/.exec(stat)?.[1]}`] : []
   })
-}
-
-/** Waits until a condition holds. If it never does, the test times out. */
-export async function until(holds: () => unknown): Promise<void> {
-  while (!(await holds())) await delay(5)
 }
 
 function reported(result: unknown): Reported {

@@ -6,7 +6,8 @@ import { describe, test } from "node:test"
 import fc from "fast-check"
 import { createPreview, toReadableText } from "../../src/tools/shell/output-preview.ts"
 import { readOnlyWorkspace } from "../../src/workspaces/read-only.ts"
-import { shellCase, until } from "./shell-case.ts"
+import { until } from "../waiting.ts"
+import { shellCase } from "./shell-case.ts"
 
 const withoutProc = existsSync("/proc/self/fd") ? undefined : "by design: only Linux says what a pipe is called"
 
@@ -80,7 +81,9 @@ describe("output", () => {
     assert.ok(log && log.size < 1_000_100, `${log?.size}`)
     const kept = Buffer.from(await workspace.read(report.log ?? "", { start: log.size - 100 })).toString()
     assert.match(kept, /\nOutput beyond 1 MB was dropped\.\n$/)
-    assert.ok(told.join("").length < 200_000, "who watches is not flooded either")
+    // The number of progress reports depends on the time that the command takes, and their length does not.
+    assert.ok(Math.max(...told.map(({ length }) => length)) < 5000, "who watches is not flooded either")
+    assert.ok(told.join("").length < 10_000_000)
     assert.ok(peak - before < 128_000_000, `${peak - before}`)
   })
 

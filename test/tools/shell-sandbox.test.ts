@@ -9,7 +9,8 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { requires } from "../system.ts"
-import { alive, shellCase, until } from "./shell-case.ts"
+import { until } from "../waiting.ts"
+import { alive, shellCase } from "./shell-case.ts"
 
 describe("a sandboxed shell", { skip: requires("bwrap") }, () => {
   test("works as any other in the workspace", async (t) => {

@@ -78,13 +78,16 @@ async function requestExecution(
   process.startCell()
   const x = track()
   execution = x
-  // The child measures the time-out; the host tells it when to pause the clock.
+  // The child measures the time-out as well; the host tells it when to pause the clock.
   const stopListening =
     input.timeoutMs === undefined ? undefined : cell.pauses?.((paused) => connection.send({ k: "pause", x, paused }))
   try {
     const { message, value } = await connection.ask("execute", { ...input, x })
     const executed = parseExecuted(message.s, value)
     if (!executed) child.killForViolation("an invalid execution")
+    // The child's clock may be ahead of this cell's. Stopping the cell aborts its calls.
+    const { kind, message: why = "" } = executed?.summary.error ?? {}
+    if (kind === "timeout") cell.stop(new CellStopped(kind, why))
     // Wait for callbacks that host code called: they belong to the cell.
     while (executed && cell.openCalls.size > 0 && !cell.stopped) {
       await Promise.race([Promise.allSettled(cell.openCalls), stopped])

@@ -1,11 +1,11 @@
 // Executes one Python cell: sends it to the kernel, collects its output, enforces its limits, and builds its result.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { thrownText } from "../../core/errors.ts"
-import type { ActionErrorKind } from "../../core/event.ts"
 import type { ImagePart } from "../../core/message.ts"
 import { abortedCellMessage } from "../abort-message.ts"
 import { startDeadline } from "../deadline.ts"
 import type { Caller } from "../handles/caller.ts"
+import type { StopKind } from "../js/running-cell.ts"
 import { applyEnvUpdate, toRemoteEnv } from "../remote-env.ts"
 import type { CellExecution, CellOptions, CellOutput, RuntimeLoss } from "../runtime.ts"
 import { type CellReport, type CellReportError, PythonError } from "./cell-report.ts"
@@ -45,8 +45,6 @@ export interface PythonCell {
   stop(kind: StopKind, message: string, graceMs?: number): void
   run(code: string): Promise<CellExecution>
 }
-
-type StopKind = Extract<ActionErrorKind, "timeout" | "aborted" | "memory">
 
 export interface CellSetup {
   owner: PythonCell["owner"]

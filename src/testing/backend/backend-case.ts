@@ -35,7 +35,7 @@ export interface BackendTrial extends AsyncDisposable {
   lines(): JobLogLine[]
   begun(run?: string): JobLogLine[]
   done(): string[]
-  /** Waits until a condition holds; fails after a time limit. */
+  /** Waits until a condition holds; fails when no job has begun or ended for a time limit. */
   until(holds: () => boolean | Promise<boolean>, what: string): Promise<void>
   /** Kills a worker process, like a crash. */
   kill(pid: number | undefined): void
@@ -74,8 +74,9 @@ export async function createBackendTrial(suite: BackendSuite, workers: number): 
     begun: (run) => lines().filter((line) => line.what === "begun" && (run ?? line.run) === line.run),
     done: () => lines().flatMap((line) => (line.what === "done" ? [line.run] : [])),
     async until(holds, what) {
-      const end = Date.now() + maxWaitMs
+      let [end, count] = [0, -1]
       while (!(await holds())) {
+        if (lines().length !== count) [end, count] = [Date.now() + maxWaitMs, lines().length]
         if (Date.now() > end) assert.fail(`It did not come to this: ${what}. There is: ${JSON.stringify(lines())}`)
         await setTimeout(10)
       }

@@ -50,7 +50,7 @@ export const stopCases = {
       await trial.runtime.inject({
         async ask() {
           for (const listener of listeners) listener(true)
-          await new Promise((resolve) => setTimeout(resolve, 700))
+          await new Promise((resolve) => setTimeout(resolve, 1000))
           for (const listener of listeners) listener(false)
         },
         note: (text: string) => void seen.push(text),
@@ -63,7 +63,7 @@ export const stopCases = {
         listeners.add(listener)
         return () => listeners.delete(listener)
       }
-      const { error } = await trial.failed(code, { timeoutMs: 500, pauses })
+      const { error } = await trial.failed(code, { timeoutMs: 1000, pauses })
       assert.equal(error.kind, "timeout")
       assert.deepEqual(seen, ["answered"])
       assert.equal(listeners.size, 0)

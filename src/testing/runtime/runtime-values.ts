@@ -163,10 +163,7 @@ export const valueCases = {
   "inject-async-functions": {
     promise: "an async function is waited for",
     async check(trial) {
-      const slow = async (text: string) => {
-        await new Promise((resolve) => setTimeout(resolve, 2))
-        return `${text}, later`
-      }
+      const slow = (text: string) => new Promise((resolve) => setTimeout(resolve, 2, `${text}, later`))
       await trial.runtime.inject({ slow })
       assert.equal(await trial.value({ typescript: "await slow('now')", python: "slow('now')" }), "now, later")
     },

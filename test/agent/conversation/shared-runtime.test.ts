@@ -6,6 +6,7 @@ import { scriptedModel } from "../../../src/models/scripted.ts"
 import { fn, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
+import type { Runtime } from "../../../src/runtime/runtime.ts"
 import { cell, resultShownToModel, scriptedAgent } from "../scripted-agents.ts"
 
 test("agents on one runtime see each other's changes and names at once", async () => {
@@ -23,26 +24,30 @@ for (const [name, make] of [
   test(`sixteen agents on one ${name} take turns, first come first served, and lose nothing`, async () => {
     const order: string[] = []
     let inside = 0
+    let cells = 0
+    const allWait = Promise.withResolvers<void>()
     const enter = fn(async (who: string) => {
       assert.equal(++inside, 1)
       order.push(who)
       // The first run occupies the runtime until the cells of all others wait for it.
-      if (who === "0") await Promise.all(models.map(({ asked }) => asked))
+      if (who === "0") await allWait.promise
     })
     const leave = fn(() => void inside--)
-    await using runtime = make({ count: 0, enter, leave })
-    await runtime.names()
+    await using own = make({ count: 0, enter, leave })
+    await own.names()
+    const runtime: Runtime = {
+      ...own,
+      execute(code, options) {
+        const execution = own.execute(code, options)
+        if (++cells === 16) allWait.resolve()
+        return execution
+      },
+    }
     const code = (who: number) =>
       `await enter("${who}")\nconst before${who} = count\nawait new Promise((done) => setTimeout(done, 1))\ncount = before${who} + 1\nawait leave()`
-    const models = Array.from({ length: 16 }, (_, who) => {
-      const { promise: asked, resolve } = Promise.withResolvers<void>()
-      const first = () => {
-        setTimeout(resolve, 20)
-        return cell(code(who))
-      }
-      return { asked, steps: [first, cell(code(who + 16)), "Done."] }
-    })
-    const agents = models.map(({ steps }, who) => scriptedAgent(`agent ${who}`, steps, { runtime }))
+    const agents = Array.from({ length: 16 }, (_, who) =>
+      scriptedAgent(`agent ${who}`, [cell(code(who)), cell(code(who + 16)), "Done."], { runtime }),
+    )
     const results = await Promise.all(agents.map((agent) => agent.run("go")))
     assert.ok(results.every(({ status }) => status === "done"))
     assert.equal(await runtime.retrieve("count"), 32)

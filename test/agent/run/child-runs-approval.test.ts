@@ -117,13 +117,17 @@ test("`always` holds for later runs of the same child in the same run, and for n
   assert.deepEqual([asked.length, wiped.length], [4, 4])
 })
 
-test("time stands still for all above while somebody thinks about a child's call", async () => {
+test("time stands still for all above while somebody thinks about a child's call", async (context) => {
   const { child, wiped } = wiper()
   const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], {
     runtime: jsRuntime({ child }),
-    limits: { timeMs: 100 },
-    approver: () => new Promise<boolean>((resolve) => setTimeout(resolve, 200, true)),
+    limits: { timeMs: 60_000 },
+    approver() {
+      context.mock.timers.tick(120_000)
+      return true
+    },
   })
+  context.mock.timers.enable({ apis: ["setTimeout", "setInterval"] })
   assert.equal((await boss.run("go")).status, "done")
   assert.deepEqual(wiped, ["disk"])
 })

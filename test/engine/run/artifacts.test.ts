@@ -255,7 +255,6 @@ describe("the artifacts of a durable run", () => {
         parallel: true,
         async run() {
           if (isLast()) await promise
-          else setTimeout(resolve, 5)
           return text(name)
         },
       })
@@ -266,6 +265,7 @@ describe("the artifacts of a durable run", () => {
       tools: [month("May", () => !isAgain), month("June", () => isAgain), wipe],
       onEvent(event) {
         if (event.type === "run-start") names.push([])
+        if (event.type === "tool-end") resolve()
         if (event.type === "tool-end" && event.kept) names.at(-1)?.push(`${event.name} ${event.kept}`)
       },
     })

@@ -190,7 +190,6 @@ describe("a worker that lost its run, and has not noticed", () => {
             lose: fn(
               async () => {
                 const [run] = await Array.fromAsync(engine.list())
-                await new Promise((resolve) => setTimeout(resolve, 20))
                 await take(store, run?.id ?? "", liveOwner("other"))
                 lost.resolve()
               },

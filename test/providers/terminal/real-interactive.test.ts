@@ -3,11 +3,10 @@ import assert from "node:assert/strict"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { setTimeout } from "node:timers/promises"
 import { claude } from "karst/providers"
 import { findCli, testedVersions } from "../../../scripts/clis.ts"
 import { requires } from "../../system.ts"
-import { createCliMachine } from "../cli-machines.ts"
+import { createCliMachine, waitUntil } from "../cli-machines.ts"
 import { taskCommand } from "./terminal-machine.ts"
 import { openTmux } from "./tmux.ts"
 
@@ -58,10 +57,11 @@ describe("Claude Code itself in a terminal", { skip: requires("claude", "node-pt
       await tmux.sees("May wipe() be called?")
       tmux.type("", "Enter")
       await tmux.sees(/❯ Accept/)
-      // A key pressed while the dialog is redrawn is lost.
-      while (/❯ Accept/.test(tmux.screen())) {
+      // A key pressed while the dialog is redrawn is lost, so it is pressed again while the dialog stays.
+      const isAnswered = () => !/❯ Accept/.test(tmux.screen())
+      while (!isAnswered()) {
         tmux.type("", "Enter")
-        await setTimeout(1000)
+        await waitUntil("the dialog is answered", isAnswered, 1000).catch(() => undefined)
       }
       await tmux.sees(/tool said:[\s\S]*-1/)
       tmux.type("", "C-c", "C-c")

@@ -76,7 +76,7 @@ describe("a child under supervision", () => {
 
   test("is ended when it says nothing for too long, also when it does not want to", async () => {
     const { end, left, lines } = await supervise("trap '' TERM; echo begun; sleep 300; sleep 300", {
-      idleTimeoutMs: 300,
+      idleTimeoutMs: 1000,
       graceMs: 200,
     })
     assert.deepEqual(lines, ["begun"])

@@ -16,6 +16,7 @@ import {
   type FrameLimits,
 } from "../../../src/runtime/handles/socket-frames.ts"
 import type { Frame } from "../../../src/runtime/handles/wire.ts"
+import { until } from "../../waiting.ts"
 import { randomFrom } from "./seeded-random.ts"
 
 const limits: FrameLimits = { maxBytes: 1_000_000, maxSentBytes: 1_000_000, maxDepth: 100 }
@@ -186,11 +187,12 @@ describe("over a socket,", () => {
     })
     peer.pause()
     peer.write(Buffer.concat(new Array(400).fill(request)))
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    // The link waits for the peer to read.
+    await until(() => host.listenerCount("drain") > 0)
     assert.ok(served < 60, `${served} were served while nothing was read`)
     assert.ok(most < maxUnreadBytes + 20 * 1e6, `${most} bytes waited`)
     peer.resume()
-    while (served < 400) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => served === 400)
     close()
   })
 
@@ -206,7 +208,7 @@ describe("over a socket,", () => {
       return frames
     })
     for (let at = 0; at < 40; at++) for (const end of ends) end.send(answer)
-    while (received.some(({ length }) => length < 40)) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => received.every(({ length }) => length === 40))
     close()
   })
 })

@@ -103,7 +103,7 @@ describe("with OS isolation, no cell", { skip: requires("bwrap") }, () => {
   for (const { title, code } of attacks.filter(({ control }) => control)) {
     test(`control: without isolation, it ${title}`, async () => {
       await using open = processRuntime(given, { cwd: folder })
-      const execution = await open.execute(code, { timeoutMs: 5000 })
+      const execution = await open.execute(code, { timeoutMs: 30_000 })
       assert.match(JSON.stringify(execution), /escaped/)
       visitors.length = 0
       for (const left of ["link", "hard", "copy", "secret.json.written", "secret.json.db", "secret.json.db2"]) {
@@ -117,7 +117,8 @@ describe("with OS isolation, no cell", { skip: requires("bwrap") }, () => {
       const visitorsBefore = visitors.length
       await cellValue(runtime, rawChannel)
       await runtime.execute(`Object.assign(globalThis, ${JSON.stringify(given)})`)
-      const execution = await runtime.execute(code, { timeoutMs: 5000 })
+      // Attacks that end by themselves get enough time, also on a slow machine.
+      const execution = await runtime.execute(code, { timeoutMs: fatal ? 5000 : 30_000 })
       const { output } = execution
       const told = JSON.stringify(
         execution.ok ? [execution.value, output] : [execution.error, readAll(execution), output],

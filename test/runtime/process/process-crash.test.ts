@@ -1,11 +1,12 @@
 // test lane: runtimes
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
 import { processRuntime } from "../../../src/runtime/process.ts"
+import { until, withEnoughTime } from "../../waiting.ts"
 import { cellValue, errorOf } from "../cell-results.ts"
 
 // The real `process` object of the child, not the restricted one that cells see.
@@ -92,29 +93,31 @@ test("an abort stops what no guard can stop", async () => {
 
 test("nothing of a stopped cell happens afterwards, also not what it left with the system", async () => {
   await using runtime = await filled()
-  const folder = String(await cellValue(runtime, "process.cwd()"))
-  const file = join(folder, "late.txt")
   const code = `
     const require = (await import("node:module")).createRequire("/"), fs = require("fs")
-    require("timers").setTimeout(fs.writeFileSync, 100, ${JSON.stringify(file)}, "late")
+    require("timers").setTimeout(fs.writeFileSync, 60_000, "late.txt", "late")
+    await started(require("process").pid)
     for (;;) await null`
-  const execution = await runtime.execute(code, { timeoutMs: 30 })
+  const child = { pid: 0 }
+  await runtime.inject({ started: (own: number) => Object.assign(child, { pid: own }) })
+  const execution = await withEnoughTime(
+    (timeoutMs) => runtime.execute(code, { timeoutMs }),
+    () => child.pid !== 0,
+  )
   assert.equal(errorOf(execution).kind, "timeout")
   assert.ok(execution.lost)
-  await cellValue(runtime, "await new Promise((go) => setTimeout(go, 150))")
-  assert.ok(!existsSync(file))
+  assert.equal(isAlive(child.pid), false)
 })
 
 test("a crash between cells is told by the next one", async () => {
   await using runtime = await filled()
-  await cellValue(runtime, `${real}; const later = (await import('node:timers')).setTimeout; 1`)
-  await cellValue(runtime, "later(() => real.exit(5), 1); 1")
+  process.kill(Number(await cellValue(runtime, `${real}; const pid = real.pid; pid`)), "SIGKILL")
   // Ask until the child is gone: the first answer of a new child reports it.
   let execution = await runtime.execute("1")
   while (!execution.lost) execution = await runtime.execute("await new Promise((go) => setTimeout(go, 2))")
   assert.deepEqual(
     execution.lost.map(({ name }) => name),
-    ["made", "real", "later", "rows"],
+    ["made", "real", "pid", "rows"],
   )
 })
 
@@ -166,8 +169,8 @@ test("a rejection and an exception that nobody caught are printed, and the proce
   const code = `
     Promise.reject(new Error("stray rejection"))
     setTimeout(() => { throw new Error("stray timer") })
-    ;(await import("node:fs")).readFile("/nowhere", () => { throw new Error("stray callback") })
-    await new Promise((go) => setTimeout(go, 30))
+    const { readFile } = await import("node:fs")
+    await new Promise((go) => readFile("/nowhere", () => { setTimeout(go, 5); throw new Error("stray callback") }))
     made`
   const execution = await runtime.execute(code)
   assert.ok(execution.ok)
@@ -187,10 +190,10 @@ test("a flood of output is stopped, and the host keeps only so much of it", asyn
 })
 
 test("what goes past the console to the process's own output is the cell's", async () => {
-  await using runtime = processRuntime({}, { limits: { outputBytes: 50_000 } })
-  const write =
-    "const fs = await import('node:fs'); fs.writeSync(1, 'raw\\n'); await new Promise((go) => setTimeout(go, 20))"
-  const execution = await runtime.execute(write)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await using runtime = processRuntime({ isShown: () => promise }, { limits: { outputBytes: 50_000 } })
+  const write = "const fs = await import('node:fs'); fs.writeSync(1, 'raw\\n'); await isShown()"
+  const execution = await runtime.execute(write, { output: () => resolve() })
   assert.match(execution.stdout, /raw/)
   // A full pipe refuses a write; the flood ignores that.
   const writeOn = "try { fs.writeSync(1, 'x'.repeat(1000)) } catch (error) { if (error.code !== 'EAGAIN') throw error }"
@@ -217,15 +220,7 @@ test("no child outlives a host that was killed, not even one in an endless loop"
   const over = new Promise((resolve) => host.on("close", resolve))
   host.kill("SIGKILL")
   await over
-  const isAlive = (pid: number) => {
-    try {
-      // A zombie does not count as alive.
-      return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"))
-    } catch {
-      return false
-    }
-  }
-  while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => !pids.some(isAlive))
   assert.equal(pids.length, 2)
   rmSync(folder, { recursive: true })
 })
@@ -241,5 +236,14 @@ test("a host that is done ends, and its children with it", async () => {
   })
   assert.equal(await new Promise((resolve) => host.on("close", resolve)), 0)
   const pid = Number(printed)
-  while (existsSync(`/proc/${pid}/fd/0`)) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => !isAlive(pid))
 })
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie does not count as alive.
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"))
+  } catch {
+    return false
+  }
+}

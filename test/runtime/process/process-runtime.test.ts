@@ -9,6 +9,7 @@ import { jsRuntime } from "../../../src/runtime/js.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import { functionRule } from "../../../src/runtime/rules/rules.ts"
 import type { CallGate, CellOutput, RuntimeCall } from "../../../src/runtime/runtime.ts"
+import { withEnoughTime } from "../../waiting.ts"
 import { cellValue, errorOf } from "../cell-results.ts"
 
 const add = (a: number, b: number) => a + b
@@ -223,21 +224,33 @@ test("calls in parallel are under way together", async () => {
   assert.deepEqual(await cellValue(runtime, "await Promise.all([meet(), meet(), meet()])"), [3, 3, 3])
 })
 
-test("a call's signal fires when the cell is out of time", async () => {
-  let fired: unknown
-  const gate: CallGate = ({ signal }) =>
-    new Promise((_, reject) => {
-      signal.addEventListener("abort", () => {
-        fired = signal.reason
-        reject(signal.reason)
-      })
-    })
+test("a call's signal fires when the cell is out of time, by the clock of the host or by that of the child", async (context) => {
   await using runtime = processRuntime({ add })
-  // The first cell takes longer than later ones.
   await runtime.execute("1")
-  const execution = await runtime.execute("await add(1, 2)", { call: gate, timeoutMs: 2_000 })
-  assert.equal(errorOf(execution).kind, "timeout")
-  assert.ok(fired instanceof Error)
+  // The timers of the host fire only when the test says so. Those of the child are real.
+  context.mock.timers.enable({ apis: ["setTimeout"] })
+  const run = async (timeoutMs: number, onCall = () => {}) => {
+    let isCalled = false
+    let fired: unknown
+    const call: CallGate = ({ signal }) =>
+      new Promise((_, reject) => {
+        isCalled = true
+        signal.addEventListener("abort", () => {
+          fired = signal.reason
+          reject(signal.reason)
+        })
+        onCall()
+      })
+    const execution = await runtime.execute("await add(1, 2)", { call, timeoutMs })
+    return { isCalled, fired, kind: errorOf(execution).kind }
+  }
+  const byHost = await run(60_000, () => context.mock.timers.tick(60_000))
+  const byChild = await withEnoughTime(run, ({ isCalled }) => isCalled)
+  context.mock.timers.reset()
+  for (const { kind, fired } of [byHost, byChild]) {
+    assert.equal(kind, "timeout")
+    assert.ok(fired instanceof Error)
+  }
 })
 
 test("errors of host functions keep their class, name, message and fields", async () => {

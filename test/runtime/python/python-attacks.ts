@@ -431,7 +431,7 @@ export const attacks: Attack[] = [
       "    os.setsid()",
       "    if os.fork() == 0:",
       "        signal.signal(signal.SIGTERM, signal.SIG_IGN)",
-      "        os.execvp('sleep', ['sleep', '98765'])",
+      "        os.execvp('sleep', ['sleep', str(10_000_000 + host_pid)])",
       "    os._exit(0)",
       "os.wait()",
       "return 'left'",
@@ -790,13 +790,13 @@ export const attacks: Attack[] = [
   {
     title: "asks without waiting for answers",
     code: attempt(
-      "for number in range(20000): say({'k': 'op', 'op': 'call', 'x': x(), 'i': 10 ** 7 + number, 't': echo._karst_id, 'p': [], 'v': [['x'], {}]})",
+      "for number in range(5000): say({'k': 'op', 'op': 'call', 'x': x(), 'i': 10 ** 7 + number, 't': echo._karst_id, 'p': [], 'v': [['x'], {}]})",
       "return 'asked'",
     ),
   },
   {
     title: "fails without end",
-    code: attempt("for _ in range(1000):", "    try: vault.guarded()", "    except Exception: pass"),
+    code: attempt("for _ in range(300):", "    try: vault.guarded()", "    except Exception: pass"),
   },
   // The Jupyter channels
   {

@@ -7,6 +7,7 @@ import { describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { fn } from "../../../src/runtime/bindings.ts"
 import { requires } from "../../system.ts"
+import { until } from "../../waiting.ts"
 import { sharedRuntime } from "./shared-kernel.ts"
 
 describe("a callback of Python that the host calls", { skip: requires("python") }, () => {
@@ -74,9 +75,7 @@ describe("a callback of Python that the host calls", { skip: requires("python") 
   test("after its cell ended fails in a warning of the next cell", async () => {
     await runtime.ran("leave(lambda x: 1 / 0)")
     left.pop()?.(1)
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    const { output } = await runtime.ran("1")
-    assert.match(output, /ZeroDivisionError/)
+    await until(async () => /ZeroDivisionError/.test((await runtime.ran("1")).output))
   })
 
   test("is refused by built-in methods of handles, by name and with the cure", async () => {
