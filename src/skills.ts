@@ -101,7 +101,7 @@ export function skill(options: SkillOptions): Skill {
     allowedTools,
     trusted: true,
     bindings,
-    files: async () => [...files].map(([path, { length }]) => ({ path, bytes: length })).sort(byPath),
+    files: async () => [...files].map(([path, { length }]) => ({ path, sizeBytes: length })).sort(byPath),
     async read(path) {
       const bytes = files.get(path)
       if (bytes) return bytes

@@ -10,7 +10,7 @@ import { stopCases } from "./testing/runtime/runtime-stops.ts"
 import { valueCases } from "./testing/runtime/runtime-values.ts"
 import { withTimeLimit } from "./testing/time-limit.ts"
 
-export { backendHandle } from "./testing/backend/backend-handle.ts"
+export { backendJobHandler } from "./testing/backend/backend-handle.ts"
 export { type BackendCase, type BackendSuite, testBackend } from "./testing/backend.ts"
 export {
   type HandleCaseInfo,

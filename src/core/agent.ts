@@ -53,7 +53,7 @@ export interface Limits {
    *  model sees. Tool calls of one answer are made only if the limit allows all of them. Default: no limit. */
   calls?: number | undefined
   /** Number of calls per name: `tool`, `binding` or `binding.method`. Does not include the runs that it starts. */
-  callsOf?: { [name: string]: number } | undefined
+  callsByName?: { [name: string]: number } | undefined
   /** How deep runs may nest, including this one. 1: it may not start other runs. Default 5. */
   depth?: number | undefined
 }

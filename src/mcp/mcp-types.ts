@@ -46,7 +46,7 @@ export interface McpClientOptions {
   auth?: McpAuth | undefined
   /** Waits for the user to return from the authorization page, and resolves with the parameters of the redirect:
    *  `code` and `iss`. */
-  authorized?: (() => Promise<URLSearchParams>) | undefined
+  waitForAuthorization?: (() => Promise<URLSearchParams>) | undefined
   /** How long the server may take to start and to answer a call. Each progress notification restarts the clock.
    *  Default 120,000. */
   timeoutMs?: number | undefined
@@ -121,7 +121,7 @@ export interface ServeOptions {
   approvalTimeoutMs?: number | undefined
   hooks?: Hooks | readonly Hooks[] | undefined
   /** The number of calls, in total and per name, while the server runs. Default: no limit. */
-  limits?: Pick<Limits, "calls" | "callsOf"> | undefined
+  limits?: Pick<Limits, "calls" | "callsByName"> | undefined
   /** The files that tools work on. Default: an empty workspace in memory. */
   workspace?: Workspace | undefined
   /** Receives events of client calls: `tool-…`, `code-…`, `call-…`, `approval-…` and `warning-raised`, as in a run. */
@@ -130,7 +130,7 @@ export interface ServeOptions {
   host?: ((call: McpCall) => McpHost) | undefined
   /** How long a call of `run`, `inspect` or `wait` takes at most. After that it answers that the cell is still
    *  running, because clients abort calls after 60 s. Default 40,000. */
-  answerWithinMs?: number | undefined
+  answerTimeoutMs?: number | undefined
   typeGate?: CodeServices["typeGate"]
   transaction?: CodeServices["transaction"]
   cellTimeoutMs?: number | undefined
@@ -162,7 +162,7 @@ export interface McpEndpoint extends AsyncDisposable {
   /** An address that requires no header, for clients that cannot send one. */
   readonly secretUrl: string
   /** Notifies clients that the tools have changed, and replaces them if `tools` is given. */
-  changed(tools?: ToolSources): void
+  updateTools(tools?: ToolSources): void
   close(): Promise<void>
 }
 

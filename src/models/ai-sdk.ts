@@ -31,7 +31,7 @@ const aiSdkChecks: check.OptionChecks<AiSdkOptions> = {
   id: check.mustBeText,
   images: check.mustBeBoolean,
   price: check.mustBeObject,
-  contextWindow: check.mustBePositive,
+  contextWindow: check.mustBeIntegerFrom(1),
   providerOptions: check.mustBeObject,
   secrets: mustBeSecretList,
 }
@@ -87,7 +87,7 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
       const cut = () => (started ? streamCutFailure(id) : emptyAnswerFailure(id, opened.contentType))
       const read = createPartConverter(ownId)
       while (true) {
-        request.alive?.()
+        request.onActivity?.()
         const { done, value } = await reader.read()
         if (signal.aborted) throw abortError(signal)
         if (done) throw cut()

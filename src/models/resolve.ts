@@ -41,7 +41,7 @@ const resolveChecks: check.OptionChecks<ResolveOptions> = {
   fetch: check.mustBeFunction,
   provider: check.mustBeEither("an AI SDK provider", check.mustBeFunction, check.mustBeObject),
   price: check.mustBeObject,
-  contextWindow: check.mustBePositive,
+  contextWindow: check.mustBeIntegerFrom(1),
   providerOptions: check.mustBeObject,
   images: check.mustBeBoolean,
   retry: (value, path) => (value === false ? undefined : check.mustBeOptions(retryChecks)(value, path)),

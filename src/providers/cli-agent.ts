@@ -95,10 +95,10 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
       return [config.settings.instructions, declarations].filter(Boolean).join("\n\n")
     },
     with: (overrides) => cliAgent(provider, mergeOptions(options, overrides)),
-    async interactive(prompt, { signal, captureBytes, selectProvider, resume, ...changes } = {}) {
+    async interactive(prompt, { signal, maxCaptureBytes, selectProvider, resume, ...changes } = {}) {
       // Imported late: the menu there imports all providers, which import this file.
       const { runInteractive } = await import("./terminal/interactive.ts")
-      const choices = { signal, captureBytes, selectProvider, resume }
+      const choices = { signal, maxCaptureBytes, selectProvider, resume }
       return await runInteractive(provider, mergeOptions(options, changes), prompt, choices)
     },
     checkHealth: async (health) => (await import("./health.ts")).checkProviderHealth(provider, options, health),

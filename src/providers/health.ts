@@ -114,7 +114,7 @@ async function runProbeTurn(
       cwd: folder,
       allow: [],
       timeoutMs,
-      retries: 0,
+      maxRetries: 0,
       autoWait: false,
     }
     const { status, error } = await cliAgent(provider, probeOptions).run("Answer with the one word: ok", { signal })

@@ -67,7 +67,7 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   /** How long the CLI may be silent while it waits for its model. Default 10 minutes. */
   idleTimeoutMs?: number | undefined
   /** How often a turn is resent that failed for a temporary reason before it called anything. Default 2. */
-  retries?: number | undefined
+  maxRetries?: number | undefined
   /** Whether a run waits when the account's usage limit ended a turn and the CLI says when the limit resets; the run
    *  then continues. Default: `KARST_AUTOWAIT`, else true. */
   autoWait?: boolean | AutoWaitOptions | undefined
@@ -90,7 +90,7 @@ export interface CliConfig {
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   cells: CellOptions
-  retries: number
+  maxRetries: number
   autoWait: AutoWait | undefined
   limits: Limits
   metadata: Metadata
@@ -104,7 +104,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   checkOptions(`${provider.name}()`, options, cliChecks)
   const defaults = environmentDefaults()
   const { allow = toolGroups.filter((group) => group !== "interaction"), permissions, mcpServers = {} } = options
-  const { idleTimeoutMs = 600_000, timeoutMs, cellTimeoutMs, retries = 2, runtime, limits = {} } = options
+  const { idleTimeoutMs = 600_000, timeoutMs, cellTimeoutMs, maxRetries = 2, runtime, limits = {} } = options
   checkGroups(allow)
   checkPermissions(provider, permissions)
   for (const name of Object.keys(mcpServers)) checkServerName(name)
@@ -129,7 +129,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
     approvalTimeoutMs: options.approvalTimeoutMs,
     hooks: requireCallHooks(options.hooks),
     cells: { cellTimeoutMs, typeGate: options.typeGate, transaction: options.transaction },
-    retries,
+    maxRetries,
     autoWait: resolveAutoWait(options.autoWait ?? defaults.autoWait),
     limits,
     metadata: options.metadata ?? {},

@@ -13,9 +13,9 @@ export interface UsageLimit {
 
 export interface AutoWaitOptions {
   /** How long a run waits in total. A limit that resets later ends the run at once. Default 24 hours. */
-  maxMs?: number | undefined
+  maxWaitMs?: number | undefined
   /** Decides whether to wait. Default: always. */
-  accept?: ((limit: UsageLimit) => boolean) | undefined
+  shouldWait?: ((limit: UsageLimit) => boolean) | undefined
   /** Default: the system clock. */
   clock?: Clock | undefined
 }
@@ -33,9 +33,9 @@ export type AutoWait = { [K in keyof AutoWaitOptions]-?: NonNullable<AutoWaitOpt
 /** Returns undefined if the run shall not wait. */
 export function resolveAutoWait(autoWait: boolean | AutoWaitOptions): AutoWait | undefined {
   if (autoWait === false) return undefined
-  const { maxMs = 24 * 3_600_000, accept = () => true, clock = systemClock } = autoWait === true ? {} : autoWait
-  if (typeof maxMs === "number" && maxMs >= 0) return { maxMs, accept, clock }
-  throw new ConfigError(`autoWait.maxMs: ${String(maxMs)} is not a number of at least 0.`)
+  const { maxWaitMs = 24 * 3_600_000, shouldWait = () => true, clock = systemClock } = autoWait === true ? {} : autoWait
+  if (typeof maxWaitMs === "number" && maxWaitMs >= 0) return { maxWaitMs, shouldWait, clock }
+  throw new ConfigError(`autoWait.maxWaitMs: ${String(maxWaitMs)} is not a number of at least 0.`)
 }
 
 /** The limit that a failure reports, if it says when the limit resets. Only the CLI's own error is read, never model
@@ -57,13 +57,13 @@ export async function sendWaitingForLimits(
   for (let times = 0; ; times++) {
     const end = await send(times > 0)
     const limit = end.failure && usageLimitOf(end.failure)
-    if (!limit || !autoWait?.accept(limit)) return end
-    const { maxMs, clock } = autoWait
+    if (!limit || !autoWait?.shouldWait(limit)) return end
+    const { maxWaitMs, clock } = autoWait
     const startedAt = clock.now()
     const until = Math.max(limit.until, startedAt + minimumWaitMs(times))
     waitedMs += until - startedAt
-    if (waitedMs > maxMs) {
-      const message = `The limit is over at ${new Date(until).toISOString()}, and autoWait.maxMs is ${maxMs} ms: it is not waited for.`
+    if (waitedMs > maxWaitMs) {
+      const message = `The limit is over at ${new Date(until).toISOString()}, and autoWait.maxWaitMs is ${maxWaitMs} ms: it is not waited for.`
       emit({ type: "warning-raised", code: "limit-too-far", message })
       return end
     }

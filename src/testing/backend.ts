@@ -10,7 +10,7 @@ export interface BackendSuite {
   /** The `test` function of the test runner. */
   test: DeclareTest
   /** Opens the queue of a folder; each test has its own folder. A backend that runs its own worker processes starts
-   *  this number of them, and they handle jobs with `backendHandle(backend, folder)`. */
+   *  this number of them, and they handle jobs with `backendJobHandler(backend, folder)`. */
   open: (folder: string, workers: number) => Backend | Promise<Backend>
   /** A module whose export `open` does the same, for a backend that several processes share. */
   module?: string | URL | undefined

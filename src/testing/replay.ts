@@ -13,7 +13,7 @@ import { type Divergence, divergence, inCallOrder, type Step, stepsOf } from "./
 
 export interface ReplayCheckOptions {
   /** Functions and tools to call for real, as `binding` or `binding.method`, because their results are not data. */
-  live?: readonly string[] | undefined
+  liveCalls?: readonly string[] | undefined
   /** Also compares the system prompt and the messages that Karst itself sent to the model. Default false. */
   strict?: boolean | undefined
   /** Normalises text that differs between runs, on both sides. Default: unchanged. */
@@ -36,12 +36,12 @@ export async function replayRecording(
   source: RecordingSource,
   options: ReplayCheckOptions = {},
 ): Promise<Replayed> {
-  const { live = [], strict = false, mask = (text) => text } = options
+  const { liveCalls = [], strict = false, mask = (text) => text } = options
   const recording = await loadRecording(source)
   const open = internalsOf(agent)?.openReplaySession
   if (!open) throw new ConfigError(`The agent "${agent.name}" was not made by createAgent, and cannot be replayed.`)
   const missing: string[] = []
-  const means = { live, onMissing: (what: string) => void missing.push(what) }
+  const means = { live: liveCalls, onMissing: (what: string) => void missing.push(what) }
   const session = await open((run) => createReplayJournal(String(run), recording.entries, means))
   const steps = (events: readonly AgentEvent[]): Step[] => stepsOf(events, { strict, mask })
   try {

@@ -62,9 +62,9 @@ export function shellTool(commands: Commands, options: ShellToolOptions = {}): T
     run: ({ command, cwd, stdin, timeoutMs = usualMs, background }, { workspace, state, signal, progress }) =>
       withFailuresAsResults(async () => {
         const reporter = createProgressReporter(progress)
-        const tell = background ? undefined : reporter.add
+        const onOutput = background ? undefined : reporter.add
         const lastNumber = Number(state.get(lastCommandKey) ?? 0)
-        const started = await commands.start({ command, cwd, stdin, workspace, signal, lastNumber, tell })
+        const started = await commands.start({ command, cwd, stdin, workspace, signal, lastNumber, onOutput })
         state.set(lastCommandKey, Math.max(lastNumber, Number(started.id.slice(1))))
         if (background) return await leaveInBackground(started, "Started in the background")
         const end = await resultWithin(started.ended, timeoutMs, signal)

@@ -40,10 +40,10 @@ export interface ToolOptions extends CallOptions {
   retention?: "clear" | "keep" | undefined
   /** How many characters of the result the model sees; the rest is stored as an artifact. Default: the agent's
    *  `maxOutputChars`. */
-  maxChars?: number | undefined
+  maxOutputChars?: number | undefined
   /** True: does not count against `limits.calls`. For tools that end the work, which must be possible at the limit.
    *  Default false. */
-  free?: boolean | undefined
+  ignoresCallLimit?: boolean | undefined
 }
 
 /** What a tool gets with each call. */
@@ -104,8 +104,8 @@ const toolChecks: check.OptionChecks<ToolOptions> = {
   parallel: check.mustBeBoolean,
   sideEffect: check.mustBeBoolean,
   retention: check.mustBeOneOf("clear", "keep"),
-  maxChars: check.mustBeAtLeast(0),
-  free: check.mustBeBoolean,
+  maxOutputChars: check.mustBeLimit(0),
+  ignoresCallLimit: check.mustBeBoolean,
 }
 
 /** The type that a schema describes. Plain JSON Schema has no TypeScript type. */

@@ -120,7 +120,7 @@ describe("a coding CLI as an agent", () => {
 
   test("sends a turn again that failed for a passing reason, and not one that has done something", async () => {
     await using place = await fakeClaudeMachine()
-    const agent = claude({ ...place.options, retries: 2 })
+    const agent = claude({ ...place.options, maxRetries: 2 })
     const mended = await agent.run("fail 500 once say hello")
     assert.equal(mended.output, "hello 2")
     assert.equal(eventsOfType(mended.trajectory.events, "warning-raised")[0]?.code, "turn-repeated")
@@ -200,7 +200,7 @@ describe("a coding CLI as an agent", () => {
     ]
     for (const [options, message] of wrong) assert.throws(() => claude(options), message)
     assert.throws(() => codex({ permissions: "ask" }), /Codex cannot ask/)
-    assert.throws(() => claude().with({ retries: -1 }), ConfigError)
+    assert.throws(() => claude().with({ maxRetries: -1 }), ConfigError)
   })
 
   test("takes its defaults from the environment", async () => {

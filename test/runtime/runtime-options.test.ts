@@ -11,10 +11,14 @@ describe("pythonRuntime refuses, when it is made,", () => {
   for (const [what, options, told] of [
     ["an isolation that is none", { isolation: "docker" }, /`isolation` is not one of "process", "os", "auto"/],
     ["a network that is none", { isolation: "auto", network: "some" }, /`network` is not one of "none", "all"/],
-    ["an option that is not there", { memoryMb: 5 }, /no option `memoryMb`; there is isolation, .*limits/],
-    ["a limit that is not there", { limits: { heapMb: 5 } }, /no option `limits\.heapMb`; there is memoryMb, /],
-    ["a negative limit", { limits: { memoryMb: -1 } }, /`limits\.memoryMb` is not a number above 0/],
-    ["no memory", { limits: { memoryMb: 0 } }, /`limits\.memoryMb`/],
+    ["an option that is not there", { memoryBytes: 5 }, /no option `memoryBytes`; there is isolation, .*limits/],
+    [
+      "a limit that is not there",
+      { limits: { heapBytes: 5 } },
+      /no option `limits\.heapBytes`; there is memoryBytes, /,
+    ],
+    ["a negative limit", { limits: { memoryBytes: -1 } }, /`limits\.memoryBytes` is not a number above 0/],
+    ["no memory", { limits: { memoryBytes: 0 } }, /`limits\.memoryBytes`/],
     ["a limit that is no number", { limits: { cpuMs: "1s" } }, /`limits\.cpuMs`/],
     [
       "a limit that is not a number",

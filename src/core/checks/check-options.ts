@@ -58,7 +58,6 @@ export const mustBeFunction = mustBe((value) => typeof value === "function", "a 
 export const mustBeList = mustBe(Array.isArray, "a list")
 export const mustBeObject = mustBe(isRecord, "an object")
 export const mustBeNumber = mustBe((value) => typeof value === "number" && !Number.isNaN(value), "a number")
-export const mustBePositive = mustBe((value) => typeof value === "number" && value > 0, "a number above 0")
 export const mustBeSignal = mustBe((value) => value instanceof AbortSignal, "an AbortSignal")
 export const mustBeTextList = mustBe(
   (value) => Array.isArray(value) && value.every((each) => text(each)),
@@ -67,13 +66,17 @@ export const mustBeTextList = mustBe(
 /** For secrets: the message does not contain the value. */
 export const mustBeSecret: OptionCheck = (value) => (typeof value === "string" ? undefined : "is not a text")
 
-export function mustBeAtLeast(least: number): OptionCheck {
-  return mustBe((value) => typeof value === "number" && value >= least, `a number of ${least} or more`)
+const isWhole = (value: unknown, least: number) => Number.isInteger(value) && Number(value) >= least
+
+/** For exact counts, sizes and durations. */
+export function mustBeIntegerFrom(least: number): OptionCheck {
+  return mustBe((value) => isWhole(value, least), `a whole number of ${least} or more`)
 }
 
-export function mustBeIntegerFrom(least: number): OptionCheck {
-  const fits = (value: unknown) => typeof value === "number" && (Number.isInteger(value) || value === Infinity)
-  return mustBe((value) => fits(value) && Number(value) >= least, `a whole number of ${least} or more`)
+/** For limits and time-outs: `Infinity` means no limit. */
+export function mustBeLimit(least: number): OptionCheck {
+  const what = `a whole number of ${least} or more, or Infinity for no limit`
+  return mustBe((value) => value === Infinity || isWhole(value, least), what)
 }
 
 export function mustBeOneOf(...values: readonly string[]): OptionCheck {

@@ -22,7 +22,7 @@ export interface FallbackOptions
    *  its usage limit or fails. Default false: it stays with the first agent that answered. */
   failover?: boolean | undefined
   /** The maximal length of that summary in characters. Default 8,000. */
-  handoffChars?: number | undefined
+  maxHandoffChars?: number | undefined
 }
 
 /** Combines several agents. The first installed agent works. If it fails on its first prompt or reaches its usage
@@ -51,7 +51,7 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
   const name = options.name ?? "fallback"
   const current = () => candidates.find((candidate) => candidate.isInstalled()) ?? candidates[0]
   const currentAgent = () => current()?.agent ?? first
-  const common = { name, failover: options.failover ?? false, handoffChars: options.handoffChars }
+  const common = { name, failover: options.failover ?? false, maxHandoffChars: options.maxHandoffChars }
 
   function cliOf(what: string): CliAgent {
     const found = currentAgent()
@@ -180,5 +180,5 @@ const fallbackChecks: check.OptionChecks<FallbackOptions> = {
   onEvent: check.mustBeFunction,
   trajectoryPath: check.mustBeText,
   failover: check.mustBeBoolean,
-  handoffChars: check.mustBeAtLeast(2000),
+  maxHandoffChars: check.mustBeLimit(2000),
 }

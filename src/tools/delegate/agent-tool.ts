@@ -34,7 +34,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     }),
     // Runs on separate runtimes do not interfere.
     parallel: agent.runtime === undefined,
-    maxChars: 40_000,
+    maxOutputChars: 40_000,
     // The calls of the child run are journaled individually.
     journal: false,
     ...rest,
@@ -62,7 +62,7 @@ export function handoffTool(agent: Agent, options: AgentToolOptions = {}): Tool 
       prompt: z.string().optional().describe("What to tell it beside the conversation, which it knows."),
       continue: continueInput,
     }),
-    maxChars: 40_000,
+    maxOutputChars: 40_000,
     // The calls of the child run are journaled individually.
     journal: false,
     ...rest,

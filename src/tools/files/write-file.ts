@@ -48,6 +48,6 @@ async function appendText(input: WriteInput, { workspace, signal }: ToolContext)
   return writtenResult(before ? "Extended" : "Made", text, info)
 }
 
-function writtenResult(what: string, text: string, { path, size }: FileInfo): ToolResult {
+function writtenResult(what: string, text: string, { path, sizeBytes: size }: FileInfo): ToolResult {
   return toolResult({ text: `${what} ${path}: wrote ${countText(text.length, "character")}.`, value: { path, size } })
 }

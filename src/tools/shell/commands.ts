@@ -39,14 +39,14 @@ export interface CommandRequest {
   /** The number of the conversation's last command; ids continue after it. Default 0. */
   lastNumber?: number | undefined
   /** Called with the output as it arrives. */
-  tell?: ((chunk: Uint8Array) => void) | undefined
+  onOutput?: ((chunk: Uint8Array) => void) | undefined
 }
 
 export interface CommandsOptions extends CommandLaunchOptions {
   /** How many bytes of a command's output are stored. Default 50 MB. */
   maxOutputBytes?: number | undefined
   /** How many bytes of output are shown at once. Default 4,000. */
-  previewBytes?: number | undefined
+  maxPreviewBytes?: number | undefined
   /** How many commands may run concurrently. Default 100. */
   maxRunning?: number | undefined
   /** How long a command has to end after SIGTERM. Default 2 s. */
@@ -54,7 +54,7 @@ export interface CommandsOptions extends CommandLaunchOptions {
 }
 
 export function commands(options: CommandsOptions = {}): Commands {
-  const { maxOutputBytes = 50_000_000, previewBytes = 4000, maxRunning = 100, graceMs = 2000 } = options
+  const { maxOutputBytes = 50_000_000, maxPreviewBytes = 4000, maxRunning = 100, graceMs = 2000 } = options
   const { launch, ...confinement } = createCommandLauncher(options)
   const token = randomBytes(12).toString("hex")
   const marker = `KARST_COMMAND=${token}.`
@@ -95,8 +95,8 @@ export function commands(options: CommandsOptions = {}): Commands {
           workspace,
           path: `.karst/commands/${id}-${token.slice(0, 6)}.log`,
           maxBytes: maxOutputBytes,
-          previewBytes,
-          onChunk: request.tell,
+          maxPreviewBytes,
+          onChunk: request.onOutput,
         }),
         endAll: () => endProcesses(() => ({ marker: own, groups: command.group ? [command.group] : [] })),
         changed: () => watchdog.watch(groups().map((group) => group.id)),
