@@ -1,4 +1,5 @@
 // The public module `karst/testing`: conformance suites for runtimes, stores, backends and workspaces, and replays.
+import { checkOptionNames } from "./core/checks/check-options.ts"
 import { ConfigError } from "./core/errors.ts"
 import type { Runtime } from "./runtime/runtime.ts"
 import { callCases } from "./testing/runtime/runtime-calls.ts"
@@ -44,7 +45,9 @@ export interface RuntimeSuite {
 export type RuntimeCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Runtime` contract, one test per promise. */
-export function testRuntime({ test, runtime, language, skip = {} }: RuntimeSuite): void {
+export function testRuntime(suite: RuntimeSuite): void {
+  checkOptionNames("testRuntime()", suite, "test", "runtime", "language", "skip")
+  const { test, runtime, language, skip = {} } = suite
   const unknown = Object.keys(skip).filter((name) => !(name in cases))
   if (unknown.length > 0) {
     throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. There are: ${Object.keys(cases).join(", ")}.`)

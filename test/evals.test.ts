@@ -187,7 +187,7 @@ describe("suite", () => {
     await assert.rejects(suite([...cases, ...cases], { level }, { agent: lamps() }), /two cases are named "dims"/)
     await assert.rejects(
       suite(cases, { level }, { agent: lamps(), maxParallel: 0 }),
-      /`maxParallel` is not a whole number of 1 or more: it is 0/,
+      /`maxParallel` is not a whole number of 1 or more.*it is 0/,
     )
   })
 })

@@ -25,7 +25,7 @@ const mistyped: Case[] = [
   [
     "limits.cycles",
     () => createAgent({ model, limits: wrong({ cycles: "3" }) }),
-    /`limits\.cycles` is not a number of 0 or more: it is "3"/,
+    /`limits\.cycles` is not a whole number of 0 or more.*it is "3"/,
   ],
   ["limits of a run", () => agent.run("x", { limits: wrong({ cycles: "3" }) }), /`limits\.cycles` .*"3"/],
   [
@@ -54,7 +54,7 @@ const mistyped: Case[] = [
   [
     "leaseMs",
     () => createEngine({ agents: { agent }, store, leaseMs: wrong("1s") }),
-    /`leaseMs` is not a number of 1 or more: it is "1s"/,
+    /`leaseMs` is not a whole number of 1 or more.*it is "1s"/,
   ],
   [
     "a text for fn",
@@ -65,13 +65,13 @@ const mistyped: Case[] = [
   [
     "maxCalls of fn",
     () => fn(noop, { maxCalls: wrong("2") }),
-    /`maxCalls` is not a whole number of 0 or more: it is "2"/,
+    /`maxCalls` is not a whole number of 0 or more.*it is "2"/,
   ],
   ["codecs", () => jsRuntime({}, { codecs: wrong([]) }), /`codecs` is not an object/],
   [
     "retries",
     () => models.withRetry(model, { maxRetries: wrong("5") }),
-    /`maxRetries` is not a whole number of 0 or more: it is "5"/,
+    /`maxRetries` is not a whole number of 0 or more.*it is "5"/,
   ],
   ["a key of submit", () => engine().submit("agent", "x", { key: wrong(5) }), /`key` is not a text: it is 5/],
   [

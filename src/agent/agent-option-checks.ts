@@ -38,7 +38,7 @@ const agentChecks: check.OptionChecks<AgentOptions> = {
   tools: check.anything,
   toolPolicy: check.mustBeOptions(policyChecks),
   workspace: check.anything,
-  shell: (value, path) => (typeof value === "boolean" ? undefined : check.mustBeOptions(shellChecks)(value, path)),
+  shell: check.mustBeBooleanOrOptions(shellChecks),
   images: check.mustBeBoolean,
   noTool: check.mustBeOneOf("continue", "answer", "wait"),
   stopOn: check.mustBeEither(
@@ -57,7 +57,7 @@ const agentChecks: check.OptionChecks<AgentOptions> = {
   skills: check.mustBeList,
   messages: check.mustBeList,
   prompt: check.mustBeOptions(sectionChecks),
-  transaction: check.mustBeEither("true, false or { check }", check.mustBeBoolean, check.mustBeObject),
+  transaction: check.mustBeBooleanOrOptions({ check: check.mustBeFunction }),
   approver: check.anything,
   approvalTimeoutMs: check.mustBeLimit(1),
   hooks: check.anything,

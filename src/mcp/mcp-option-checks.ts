@@ -2,7 +2,7 @@
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import { workspaceMethods } from "../workspaces/workspace.ts"
-import type { McpClientOptions, ServeMcpOptions, ServeOptions } from "./mcp-types.ts"
+import type { McpClientOptions, McpServer, ServeMcpOptions, ServeOptions } from "./mcp-types.ts"
 
 export const clientChecks: check.OptionChecks<McpClientOptions> = {
   name: check.mustBeText,
@@ -37,7 +37,7 @@ export const serveChecks: check.OptionChecks<ServeOptions> = {
   host: check.mustBeFunction,
   answerTimeoutMs: check.mustBeLimit(1),
   typeGate: check.mustBeOneOf("off", "hint", "block"),
-  transaction: check.anything,
+  transaction: check.mustBeBooleanOrOptions({ check: check.mustBeFunction }),
   cellTimeoutMs: check.mustBeLimit(1),
   maxOutputChars: check.mustBeLimit(0),
 }
@@ -48,4 +48,9 @@ export const serveMcpChecks: check.OptionChecks<ServeMcpOptions> = {
   token: check.mustBeSecret,
   maxBodyBytes: check.mustBeLimit(1),
   maxSessions: check.mustBeLimit(1),
+}
+
+export function checkMcpServer(use: string, server: McpServer): void {
+  if ("url" in server) check.checkOptionNames(use, server, "url", "headers")
+  else check.checkOptionNames(use, server, "command", "args", "env", "cwd")
 }

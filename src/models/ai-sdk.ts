@@ -1,5 +1,7 @@
 // Uses an AI SDK language model as a `Model`.
+
 import * as check from "../core/checks/check-options.ts"
+import { mustBePrice } from "../core/checks/limit-checks.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, withCost } from "../core/usage.ts"
@@ -30,7 +32,7 @@ export interface AiSdkOptions {
 const aiSdkChecks: check.OptionChecks<AiSdkOptions> = {
   id: check.mustBeText,
   images: check.mustBeBoolean,
-  price: check.mustBeObject,
+  price: mustBePrice,
   contextWindow: check.mustBeIntegerFrom(1),
   providerOptions: check.mustBeObject,
   secrets: mustBeSecretList,

@@ -1,7 +1,9 @@
 // Records the calls of a model, and replays a recording as a model.
+
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import * as check from "../core/checks/check-options.ts"
+import { mustBePrice } from "../core/checks/limit-checks.ts"
 import type { ErrorData, ModelErrorCode, ModelErrorOptions } from "../core/errors.ts"
 import { AgentError, ConfigError, errorData, isAbortError, ModelError } from "../core/errors.ts"
 import { appendPrivateFileSync } from "../core/private-files.ts"
@@ -131,7 +133,7 @@ const replayChecks: check.OptionChecks<ReplayOptions> = {
   sleep: check.mustBeFunction,
   id: check.mustBeText,
   contextWindow: check.mustBeIntegerFrom(1),
-  price: check.mustBeObject,
+  price: mustBePrice,
 }
 
 /** Replays a recording call by call, in the recorded order: a model that needs neither a key nor a network. */

@@ -1,5 +1,7 @@
 // Finds the model for an id such as `openai/gpt-5.2`: its package or service, its API key, retries and time-outs.
+
 import * as check from "../core/checks/check-options.ts"
+import { mustBePrice } from "../core/checks/limit-checks.ts"
 import { ConfigError, MissingPeerError } from "../core/errors.ts"
 import { withoutUndefined } from "../core/object.ts"
 import { importOptionalPackage } from "../core/optional-package.ts"
@@ -40,7 +42,7 @@ const resolveChecks: check.OptionChecks<ResolveOptions> = {
   headers: mustBeSecretRecord,
   fetch: check.mustBeFunction,
   provider: check.mustBeEither("an AI SDK provider", check.mustBeFunction, check.mustBeObject),
-  price: check.mustBeObject,
+  price: mustBePrice,
   contextWindow: check.mustBeIntegerFrom(1),
   providerOptions: check.mustBeObject,
   images: check.mustBeBoolean,

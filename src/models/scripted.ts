@@ -1,5 +1,7 @@
 // A model with scripted answers, for tests and examples.
+
 import * as check from "../core/checks/check-options.ts"
+import { mustBePrice } from "../core/checks/limit-checks.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, type Usage, withCost } from "../core/usage.ts"
@@ -25,7 +27,7 @@ export interface ScriptedOptions {
 const scriptedChecks: check.OptionChecks<ScriptedOptions> = {
   id: check.mustBeText,
   contextWindow: check.mustBeIntegerFrom(1),
-  price: check.mustBeObject,
+  price: mustBePrice,
   usage: check.mustBeObject,
   chunkChars: check.mustBeIntegerFrom(1),
 }

@@ -2,6 +2,7 @@
 import { combineSignals } from "../core/abort.ts"
 import type { Agent, Run, RunOptions, RunResult, SessionOptions } from "../core/agent.ts"
 import type { AgentSpec } from "../core/agent-spec.ts"
+import { checkOptions } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { newId, type Prompt, userMessage } from "../core/message.ts"
@@ -17,6 +18,7 @@ import { type CliSessionDriver, openCliSession } from "./cli-session.ts"
 import { findProgram } from "./find-program.ts"
 import type { HealthOptions, ProviderHealth } from "./health.ts"
 import { createEventLogger } from "./logger.ts"
+import { cliSessionChecks } from "./option-checks.ts"
 import { type CliConfig, type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
 import type { Provider } from "./provider.ts"
 import type { InteractiveOptions, InteractiveResult } from "./terminal/interactive.ts"
@@ -84,7 +86,9 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
       }
       return startCliRun(setup, signal, end)
     },
-    async session({ signal, archive, resume, recording, keepPrompt, ...changes } = {}) {
+    async session(given = {}) {
+      checkOptions<object>(`${provider.name}().session()`, given, cliSessionChecks)
+      const { signal, archive, resume, recording, keepPrompt, ...changes } = given
       const driver = createSessionDriver(provider, mergeOptions(options, changes), signal)
       return await openCliSession(driver, { archive, resume, recording, keepPrompt })
     },

@@ -59,7 +59,9 @@ export function codingAgent(given: CodingAgentOptions = {}): CliAgent {
 }
 
 /** The names of the installed coding CLIs, in order of preference. Starts no process. */
-export function installedProviders({ env = process.env }: { env?: NodeJS.ProcessEnv | undefined } = {}): string[] {
+export function installedProviders(options: { env?: NodeJS.ProcessEnv | undefined } = {}): string[] {
+  check.checkOptionNames("installedProviders()", options, "env")
+  const { env = process.env } = options
   return knownProviders.filter((provider) => findProgram(provider, { env })).map(({ name }) => name)
 }
 

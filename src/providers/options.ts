@@ -1,4 +1,5 @@
 // The options of coding-CLI agents: their documentation, checks and defaults.
+
 import { type ApproverOption, checkApprover } from "../actions/approval.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
@@ -7,6 +8,7 @@ import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import { withoutUndefined } from "../core/object.ts"
 import type { Price } from "../core/usage.ts"
+import { checkMcpServer } from "../mcp/mcp-option-checks.ts"
 import type { McpServer, ServeOptions, ToolSources } from "../mcp/mcp-types.ts"
 import { modelFacts } from "../models/prices.ts"
 import type { RuntimeSource } from "../runtime/runtime.ts"
@@ -107,7 +109,10 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   const { idleTimeoutMs = 600_000, timeoutMs, cellTimeoutMs, maxRetries = 2, runtime, limits = {} } = options
   checkGroups(allow)
   checkPermissions(provider, permissions)
-  for (const name of Object.keys(mcpServers)) checkServerName(name)
+  for (const [name, server] of Object.entries(mcpServers)) {
+    checkServerName(name)
+    checkMcpServer(`${provider.name}(): mcpServers.${name}`, server)
+  }
   if (runtime !== undefined && typeof runtime !== "function" && !("execute" in runtime)) {
     throw new ConfigError("runtime: this is neither a runtime nor a function that makes one. Use jsRuntime({ … }).")
   }

@@ -1,5 +1,6 @@
 // Usage limits of a CLI's account: recognises them in failures, and waits until they reset.
-import { AbortError, ConfigError, type ProviderError } from "../core/errors.ts"
+import { mustBeBooleanOrOptions, mustBeFunction, mustBeLimit, mustBeObject } from "../core/checks/check-options.ts"
+import { AbortError, type ProviderError } from "../core/errors.ts"
 import type { RunControl } from "../core/run.ts"
 import type { TurnResult } from "./provider.ts"
 
@@ -30,12 +31,17 @@ export interface Clock {
 /** The options with all defaults. */
 export type AutoWait = { [K in keyof AutoWaitOptions]-?: NonNullable<AutoWaitOptions[K]> }
 
+export const mustBeAutoWait = mustBeBooleanOrOptions<AutoWaitOptions>({
+  maxWaitMs: mustBeLimit(0),
+  shouldWait: mustBeFunction,
+  clock: mustBeObject,
+})
+
 /** Returns undefined if the run shall not wait. */
 export function resolveAutoWait(autoWait: boolean | AutoWaitOptions): AutoWait | undefined {
   if (autoWait === false) return undefined
   const { maxWaitMs = 24 * 3_600_000, shouldWait = () => true, clock = systemClock } = autoWait === true ? {} : autoWait
-  if (typeof maxWaitMs === "number" && maxWaitMs >= 0) return { maxWaitMs, shouldWait, clock }
-  throw new ConfigError(`autoWait.maxWaitMs: ${String(maxWaitMs)} is not a number of at least 0.`)
+  return { maxWaitMs, shouldWait, clock }
 }
 
 /** The limit that a failure reports, if it says when the limit resets. Only the CLI's own error is read, never model

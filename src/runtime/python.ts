@@ -1,5 +1,5 @@
 // pythonRuntime(): runs cells in a Jupyter kernel, a separate Python process. The entry module of karst/python.
-import { mustBeLimit, type OptionChecks } from "../core/checks/check-options.ts"
+import { mustBeLimit, mustBeOptions, mustBeText, type OptionChecks } from "../core/checks/check-options.ts"
 import { megabyte } from "../core/child/process-usage.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
 import { createNameGenerator } from "./bindings/binding-names.ts"
@@ -236,10 +236,7 @@ type TypeReference<T> = { readonly kind: "type"; readonly type: PyReference<T> }
 const optionChecks: OptionChecks<PythonRuntimeOptions> = {
   ...confinementChecks,
   python: mustBeNonEmptyText,
-  setup: (value) => {
-    const code = typeof value === "object" && value !== null && "file" in value ? value.file : value
-    return typeof code === "string" ? undefined : "is neither Python code nor { file }"
-  },
+  setup: (value, path) => (typeof value === "string" ? undefined : mustBeOptions({ file: mustBeText })(value, path)),
   limits: limitChecks(["memoryBytes", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
   maxSnapshotBytes: mustBeLimit(1),
   codecs: mustBeCodecs,

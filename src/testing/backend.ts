@@ -1,4 +1,5 @@
 // The conformance suite for queue backends.
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Backend } from "../engine/backends/backend.ts"
 import type { DeclareTest } from "../testing.ts"
@@ -25,6 +26,7 @@ export type BackendCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Backend` contract, one test per promise. */
 export function testBackend(suite: BackendSuite): void {
+  checkOptionNames("testBackend()", suite, "test", "open", "module", "outage", "skip")
   const { test, skip = {} } = suite
   const unknown = Object.keys(skip).filter((name) => !(name in cases))
   if (unknown.length > 0) {

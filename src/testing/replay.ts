@@ -1,8 +1,10 @@
 // Replays recorded sessions and compares them with the recording.
+
 import { AssertionError } from "node:assert"
 import { internalsOf } from "../agent/agent-internals.ts"
 import type { CodeAgent, CodeRunOptions } from "../agent/create-agent.ts"
 import type { Run } from "../core/agent.ts"
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import { messageText, type PromptPart } from "../core/message.ts"
@@ -36,6 +38,7 @@ export async function replayRecording(
   source: RecordingSource,
   options: ReplayCheckOptions = {},
 ): Promise<Replayed> {
+  checkReplayOptions("replayRecording()", options)
   const { liveCalls = [], strict = false, mask = (text) => text } = options
   const recording = await loadRecording(source)
   const open = internalsOf(agent)?.openReplaySession
@@ -66,10 +69,15 @@ export async function assertReplays(
   source: RecordingSource,
   options: ReplayCheckOptions = {},
 ): Promise<void> {
+  checkReplayOptions("assertReplays()", options)
   const { divergence: found } = await replayRecording(agent, source, options)
   if (!found) return
   const { message, expected, actual } = found
   throw new AssertionError({ message, expected, actual, operator: "assertReplays" })
+}
+
+function checkReplayOptions(use: string, options: ReplayCheckOptions): void {
+  checkOptionNames(use, options, "liveCalls", "strict", "mask", "options")
 }
 
 /** Returns the events of each top-level run. */

@@ -1,4 +1,5 @@
 // The conformance suite for stores.
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Store } from "../stores/store.ts"
 import type { DeclareTest } from "../testing.ts"
@@ -37,6 +38,7 @@ export type StoreCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Store` contract, one test per promise. */
 export function testStore(suite: StoreSuite): void {
+  checkOptionNames("testStore()", suite, "test", "location", "open", "module", "outage", "fill", "damage", "skip")
   const { test, skip = {} } = suite
   const unknown = Object.keys(skip).filter((name) => !(name in cases))
   if (unknown.length > 0) {

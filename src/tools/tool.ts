@@ -99,7 +99,7 @@ export interface ToolDefinition<I extends SchemaLike = JsonSchema> extends ToolO
   run(input: InputOf<I>, context: ToolContext): unknown
 }
 
-const toolChecks: check.OptionChecks<ToolOptions> = {
+export const toolChecks: check.OptionChecks<ToolOptions> = {
   ...callOptionChecks,
   parallel: check.mustBeBoolean,
   sideEffect: check.mustBeBoolean,

@@ -193,7 +193,7 @@ describe("a coding CLI as an agent", () => {
       [{ modle: "opus" }, /no option `modle`/],
       [{ allow: ["reed"] }, /allow: "reed" is unknown/],
       [{ permissions: "yolo" }, /permissions: "yolo" is unknown/],
-      [{ timeoutMs: 0 }, /`timeoutMs` is not a number of 1 or more: it is 0/],
+      [{ timeoutMs: 0 }, /`timeoutMs` is not a whole number of 1 or more.*it is 0/],
       [{ runtime: {} }, /runtime: this is neither/],
       [{ mcpServers: { karst: { url: "http://x" } } }, /"karst" is taken/],
       [{ mcpServers: { "a.b": { url: "http://x" } } }, /is no name/],

@@ -18,6 +18,11 @@ export function checkOptions<T extends object>(use: string, options: T, checks: 
   if (problems.length > 0) throw new ConfigError(`${use}: ${problems.join("; ")}.`)
 }
 
+/** Throws for unknown options alone: the function itself checks the values. */
+export function checkOptionNames<T extends object>(use: string, options: T, ...names: (keyof T & string)[]): void {
+  checkOptions<object>(use, options, Object.fromEntries(names.map((name) => [name, anything])))
+}
+
 /** Returns what is wrong with an options object, one sentence per problem. */
 export function optionProblems<T extends object>(options: unknown, checks: OptionChecks<T>, path = ""): string[] {
   if (!isRecord(options))
@@ -98,6 +103,11 @@ export function mustBeOptions<T extends object>(checks: OptionChecks<T>): Option
     const problems = optionProblems(value, checks, path)
     return problems.length > 0 ? problems : undefined
   }
+}
+
+/** Checks an option that is true, false or an options object. */
+export function mustBeBooleanOrOptions<T extends object>(checks: OptionChecks<T>): OptionCheck {
+  return (value, path) => (typeof value === "boolean" ? undefined : mustBeOptions(checks)(value, path))
 }
 
 /** Checks that a value is an object whose members all pass a check. */

@@ -5,7 +5,7 @@ import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
 import type { JsonSchema } from "../../core/json.ts"
 import { timerMs } from "../../core/time-limit.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure } from "../../tools/tool.ts"
-import { clientChecks } from "../mcp-option-checks.ts"
+import { checkMcpServer, clientChecks } from "../mcp-option-checks.ts"
 import type { McpClientOptions, McpServer, McpToolInfo, McpToolKit } from "../mcp-types.ts"
 import { fromMcpResult } from "../result-content.ts"
 import { type ClientPackage, loadClient } from "../sdk-packages.ts"
@@ -15,6 +15,7 @@ import { byIdentifier, safeToolName } from "./tool-names.ts"
 /** Connects to an MCP server and returns its tools. Rejects if the server cannot be reached. */
 export async function mcpTools(server: McpServer, options: McpClientOptions = {}): Promise<McpToolKit> {
   checkOptions("mcpTools()", options, clientChecks)
+  checkMcpServer("mcpTools()", server)
   const { timeoutMs = 120_000, onChange, onWarning, signal } = options
   checkPrefix(options.prefix)
   const sdk = await loadClient()

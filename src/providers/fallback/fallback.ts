@@ -1,4 +1,5 @@
 // Combines several agents into one: when one fails or reaches its usage limit, the next takes over.
+
 import type { Agent, Run, RunResult } from "../../core/agent.ts"
 import { getAgentSpec } from "../../core/agent-spec.ts"
 import * as check from "../../core/checks/check-options.ts"
@@ -11,6 +12,7 @@ import { type CliAgent, eventObserver } from "../cli-agent.ts"
 import { cliAgentInternals } from "../cli-agent-internals.ts"
 import type { CliOptions } from "../options.ts"
 import { mirrorTrajectoryToFile } from "../trajectory-file.ts"
+import { mustBeAutoWait } from "../usage-limits.ts"
 import { createCandidates, isRuntime } from "./fallback-candidates.ts"
 import { createFallbackConversation } from "./fallback-conversation.ts"
 import { startFallbackRun } from "./fallback-run.ts"
@@ -175,7 +177,7 @@ function promptParts(prompt: Prompt): PromptPart[] {
 const fallbackChecks: check.OptionChecks<FallbackOptions> = {
   name: check.mustBeText,
   description: check.mustBeText,
-  autoWait: check.mustBeEither("true, false or { maxMs, accept, clock }", check.mustBeBoolean, check.mustBeObject),
+  autoWait: mustBeAutoWait,
   logger: check.mustBeObject,
   onEvent: check.mustBeFunction,
   trajectoryPath: check.mustBeText,

@@ -1,7 +1,9 @@
 // Starts a coding CLI in the terminal of this process, for a person to work with.
+
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { checkOptions } from "../../core/checks/check-options.ts"
 import { ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { newId } from "../../core/message.ts"
 import { refuseForeignCwd } from "../../sessions/handle-trust.ts"
@@ -9,6 +11,7 @@ import { cliSessionHandle, parseSessionHandle, type SessionHandleParts } from ".
 import { eventObserver } from "../cli-agent.ts"
 import { requireSafeKey, requireSameProvider, sessionNotFoundError } from "../cli-session-metadata.ts"
 import { requireFolder, requireProgram } from "../find-program.ts"
+import { cliChecks } from "../option-checks.ts"
 import { type CliConfig, type CliOptions, resolveOptions } from "../options.ts"
 import { type Provider, type TerminalCommand, toolGroups } from "../provider.ts"
 import { serveTools } from "../serve-tools.ts"
@@ -53,6 +56,7 @@ export async function runInteractive(
 ): Promise<InteractiveResult> {
   if (!(maxCaptureBytes >= 0))
     throw new ConfigError(`maxCaptureBytes: ${maxCaptureBytes} is not a number of at least 0.`)
+  checkOptions(`${own.name}.interactive()`, options, cliChecks)
   const terminal = requireTerminal(`${own.name}.interactive()`)
   const configured = { provider: own, options }
   const chosen = selectProvider ? await chooseProvider(configured, terminal, signal) : configured

@@ -1,8 +1,10 @@
 // Starts, finds and ends the commands of one run or conversation.
+
 import { randomBytes } from "node:crypto"
 import { mkdir, mkdtemp, realpath } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { checkOptions } from "../../core/checks/check-options.ts"
 import { createProcessEnder } from "../../core/child/end-processes.ts"
 import { startWatchdog, type Watchdog } from "../../core/child/watchdog.ts"
 import { AgentError } from "../../core/errors.ts"
@@ -14,6 +16,7 @@ import { createCommandLauncher, prepareCommandFolder } from "./command-launcher.
 import { createCommandOutput } from "./command-output.ts"
 import { createCommandStreams, notStartedError } from "./command-streams.ts"
 import { type Command, followCommand } from "./running-command.ts"
+import { commandsChecks } from "./shell-option-checks.ts"
 
 /** The commands of one run or conversation. The creator must close it. */
 export interface Commands extends AsyncDisposable, Omit<CommandLauncher, "launch"> {
@@ -54,6 +57,7 @@ export interface CommandsOptions extends CommandLaunchOptions {
 }
 
 export function commands(options: CommandsOptions = {}): Commands {
+  checkOptions("commands()", options, commandsChecks)
   const { maxOutputBytes = 50_000_000, maxPreviewBytes = 4000, maxRunning = 100, graceMs = 2000 } = options
   const { launch, ...confinement } = createCommandLauncher(options)
   const token = randomBytes(12).toString("hex")
