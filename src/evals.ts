@@ -39,11 +39,13 @@ export interface EvalOutcome<E = unknown> {
 }
 
 export interface SuiteOptions {
+  /** The agent of cases that have none of their own. */
   agent?: Agent | undefined
   /** How many cases run at the same time. Default 4. */
   maxParallel?: number | undefined
   /** How often each case is run. Default 1. */
   trials?: number | undefined
+  /** Aborts the runs. */
   signal?: AbortSignal | undefined
   /** Called after each case; its errors are ignored. */
   onProgress?: ((progress: { done: number; total: number; record: EvalRecord }) => unknown) | undefined

@@ -52,9 +52,13 @@ export interface SkillOptions {
   description: string
   /** The text that the model gets when it activates the skill. */
   instructions: string
+  /** The license of the skill. */
   license?: string | undefined
+  /** What the skill requires, such as programs. */
   compatibility?: string | undefined
+  /** Entries of your own. */
   metadata?: Record<string, string> | undefined
+  /** Tools that the skill uses. Not enforced. */
   allowedTools?: readonly string[] | undefined
   /** Bindings that are injected at activation; a function creates them for each runtime. */
   bindings?: SkillBindings | undefined

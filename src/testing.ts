@@ -36,6 +36,7 @@ export interface RuntimeSuite {
   test: DeclareTest
   /** Creates a new, empty runtime. Each test creates its own and closes it. */
   runtime: () => Runtime | Promise<Runtime>
+  /** The language of the runtime's cells. */
   language: Language
   /** Cases this runtime does not pass, by name, with the reason. */
   skip?: { [C in RuntimeCase]?: string | undefined } | undefined

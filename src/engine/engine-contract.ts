@@ -15,6 +15,7 @@ import type { WatchOptions } from "./watch-run.ts"
 export interface EngineOptions<Name extends string = string> {
   /** The agents that can have runs, by name. An agent with a runtime needs a factory for it. */
   agents: Readonly<Record<Name, Agent>>
+  /** Where runs are stored. */
   store: Store
   /** Schedules jobs. Default: this process, which then works without a call of `work`. */
   backend?: Backend | undefined
@@ -70,6 +71,7 @@ export interface Engine<Name extends string = string> extends AsyncDisposable {
   retry(id: string): Promise<void>
   /** One run; undefined if there is none. */
   get(id: string): Promise<RunInfo | undefined>
+  /** Lists runs, all or those that match the filter. */
   list(filter?: ListFilter): AsyncIterable<RunInfo>
   /** The runs of a session that have not begun, and the one that is running or waiting. */
   queue(agent: Name, session: string): Promise<SessionQueue>

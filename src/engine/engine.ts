@@ -32,6 +32,7 @@ import { waitForResult, watchRun } from "./watch-run.ts"
 
 export type { Engine, EngineOptions } from "./engine-contract.ts"
 
+/** Creates an engine that runs agents durably on a store. */
 export function createEngine<Name extends string>(options: EngineOptions<Name>): Engine<Name> {
   if (!options?.store) throw new ConfigError('createEngine needs a store, such as store: sqliteStore("karst.db").')
   checkEngineOptions(options)

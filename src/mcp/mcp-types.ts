@@ -90,6 +90,7 @@ export interface McpToolKit extends AsyncDisposable {
   readonly instructions: string | undefined
   /** The same tools by identifiers for cells: `jsRuntime({ ...kit.bindings() })`. */
   bindings(): Record<string, Tool>
+  /** Closes the connection and ends a server that was started. */
   close(): Promise<void>
 }
 
@@ -108,6 +109,7 @@ export interface ServeOptions {
   name: string
   /** Default: the version of Karst. */
   version?: string | undefined
+  /** Tools, agents and functions to serve. */
   tools?: ToolSources | undefined
   /** Serves a runtime as the tools `describe`, `run`, `inspect` and `wait`. Several clients and agents can share
    *  one. It is not closed with the server. */
@@ -119,6 +121,7 @@ export interface ServeOptions {
   approver?: Approver | "client" | undefined
   /** How long an approval request waits for an answer; then the call is refused. Default: no limit. */
   approvalTimeoutMs?: number | undefined
+  /** Hooks around calls. */
   hooks?: Hooks | readonly Hooks[] | undefined
   /** The number of calls, in total and per name, while the server runs. Default: no limit. */
   limits?: Pick<Limits, "calls" | "callsByName"> | undefined
@@ -131,8 +134,11 @@ export interface ServeOptions {
   /** How long a call of `run`, `inspect` or `wait` takes at most. After that it answers that the cell is still
    *  running, because clients abort calls after 60 s. Default 40,000. */
   answerTimeoutMs?: number | undefined
+  /** As of an agent. */
   typeGate?: CodeServices["typeGate"]
+  /** As of an agent. */
   transaction?: CodeServices["transaction"]
+  /** The time limit of a cell. Default: none. */
   cellTimeoutMs?: number | undefined
   /** How many characters of a result a client sees; the rest of a cell's output is stored in a variable. Default
    *  5,000, and 40,000 for tools. */
@@ -163,6 +169,7 @@ export interface McpEndpoint extends AsyncDisposable {
   readonly secretUrl: string
   /** Notifies clients that the tools have changed, and replaces them if `tools` is given. */
   updateTools(tools?: ToolSources): void
+  /** Ends the calls under way and stops listening. */
   close(): Promise<void>
 }
 

@@ -121,7 +121,9 @@ export interface ReplayOptions {
   sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<void>) | undefined
   /** Default: the id of the recorded model. */
   id?: string | undefined
+  /** In tokens. */
   contextWindow?: number | undefined
+  /** In USD per million tokens. */
   price?: Price | undefined
 }
 

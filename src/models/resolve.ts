@@ -17,14 +17,20 @@ import { type TimeoutOptions, timeoutChecks, withTimeouts } from "./timeouts.ts"
 export interface ResolveOptions {
   /** Default: the provider's environment variable. */
   apiKey?: string | undefined
+  /** The address of the endpoint. Default: the provider's. */
   baseURL?: string | undefined
+  /** Sent with each request. */
   headers?: Record<string, string> | undefined
+  /** Used in place of the global `fetch`. */
   fetch?: typeof globalThis.fetch | undefined
   /** An AI SDK provider such as `createMistral({ … })` that creates the model. The part of the id before the slash
    *  is then only a label. */
   provider?: AiSdkProvider | undefined
+  /** In USD per million tokens. Default: the known one. */
   price?: Price | undefined
+  /** In tokens. Default: the known one. */
   contextWindow?: number | undefined
+  /** Passed to the provider with each request. */
   providerOptions?: ProviderOptions | undefined
   /** False: images are replaced by a line of text. Default true: images are sent unless the endpoint rejects them. */
   images?: boolean | undefined

@@ -16,7 +16,9 @@ export type ScriptedAnswer = (request: ModelRequest) => ScriptedStep | Promise<S
 export interface ScriptedOptions {
   /** Default `scripted/model`. */
   id?: string | undefined
+  /** In tokens. */
   contextWindow?: number | undefined
+  /** In USD per million tokens. */
   price?: Price | undefined
   /** The usage that every answer reports, unless its own `finish` has one. Default: unknown. */
   usage?: Usage | undefined

@@ -37,6 +37,7 @@ export interface CliAgent extends Agent {
   readonly runtime: Runtime | undefined
   run(prompt: Prompt, options?: CliRunOptions): Run
   session(options?: CliSessionOptions): Promise<CliSession>
+  /** Returns the agent with other options. */
   with(overrides: Partial<CliOptions>): CliAgent
   /** Starts the CLI in the terminal of this process, for a person to work with, and resolves when it has exited. The
    *  agent's tools and runtime are served to it. The terminal is always restored. */

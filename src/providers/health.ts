@@ -19,6 +19,7 @@ export interface HealthOptions {
   live?: boolean | undefined
   /** How long the live turn may take. Default 60,000. */
   timeoutMs?: number | undefined
+  /** Aborts the check. */
   signal?: AbortSignal | undefined
 }
 

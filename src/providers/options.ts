@@ -28,6 +28,7 @@ export type CellOptions = Pick<ServeOptions, "cellTimeoutMs" | "typeGate" | "tra
 export interface CliOptions extends AgentOverrides, CellOptions {
   /** The agent's name in events and for other agents. Default: the name of the CLI. */
   name?: string | undefined
+  /** What the agent is for: shown to agents that delegate to it. */
   description?: string | undefined
   /** A model by the CLI's name for it, or a tier; "": the CLI's default. Default: `KARST_MODEL`, else the CLI's
    *  default. */

@@ -48,6 +48,7 @@ export interface PythonRuntimeOptions extends SandboxOptions {
   /** How cells are separated from the host: `process` is a separate process, `os` adds bubblewrap and fails where it is
    *  not available, `auto` adds bubblewrap where it is available. Default `process`. */
   isolation?: "process" | "os" | "auto" | undefined
+  /** What cells may use. */
   limits?: PythonLimits | undefined
   /** Environment variables of the kernel. Otherwise it gets only those that Python needs. */
   env?: Record<string, string | undefined> | undefined

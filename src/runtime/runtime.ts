@@ -76,6 +76,7 @@ export function snapshotBytes(own: number | undefined, { maxBytes: asked }: Snap
 export type RuntimeSource = Runtime | (() => Runtime | Promise<Runtime>)
 
 export interface CellOptions {
+  /** Stops the cell. */
   signal?: AbortSignal | undefined
   /** Wall time for the cell. Default: none. */
   timeoutMs?: number | undefined

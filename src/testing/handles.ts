@@ -17,6 +17,7 @@ export interface HandleSuite {
   after: (close: () => Promise<void>) => unknown
   /** Creates a new, empty runtime. Most cases share one; the suite closes all of them. */
   runtime: () => Runtime | Promise<Runtime>
+  /** The language of the runtime's cells. */
   language: Language
   /** Cases this runtime does not pass, by number, with the reason. */
   skip?: { readonly [number: number]: string } | undefined
@@ -55,6 +56,7 @@ export interface HandleCaseInfo {
   notApplicable: { readonly [L in Language]?: string | undefined }
 }
 
+/** The cases of `testHandles`. */
 export const handleCases: readonly HandleCaseInfo[] = Object.entries(handleGroups).flatMap(([group, found]) =>
   Object.entries(found).map(([number, { title, notApplicable }]) => ({
     number: Number(number),

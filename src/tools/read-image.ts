@@ -14,6 +14,7 @@ export interface ReadImageOptions {
   timeoutMs?: number | undefined
 }
 
+/** Shows the model an image of the workspace or of a URL. */
 export function readImageTool(options: ReadImageOptions = {}): Tool {
   checkOptions("readImageTool()", options, { urls: anything, timeoutMs: mustBeLimit(1) })
   const { urls = "public", timeoutMs = 30_000 } = options

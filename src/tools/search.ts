@@ -23,6 +23,7 @@ export interface SearchOptions {
   timeoutMs?: number | undefined
 }
 
+/** Searches the files of the workspace by a regular expression. */
 export function searchFilesTool(options: SearchOptions = {}): Tool {
   checkOptions("searchFilesTool()", options, {
     ripgrep: mustBeEither("true, false or a path", mustBeBoolean, mustBeText),

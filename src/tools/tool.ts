@@ -90,12 +90,15 @@ export type Directive =
   | { kind: "continue" }
 
 export interface ToolDefinition<I extends SchemaLike = JsonSchema> extends ToolOptions {
+  /** A word of at most 64 letters, digits, `_` and `-`. */
   name: string
+  /** What it does, for the model. */
   description: string
   /** A zod schema, another Standard Schema with JSON Schema, or JSON Schema, of an object. Default: no input. */
   input?: I | undefined
   /** The schema of the result, for its declaration in cells. */
   output?: SchemaLike | undefined
+  /** Called with the validated input. Returns a text, another value or a `toolResult`. */
   run(input: InputOf<I>, context: ToolContext): unknown
 }
 
@@ -114,6 +117,7 @@ export type InputOf<I> = I extends StandardSchema<infer T> ? T : Record<string, 
 const toolMark: unique symbol = Symbol.for("karst.tool")
 const resultMark: unique symbol = Symbol.for("karst.tool-result")
 
+/** Makes a tool that the model calls and that cells call as a function. */
 export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefinition<I>): Tool {
   const { name, description, input, output, run, ...options } = definition
   if (!/^[\p{ID_Start}_][\p{ID_Continue}-]{0,63}$/u.test(name)) {

@@ -10,6 +10,7 @@ import { createMcpService } from "./mcp-service.ts"
 export interface McpStdio extends AsyncDisposable {
   /** Resolves when the client has disconnected. */
   readonly disconnected: Promise<void>
+  /** Ends the calls under way and the connection. */
   close(): Promise<void>
 }
 

@@ -15,6 +15,7 @@ import { globalPath, normalizeModuleName } from "./path-names.ts"
  *  blocks the cell, as a violation of the rule. */
 export interface Rule {
   name: string
+  /** Returns the violations of a cell. */
   check(cell: RuleContext): Iterable<RuleViolation>
   /** The rule as data, for runtimes of other languages. Only rules created by the functions of this file have it. */
   data?: RuleData | undefined

@@ -6,6 +6,7 @@ import { codeUnitBytes, lineEnd } from "./read-lines.ts"
 import { type ByteMatch, findMatches, replaceMatches } from "./replace-bytes.ts"
 import { decode, detectTextFormat, type Encoding } from "./text-encoding.ts"
 
+/** Replaces text in a file of the workspace. */
 export function editFileTool(): Tool {
   return tool({
     name: "edit_file",

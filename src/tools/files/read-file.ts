@@ -8,6 +8,7 @@ import { type Cursor, formatCursor, isCursorOf, parseCursor } from "./read-curso
 import { findLine, type LineSlice, takeLines } from "./read-lines.ts"
 import { detectTextFormat, sampleBytes } from "./text-encoding.ts"
 
+/** Reads lines of a file of the workspace. */
 export function readFileTool(): Tool {
   return tool({
     name: "read_file",

@@ -5,6 +5,7 @@ import { type Tool, type ToolContext, type ToolResult, tool, toolResult } from "
 import { cannotEncodeFailure, countText, withFailuresAsResults } from "./file-results.ts"
 import { decode, detectTextFormat, encode, sampleBytes } from "./text-encoding.ts"
 
+/** Writes a file of the workspace. */
 export function writeFileTool(): Tool {
   return tool({
     name: "write_file",

@@ -23,6 +23,7 @@ export interface Commands extends AsyncDisposable, Omit<CommandLauncher, "launch
   /** Starts a command. Rejects with an `AgentError` if that is not possible, and with the signal's reason if it has
    *  fired. A signal that fires later ends the command. */
   start(request: CommandRequest): Promise<Command>
+  /** Returns a command by its id. */
   find(id: string): Command | undefined
   /** The ids of running commands. */
   running(): string[]
@@ -56,6 +57,7 @@ export interface CommandsOptions extends CommandLaunchOptions {
   graceMs?: number | undefined
 }
 
+/** Starts and ends the commands of `shellTool`; `close` ends all of them. */
 export function commands(options: CommandsOptions = {}): Commands {
   checkOptions("commands()", options, commandsChecks)
   const { maxOutputBytes = 50_000_000, maxPreviewBytes = 4000, maxRunning = 100, graceMs = 2000 } = options

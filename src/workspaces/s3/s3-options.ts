@@ -10,6 +10,7 @@ export interface S3Credentials {
 }
 
 export interface S3Options {
+  /** The name of the bucket. */
   bucket: string
   /** The folder in the bucket that is the workspace. Default: the whole bucket. */
   prefix?: string | undefined
