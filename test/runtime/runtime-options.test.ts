@@ -28,7 +28,7 @@ describe("pythonRuntime refuses, when it is made,", () => {
     ["limits that are a number", { limits: 5 }, /`limits` is not an object/],
     ["a path that is no list", { isolation: "auto", read: "/data" }, /`read` is not an array of paths/],
     ["an environment of numbers", { env: { PORT: 80 } }, /`env` has a variable PORT that is not a text/],
-    ["setup that is no code", { setup: { path: "x" } }, /`setup` is neither Python code nor \{ file \}/],
+    ["setup that is no code", { setup: { path: "x" } }, /no option `setup\.path`; there is file/],
     ["rules that are one", { rules: {} }, /`rules` is not an array/],
     ["a network without what confines it", { network: "none" }, /`network`: nothing confines .*isolation: "os"/],
     ["paths without what confines them", { read: ["/"], write: ["/"] }, /`read`, `write`: nothing confines/],
