@@ -99,7 +99,7 @@ async function compacted(messages: Message[]): Promise<{ kept: string; variables
     messages,
     // The limit is for the whole request; what the conversation may take is measured here.
     prompt: { instructions: () => "", rules: () => "", skills: () => "", objects: () => "" },
-    memory: { compactAt: tokens, model: scriptedModel(extract) },
+    memory: { compactAtTokens: tokens, model: scriptedModel(extract) },
   })
   await agent.run("Go on.")
   const kept = (model.requests[0]?.messages.slice(0, -1) ?? []).map(textOf).join("\n")

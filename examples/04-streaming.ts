@@ -7,7 +7,7 @@ const answers = [
   "Let me compute that.\n```ts\nconst squares = numbers.map((n) => n ** 2)\nconsole.log('largest', Math.max(...squares))\nsquares.reduce((a, b) => a + b)\n```\n",
   "The squares add up to 385; the largest is 100.",
 ]
-const model = process.env.MODEL ?? scriptedModel(answers, { chunk: 8 })
+const model = process.env.MODEL ?? scriptedModel(answers, { chunkChars: 8 })
 
 const numbers = Array.from({ length: 10 }, (_, index) => index + 1)
 const run = createAgent({ model, runtime: jsRuntime({ numbers }) }).run("Sum the squares of `numbers`.")

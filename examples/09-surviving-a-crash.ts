@@ -4,7 +4,7 @@ import { createAgent } from "karst"
 import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 
-await using runtime = processRuntime({ numbers: [3, 1, 2] }, { limits: { heapMb: 64 } })
+await using runtime = processRuntime({ numbers: [3, 1, 2] }, { limits: { heapBytes: 64 * 2 ** 20 } })
 
 const model =
   process.env.MODEL ??

@@ -27,7 +27,7 @@ const plan = `const tasks = reviews.map((texts, index) => ({
   values: { texts },
   outputs: { score: { type: "number" } },
 }))
-const replies = await worker.runAll(tasks, { concurrency: 2 })
+const replies = await worker.runAll(tasks, { maxParallel: 2 })
 replies.map((reply) => reply.objects?.score ?? reply.error)`
 const boss = createAgent({
   name: "boss",

@@ -52,7 +52,7 @@ async function* report() {
 }
 await bucket.write("2026/report.csv", report())
 await bucket.write("2026/report.csv", "total,7800\n", { append: true })
-console.log((await bucket.stat("2026/report.csv"))?.size, "bytes")
+console.log((await bucket.stat("2026/report.csv"))?.sizeBytes, "bytes")
 await readOnlyWorkspace(scopedWorkspace(bucket, "2026"))
   .remove("report.csv")
   .catch((error) => console.log(error.message))

@@ -44,7 +44,7 @@ export const engine = createEngine({
 })
 
 if (import.meta.main) {
-  await engine.work({ concurrency: 1 })
+  await engine.work({ maxParallel: 1 })
   const submit = (from: number) => engine.submit("counter", `Count the primes from ${from} to ${from + 100_000}`)
   const ids = await Promise.all([1, 2, 3, 4].map((million) => submit(million * 1_000_000)))
   const results = await Promise.all(ids.map(({ id }) => engine.result(id)))

@@ -25,7 +25,7 @@ const url = address ?? redis?.url ?? ""
 await using store = redisStore(url)
 await using engine = createEngine({ agents: { baker }, store, backend: bullmqBackend({ url }) })
 if (address) {
-  await engine.work({ concurrency: 1 })
+  await engine.work({ maxParallel: 1 })
   process.send?.("ready")
   await once(process, "disconnect")
 } else {

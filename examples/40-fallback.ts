@@ -2,7 +2,7 @@
 // when its CLI fails or reaches a limit: that one is told what happened so far. Needs Claude Code, Codex or both.
 import { claude, codex, fallback } from "karst/providers"
 
-const agent = fallback(claude({ allow: [], retries: 0 }), codex({ allow: [] }), { failover: true, autoWait: false })
+const agent = fallback(claude({ allow: [], maxRetries: 0 }), codex({ allow: [] }), { failover: true, autoWait: false })
 console.log(`${agent.provider} is first in line`)
 
 await using session = await agent.session({

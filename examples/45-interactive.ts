@@ -12,7 +12,7 @@ try {
   const agent = codingAgent({ runtime })
   const { provider, exitCode, handle, output } = await agent.interactive("Look at `shopping` with me.", {
     selectProvider: true,
-    captureBytes: 64 * 1024,
+    maxCaptureBytes: 64 * 1024,
   })
   console.log(`\n${provider ?? "nobody"} ended with code ${exitCode} and showed ${output.length} characters`)
   console.log(await runtime.retrieve("shopping"), await runtime.retrieve("note"))

@@ -18,7 +18,7 @@ export interface EvalCase<E = unknown> {
   name: string
   prompt: Prompt
   /** Prompts of later turns in the same conversation. */
-  then?: readonly Prompt[] | undefined
+  followUps?: readonly Prompt[] | undefined
   /** Default: the suite's agent. Its runtime must be a factory, so that each case has its own objects. */
   agent?: Agent | undefined
   expected?: E | undefined
@@ -39,11 +39,13 @@ export interface EvalOutcome<E = unknown> {
 }
 
 export interface SuiteOptions {
+  /** The agent of cases that have none of their own. */
   agent?: Agent | undefined
   /** How many cases run at the same time. Default 4. */
-  concurrency?: number | undefined
+  maxParallel?: number | undefined
   /** How often each case is run. Default 1. */
   trials?: number | undefined
+  /** Aborts the runs. */
   signal?: AbortSignal | undefined
   /** Called after each case; its errors are ignored. */
   onProgress?: ((progress: { done: number; total: number; record: EvalRecord }) => unknown) | undefined
@@ -51,7 +53,7 @@ export interface SuiteOptions {
 
 const suiteChecks: check.OptionChecks<SuiteOptions> = {
   agent: check.mustBeObject,
-  concurrency: check.mustBeIntegerFrom(1),
+  maxParallel: check.mustBeLimit(1),
   trials: check.mustBeIntegerFrom(1),
   signal: check.mustBeSignal,
   onProgress: check.mustBeFunction,
@@ -98,12 +100,12 @@ export async function suite<E = unknown>(
   options: SuiteOptions = {},
 ): Promise<EvalReport> {
   check.checkOptions("suite()", options, suiteChecks)
-  const { concurrency = 4, trials = 1, onProgress } = options
+  const { maxParallel = 4, trials = 1, onProgress } = options
   checkSuite(cases, scorers, options)
   const started = performance.now()
   const work = cases.flatMap((each) => Array.from({ length: trials }, (_, index) => ({ each, trial: index + 1 })))
   let done = 0
-  const records = await mapConcurrently(work, concurrency, async ({ each, trial }) => {
+  const records = await mapConcurrently(work, maxParallel, async ({ each, trial }) => {
     const record = await runCase(each, trial, scorers, options)
     done++
     await ignoreErrors(() => onProgress?.({ done, total: work.length, record }))
@@ -159,7 +161,7 @@ async function judgeCase<E>(each: EvalCase<E>, scorers: Record<string, Scorer<E>
   await using session = await agent.session({ signal: options.signal })
   let result = await session.send(each.prompt, each.options).settled
   let { usage, cycles } = result
-  for (const prompt of each.then ?? []) {
+  for (const prompt of each.followUps ?? []) {
     if (result.status === "failed" || result.status === "aborted") break
     result = await session.send(prompt, each.options).settled
     usage = addUsage(usage, result.usage)
@@ -217,14 +219,7 @@ function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-function checkSuite(
-  cases: readonly EvalCase[],
-  scorers: object,
-  { agent, concurrency = 4, trials = 1 }: SuiteOptions,
-): void {
-  for (const [name, value] of Object.entries({ concurrency, trials })) {
-    if (!Number.isInteger(value) || value < 1) throw new ConfigError(`suite: ${name} is ${value}. Use 1 or more.`)
-  }
+function checkSuite(cases: readonly EvalCase[], scorers: object, { agent }: SuiteOptions): void {
   if (cases.length === 0) throw new ConfigError("suite: there are no cases.")
   if (Object.keys(scorers).length === 0)
     throw new ConfigError("suite: there are no scorers, so nothing would be judged.")

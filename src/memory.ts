@@ -1,5 +1,11 @@
 // Memory: shortens a conversation that grows too long for the model.
-import { anything, checkOptions, mustBeAtLeast, type OptionChecks } from "./core/checks/check-options.ts"
+import {
+  anything,
+  checkOptions,
+  mustBeIntegerFrom,
+  mustBeLimit,
+  type OptionChecks,
+} from "./core/checks/check-options.ts"
 import { errorData, isAbortError } from "./core/errors.ts"
 import type { Emit } from "./core/event.ts"
 import type { Json } from "./core/json.ts"
@@ -20,7 +26,7 @@ import type { Runtime } from "./runtime/runtime.ts"
 export interface MemoryOptions {
   /** The tokens at which a conversation is shortened; `Infinity`: when the provider refuses it. Default: 77 % of the
    *  window. */
-  compactAt?: number | undefined
+  compactAtTokens?: number | undefined
   /** How many of the newest results stay whole when old ones are cleared. Default 6. */
   keepResults?: number | undefined
   /** Writes the summaries; a smaller model often suffices. Default: the agent's model. */
@@ -47,7 +53,7 @@ export interface FullConversation {
   /** The size of the next request, including the system prompt. */
   tokens: number
   /** The size that it may have. */
-  limit: number
+  maxTokens: number
   /** It reached the limit, the provider refused it, or the model asked for a compaction. */
   reason: "limit" | "overflow" | "asked"
 }
@@ -61,14 +67,14 @@ export interface Compacted {
 }
 
 export const memoryChecks: OptionChecks<MemoryOptions> = {
-  compactAt: mustBeAtLeast(1),
-  keepResults: mustBeAtLeast(0),
+  compactAtTokens: mustBeLimit(1),
+  keepResults: mustBeIntegerFrom(0),
   // Checked by `toModel`.
   model: anything,
 }
 
 export interface MemoryConfig {
-  compactAt: number
+  compactAtTokens: number
   keepResults: number
   /** Writes the summaries. */
   model: Model
@@ -120,11 +126,11 @@ export function resolveMemory(
   agent: { model: Model; contextWindow: number; maxOutputTokens?: number | undefined },
 ): MemoryConfig {
   checkOptions("memory", options, memoryChecks)
-  const { compactAt = defaultCompactAt(agent.contextWindow, agent.maxOutputTokens), keepResults = 6 } = options
+  const { compactAtTokens = defaultCompactAt(agent.contextWindow, agent.maxOutputTokens), keepResults = 6 } = options
   const model = options.model === undefined ? agent.model : toModel(options.model)
   const ownModel = model === agent.model
   const summariserWindow = model.contextWindow ?? (ownModel ? agent.contextWindow : 128_000)
-  return { compactAt, keepResults, model, ownModel, summariserWindow }
+  return { compactAtTokens, keepResults, model, ownModel, summariserWindow }
 }
 
 export function estimateRequest({ systemTokens, messages }: MemoryServices): number {
@@ -162,7 +168,7 @@ export async function compact(
   const limit = Math.min(compactionLimit(known, services.memory), isRequested ? tokens / 2 : Infinity)
   const job = createCompactionJob(known, services, emit, limit)
   try {
-    await runBeforeCompact(job, { messages: services.messages.slice(), tokens, limit, reason })
+    await runBeforeCompact(job, { messages: services.messages.slice(), tokens, maxTokens: limit, reason })
     await clearResults(job, { wholeResults: isRefused ? 1 : services.memory.keepResults })
     if (isRefused || !hasRoom(job)) {
       await replaceOlderMessages(job, isRefused ? 1 / 4 : 1 / 2)
@@ -188,6 +194,6 @@ function hasRoom(job: CompactionJob): boolean {
   return job.tokens() <= job.limit * 0.9
 }
 
-function compactionLimit({ ceiling = Infinity }: MemoryState, { compactAt }: MemoryConfig): number {
-  return Math.min(ceiling, compactAt)
+function compactionLimit({ ceiling = Infinity }: MemoryState, { compactAtTokens }: MemoryConfig): number {
+  return Math.min(ceiling, compactAtTokens)
 }

@@ -1,5 +1,6 @@
 // karst/models: language models and what wraps them.
 
+export type { Price } from "./core/usage.ts"
 export { type AiSdkOptions, aiSdk } from "./models/ai-sdk.ts"
 export type { FinishReason, Model, ModelPart, ModelRequest, ToolSpec } from "./models/model.ts"
 export type { ModelSource } from "./models/model-source.ts"

@@ -52,9 +52,13 @@ export interface SkillOptions {
   description: string
   /** The text that the model gets when it activates the skill. */
   instructions: string
+  /** The license of the skill. */
   license?: string | undefined
+  /** What the skill requires, such as programs. */
   compatibility?: string | undefined
+  /** Entries of your own. */
   metadata?: Record<string, string> | undefined
+  /** Tools that the skill uses. Not enforced. */
   allowedTools?: readonly string[] | undefined
   /** Bindings that are injected at activation; a function creates them for each runtime. */
   bindings?: SkillBindings | undefined
@@ -101,7 +105,7 @@ export function skill(options: SkillOptions): Skill {
     allowedTools,
     trusted: true,
     bindings,
-    files: async () => [...files].map(([path, { length }]) => ({ path, bytes: length })).sort(byPath),
+    files: async () => [...files].map(([path, { length }]) => ({ path, sizeBytes: length })).sort(byPath),
     async read(path) {
       const bytes = files.get(path)
       if (bytes) return bytes

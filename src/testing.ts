@@ -1,4 +1,5 @@
 // The public module `karst/testing`: conformance suites for runtimes, stores, backends and workspaces, and replays.
+import { checkOptionNames } from "./core/checks/check-options.ts"
 import { ConfigError } from "./core/errors.ts"
 import type { Runtime } from "./runtime/runtime.ts"
 import { callCases } from "./testing/runtime/runtime-calls.ts"
@@ -10,7 +11,7 @@ import { stopCases } from "./testing/runtime/runtime-stops.ts"
 import { valueCases } from "./testing/runtime/runtime-values.ts"
 import { withTimeLimit } from "./testing/time-limit.ts"
 
-export { backendHandle } from "./testing/backend/backend-handle.ts"
+export { backendJobHandler } from "./testing/backend/backend-handle.ts"
 export { type BackendCase, type BackendSuite, testBackend } from "./testing/backend.ts"
 export {
   type HandleCaseInfo,
@@ -35,6 +36,7 @@ export interface RuntimeSuite {
   test: DeclareTest
   /** Creates a new, empty runtime. Each test creates its own and closes it. */
   runtime: () => Runtime | Promise<Runtime>
+  /** The language of the runtime's cells. */
   language: Language
   /** Cases this runtime does not pass, by name, with the reason. */
   skip?: { [C in RuntimeCase]?: string | undefined } | undefined
@@ -44,7 +46,9 @@ export interface RuntimeSuite {
 export type RuntimeCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Runtime` contract, one test per promise. */
-export function testRuntime({ test, runtime, language, skip = {} }: RuntimeSuite): void {
+export function testRuntime(suite: RuntimeSuite): void {
+  checkOptionNames("testRuntime()", suite, "test", "runtime", "language", "skip")
+  const { test, runtime, language, skip = {} } = suite
   const unknown = Object.keys(skip).filter((name) => !(name in cases))
   if (unknown.length > 0) {
     throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. There are: ${Object.keys(cases).join(", ")}.`)

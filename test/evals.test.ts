@@ -29,7 +29,7 @@ const level: Scorer<number> = async ({ runtime, expected }) => {
 const cases: EvalCase<number>[] = [
   { name: "dims", prompt: "lamp.level = 20", expected: 20 },
   { name: "forgets", prompt: "lamp.level = 1", expected: 2 },
-  { name: "goes on", prompt: "lamp.level = 5", then: ["lamp.level += 5", "lamp.level += 5"], expected: 15 },
+  { name: "goes on", prompt: "lamp.level = 5", followUps: ["lamp.level += 5", "lamp.level += 5"], expected: 15 },
 ]
 
 describe("suite", () => {
@@ -65,7 +65,7 @@ describe("suite", () => {
       { busy },
       {
         agent: lamps(),
-        concurrency: 3,
+        maxParallel: 3,
         onProgress: ({ done, total }) => {
           assert.equal(total, 12)
           seen.push(done)
@@ -149,7 +149,7 @@ describe("suite", () => {
       { level },
       {
         agent: lamps(),
-        concurrency: 1,
+        maxParallel: 1,
         signal: controller.signal,
         onProgress: () => controller.abort(),
       },
@@ -186,8 +186,8 @@ describe("suite", () => {
     await assert.rejects(suite([], { level }, { agent: lamps() }), /no cases/)
     await assert.rejects(suite([...cases, ...cases], { level }, { agent: lamps() }), /two cases are named "dims"/)
     await assert.rejects(
-      suite(cases, { level }, { agent: lamps(), concurrency: 0 }),
-      /`concurrency` is not a whole number of 1 or more: it is 0/,
+      suite(cases, { level }, { agent: lamps(), maxParallel: 0 }),
+      /`maxParallel` is not a whole number of 1 or more.*it is 0/,
     )
   })
 })

@@ -21,7 +21,7 @@ const values: Record<string, string> = {
   "karst/rules": "attributeRule functionRule importRule regexRule safeRules",
   "karst/sessions": "deleteSession listSessions loadSession toAtif trajectory",
   "karst/stores": "memoryStore redisStore sqliteStore",
-  "karst/testing": `assertReplays backendHandle handleCases replayRecording testBackend testHandles testRuntime testStore
+  "karst/testing": `assertReplays backendJobHandler handleCases replayRecording testBackend testHandles testRuntime testStore
     testWorkspace`,
   "karst/tools": `agentTool askTool checkCommandTool commands compactMemoryTool delegateTools editFileTool fileInfoTool
     fileTools findFilesTool finishTool handoffTool listFilesTool readFileTool readImageTool searchFilesTool shellTool

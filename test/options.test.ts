@@ -1,25 +1,18 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import * as karst from "karst"
-import { display } from "karst/display"
-import { bullmqBackend, createEngine, inlineBackend, workerBackend } from "karst/engine"
-import { suite } from "karst/evals"
-import { mcpTools, serveMcp } from "karst/mcp"
+import { createEngine } from "karst/engine"
 import * as models from "karst/models"
-import { traced } from "karst/otel"
-import { processRuntime } from "karst/process"
-import * as providers from "karst/providers"
-import { pythonRuntime } from "karst/python"
-import { memoryStore, redisStore, sqliteStore } from "karst/stores"
+import { memoryStore } from "karst/stores"
 import * as tools from "karst/tools"
-import { memoryWorkspace, s3Workspace } from "karst/workspaces"
+import { memoryWorkspace } from "karst/workspaces"
 import { builtinTools } from "../src/tools/builtin.ts"
 import { builtinNames } from "../src/tools/builtin-names.ts"
 
 // Options as plain JavaScript gives them: the compiler would refuse these.
 const wrong = (options: unknown) => options as never
 
-const { createAgent, fn, jsRuntime, tool, variable } = karst
+const { createAgent, fn, jsRuntime, tool } = karst
 const model = models.scriptedModel(() => "Hi.")
 const agent = createAgent({ model })
 const store = memoryStore()
@@ -28,148 +21,11 @@ const noop = () => {}
 
 type Case = [title: string, use: () => unknown, told: RegExp]
 
-const misspelt: Case[] = [
-  [
-    "createAgent",
-    () => createAgent(wrong({ model, instruction: "x" })),
-    /`instruction` \(did you mean `instructions`\?\)/,
-  ],
-  [
-    "createAgent limits",
-    () => createAgent({ model, limits: wrong({ cycle: 3 }) }),
-    /`limits\.cycle` \(did you mean `limits\.cycles`\?\)/,
-  ],
-  [
-    "createAgent memory",
-    () => createAgent({ model, memory: wrong({ compact: 3 }) }),
-    /`memory\.compact` \(did you mean `memory\.compactAt`\?\)/,
-  ],
-  ["createAgent prompt", () => createAgent({ model, prompt: wrong({ instruction: noop }) }), /`prompt\.instruction`/],
-  [
-    "createAgent shell",
-    () => createAgent({ model, shell: wrong({ timeout: 3 }) }),
-    /`shell\.timeout` \(did you mean `shell\.timeoutMs`\?\)/,
-  ],
-  [
-    "createAgent toolPolicy",
-    () => createAgent({ model, toolPolicy: wrong({ allowed: [] }) }),
-    /`toolPolicy\.allowed` \(did you mean `toolPolicy\.allow`\?\)/,
-  ],
-  ["agent.run", () => agent.run("x", wrong({ output: {} })), /`output` \(did you mean `outputs`\?\)/],
-  ["agent.with", () => agent.with(wrong({ limit: {} })), /`limit` \(did you mean `limits`\?\)/],
-  ["agent.session", () => agent.session(wrong({ archives: "x" })), /`archives` \(did you mean `archive`\?\)/],
-  [
-    "session.send",
-    async () => (await agent.session()).send("x", wrong({ verfy: noop })),
-    /`verfy` \(did you mean `verify`\?\)/,
-  ],
-  [
-    "createEngine",
-    () => createEngine(wrong({ agents: { agent }, store, lease: 3 })),
-    /`lease` \(did you mean `leaseMs`\?\)/,
-  ],
-  [
-    "createEngine retry",
-    () => createEngine({ agents: { agent }, store, retry: wrong({ attempt: 3 }) }),
-    /`retry\.attempt` \(did you mean `retry\.attempts`\?\)/,
-  ],
-  [
-    "engine.submit",
-    () => engine().submit("agent", "x", wrong({ sesion: "s" })),
-    /`sesion` \(did you mean `session`\?\)/,
-  ],
-  [
-    "engine.submit limits",
-    () => engine().submit("agent", "x", { limits: wrong({ cycle: 1 }) }),
-    /`limits\.cycle` \(did you mean `limits\.cycles`\?\)/,
-  ],
-  ["engine.work", () => engine().work(wrong({ concurency: 2 })), /`concurency` \(did you mean `concurrency`\?\)/],
-  [
-    "engine.list",
-    () => Array.fromAsync(engine().list(wrong({ statuses: "done" }))),
-    /`statuses` \(did you mean `status`\?\)/,
-  ],
-  ["engine.prune", () => engine().prune(wrong({ olderThan: 3 })), /`olderThan` \(did you mean `olderThanMs`\?\)/],
-  ["engine.watch", () => Array.fromAsync(engine().watch("run_1", wrong({ start: 3 }))), /no option `start`/],
-  ["inlineBackend", () => inlineBackend(wrong({ onErrors: noop })), /`onErrors` \(did you mean `onError`\?\)/],
-  ["workerBackend", () => workerBackend(wrong({ module: "x", worker: 2 })), /`worker` \(did you mean `workers`\?\)/],
-  ["bullmqBackend", () => bullmqBackend(wrong({ url: "redis://x", que: "q" })), /`que` \(did you mean `queue`\?\)/],
-  ["jsRuntime", () => jsRuntime({}, wrong({ rule: [] })), /`rule` \(did you mean `rules`\?\)/],
-  ["processRuntime", () => processRuntime({}, wrong({ limit: {} })), /`limit` \(did you mean `limits`\?\)/],
-  ["pythonRuntime", () => pythonRuntime({}, wrong({ pyton: "x" })), /`pyton` \(did you mean `python`\?\)/],
-  ["fn", () => fn(noop, wrong({ approved: true })), /`approved` \(did you mean `approve`\?\)/],
-  ["variable", () => variable({}, wrong({ guards: {} })), /`guards` \(did you mean `guard`\?\)/],
-  [
-    "a guarded method",
-    () => variable({ wipe: noop }, { guard: { wipe: wrong({ maxCall: 1 }) } }),
-    /`guard\.wipe\.maxCall` \(did you mean `guard\.wipe\.maxCalls`\?\)/,
-  ],
-  ["classType", () => karst.classType(class X {}, wrong({ docs: false })), /`docs` \(did you mean `doc`\?\)/],
-  [
-    "tool",
-    () => tool(wrong({ name: "x", description: "", run: noop, parallell: true })),
-    /`parallell` \(did you mean `parallel`\?\)/,
-  ],
-  [
-    "resolveModel",
-    () => models.resolveModel("openai/x", wrong({ apikey: "k" })),
-    /`apikey` \(did you mean `apiKey`\?\)/,
-  ],
-  ["withRetry", () => models.withRetry(model, wrong({ retrys: 1 })), /`retrys` \(did you mean `retries`\?\)/],
-  ["withTimeouts", () => models.withTimeouts(model, wrong({ idle: 1 })), /`idle` \(did you mean `idleMs`\?\)/],
-  [
-    "rotateModels",
-    () => models.rotateModels([model], wrong({ shuffel: true })),
-    /`shuffel` \(did you mean `shuffle`\?\)/,
-  ],
-  [
-    "recordModel",
-    () => models.recordModel(model, "/tmp/none.jsonl", wrong({ apend: true })),
-    /`apend` \(did you mean `append`\?\)/,
-  ],
-  ["replayModel", () => models.replayModel([], wrong({ strickt: true })), /`strickt` \(did you mean `strict`\?\)/],
-  ["scriptedModel", () => models.scriptedModel([], wrong({ chunks: 1 })), /`chunks` \(did you mean `chunk`\?\)/],
-  ["sqliteStore", () => sqliteStore("x.db", wrong({ synch: true })), /`synch` \(did you mean `sync`\?\)/],
-  ["redisStore", () => redisStore("redis://x", wrong({ prefx: "p" })), /`prefx` \(did you mean `prefix`\?\)/],
-  ["s3Workspace", () => s3Workspace(wrong({ bucket: "b", regions: "x" })), /`regions` \(did you mean `region`\?\)/],
-  [
-    "skill",
-    () => karst.skill(wrong({ name: "a", description: "b", instructions: "c", file: {} })),
-    /`file` \(did you mean `files`\?\)/,
-  ],
-  [
-    "validateOutput",
-    () => karst.validateOutput({ type: "object" }, wrong({ repair: 1 })),
-    /`repair` \(did you mean `repairs`\?\)/,
-  ],
-  ["claude", () => providers.claude(wrong({ modle: "opus" })), /`modle` \(did you mean `model`\?\)/],
-  ["fallback", () => providers.fallback(agent, wrong({ failOver: true })), /`failOver` \(did you mean `failover`\?\)/],
-  ["mcpTools", () => mcpTools({ command: "x" }, wrong({ prefx: "p" })), /`prefx` \(did you mean `prefix`\?\)/],
-  ["serveMcp", () => serveMcp(wrong({ name: "x", ports: 1 })), /`ports` \(did you mean `port`\?\)/],
-  ["display", () => display(agent.run("x"), wrong({ modes: "full" })), /`modes` \(did you mean `mode`\?\)/],
-  ["traced", () => traced(wrong({ contents: true })), /`contents` \(did you mean `content`\?\)/],
-  ["suite", () => suite([], {}, wrong({ agent, trial: 2 })), /`trial` \(did you mean `trials`\?\)/],
-  ["codex", () => providers.codex(wrong({ prices: {} })), /`prices` \(did you mean `price`\?\)/],
-  ["gemini", () => providers.gemini(wrong({ protocoll: "acp" })), /`protocoll` \(did you mean `protocol`\?\)/],
-  ["acp", () => providers.acp(wrong({ command: "x", arg: [] })), /`arg` \(did you mean `args`\?\)/],
-  ["codingAgent", () => providers.codingAgent(wrong({ providers: "x" })), /`providers` \(did you mean `provider`\?\)/],
-  ["searchFilesTool", () => tools.searchFilesTool(wrong({ ripgrap: true })), /`ripgrap` \(did you mean `ripgrep`\?\)/],
-  ["readImageTool", () => tools.readImageTool(wrong({ url: "none" })), /`url` \(did you mean `urls`\?\)/],
-  ["delegateTools", () => tools.delegateTools({ agent }, wrong({ maxParalel: 1 })), /`maxParalel`/],
-  ["shellTools", () => tools.shellTools(wrong({ timeout: 1 })), /`timeout` \(did you mean `timeoutMs`\?\)/],
-]
-
-describe("an option that is not there is refused with the nearest that is, by", () => {
-  for (const [title, use, told] of misspelt) {
-    test(title, () => assert.rejects(async () => await use(), { name: "ConfigError", message: told }))
-  }
-})
-
 const mistyped: Case[] = [
   [
     "limits.cycles",
     () => createAgent({ model, limits: wrong({ cycles: "3" }) }),
-    /`limits\.cycles` is not a number of 0 or more: it is "3"/,
+    /`limits\.cycles` is not a whole number of 0 or more.*it is "3"/,
   ],
   ["limits of a run", () => agent.run("x", { limits: wrong({ cycles: "3" }) }), /`limits\.cycles` .*"3"/],
   [
@@ -198,7 +54,7 @@ const mistyped: Case[] = [
   [
     "leaseMs",
     () => createEngine({ agents: { agent }, store, leaseMs: wrong("1s") }),
-    /`leaseMs` is not a number of 1 or more: it is "1s"/,
+    /`leaseMs` is not a whole number of 1 or more.*it is "1s"/,
   ],
   [
     "a text for fn",
@@ -209,13 +65,13 @@ const mistyped: Case[] = [
   [
     "maxCalls of fn",
     () => fn(noop, { maxCalls: wrong("2") }),
-    /`maxCalls` is not a whole number of 0 or more: it is "2"/,
+    /`maxCalls` is not a whole number of 0 or more.*it is "2"/,
   ],
   ["codecs", () => jsRuntime({}, { codecs: wrong([]) }), /`codecs` is not an object/],
   [
     "retries",
-    () => models.withRetry(model, { retries: wrong("5") }),
-    /`retries` is not a whole number of 0 or more: it is "5"/,
+    () => models.withRetry(model, { maxRetries: wrong("5") }),
+    /`maxRetries` is not a whole number of 0 or more.*it is "5"/,
   ],
   ["a key of submit", () => engine().submit("agent", "x", { key: wrong(5) }), /`key` is not a text: it is 5/],
   [
@@ -275,7 +131,7 @@ test("the names of built-in tools are those that the tools have", async () => {
 })
 
 test("options that are undefined are those that were not given", () => {
-  createAgent({ model, limits: undefined, instructions: undefined, memory: { compactAt: undefined } })
+  createAgent({ model, limits: undefined, instructions: undefined, memory: { compactAtTokens: undefined } })
   fn(noop, { approve: undefined, maxCalls: undefined })
   jsRuntime({}, { rules: undefined })
 })

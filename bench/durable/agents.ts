@@ -21,7 +21,7 @@ export function codingAgent(cycles: number, first = "let value = 0", onEvent?: (
 }
 
 /** Answers each prompt at once, and makes its conversation shorter at so many tokens. */
-export function chattingAgent(compactAt: number): Agent {
+export function chattingAgent(compactAtTokens: number): Agent {
   const model: Model = {
     id: "bench/model",
     async *stream({ messages, system = "" }) {
@@ -30,7 +30,7 @@ export function chattingAgent(compactAt: number): Agent {
       yield { type: "finish", reason: "stop", usage: { input, output: 12, complete: true } }
     },
   }
-  return createAgent({ model, noTool: "answer", tools: [rest], memory: { compactAt } })
+  return createAgent({ model, noTool: "answer", tools: [rest], memory: { compactAtTokens } })
 }
 
 /** Asks at once, and ends when it is answered. */

@@ -74,7 +74,7 @@ async function cycles(url: string, agent: Agent, sliceMs: number | undefined): P
   const prefix = `durable-${++places}`
   await using store = redisStore(url, { prefix })
   await using engine = createEngine({ agents: { agent }, store, backend: bullmqBackend({ url, prefix }), sliceMs })
-  await engine.work({ concurrency: chains })
+  await engine.work({ maxParallel: chains })
   return await perUnit(chains * links, async () => {
     const runs = await Promise.all(Array.from({ length: chains }, () => engine.submit("agent", "Go.")))
     for (const { id } of runs) {

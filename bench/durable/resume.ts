@@ -41,7 +41,7 @@ async function leaveAt(cycle: number, path: string): Promise<void> {
       handle = given
       return async () => {}
     },
-    queued: async () => 0,
+    countQueued: async () => 0,
   }
   await using store = sqliteStore(path, { sync: false })
   await using engine = createEngine({ agents: { agent: codingAgent(1_000) }, store, backend, sliceMs: 0 })

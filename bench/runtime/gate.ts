@@ -1,4 +1,4 @@
-import type { Bindings, Runtime, TypeGateMode } from "karst"
+import type { AgentOptions, Bindings, Runtime } from "karst"
 import {
   bad,
   corpusBindings,
@@ -60,7 +60,7 @@ type Make = (bindings: Bindings) => Runtime
 async function latencies({ jsRuntime }: Karst): Promise<Record<"plain" | "checked", number[]>> {
   await using runtime = jsRuntime(corpusBindings())
   let number = 0
-  const many = (typeGate: TypeGateMode) =>
+  const many = (typeGate: NonNullable<AgentOptions["typeGate"]>) =>
     perUnit(cells, async () => {
       for (let count = 0; count < cells; count++) {
         const name = `shown${number++ % 20}`

@@ -33,6 +33,6 @@ function nestPolicy(outer: CallPolicy, own: CallPolicy): CallPolicy {
     approvalTimeoutMs: own.approvalTimeoutMs ?? outer.approvalTimeoutMs,
     hooks: nestHooks(outer.hooks, own.hooks),
     // Limits by name apply only to the runtime in which the name is bound.
-    budgets: [...own.budgets, ...outer.budgets.map(({ counts, calls }) => ({ counts, calls, callsOf: undefined }))],
+    budgets: [...own.budgets, ...outer.budgets.map(({ counts, calls }) => ({ counts, calls, callsByName: undefined }))],
   }
 }

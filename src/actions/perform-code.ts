@@ -70,13 +70,13 @@ async function executeCell(part: CodePart, calls: CountingGate, services: CodeSe
   const execution = await services.runtime.execute(part.code, {
     signal: services.signal,
     timeoutMs: shorterTime(services.cellTimeoutMs, services.leftMs()),
-    pauses: services.pauseSignal,
+    subscribeToPauses: services.pauseSignal,
     typeGate: services.typeGate,
-    call: withinThisRun(calls.gate),
+    callGate: withinThisRun(calls.gate),
     owner: services.approved,
     transaction: services.transaction,
     env: services.cellEnv?.(),
-    output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
+    onOutput: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
   })
   const shaped = await shapeOutput(part.code, execution, services)
   return {
@@ -182,8 +182,8 @@ function printedText(execution: CellExecution): string {
 }
 
 // A value that is shown only in part and has no name is stored under a fresh name.
-function hasCutValue(code: string, { cut }: CellExecuted): boolean {
-  return cut === true && !endsWithName(code)
+function hasCutValue(code: string, { truncated }: CellExecuted): boolean {
+  return truncated === true && !endsWithName(code)
 }
 
 /** Returns true if the last statement of a cell is only a name. */

@@ -127,7 +127,7 @@ function addToOutcome({ call, result, end }: EndedCall, outcome: ToolsOutcome, {
 function countedCalls(calls: readonly ToolCallPart[], tools: AvailableTools["tools"]): CountedCall[] {
   return calls.flatMap(({ id, name }) => {
     const tool = tools.get(name)
-    return !tool || tool.options.free ? [] : [{ id, binding: name, maxCalls: tool.options.maxCalls }]
+    return !tool || tool.options.ignoresCallLimit ? [] : [{ id, binding: name, maxCalls: tool.options.maxCalls }]
   })
 }
 
@@ -169,9 +169,9 @@ async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): 
   const started = services.now()
   emit({ type: "tool-start", id: call.id, name: call.name, input: call.input })
   const result = withoutUnseenImages(await resultOfCall(call, batch), services)
-  const { retention, maxChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
-  const short = result.text.length <= maxChars
-  const shown = short ? { shown: result.text } : await storeAndShorten(result.text, maxChars, position, services)
+  const { retention, maxOutputChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
+  const short = result.text.length <= maxOutputChars
+  const shown = short ? { shown: result.text } : await storeAndShorten(result.text, maxOutputChars, position, services)
   const durationMs = services.now() - started
   return endCall({ call, result, ...shown, retained: retention === "keep", durationMs }, emit)
 }

@@ -34,7 +34,7 @@ export function noCalls(): CallCounts {
 }
 
 /** How many calls a run may make, and how many it has made. */
-export interface CallBudget extends Pick<Limits, "calls" | "callsOf"> {
+export interface CallBudget extends Pick<Limits, "calls" | "callsByName"> {
   counts: CallCounts
 }
 
@@ -68,7 +68,7 @@ export interface Reservation {
 /** Counts the calls of one answer at once, before any has an effect. If there are too many calls of one name, or in
  *  total, all of these are refused: half of what the model planned may be worse than nothing. */
 export function reserveCalls(calls: readonly CountedCall[], budgets: readonly CallBudget[]): Reservation {
-  if (!budgets.some(({ calls: most, callsOf }) => most !== undefined || callsOf) && !calls.some(hasLimit)) {
+  if (!budgets.some(({ calls: most, callsByName }) => most !== undefined || callsByName) && !calls.some(hasLimit)) {
     return reserveUnlimited(calls, budgets)
   }
   const reserved = new Map<string, CountedCall>()
@@ -154,12 +154,12 @@ function addToCounts(call: CountedCall, budgets: readonly CallBudget[], by: 1 | 
   }
 }
 
-function callLimitFor(call: CountedCall, { callsOf }: CallBudget): { most: number; name: string } | undefined {
-  const ofRun = callsOf && Object.hasOwn(callsOf, callName(call)) ? callsOf[callName(call)] : undefined
+function callLimitFor(call: CountedCall, { callsByName }: CallBudget): { most: number; name: string } | undefined {
+  const ofRun = callsByName && Object.hasOwn(callsByName, callName(call)) ? callsByName[callName(call)] : undefined
   const { maxCalls } = call
-  if (maxCalls === undefined) return ofRun === undefined ? undefined : { most: ofRun, name: "limits.callsOf" }
+  if (maxCalls === undefined) return ofRun === undefined ? undefined : { most: ofRun, name: "limits.callsByName" }
   return ofRun !== undefined && ofRun < maxCalls
-    ? { most: ofRun, name: "limits.callsOf" }
+    ? { most: ofRun, name: "limits.callsByName" }
     : { most: maxCalls, name: "maxCalls" }
 }
 

@@ -7,6 +7,7 @@ import type { Tool } from "../tools/tool.ts"
 export interface ToolPolicy {
   /** Only these tools, by name, and `finish` and `read_artifact`, which an agent needs. Default: all. */
   allow?: readonly string[] | undefined
+  /** Names of tools that are left out. */
   deny?: readonly string[] | undefined
   /** Only tools for which this returns true; not called for `finish` and `read_artifact`. */
   only?: ((tool: Tool) => boolean) | undefined

@@ -25,6 +25,7 @@ export interface AgentOptions extends AgentOverrides {
   model: ModelSource
   /** The name in events and for other agents. Default "agent". */
   name?: string | undefined
+  /** What the agent is for: shown to agents that delegate to it. */
   description?: string | undefined
   /** An instance is shared; a factory creates one for each run or session. Default: a new `jsRuntime` each. */
   runtime?: RuntimeSource | undefined
@@ -78,7 +79,9 @@ export interface AgentOptions extends AgentOverrides {
   /** User code around runs, answers and calls: one object or a pipeline. An override replaces all hooks; spread the old
    *  ones to retain them. Child runs have these hooks too, around their own. */
   hooks?: Hooks | readonly Hooks[] | undefined
+  /** The sampling temperature. Default: the model's. */
   temperature?: number | undefined
+  /** The most tokens of one answer. Default: the model's. */
   maxOutputTokens?: number | undefined
   /** Passed unchanged to the model's provider. */
   providerOptions?: ModelRequest["providerOptions"]

@@ -138,12 +138,12 @@ function interceptCalls(
   own: ReadonlyMap<string, (...args: readonly unknown[]) => Promise<unknown>>,
 ): Runtime {
   const execute: Runtime["execute"] = (code, options = {}) => {
-    const { call: gate = passThrough } = options
+    const { callGate: gate = passThrough } = options
     const call: CallGate = (request, next) => {
       const answer = request.method === undefined ? own.get(request.binding) : undefined
       return gate(request, answer ? (change) => answer(...(change?.args ?? request.args)) : next)
     }
-    return runtime.execute(code, { ...options, call })
+    return runtime.execute(code, { ...options, callGate: call })
   }
   return new Proxy(runtime, {
     get(target, key) {

@@ -51,6 +51,7 @@ export interface CodeAgent extends Agent {
   readonly runtime: Runtime | undefined
   run<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
   session(options?: CodeSessionOptions): Promise<CodeSession>
+  /** Returns the agent with other options. */
   with(overrides: Partial<AgentOptions>): CodeAgent
   spec(): Promise<AgentSpec>
 }
@@ -58,9 +59,11 @@ export interface CodeAgent extends Agent {
 export interface CodeSession extends SessionOf<CodeRunOptions> {
   send<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
   followUp<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
+  /** Returns a session that continues from here separately. */
   fork?(): Promise<CodeSession>
 }
 
+/** Creates an agent: a model, a runtime, tools and limits. Starts nothing before its first run. */
 export function createAgent(options: AgentOptions): CodeAgent {
   check.checkAgentOptions("createAgent()", options)
   const config = resolveConfig(options)

@@ -1,6 +1,6 @@
 // Guardrails: ready-made hooks that check or rewrite the prompt and the output of a run.
 import type { HookContext, Hooks } from "../actions/hooks.ts"
-import { checkOptions, mustBeIntegerFrom } from "../core/checks/check-options.ts"
+import { checkOptions, mustBeLimit } from "../core/checks/check-options.ts"
 import type { PromptPart } from "../core/message.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
 import { checkSchema } from "../runtime/schema/check-json-schema.ts"
@@ -39,7 +39,7 @@ export function guardOutput(guard: Guardrail): Hooks {
 
 export interface ValidateOptions {
   /** How often an answer is returned to the model before the run stops. Default 1. */
-  repairs?: number | undefined
+  maxRepairs?: number | undefined
 }
 
 /** Returns what is wrong with an answer; nothing if it is right. */
@@ -48,8 +48,8 @@ export type OutputCheck = (output: string) => string | undefined | Promise<strin
 /** Accepts an answer only if it is JSON that matches a schema, or passes a check. Otherwise the model gets the problem
  *  and another try; then the run is `stopped` with reason `guardrail`. Does not apply to child runs. */
 export function validateOutput(accepts: SchemaLike | OutputCheck, options: ValidateOptions = {}): Hooks {
-  checkOptions("validateOutput()", options, { repairs: mustBeIntegerFrom(0) })
-  const { repairs = 1 } = options
+  checkOptions("validateOutput()", options, { maxRepairs: mustBeLimit(0) })
+  const { maxRepairs = 1 } = options
   const check = toOutputCheck(accepts)
   const sentBack = new Map<string, number>()
   return {
@@ -59,7 +59,7 @@ export function validateOutput(accepts: SchemaLike | OutputCheck, options: Valid
       const problem = await check(output)
       if (problem === undefined) return undefined
       const times = sentBack.get(run) ?? 0
-      if (times >= repairs) return { stop: `The answer was not accepted: ${problem}`, reason: "guardrail" }
+      if (times >= maxRepairs) return { stop: `The answer was not accepted: ${problem}`, reason: "guardrail" }
       sentBack.set(run, times + 1)
       return { steer: `(Your answer was not accepted: ${problem}\nMend it and give the whole answer again.)` }
     },

@@ -73,7 +73,7 @@ async function loadCsv(name: string): Promise<CsvRow[]> {
 
 // Replays at a readable pace: a short pause before each answer, then a steady stream.
 function replayedModel(fast: boolean): Model {
-  const model = replayModel(fileURLToPath(new URL("demo.jsonl", dataFolder)), { paceMs: fast ? 0 : 15 })
+  const model = replayModel(fileURLToPath(new URL("demo.jsonl", dataFolder)), { delayMs: fast ? 0 : 15 })
   if (fast) return model
   return {
     ...model,

@@ -93,7 +93,7 @@ karst worker --agents <module> --store <store> [options]: work on the runs of a 
   --redis <url>         where the queue is. Default: where the store is
   --queue <name>        its name. Default: runs
   --prefix <text>       what keys in Redis begin with. Default: karst
-  --concurrency <n>     how many runs at a time. Default: 4
+  --max-parallel <n>    how many runs at a time. Default: 4
 
 Ctrl-C or SIGTERM ends it after the cycles under way; others go on with their runs. A second one leaves at once.
 `,

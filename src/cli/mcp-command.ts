@@ -49,7 +49,7 @@ async function serveStreams(options: ServeOptions, output: Writable, end: AbortS
   await using server = await serveMcpStdio({ ...options, output })
   printNotice(`serving "${options.name}" on standard input and output, for an MCP client to start. To add it to one:`)
   for (const line of lines) printNotice(`  ${line}`)
-  await Promise.race([server.left, whenAborted(end)])
+  await Promise.race([server.disconnected, whenAborted(end)])
 }
 
 async function serveHttp(options: ServeOptions, port: number | undefined, end: AbortSignal): Promise<void> {

@@ -22,10 +22,10 @@ export async function workerCommand(args: string[]): Promise<number> {
     redis: { type: "string" },
     queue: { type: "string" },
     prefix: { type: "string" },
-    concurrency: { type: "string" },
+    "max-parallel": { type: "string" },
   })
   if (positionals.length > 0) throw new UsageError("karst worker takes no prompt: it works on the runs of a store.")
-  const concurrency = parsePositiveInteger("--concurrency", values.concurrency) ?? 4
+  const maxParallel = parsePositiveInteger("--max-parallel", values["max-parallel"]) ?? 4
   const kind = backendKind(values.backend, values.store)
   const backend = openBackend(kind, values)
   const agents = await loadAgents(values.agents)
@@ -33,7 +33,7 @@ export async function workerCommand(args: string[]): Promise<number> {
   await using engine = createEngine({ agents, store, backend })
   const end = endSignal()
   try {
-    await engine.work({ concurrency })
+    await engine.work({ maxParallel })
     process.stderr.write(
       `karst: working for ${Object.keys(agents).join(", ")}. Ctrl-C ends it after the cycles under way.\n`,
     )

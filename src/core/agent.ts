@@ -22,6 +22,7 @@ export interface Agent {
   session(options?: SessionOptions): Promise<Session>
   /** Returns exactly what the model sees before the first prompt. */
   describe(): Promise<string>
+  /** Returns the agent with other options. */
   with(overrides: AgentOverrides): Agent
   /** Describes the agent as JSON without secrets. */
   spec?(): Promise<AgentSpec>
@@ -29,8 +30,11 @@ export interface Agent {
 
 /** The part of a runtime that its owner uses: put objects in, read objects out. */
 export interface LiveObjects {
+  /** Replaces the values of names. */
   update(values: Record<string, unknown>): Promise<void>
+  /** Returns the value of a name. */
   retrieve(name: string): Promise<unknown>
+  /** Returns the declarations of all names. */
   describe(): Promise<string>
 }
 
@@ -53,7 +57,7 @@ export interface Limits {
    *  model sees. Tool calls of one answer are made only if the limit allows all of them. Default: no limit. */
   calls?: number | undefined
   /** Number of calls per name: `tool`, `binding` or `binding.method`. Does not include the runs that it starts. */
-  callsOf?: { [name: string]: number } | undefined
+  callsByName?: { [name: string]: number } | undefined
   /** How deep runs may nest, including this one. 1: it may not start other runs. Default 5. */
   depth?: number | undefined
 }
@@ -69,12 +73,14 @@ export interface AgentOverrides {
 }
 
 export interface RunOptions extends AgentOverrides {
+  /** Aborts the run. */
   signal?: AbortSignal | undefined
   /** Continues the conversation of an earlier run. */
   from?: RunResult | undefined
 }
 
 export interface SessionOptions extends AgentOverrides {
+  /** Aborts the runs of the session. */
   signal?: AbortSignal | undefined
 }
 
@@ -91,8 +97,11 @@ export interface Run<R extends RunResult = RunResult>
   readonly settled: Promise<R>
   /** Where this run's objects live. Set from the first event on. */
   readonly runtime: LiveObjects | undefined
+  /** As of a promise. */
   catch<T = never>(onReject: (error: unknown) => T | PromiseLike<T>): Promise<R | T>
+  /** As of a promise. */
   finally(onEnd: () => void): Promise<R>
+  /** Ends the run with status `aborted`. */
   abort(reason?: string): void
   /** Adds a message for the model before its next cycle. */
   steer(text: string): void
@@ -178,8 +187,11 @@ export interface Session extends AsyncDisposable {
   continueQueue(): void
   /** Aborts every queued run. The run in progress continues. */
   clearQueue(): void
+  /** Returns a session that continues from here separately. */
   fork?(): Promise<Session>
+  /** The messages so far. */
   messages(): Message[]
+  /** The runs and events so far. */
   trajectory(): Trajectory
   /** Writes the trajectory as JSON. */
   save(path: string): Promise<void>

@@ -27,6 +27,7 @@ export const noUsage: Usage = Object.freeze({ complete: true })
 
 const counts = ["input", "output", "cacheRead", "cacheWrite", "reasoning", "costUsd"] as const
 
+/** Returns the sum. A field that one of them lacks is that of the other; complete only if both are. */
 export function addUsage(a: Usage, b: Usage): Usage {
   // Called several times per step, mostly with nothing to add.
   if (a === noUsage) return b

@@ -15,6 +15,7 @@ import type { WatchOptions } from "./watch-run.ts"
 export interface EngineOptions<Name extends string = string> {
   /** The agents that can have runs, by name. An agent with a runtime needs a factory for it. */
   agents: Readonly<Record<Name, Agent>>
+  /** Where runs are stored. */
   store: Store
   /** Schedules jobs. Default: this process, which then works without a call of `work`. */
   backend?: Backend | undefined
@@ -32,12 +33,12 @@ export interface EngineOptions<Name extends string = string> {
    *  `fail`. */
   unknown?: UnknownPolicy | undefined
   /** How many runs a worker keeps in memory, with their objects, while they wait for their next job. Default 16. */
-  warmRuns?: number | undefined
+  maxWarmRuns?: number | undefined
   /** Continues runs whose agent has changed since they began. Default false. */
   allowChanged?: boolean | undefined
   /** How many workers may die while they work on a run alone, without a saved cycle, before the run is `failed` with
    *  code `poison`. Default 5. */
-  maxAttempts?: number | undefined
+  maxCrashes?: number | undefined
   /** How runs that failed with a retryable error are retried. Default: after 5 s, doubling to 5 min, at most 10 times
    *  or for an hour. `{ attempts: 0 }`: never. */
   retry?: RetryPolicy | undefined
@@ -70,6 +71,7 @@ export interface Engine<Name extends string = string> extends AsyncDisposable {
   retry(id: string): Promise<void>
   /** One run; undefined if there is none. */
   get(id: string): Promise<RunInfo | undefined>
+  /** Lists runs, all or those that match the filter. */
   list(filter?: ListFilter): AsyncIterable<RunInfo>
   /** The runs of a session that have not begun, and the one that is running or waiting. */
   queue(agent: Name, session: string): Promise<SessionQueue>
@@ -79,7 +81,7 @@ export interface Engine<Name extends string = string> extends AsyncDisposable {
   /** Aborts the runs of a session that have not begun. */
   clearQueue(agent: Name, session: string): Promise<void>
   /** Takes jobs until `drain`. */
-  work(options?: { concurrency?: number | undefined }): Promise<void>
+  work(options?: { maxParallel?: number | undefined }): Promise<void>
   /** Takes no more jobs. Runs under way are saved at the end of their cycle, so that other workers can continue
    *  them. */
   drain(): Promise<void>

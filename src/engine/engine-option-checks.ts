@@ -10,24 +10,24 @@ import type { SubmitOptions } from "./submit.ts"
 import type { WatchOptions } from "./watch-run.ts"
 
 const retryChecks: check.OptionChecks<RetryPolicy> = {
-  firstMs: check.mustBeAtLeast(0),
-  longestMs: check.mustBeAtLeast(0),
-  attempts: check.mustBeIntegerFrom(0),
-  withinMs: check.mustBeAtLeast(0),
+  firstDelayMs: check.mustBeIntegerFrom(0),
+  maxDelayMs: check.mustBeLimit(0),
+  maxRetries: check.mustBeLimit(0),
+  withinMs: check.mustBeLimit(0),
 }
 
 const engineChecks: check.OptionChecks<EngineOptions> = {
   agents: check.mustBeObject,
   store: check.mustImplement(["get", "commit", "keys", "read", "close"], "a store"),
   backend: check.mustImplement(["push", "start", "queued"], "a backend"),
-  leaseMs: check.mustBeAtLeast(1),
-  holdMs: check.mustBeAtLeast(0),
-  sliceMs: check.mustBeAtLeast(0),
-  maxSnapshotBytes: check.mustBeAtLeast(0),
+  leaseMs: check.mustBeIntegerFrom(1),
+  holdMs: check.mustBeLimit(0),
+  sliceMs: check.mustBeLimit(0),
+  maxSnapshotBytes: check.mustBeLimit(0),
   unknown: check.mustBeOneOf("ask", "fail", "retry"),
-  warmRuns: check.mustBeAtLeast(0),
+  maxWarmRuns: check.mustBeLimit(0),
   allowChanged: check.mustBeBoolean,
-  maxAttempts: check.mustBeAtLeast(1),
+  maxCrashes: check.mustBeLimit(1),
   retry: check.mustBeOptions(retryChecks),
 }
 
@@ -62,10 +62,9 @@ export const checkSubmitOptions = (options: SubmitOptions) =>
   check.checkOptions("engine.submit()", options, submitChecks)
 export const checkListFilter = (filter: ListFilter) => check.checkOptions("engine.list()", filter, listChecks)
 export const checkWatchOptions = (options: WatchOptions) => check.checkOptions("engine.watch()", options, watchChecks)
-export const checkWorkOptions = (options: { concurrency?: number | undefined }) =>
-  // The backend checks the number.
-  check.checkOptions("engine.work()", options, { concurrency: check.anything })
+export const checkWorkOptions = (options: { maxParallel?: number | undefined }) =>
+  check.checkOptions("engine.work()", options, { maxParallel: check.mustBeIntegerFrom(1) })
 export const checkPruneOptions = (options: { olderThanMs: number }) =>
-  check.checkOptions("engine.prune()", options, { olderThanMs: check.mustBeNumber })
+  check.checkOptions("engine.prune()", options, { olderThanMs: check.mustBeLimit(0) })
 export const checkResultOptions = (options: { signal?: AbortSignal | undefined }) =>
   check.checkOptions("engine.result()", options, { signal: check.mustBeSignal })

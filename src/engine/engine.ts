@@ -32,6 +32,7 @@ import { waitForResult, watchRun } from "./watch-run.ts"
 
 export type { Engine, EngineOptions } from "./engine-contract.ts"
 
+/** Creates an engine that runs agents durably on a store. */
 export function createEngine<Name extends string>(options: EngineOptions<Name>): Engine<Name> {
   if (!options?.store) throw new ConfigError('createEngine needs a store, such as store: sqliteStore("karst.db").')
   checkEngineOptions(options)
@@ -40,9 +41,9 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     maxSnapshotBytes = 16 * 2 ** 20,
     unknown = "fail",
     allowChanged = false,
-    warmRuns = 16,
+    maxWarmRuns = 16,
     retry = {},
-    maxAttempts = 5,
+    maxCrashes = 5,
   } = options
   checkDurableAgents(agents)
   const backend = options.backend ?? inlineBackend()
@@ -60,11 +61,11 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     unknown,
     allowChanged,
     retry,
-    maxAttempts,
+    maxCrashes,
     slots: createRunSlots(),
-    warmRuns: createWarmRuns(warmRuns),
+    warmRuns: createWarmRuns(maxWarmRuns),
     push,
-    queued: () => backend.queued(),
+    queued: () => backend.countQueued(),
     stopping: stopping.signal,
   }
   // Runs that this engine has refused. Its agents do not change, so it would refuse them again.
@@ -115,11 +116,11 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     await ownWork
   }
 
-  async function work(given: { concurrency?: number | undefined } = {}): Promise<void> {
+  async function work(given: { maxParallel?: number | undefined } = {}): Promise<void> {
     checkWorkOptions(given)
-    const { concurrency = 4 } = given
+    const { maxParallel = 4 } = given
     if (stopping.signal.aborted) return
-    stops.push(await backend.start(handleJob, { concurrency }))
+    stops.push(await backend.start(handleJob, { maxParallel }))
     recovering ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs / 2).unref()
     if (!backend.isShared)
       stopPolling ??= pollForQueuedRuns({ store, queued: setup.queued, recover: () => recover(0, isKnown) })

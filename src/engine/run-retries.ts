@@ -8,11 +8,11 @@ import { commitWithEvents, type HeadCommit } from "./run/engine-events.ts"
 /** How a durable run that failed with a `retryable` error is retried. */
 export interface RetryPolicy {
   /** The wait before the first retry, in milliseconds. It doubles with each further retry. Default 5,000. */
-  firstMs?: number | undefined
+  firstDelayMs?: number | undefined
   /** The longest wait, unless the service asks for a longer one. Default 300,000. */
-  longestMs?: number | undefined
+  maxDelayMs?: number | undefined
   /** The most retries without a saved cycle in between. Default 10. */
-  attempts?: number | undefined
+  maxRetries?: number | undefined
   /** How long after the first failure a run is still retried. Default 3,600,000. */
   withinMs?: number | undefined
 }
@@ -33,14 +33,14 @@ export interface NextRetry extends Retries {
 export function nextRetry(
   { retries }: RunHead,
   failure: unknown,
-  { firstMs = 5_000, longestMs = 300_000, attempts = 10, withinMs = 3_600_000 }: RetryPolicy,
+  { firstDelayMs = 5_000, maxDelayMs = 300_000, maxRetries = 10, withinMs = 3_600_000 }: RetryPolicy,
   now = Date.now(),
 ): NextRetry | undefined {
   const error = errorData(failure)
   if (!error.retryable) return undefined
   const { count = 0, since = now } = retries ?? {}
-  if (count >= attempts) return undefined
-  const backOff = Math.min(firstMs * 2 ** count, longestMs)
+  if (count >= maxRetries) return undefined
+  const backOff = Math.min(firstDelayMs * 2 ** count, maxDelayMs)
   // Between 50 % and 100 % of the wait, so that runs that failed together are not retried together.
   const at = Math.max(now + backOff * (0.5 + Math.random() / 2), retryTimeFromError(failure, now))
   return at - since > withinMs ? undefined : { count: count + 1, since, at: Math.ceil(at), error }

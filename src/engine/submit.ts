@@ -16,6 +16,7 @@ export interface SubmitOptions extends SubmittedRunOptions {
   key?: string | undefined
   /** Runs of one session share a conversation and its objects, and run one after the other. */
   session?: string | undefined
+  /** Stored with the run; `get` and `list` return it. */
   metadata?: Metadata | undefined
 }
 

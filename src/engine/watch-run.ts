@@ -15,6 +15,7 @@ import { resultFromStored } from "./stored-result.ts"
 export interface WatchOptions {
   /** The first sequence number to yield. Default 0. */
   from?: number | undefined
+  /** Ends the iteration. */
   signal?: AbortSignal | undefined
 }
 

@@ -1,7 +1,8 @@
 // Option checks of the MCP client and server.
 import * as check from "../core/checks/check-options.ts"
+import { limitChecks } from "../core/checks/limit-checks.ts"
 import { workspaceMethods } from "../workspaces/workspace.ts"
-import type { McpClientOptions, ServeMcpOptions, ServeOptions } from "./mcp-types.ts"
+import type { McpClientOptions, McpServer, ServeMcpOptions, ServeOptions } from "./mcp-types.ts"
 
 export const clientChecks: check.OptionChecks<McpClientOptions> = {
   name: check.mustBeText,
@@ -13,8 +14,8 @@ export const clientChecks: check.OptionChecks<McpClientOptions> = {
     check.mustBeFunction,
   ),
   auth: check.mustBeEither("{ token } or a provider of the MCP client", check.mustBeObject),
-  authorized: check.mustBeFunction,
-  timeoutMs: check.mustBePositive,
+  waitForAuthorization: check.mustBeFunction,
+  timeoutMs: check.mustBeLimit(1),
   signal: check.mustBeSignal,
   onChange: check.mustBeFunction,
   onWarning: check.mustBeFunction,
@@ -28,23 +29,28 @@ export const serveChecks: check.OptionChecks<ServeOptions> = {
   runtime: check.mustBeObject,
   instructions: check.mustBeText,
   approver: check.mustBeEither('a function or "client"', check.mustBeFunction, check.mustBeOneOf("client")),
-  approvalTimeoutMs: check.mustBePositive,
+  approvalTimeoutMs: check.mustBeLimit(1),
   hooks: check.anything,
-  limits: check.mustBeOptions({ calls: check.mustBeAtLeast(0), callsOf: check.mustBeRecordOf(check.mustBeAtLeast(0)) }),
+  limits: check.mustBeOptions({ calls: limitChecks.calls, callsByName: limitChecks.callsByName }),
   workspace: check.mustImplement(workspaceMethods, "a workspace"),
   onEvent: check.mustBeFunction,
   host: check.mustBeFunction,
-  answerWithinMs: check.mustBePositive,
+  answerTimeoutMs: check.mustBeLimit(1),
   typeGate: check.mustBeOneOf("off", "hint", "block"),
-  transaction: check.anything,
-  cellTimeoutMs: check.mustBePositive,
-  maxOutputChars: check.mustBeAtLeast(0),
+  transaction: check.mustBeBooleanOrOptions({ check: check.mustBeFunction }),
+  cellTimeoutMs: check.mustBeLimit(1),
+  maxOutputChars: check.mustBeLimit(0),
 }
 
 export const serveMcpChecks: check.OptionChecks<ServeMcpOptions> = {
   ...serveChecks,
   port: check.mustBeIntegerFrom(0),
   token: check.mustBeSecret,
-  maxBodyBytes: check.mustBePositive,
-  maxSessions: check.mustBeIntegerFrom(1),
+  maxBodyBytes: check.mustBeLimit(1),
+  maxSessions: check.mustBeLimit(1),
+}
+
+export function checkMcpServer(use: string, server: McpServer): void {
+  if ("url" in server) check.checkOptionNames(use, server, "url", "headers")
+  else check.checkOptionNames(use, server, "command", "args", "env", "cwd")
 }

@@ -46,7 +46,7 @@ export interface McpClientOptions {
   auth?: McpAuth | undefined
   /** Waits for the user to return from the authorization page, and resolves with the parameters of the redirect:
    *  `code` and `iss`. */
-  authorized?: (() => Promise<URLSearchParams>) | undefined
+  waitForAuthorization?: (() => Promise<URLSearchParams>) | undefined
   /** How long the server may take to start and to answer a call. Each progress notification restarts the clock.
    *  Default 120,000. */
   timeoutMs?: number | undefined
@@ -90,6 +90,7 @@ export interface McpToolKit extends AsyncDisposable {
   readonly instructions: string | undefined
   /** The same tools by identifiers for cells: `jsRuntime({ ...kit.bindings() })`. */
   bindings(): Record<string, Tool>
+  /** Closes the connection and ends a server that was started. */
   close(): Promise<void>
 }
 
@@ -108,6 +109,7 @@ export interface ServeOptions {
   name: string
   /** Default: the version of Karst. */
   version?: string | undefined
+  /** Tools, agents and functions to serve. */
   tools?: ToolSources | undefined
   /** Serves a runtime as the tools `describe`, `run`, `inspect` and `wait`. Several clients and agents can share
    *  one. It is not closed with the server. */
@@ -119,9 +121,10 @@ export interface ServeOptions {
   approver?: Approver | "client" | undefined
   /** How long an approval request waits for an answer; then the call is refused. Default: no limit. */
   approvalTimeoutMs?: number | undefined
+  /** Hooks around calls. */
   hooks?: Hooks | readonly Hooks[] | undefined
   /** The number of calls, in total and per name, while the server runs. Default: no limit. */
-  limits?: Pick<Limits, "calls" | "callsOf"> | undefined
+  limits?: Pick<Limits, "calls" | "callsByName"> | undefined
   /** The files that tools work on. Default: an empty workspace in memory. */
   workspace?: Workspace | undefined
   /** Receives events of client calls: `tool-…`, `code-…`, `call-…`, `approval-…` and `warning-raised`, as in a run. */
@@ -130,9 +133,12 @@ export interface ServeOptions {
   host?: ((call: McpCall) => McpHost) | undefined
   /** How long a call of `run`, `inspect` or `wait` takes at most. After that it answers that the cell is still
    *  running, because clients abort calls after 60 s. Default 40,000. */
-  answerWithinMs?: number | undefined
+  answerTimeoutMs?: number | undefined
+  /** As of an agent. */
   typeGate?: CodeServices["typeGate"]
+  /** As of an agent. */
   transaction?: CodeServices["transaction"]
+  /** The time limit of a cell. Default: none. */
   cellTimeoutMs?: number | undefined
   /** How many characters of a result a client sees; the rest of a cell's output is stored in a variable. Default
    *  5,000, and 40,000 for tools. */
@@ -162,7 +168,8 @@ export interface McpEndpoint extends AsyncDisposable {
   /** An address that requires no header, for clients that cannot send one. */
   readonly secretUrl: string
   /** Notifies clients that the tools have changed, and replaces them if `tools` is given. */
-  changed(tools?: ToolSources): void
+  updateTools(tools?: ToolSources): void
+  /** Ends the calls under way and stops listening. */
   close(): Promise<void>
 }
 

@@ -1,5 +1,7 @@
 // Makes tools of functions, methods and agents.
+
 import type { Agent } from "../core/agent.ts"
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json, JsonSchema } from "../core/json.ts"
 import { findMember } from "../runtime/bindings/method-guards.ts"
@@ -21,18 +23,26 @@ export type MethodOptions = Omit<FunctionOptions, "sync" | "source">
 export function methods<T extends object>(
   object: T,
   declared: { readonly [K in keyof T & string]?: string | MethodOptions | undefined },
-  { prefix }: { prefix?: string | undefined } = {},
+  options: { prefix?: string | undefined } = {},
 ): Tool[] {
+  checkOptionNames("methods()", options, "prefix")
+  const { prefix } = options
   return Object.entries<string | MethodOptions | undefined>(declared).flatMap(([name, about]) => {
     if (about === undefined) return []
     const method: unknown = findMember(object, name)?.value
     if (typeof method !== "function" || isClass(method)) {
       throw new ConfigError(`methods(): the object has no method "${name}". Name one that it has.`)
     }
-    const options = typeof about === "string" ? { description: about } : about
-    return functionTool(prefix ? `${prefix}_${name}` : name, method as AnyFunction, options, object)
+    const described = typeof about === "string" ? { description: about } : about
+    checkOptionNames<MethodOptions>("methods()", described, ...methodOptionNames)
+    return functionTool(prefix ? `${prefix}_${name}` : name, method as AnyFunction, described, object)
   })
 }
+
+const methodOptionNames = [
+  ...(["description", "signature", "input", "output"] as const),
+  ...(["approve", "maxCalls", "timeoutMs", "idempotent", "unknown", "journal"] as const),
+]
 
 /** Converts tools in every form to tools. */
 export function toTools(sources: ToolSources): Tool[] {

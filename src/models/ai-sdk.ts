@@ -1,5 +1,7 @@
 // Uses an AI SDK language model as a `Model`.
+
 import * as check from "../core/checks/check-options.ts"
+import { mustBePrice } from "../core/checks/limit-checks.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, withCost } from "../core/usage.ts"
@@ -30,8 +32,8 @@ export interface AiSdkOptions {
 const aiSdkChecks: check.OptionChecks<AiSdkOptions> = {
   id: check.mustBeText,
   images: check.mustBeBoolean,
-  price: check.mustBeObject,
-  contextWindow: check.mustBePositive,
+  price: mustBePrice,
+  contextWindow: check.mustBeIntegerFrom(1),
   providerOptions: check.mustBeObject,
   secrets: mustBeSecretList,
 }
@@ -87,7 +89,7 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
       const cut = () => (started ? streamCutFailure(id) : emptyAnswerFailure(id, opened.contentType))
       const read = createPartConverter(ownId)
       while (true) {
-        request.alive?.()
+        request.onActivity?.()
         const { done, value } = await reader.read()
         if (signal.aborted) throw abortError(signal)
         if (done) throw cut()

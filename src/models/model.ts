@@ -24,7 +24,7 @@ export interface ModelRequest {
   tools?: readonly ToolSpec[] | undefined
   signal?: AbortSignal | undefined
   /** Called for every sign of life that is not a part: the response has begun, a ping, a fragment of a tool call. */
-  alive?: (() => void) | undefined
+  onActivity?: (() => void) | undefined
   maxOutputTokens?: number | undefined
   temperature?: number | undefined
   /** Called before the delay of each retry, by models that retry. */

@@ -1,7 +1,9 @@
 // Records the calls of a model, and replays a recording as a model.
+
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import * as check from "../core/checks/check-options.ts"
+import { mustBePrice } from "../core/checks/limit-checks.ts"
 import type { ErrorData, ModelErrorCode, ModelErrorOptions } from "../core/errors.ts"
 import { AgentError, ConfigError, errorData, isAbortError, ModelError } from "../core/errors.ts"
 import { appendPrivateFileSync } from "../core/private-files.ts"
@@ -31,10 +33,13 @@ export interface RecordOptions {
   /** Continues an existing file. Default false: an existing file is refused, so that recordings are not mixed. */
   append?: boolean | undefined
   /** True: records each request with the texts of prompts and results, as `strict` requires. Default true. */
-  requests?: boolean | undefined
+  includeRequests?: boolean | undefined
 }
 
-const recordChecks: check.OptionChecks<RecordOptions> = { append: check.mustBeBoolean, requests: check.mustBeBoolean }
+const recordChecks: check.OptionChecks<RecordOptions> = {
+  append: check.mustBeBoolean,
+  includeRequests: check.mustBeBoolean,
+}
 
 /** Returns the same model, which records every call when it ends: to a new file of JSON lines, to an array, or by a
  *  function. Throws a `ConfigError` if the file already has calls and `append` is not set. */
@@ -44,7 +49,7 @@ export function recordModel(
   options: RecordOptions = {},
 ): Model {
   check.checkOptions("recordModel()", options, recordChecks)
-  const { append = false, requests = true } = options
+  const { append = false, includeRequests = true } = options
   if (append && typeof sink !== "string") throw new ConfigError("recordModel: append is for a file. Leave it out.")
   let calls = typeof sink === "string" ? nextCallNumber(sink, append) : 0
   let hasWritten = append
@@ -68,7 +73,7 @@ export function recordModel(
       version: 2,
       call,
       model: model.id,
-      ...(requests && { request: recordedRequest(call, request) }),
+      ...(includeRequests && { request: recordedRequest(call, request) }),
       parts: [],
     }
     try {
@@ -109,33 +114,35 @@ export interface ReplayOptions {
   /** With `strict`: replaces texts that differ each time, such as dates, before comparing. */
   mask?: ((text: string) => string) | undefined
   /** The delay before each piece of text, to imitate a real model. Default 0. */
-  paceMs?: number | undefined
-  /** The number of characters per piece of text. Default: 12 if `paceMs` is set, otherwise the whole text. */
-  chunk?: number | undefined
+  delayMs?: number | undefined
+  /** The number of characters per piece of text. Default: 12 if `delayMs` is set, otherwise the whole text. */
+  chunkChars?: number | undefined
   /** Default: the real clock. */
   sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<void>) | undefined
   /** Default: the id of the recorded model. */
   id?: string | undefined
+  /** In tokens. */
   contextWindow?: number | undefined
+  /** In USD per million tokens. */
   price?: Price | undefined
 }
 
 const replayChecks: check.OptionChecks<ReplayOptions> = {
   strict: check.mustBeBoolean,
   mask: check.mustBeFunction,
-  paceMs: check.mustBeAtLeast(0),
-  chunk: check.mustBeAtLeast(1),
+  delayMs: check.mustBeIntegerFrom(0),
+  chunkChars: check.mustBeIntegerFrom(1),
   sleep: check.mustBeFunction,
   id: check.mustBeText,
-  contextWindow: check.mustBePositive,
-  price: check.mustBeObject,
+  contextWindow: check.mustBeIntegerFrom(1),
+  price: mustBePrice,
 }
 
 /** Replays a recording call by call, in the recorded order: a model that needs neither a key nor a network. */
 export function replayModel(source: string | readonly RecordedCall[], options: ReplayOptions = {}): Model {
   check.checkOptions("replayModel()", options, replayChecks)
-  const { strict = false, mask = (text) => text, paceMs = 0, sleep = realSleep, contextWindow, price } = options
-  const { chunk = paceMs > 0 ? 12 : Infinity } = options
+  const { strict = false, mask = (text) => text, delayMs = 0, sleep = realSleep, contextWindow, price } = options
+  const { chunkChars = delayMs > 0 ? 12 : Infinity } = options
   const name = typeof source === "string" ? `"${source}"` : "given"
   const calls = (typeof source === "string" ? loadRecording(source) : [...source]).sort((a, b) => a.call - b.call)
   const recorded = strict ? restoreRequestTexts(calls.filter(({ version }) => version === 2)) : undefined
@@ -172,8 +179,8 @@ export function replayModel(source: string | readonly RecordedCall[], options: R
     const { signal } = request
     const entry = nextCall(request)
     for (const part of entry.parts) {
-      for (const piece of splitTextPart(part, chunk)) {
-        if (paceMs > 0) await sleep(paceMs, signal)
+      for (const piece of splitTextPart(part, chunkChars)) {
+        if (delayMs > 0) await sleep(delayMs, signal)
         if (signal?.aborted) throw abortError(signal)
         yield piece
       }

@@ -1,5 +1,7 @@
 // Finds the model for an id such as `openai/gpt-5.2`: its package or service, its API key, retries and time-outs.
+
 import * as check from "../core/checks/check-options.ts"
+import { mustBePrice } from "../core/checks/limit-checks.ts"
 import { ConfigError, MissingPeerError } from "../core/errors.ts"
 import { withoutUndefined } from "../core/object.ts"
 import { importOptionalPackage } from "../core/optional-package.ts"
@@ -15,14 +17,20 @@ import { type TimeoutOptions, timeoutChecks, withTimeouts } from "./timeouts.ts"
 export interface ResolveOptions {
   /** Default: the provider's environment variable. */
   apiKey?: string | undefined
+  /** The address of the endpoint. Default: the provider's. */
   baseURL?: string | undefined
+  /** Sent with each request. */
   headers?: Record<string, string> | undefined
+  /** Used in place of the global `fetch`. */
   fetch?: typeof globalThis.fetch | undefined
   /** An AI SDK provider such as `createMistral({ … })` that creates the model. The part of the id before the slash
    *  is then only a label. */
   provider?: AiSdkProvider | undefined
+  /** In USD per million tokens. Default: the known one. */
   price?: Price | undefined
+  /** In tokens. Default: the known one. */
   contextWindow?: number | undefined
+  /** Passed to the provider with each request. */
   providerOptions?: ProviderOptions | undefined
   /** False: images are replaced by a line of text. Default true: images are sent unless the endpoint rejects them. */
   images?: boolean | undefined
@@ -40,8 +48,8 @@ const resolveChecks: check.OptionChecks<ResolveOptions> = {
   headers: mustBeSecretRecord,
   fetch: check.mustBeFunction,
   provider: check.mustBeEither("an AI SDK provider", check.mustBeFunction, check.mustBeObject),
-  price: check.mustBeObject,
-  contextWindow: check.mustBePositive,
+  price: mustBePrice,
+  contextWindow: check.mustBeIntegerFrom(1),
   providerOptions: check.mustBeObject,
   images: check.mustBeBoolean,
   retry: (value, path) => (value === false ? undefined : check.mustBeOptions(retryChecks)(value, path)),

@@ -8,12 +8,12 @@ import { modelFailure } from "./model-failure.ts"
 import { closableStream, passOnParts, wrapModel } from "./model-stream.ts"
 
 export interface RetryOptions {
-  /** The number of retries after the first attempt. Default 5. */
-  retries?: number | undefined
+  /** The most retries after the first attempt. Default 5. */
+  maxRetries?: number | undefined
   /** The first delay. Each further delay is twice as long, plus up to a quarter. Default 500. */
-  baseMs?: number | undefined
+  firstDelayMs?: number | undefined
   /** The longest delay. If the service asks for a longer one, the call fails immediately. Default 32,000. */
-  capMs?: number | undefined
+  maxDelayMs?: number | undefined
   /** Waits, and rejects if the signal fires. Default: the real clock. */
   sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined
   /** From 0 to 1. Default `Math.random`. */
@@ -23,9 +23,9 @@ export interface RetryOptions {
 }
 
 export const retryChecks: check.OptionChecks<RetryOptions> = {
-  retries: check.mustBeIntegerFrom(0),
-  baseMs: check.mustBeAtLeast(0),
-  capMs: check.mustBeAtLeast(0),
+  maxRetries: check.mustBeLimit(0),
+  firstDelayMs: check.mustBeIntegerFrom(0),
+  maxDelayMs: check.mustBeLimit(0),
   sleep: check.mustBeFunction,
   random: check.mustBeFunction,
   onRetry: check.mustBeFunction,
@@ -42,7 +42,14 @@ export interface ModelRetry {
  *  passed on. Respects the delay that the service asks for. */
 export function withRetry(model: Model, options: RetryOptions = {}): Model {
   check.checkOptions("withRetry()", options, retryChecks)
-  const { retries = 5, baseMs = 500, capMs = 32_000, sleep = realSleep, random = Math.random, onRetry } = options
+  const {
+    maxRetries = 5,
+    firstDelayMs = 500,
+    maxDelayMs = 32_000,
+    sleep = realSleep,
+    random = Math.random,
+    onRetry,
+  } = options
 
   async function* attempts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     for (let attempt = 1; ; attempt++) {
@@ -50,10 +57,10 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
       if (!failure) return
       if (signal.aborted) throw abortError(signal)
       const error = modelFailure(failure.thrown, { id: model.id })
-      if (failure.started || attempt > retries || !(error instanceof ModelError) || !error.retryable) throw error
+      if (failure.started || attempt > maxRetries || !(error instanceof ModelError) || !error.retryable) throw error
       const { retryAfterMs } = error
-      if (retryAfterMs !== undefined && retryAfterMs > capMs) throw error
-      const delayMs = retryAfterMs ?? Math.min(capMs, baseMs * 2 ** (attempt - 1) * (1 + random() / 4))
+      if (retryAfterMs !== undefined && retryAfterMs > maxDelayMs) throw error
+      const delayMs = retryAfterMs ?? Math.min(maxDelayMs, firstDelayMs * 2 ** (attempt - 1) * (1 + random() / 4))
       observe({ attempt, delayMs, error }, request)
       await sleep(delayMs, signal)
       if (signal.aborted) throw abortError(signal)

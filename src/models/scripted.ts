@@ -1,5 +1,7 @@
 // A model with scripted answers, for tests and examples.
+
 import * as check from "../core/checks/check-options.ts"
+import { mustBePrice } from "../core/checks/limit-checks.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, type Usage, withCost } from "../core/usage.ts"
@@ -14,20 +16,22 @@ export type ScriptedAnswer = (request: ModelRequest) => ScriptedStep | Promise<S
 export interface ScriptedOptions {
   /** Default `scripted/model`. */
   id?: string | undefined
+  /** In tokens. */
   contextWindow?: number | undefined
+  /** In USD per million tokens. */
   price?: Price | undefined
   /** The usage that every answer reports, unless its own `finish` has one. Default: unknown. */
   usage?: Usage | undefined
   /** Text is split into pieces of this many characters. Default: not split. */
-  chunk?: number | undefined
+  chunkChars?: number | undefined
 }
 
 const scriptedChecks: check.OptionChecks<ScriptedOptions> = {
   id: check.mustBeText,
-  contextWindow: check.mustBePositive,
-  price: check.mustBeObject,
+  contextWindow: check.mustBeIntegerFrom(1),
+  price: mustBePrice,
   usage: check.mustBeObject,
-  chunk: check.mustBeAtLeast(1),
+  chunkChars: check.mustBeIntegerFrom(1),
 }
 
 export interface ScriptedModel extends Model {
@@ -43,7 +47,7 @@ export function scriptedModel(
   options: ScriptedOptions = {},
 ): ScriptedModel {
   check.checkOptions("scriptedModel()", options, scriptedChecks)
-  const { id = "scripted/model", contextWindow, price, usage = { complete: false }, chunk = Infinity } = options
+  const { id = "scripted/model", contextWindow, price, usage = { complete: false }, chunkChars = Infinity } = options
   const requests: ModelRequest[] = []
 
   function nextStep(): ScriptedStep {
@@ -71,7 +75,7 @@ export function scriptedModel(
     price,
     requests,
     remaining: typeof steps === "function" ? Infinity : steps.length,
-    stream: (request) => streamAnswer(request, next, chunk, price),
+    stream: (request) => streamAnswer(request, next, chunkChars, price),
   }
   return model
 }
@@ -81,14 +85,14 @@ export function scriptedModel(
 async function* streamAnswer(
   request: ModelRequest,
   next: (request: ModelRequest) => Promise<readonly (ModelPart | Error)[]>,
-  chunk: number,
+  chunkChars: number,
   price: Price | undefined,
 ): AsyncGenerator<ModelPart> {
   const { signal } = request
   if (signal?.aborted) throw abortError(signal)
   for (const part of await next(request)) {
     if (part instanceof Error) throw part
-    for (const piece of splitTextPart(part, chunk)) {
+    for (const piece of splitTextPart(part, chunkChars)) {
       if (signal?.aborted) throw abortError(signal)
       yield piece.type === "finish" ? { ...piece, usage: withCost(piece.usage, price) } : piece
     }

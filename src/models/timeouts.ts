@@ -1,7 +1,8 @@
 // Gives up on models that do not answer or stop answering.
-import { checkOptions, mustBeFunction, mustBePositive, type OptionChecks } from "../core/checks/check-options.ts"
+import { checkOptions, mustBeFunction, mustBeLimit, type OptionChecks } from "../core/checks/check-options.ts"
 import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
+import { timerMs } from "../core/time-limit.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { closableStream, wrapModel } from "./model-stream.ts"
 
@@ -10,7 +11,7 @@ export interface TimeoutOptions {
    *  first. */
   connectMs?: number | undefined
   /** Time from there to the first part, because a model may think silently. Default 300,000. */
-  thinkMs?: number | undefined
+  firstPartMs?: number | undefined
   /** Time between parts or other signs of life after the first part. Default 120,000. */
   idleMs?: number | undefined
   /** Calls back after a time, unless the returned function is called first. Default: the real clock. */
@@ -18,9 +19,9 @@ export interface TimeoutOptions {
 }
 
 export const timeoutChecks: OptionChecks<TimeoutOptions> = {
-  connectMs: mustBePositive,
-  thinkMs: mustBePositive,
-  idleMs: mustBePositive,
+  connectMs: mustBeLimit(1),
+  firstPartMs: mustBeLimit(1),
+  idleMs: mustBeLimit(1),
   schedule: mustBeFunction,
 }
 
@@ -28,7 +29,7 @@ export const timeoutChecks: OptionChecks<TimeoutOptions> = {
  *  Only the time spent waiting for the model counts. Nothing after `finish` is waited for. */
 export function withTimeouts(model: Model, options: TimeoutOptions = {}): Model {
   checkOptions("withTimeouts()", options, timeoutChecks)
-  const { connectMs = 60_000, thinkMs = 300_000, idleMs = 120_000, schedule = scheduleOnClock } = options
+  const { connectMs = 60_000, firstPartMs = 300_000, idleMs = 120_000, schedule = scheduleOnClock } = options
 
   async function* watch(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     const ending = new AbortController()
@@ -40,10 +41,10 @@ export function withTimeouts(model: Model, options: TimeoutOptions = {}): Model 
       .stream({
         ...request,
         signal: ending.signal,
-        alive() {
+        onActivity() {
           if (phase === "connect") phase = "think"
           wait()
-          request.alive?.()
+          request.onActivity?.()
         },
       })
       [Symbol.asyncIterator]()
@@ -54,7 +55,7 @@ export function withTimeouts(model: Model, options: TimeoutOptions = {}): Model 
       let cancel = doNothing
       wait = () => {
         cancel()
-        const ms = { connect: connectMs, think: thinkMs, idle: idleMs }[phase]
+        const ms = { connect: connectMs, think: firstPartMs, idle: idleMs }[phase]
         cancel = schedule(() => reject(timeoutError(model.id, phase, ms)), ms)
       }
       const abort = () => reject(abortError(signal))
@@ -97,7 +98,7 @@ function timeoutError(id: string, phase: "connect" | "think" | "idle", ms: numbe
       retryable: true,
     })
   }
-  const option = phase === "think" ? "thinkMs" : "idleMs"
+  const option = phase === "think" ? "firstPartMs" : "idleMs"
   return new ModelError(
     `${id} stalled: it sent nothing for ${seconds}, and its answer had not ended. If it only thinks, raise ${option}.`,
     {
@@ -108,7 +109,7 @@ function timeoutError(id: string, phase: "connect" | "think" | "idle", ms: numbe
 }
 
 function scheduleOnClock(callback: () => void, ms: number): () => void {
-  const timer = setTimeout(callback, ms)
+  const timer = setTimeout(callback, timerMs(ms))
   return () => clearTimeout(timer)
 }
 

@@ -2,6 +2,7 @@
 import { combineSignals } from "../core/abort.ts"
 import type { Agent, Run, RunOptions, RunResult, SessionOptions } from "../core/agent.ts"
 import type { AgentSpec } from "../core/agent-spec.ts"
+import { checkOptions } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { newId, type Prompt, userMessage } from "../core/message.ts"
@@ -17,6 +18,7 @@ import { type CliSessionDriver, openCliSession } from "./cli-session.ts"
 import { findProgram } from "./find-program.ts"
 import type { HealthOptions, ProviderHealth } from "./health.ts"
 import { createEventLogger } from "./logger.ts"
+import { cliSessionChecks } from "./option-checks.ts"
 import { type CliConfig, type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
 import type { Provider } from "./provider.ts"
 import type { InteractiveOptions, InteractiveResult } from "./terminal/interactive.ts"
@@ -35,6 +37,7 @@ export interface CliAgent extends Agent {
   readonly runtime: Runtime | undefined
   run(prompt: Prompt, options?: CliRunOptions): Run
   session(options?: CliSessionOptions): Promise<CliSession>
+  /** Returns the agent with other options. */
   with(overrides: Partial<CliOptions>): CliAgent
   /** Starts the CLI in the terminal of this process, for a person to work with, and resolves when it has exited. The
    *  agent's tools and runtime are served to it. The terminal is always restored. */
@@ -84,7 +87,9 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
       }
       return startCliRun(setup, signal, end)
     },
-    async session({ signal, archive, resume, recording, keepPrompt, ...changes } = {}) {
+    async session(given = {}) {
+      checkOptions<object>(`${provider.name}().session()`, given, cliSessionChecks)
+      const { signal, archive, resume, recording, keepPrompt, ...changes } = given
       const driver = createSessionDriver(provider, mergeOptions(options, changes), signal)
       return await openCliSession(driver, { archive, resume, recording, keepPrompt })
     },
@@ -95,10 +100,10 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
       return [config.settings.instructions, declarations].filter(Boolean).join("\n\n")
     },
     with: (overrides) => cliAgent(provider, mergeOptions(options, overrides)),
-    async interactive(prompt, { signal, captureBytes, selectProvider, resume, ...changes } = {}) {
+    async interactive(prompt, { signal, maxCaptureBytes, selectProvider, resume, ...changes } = {}) {
       // Imported late: the menu there imports all providers, which import this file.
       const { runInteractive } = await import("./terminal/interactive.ts")
-      const choices = { signal, captureBytes, selectProvider, resume }
+      const choices = { signal, maxCaptureBytes, selectProvider, resume }
       return await runInteractive(provider, mergeOptions(options, changes), prompt, choices)
     },
     checkHealth: async (health) => (await import("./health.ts")).checkProviderHealth(provider, options, health),

@@ -13,7 +13,7 @@ import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
 import { isTier, type Provider } from "./provider.ts"
 
-export interface CodingAgentOptions extends CliOptions, Pick<FallbackOptions, "failover" | "handoffChars"> {
+export interface CodingAgentOptions extends CliOptions, Pick<FallbackOptions, "failover" | "maxHandoffChars"> {
   /** One name: only that CLI. A list: a fallback in its order. "auto": the CLIs in `KARST_PROVIDER`, else all that are
    *  installed. Default "auto". */
   provider?: "auto" | (string & {}) | readonly string[] | undefined
@@ -34,14 +34,14 @@ const codingAgentChecks: check.OptionChecks<CodingAgentOptions> = {
   ...cliChecks,
   provider: check.mustBeEither("a name or a list of names", check.mustBeText, check.mustBeTextList),
   failover: check.mustBeBoolean,
-  handoffChars: check.mustBeAtLeast(2000),
+  maxHandoffChars: check.mustBeLimit(2000),
 }
 
 /** Creates an agent for one coding CLI, or a fallback for several. A model name applies to the first CLI only, a tier
  *  to all. */
 export function codingAgent(given: CodingAgentOptions = {}): CliAgent {
   check.checkOptions("codingAgent()", given, codingAgentChecks)
-  const { provider, failover, handoffChars, ...options } = given
+  const { provider, failover, maxHandoffChars, ...options } = given
   const names = providerNames(provider)
   const [first, ...others] = names.map(requireCli)
   if (!first) throw new ConfigError(`provider: the list is empty. Name some of ${allNames()}, or write "auto".`)
@@ -54,12 +54,14 @@ export function codingAgent(given: CodingAgentOptions = {}): CliAgent {
   const { name = "coding-agent", description, autoWait, logger, onEvent, trajectoryPath, ...shared } = options
   const fitsAll = shared.model === undefined || isTier(shared.model)
   const rest = others.map(({ make }) => make(fitsAll ? shared : { ...shared, model: "" }))
-  const fallbackOptions = { name, description, autoWait, logger, onEvent, trajectoryPath, failover, handoffChars }
+  const fallbackOptions = { name, description, autoWait, logger, onEvent, trajectoryPath, failover, maxHandoffChars }
   return fallback(first.make(shared), ...rest, fallbackOptions)
 }
 
 /** The names of the installed coding CLIs, in order of preference. Starts no process. */
-export function installedProviders({ env = process.env }: { env?: NodeJS.ProcessEnv | undefined } = {}): string[] {
+export function installedProviders(options: { env?: NodeJS.ProcessEnv | undefined } = {}): string[] {
+  check.checkOptionNames("installedProviders()", options, "env")
+  const { env = process.env } = options
   return knownProviders.filter((provider) => findProgram(provider, { env })).map(({ name }) => name)
 }
 

@@ -1,7 +1,9 @@
 // Checks whether coding CLIs are installed, signed in and answering.
+
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { type ErrorData, errorData, ProviderError } from "../core/errors.ts"
 import { authProviders, checkAuth, type ProviderAuth } from "./auth/auth.ts"
 import { cliAgent } from "./cli-agent.ts"
@@ -17,6 +19,7 @@ export interface HealthOptions {
   live?: boolean | undefined
   /** How long the live turn may take. Default 60,000. */
   timeoutMs?: number | undefined
+  /** Aborts the check. */
   signal?: AbortSignal | undefined
 }
 
@@ -45,23 +48,23 @@ export interface LiveHealth {
 }
 
 /** Checks the named coding CLIs, or all that Karst knows. */
-export async function checkHealth({
-  providers,
-  ...options
-}: HealthOptions & { providers?: readonly string[] | undefined; env?: CliOptions["env"] } = {}): Promise<
-  ProviderHealth[]
-> {
+export async function checkHealth(
+  options: HealthOptions & { providers?: readonly string[] | undefined; env?: CliOptions["env"] } = {},
+): Promise<ProviderHealth[]> {
+  checkOptionNames("checkHealth()", options, "providers", "env", "live", "timeoutMs", "signal")
+  const { providers, env, ...rest } = options
   const names = new Set(providers ?? knownProviders.map(({ name }) => name))
   const chosen = [...names].map((name) => requireCli(name).provider)
-  const { env, ...rest } = options
   return await Promise.all(chosen.map((provider) => checkProviderHealth(provider, { env }, rest)))
 }
 
 export async function checkProviderHealth(
   provider: Provider,
   options: CliOptions,
-  { live = false, ...probe }: HealthOptions = {},
+  health: HealthOptions = {},
 ): Promise<ProviderHealth> {
+  checkOptionNames("checkHealth()", health, "live", "timeoutMs", "signal")
+  const { live = false, ...probe } = health
   const { env } = resolveOptions(provider, options).settings
   const program = findProgram(provider, { program: options.program, env })
   const [auth] = authProviders.includes(provider.name) ? await checkAuth([provider.name], { env }) : []
@@ -79,6 +82,7 @@ export async function probeUsageLimit(
   options: CliOptions,
   probe: HealthOptions = {},
 ): Promise<Partial<UsageLimit> | undefined> {
+  checkOptionNames("checkLimit()", probe, "timeoutMs", "signal")
   const failure = await runProbeTurn(provider, options, probe)
   if (failure === undefined) return undefined
   if (!isLimit(failure)) throw failure
@@ -114,7 +118,7 @@ async function runProbeTurn(
       cwd: folder,
       allow: [],
       timeoutMs,
-      retries: 0,
+      maxRetries: 0,
       autoWait: false,
     }
     const { status, error } = await cliAgent(provider, probeOptions).run("Answer with the one word: ok", { signal })

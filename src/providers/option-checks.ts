@@ -1,7 +1,9 @@
 // Checks the options that all coding-CLI agents share.
+
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import type { CliOptions } from "./options.ts"
+import { mustBeAutoWait } from "./usage-limits.ts"
 
 // Options marked `anything` are checked where they are resolved.
 export const cliChecks: check.OptionChecks<CliOptions> = {
@@ -20,21 +22,30 @@ export const cliChecks: check.OptionChecks<CliOptions> = {
   env: isEnvironment,
   permissions: check.anything,
   approver: check.anything,
-  approvalTimeoutMs: check.mustBePositive,
+  approvalTimeoutMs: check.mustBeLimit(1),
   hooks: check.anything,
-  cellTimeoutMs: check.mustBeAtLeast(1),
+  cellTimeoutMs: check.mustBeLimit(1),
   typeGate: check.mustBeOneOf("off", "hint", "block"),
-  transaction: check.mustBeEither("true, false or { check }", check.mustBeBoolean, check.mustBeObject),
+  transaction: check.mustBeBooleanOrOptions({ check: check.mustBeFunction }),
   limits: check.mustBeOptions(limitChecks),
   program: check.mustBeText,
-  timeoutMs: check.mustBeAtLeast(1),
-  idleTimeoutMs: check.mustBeAtLeast(1),
-  retries: check.mustBeAtLeast(0),
-  autoWait: check.mustBeEither("true, false or { maxMs, accept, clock }", check.mustBeBoolean, check.mustBeObject),
+  timeoutMs: check.mustBeLimit(1),
+  idleTimeoutMs: check.mustBeLimit(1),
+  maxRetries: check.mustBeLimit(0),
+  autoWait: mustBeAutoWait,
   logger: check.mustBeObject,
   metadata: check.mustBeObject,
   trajectoryPath: check.mustBeText,
   onEvent: check.mustBeFunction,
+}
+
+export const cliSessionChecks = {
+  ...cliChecks,
+  signal: check.mustBeSignal,
+  archive: check.anything,
+  resume: check.mustBeText,
+  recording: check.mustBeBoolean,
+  keepPrompt: check.mustBeBoolean,
 }
 
 // Does not show the value: it may be a secret.

@@ -1,4 +1,5 @@
 // The options of coding-CLI agents: their documentation, checks and defaults.
+
 import { type ApproverOption, checkApprover } from "../actions/approval.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
@@ -7,6 +8,7 @@ import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import { withoutUndefined } from "../core/object.ts"
 import type { Price } from "../core/usage.ts"
+import { checkMcpServer } from "../mcp/mcp-option-checks.ts"
 import type { McpServer, ServeOptions, ToolSources } from "../mcp/mcp-types.ts"
 import { modelFacts } from "../models/prices.ts"
 import type { RuntimeSource } from "../runtime/runtime.ts"
@@ -26,6 +28,7 @@ export type CellOptions = Pick<ServeOptions, "cellTimeoutMs" | "typeGate" | "tra
 export interface CliOptions extends AgentOverrides, CellOptions {
   /** The agent's name in events and for other agents. Default: the name of the CLI. */
   name?: string | undefined
+  /** What the agent is for: shown to agents that delegate to it. */
   description?: string | undefined
   /** A model by the CLI's name for it, or a tier; "": the CLI's default. Default: `KARST_MODEL`, else the CLI's
    *  default. */
@@ -67,7 +70,7 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   /** How long the CLI may be silent while it waits for its model. Default 10 minutes. */
   idleTimeoutMs?: number | undefined
   /** How often a turn is resent that failed for a temporary reason before it called anything. Default 2. */
-  retries?: number | undefined
+  maxRetries?: number | undefined
   /** Whether a run waits when the account's usage limit ended a turn and the CLI says when the limit resets; the run
    *  then continues. Default: `KARST_AUTOWAIT`, else true. */
   autoWait?: boolean | AutoWaitOptions | undefined
@@ -90,7 +93,7 @@ export interface CliConfig {
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   cells: CellOptions
-  retries: number
+  maxRetries: number
   autoWait: AutoWait | undefined
   limits: Limits
   metadata: Metadata
@@ -104,10 +107,13 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   checkOptions(`${provider.name}()`, options, cliChecks)
   const defaults = environmentDefaults()
   const { allow = toolGroups.filter((group) => group !== "interaction"), permissions, mcpServers = {} } = options
-  const { idleTimeoutMs = 600_000, timeoutMs, cellTimeoutMs, retries = 2, runtime, limits = {} } = options
+  const { idleTimeoutMs = 600_000, timeoutMs, cellTimeoutMs, maxRetries = 2, runtime, limits = {} } = options
   checkGroups(allow)
   checkPermissions(provider, permissions)
-  for (const name of Object.keys(mcpServers)) checkServerName(name)
+  for (const [name, server] of Object.entries(mcpServers)) {
+    checkServerName(name)
+    checkMcpServer(`${provider.name}(): mcpServers.${name}`, server)
+  }
   if (runtime !== undefined && typeof runtime !== "function" && !("execute" in runtime)) {
     throw new ConfigError("runtime: this is neither a runtime nor a function that makes one. Use jsRuntime({ … }).")
   }
@@ -129,7 +135,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
     approvalTimeoutMs: options.approvalTimeoutMs,
     hooks: requireCallHooks(options.hooks),
     cells: { cellTimeoutMs, typeGate: options.typeGate, transaction: options.transaction },
-    retries,
+    maxRetries,
     autoWait: resolveAutoWait(options.autoWait ?? defaults.autoWait),
     limits,
     metadata: options.metadata ?? {},

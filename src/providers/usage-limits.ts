@@ -1,5 +1,6 @@
 // Usage limits of a CLI's account: recognises them in failures, and waits until they reset.
-import { AbortError, ConfigError, type ProviderError } from "../core/errors.ts"
+import { mustBeBooleanOrOptions, mustBeFunction, mustBeLimit, mustBeObject } from "../core/checks/check-options.ts"
+import { AbortError, type ProviderError } from "../core/errors.ts"
 import type { RunControl } from "../core/run.ts"
 import type { TurnResult } from "./provider.ts"
 
@@ -13,9 +14,9 @@ export interface UsageLimit {
 
 export interface AutoWaitOptions {
   /** How long a run waits in total. A limit that resets later ends the run at once. Default 24 hours. */
-  maxMs?: number | undefined
+  maxWaitMs?: number | undefined
   /** Decides whether to wait. Default: always. */
-  accept?: ((limit: UsageLimit) => boolean) | undefined
+  shouldWait?: ((limit: UsageLimit) => boolean) | undefined
   /** Default: the system clock. */
   clock?: Clock | undefined
 }
@@ -30,12 +31,17 @@ export interface Clock {
 /** The options with all defaults. */
 export type AutoWait = { [K in keyof AutoWaitOptions]-?: NonNullable<AutoWaitOptions[K]> }
 
+export const mustBeAutoWait = mustBeBooleanOrOptions<AutoWaitOptions>({
+  maxWaitMs: mustBeLimit(0),
+  shouldWait: mustBeFunction,
+  clock: mustBeObject,
+})
+
 /** Returns undefined if the run shall not wait. */
 export function resolveAutoWait(autoWait: boolean | AutoWaitOptions): AutoWait | undefined {
   if (autoWait === false) return undefined
-  const { maxMs = 24 * 3_600_000, accept = () => true, clock = systemClock } = autoWait === true ? {} : autoWait
-  if (typeof maxMs === "number" && maxMs >= 0) return { maxMs, accept, clock }
-  throw new ConfigError(`autoWait.maxMs: ${String(maxMs)} is not a number of at least 0.`)
+  const { maxWaitMs = 24 * 3_600_000, shouldWait = () => true, clock = systemClock } = autoWait === true ? {} : autoWait
+  return { maxWaitMs, shouldWait, clock }
 }
 
 /** The limit that a failure reports, if it says when the limit resets. Only the CLI's own error is read, never model
@@ -57,13 +63,13 @@ export async function sendWaitingForLimits(
   for (let times = 0; ; times++) {
     const end = await send(times > 0)
     const limit = end.failure && usageLimitOf(end.failure)
-    if (!limit || !autoWait?.accept(limit)) return end
-    const { maxMs, clock } = autoWait
+    if (!limit || !autoWait?.shouldWait(limit)) return end
+    const { maxWaitMs, clock } = autoWait
     const startedAt = clock.now()
     const until = Math.max(limit.until, startedAt + minimumWaitMs(times))
     waitedMs += until - startedAt
-    if (waitedMs > maxMs) {
-      const message = `The limit is over at ${new Date(until).toISOString()}, and autoWait.maxMs is ${maxMs} ms: it is not waited for.`
+    if (waitedMs > maxWaitMs) {
+      const message = `The limit is over at ${new Date(until).toISOString()}, and autoWait.maxWaitMs is ${maxWaitMs} ms: it is not waited for.`
       emit({ type: "warning-raised", code: "limit-too-far", message })
       return end
     }

@@ -75,6 +75,7 @@ export interface CallOptions {
 export type UnknownPolicy = "ask" | "fail" | "retry"
 
 export interface FunctionOptions extends CallOptions {
+  /** Shown to the model. */
   description?: string | undefined
   /** TypeScript text such as `(name: string) => Task`. */
   signature?: string | undefined
@@ -90,6 +91,7 @@ export interface FunctionOptions extends CallOptions {
 }
 
 export interface ClassTypeOptions {
+  /** Shown to the model. */
   description?: string | undefined
   /** Show the members to the model. Default true. */
   schema?: boolean | undefined
@@ -106,7 +108,9 @@ export type SchemaLike = StandardSchema | JsonSchema
 export type MethodGuard<T = Record<string, unknown>> = { readonly [K in keyof T & string]?: CallOptions | undefined }
 
 export interface VariableOptions<T = Record<string, unknown>> {
+  /** Shown to the model. */
   description?: string | undefined
+  /** TypeScript text such as `Map<string, Task>`. Default: from the value. */
   type?: string | undefined
   /** Methods whose calls pass the call gate, each with its options: `{ wipe: { approve: true } }`. In cells they return
    *  Promises; the rest of the object is unchanged. */
@@ -150,6 +154,7 @@ const bindingMark: unique symbol = Symbol.for("karst.binding")
 /** An object such as a tool returns its own binding from the method under this symbol. */
 export const asBinding: unique symbol = Symbol.for("karst.as-binding")
 
+/** Makes a variable of cells, with a description and guarded methods. */
 export function variable<T>(value: T, about: string | VariableOptions<T> = {}): VariableBinding<T> {
   if (typeof about !== "string") check.checkOptions("variable()", about, variableOptionChecks)
   const { description, type, guard, extend, external }: VariableOptions<T> =
@@ -168,6 +173,7 @@ export function variable<T>(value: T, about: string | VariableOptions<T> = {}): 
   }
 }
 
+/** Makes a function that cells call, with a description, limits and approval. */
 export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}): FunctionBinding<F> {
   if (typeof call !== "function") throw new ConfigError(`fn() takes a function, not ${typeof call}.`)
   if (typeof options === "string") {
@@ -186,6 +192,7 @@ export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}
   return { [bindingMark]: true, kind: "function", call, options }
 }
 
+/** Makes a class that cells can use, with a description. */
 export function classType<C extends object>(cls: C, options: ClassTypeOptions = {}): TypeBinding<C> {
   check.checkOptions("classType()", options, typeOptionChecks)
   return { [bindingMark]: true, kind: "type", type: cls, options }

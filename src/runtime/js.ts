@@ -1,5 +1,5 @@
 // `jsRuntime`: runs cells in this process. The compiler and everything else is loaded when the runtime is first used.
-import { checkOptions, mustBeObject, mustBePositive, type OptionChecks } from "../core/checks/check-options.ts"
+import { checkOptions, mustBeLimit, mustBeObject, type OptionChecks } from "../core/checks/check-options.ts"
 import { toCheckedBindings } from "./bindings/binding-names.ts"
 import type { Bindings } from "./bindings.ts"
 import type { JsCore } from "./js/js-core.ts"
@@ -71,5 +71,5 @@ const optionChecks: OptionChecks<JsRuntimeOptions> = {
   rules: mustBeRules,
   cwd: mustBeNonEmptyText,
   codecs: mustBeObject,
-  maxSnapshotBytes: mustBePositive,
+  maxSnapshotBytes: mustBeLimit(1),
 }

@@ -24,6 +24,7 @@ export interface ProcessRuntimeOptions {
   write?: readonly string[] | undefined
   /** With `os`: the network access of cells. Default `none`. */
   network?: "none" | "all" | undefined
+  /** What cells may use. */
   limits?: ProcessLimits | undefined
   /** The environment variables of the child. It inherits none from the host. Default: none. */
   env?: Record<string, string | undefined> | undefined

@@ -1,5 +1,6 @@
 // pythonRuntime(): runs cells in a Jupyter kernel, a separate Python process. The entry module of karst/python.
-import { mustBePositive, type OptionChecks } from "../core/checks/check-options.ts"
+import { mustBeLimit, mustBeOptions, mustBeText, type OptionChecks } from "../core/checks/check-options.ts"
+import { megabyte } from "../core/child/process-usage.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
 import { createNameGenerator } from "./bindings/binding-names.ts"
 import { type Bindings, rebindAll } from "./bindings.ts"
@@ -47,6 +48,7 @@ export interface PythonRuntimeOptions extends SandboxOptions {
   /** How cells are separated from the host: `process` is a separate process, `os` adds bubblewrap and fails where it is
    *  not available, `auto` adds bubblewrap where it is available. Default `process`. */
   isolation?: "process" | "os" | "auto" | undefined
+  /** What cells may use. */
   limits?: PythonLimits | undefined
   /** Environment variables of the kernel. Otherwise it gets only those that Python needs. */
   env?: Record<string, string | undefined> | undefined
@@ -67,8 +69,8 @@ export interface PythonRuntime<B extends Bindings> extends TypedRuntime<Resolved
 }
 
 export interface PythonLimits {
-  /** Memory of the kernel and its child processes. Default 4096. */
-  memoryMb?: number | undefined
+  /** Memory of the kernel and its child processes. Default 4 GiB. */
+  memoryBytes?: number | undefined
   /** Number of processes: the kernel and its child processes. Default 512. */
   processes?: number | undefined
   /** Processor time of one cell. Default: none. */
@@ -89,7 +91,8 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
   checkRuntimeOptions("pythonRuntime", options, optionChecks)
   const { limits = {}, setup, isolation: requestedIsolation, python, env, network, read, write, codecs = {} } = options
   const cwd = options.cwd === undefined ? undefined : createWorkingFolder(options.cwd).path()
-  const { memoryMb = 4096, processes = 512, cpuMs, outputBytes = 16_000_000, graceMs = 1000 } = limits
+  const { memoryBytes = 4096 * megabyte, processes = 512, cpuMs, outputBytes = 16_000_000, graceMs = 1000 } = limits
+  const memoryMb = Math.ceil(memoryBytes / megabyte)
   const warnings: string[] = []
   const isolation = resolveIsolation("pythonRuntime", requestedIsolation, (message) => {
     warnings.push(message)
@@ -138,7 +141,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
         }
       }),
     load: (file) => whenIdle("load()", () => kernel.loadFile(file)),
-    writable: () => [cwd, kernel.folder, ...(write ?? [])].filter((folder) => folder !== undefined),
+    writableFolders: () => [cwd, kernel.folder, ...(write ?? [])].filter((folder) => folder !== undefined),
     update: (values) =>
       whenIdle("update()", async () => {
         const changes = checkUpdatedBindings(values, await readNames(kernel), kernel)
@@ -234,12 +237,9 @@ type TypeReference<T> = { readonly kind: "type"; readonly type: PyReference<T> }
 const optionChecks: OptionChecks<PythonRuntimeOptions> = {
   ...confinementChecks,
   python: mustBeNonEmptyText,
-  setup: (value) => {
-    const code = typeof value === "object" && value !== null && "file" in value ? value.file : value
-    return typeof code === "string" ? undefined : "is neither Python code nor { file }"
-  },
-  limits: limitChecks(["memoryMb", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
-  maxSnapshotBytes: mustBePositive,
+  setup: (value, path) => (typeof value === "string" ? undefined : mustBeOptions({ file: mustBeText })(value, path)),
+  limits: limitChecks(["memoryBytes", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
+  maxSnapshotBytes: mustBeLimit(1),
   codecs: mustBeCodecs,
 }
 

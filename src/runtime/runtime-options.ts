@@ -43,12 +43,12 @@ export const confinementChecks = {
   onWarning: check.mustBeFunction,
 } satisfies Record<string, check.OptionCheck>
 
-/** Limits by name: numbers above 0; those of `fromZero` may be 0. */
+/** Limits by name, from 1; those of `fromZero` are exact and may be 0. */
 export function runtimeLimitChecks(names: readonly string[], fromZero: readonly string[] = []): check.OptionCheck {
   return check.mustBeOptions(
     Object.fromEntries([
-      ...names.map((name) => [name, check.mustBePositive] as const),
-      ...fromZero.map((name) => [name, check.mustBeAtLeast(0)] as const),
+      ...names.map((name) => [name, check.mustBeLimit(1)] as const),
+      ...fromZero.map((name) => [name, check.mustBeIntegerFrom(0)] as const),
     ]),
   )
 }

@@ -19,7 +19,7 @@ export interface Runtime extends AsyncDisposable {
    *  after a reset, and the file is loaded again after the runtime had to restart. A file is loaded only once. */
   load?(file: string): Promise<string[]>
   /** Folders that confined cells may write in; code is never loaded from there. */
-  writable?(): readonly string[]
+  writableFolders?(): readonly string[]
   /** Sets injected or cell-made names to new values. The names must exist and keep their kind. */
   update(values: Record<string, unknown>): Promise<void>
   /** The current value of any name; an unknown one is a `ConfigError` that lists the names. A promise is refused: await
@@ -76,16 +76,17 @@ export function snapshotBytes(own: number | undefined, { maxBytes: asked }: Snap
 export type RuntimeSource = Runtime | (() => Runtime | Promise<Runtime>)
 
 export interface CellOptions {
+  /** Stops the cell. */
   signal?: AbortSignal | undefined
   /** Wall time for the cell. Default: none. */
   timeoutMs?: number | undefined
   /** Reports when the time is paused, such as while a person is asked; paused time does not count towards `timeoutMs`.
    *  Default: never. */
-  pauses?: PauseSignal | undefined
+  subscribeToPauses?: PauseSignal | undefined
   /** Called with output as it is printed. Must not throw. */
-  output?: ((chunk: CellOutput) => void) | undefined
+  onOutput?: ((chunk: CellOutput) => void) | undefined
   /** The call gate: every call of a function binding passes it. Default: calls are made directly. */
-  call?: CallGate | undefined
+  callGate?: CallGate | undefined
   /** Identifies the conversation of the cell. The host may call a function that a cell left behind, outside of every
    *  cell. Such a call passes the newest gate of the conversation, and is refused if several conversations have used
    *  the runtime. Default: all cells without an owner belong to one conversation. */
@@ -184,7 +185,7 @@ export interface CellExecuted extends ExecutionBase {
   /** The value as text for the model; absent if there is no value to show. */
   preview?: string | undefined
   /** Whether the preview leaves something out. */
-  cut?: boolean | undefined
+  truncated?: boolean | undefined
   /** Undoes a transaction that succeeded, until the next cell begins. Returns what could not be undone. */
   undo?: (() => Promise<RuntimeLoss[]>) | undefined
 }

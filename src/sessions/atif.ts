@@ -1,4 +1,5 @@
 // Exports trajectories in the Agent Trajectory Interchange Format (ATIF).
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { type AssistantMessage, type Message, messageText } from "../core/message.ts"
@@ -36,6 +37,7 @@ type AtifMetrics<P extends string> = {
 /** Converts a trajectory to the Agent Trajectory Interchange Format. A cell becomes a call of `code`; the work of a
  *  sub-agent appears only as the result of its call. */
 export function toAtif(trajectory: Trajectory, options: { version?: string | undefined } = {}): Atif {
+  checkOptionNames("toAtif()", options, "version")
   const { agent, system, usage, startedAt, events, session, runs } = trajectory
   const steps: AtifStep[] = []
   const add = (at: number, step: Omit<AtifStep, "step_id" | "timestamp">) =>

@@ -45,7 +45,9 @@ export function createRecordingJournal(path: string, write: (entry: RecordingEnt
     },
     wrapModel(model) {
       const number = models++
-      return recordModel(model, (call) => write({ kind: "model", in: path, model: number, call }), { requests: false })
+      return recordModel(model, (call) => write({ kind: "model", in: path, model: number, call }), {
+        includeRequests: false,
+      })
     },
     cellEnv() {
       // The entry grows until the cycle ends; it is stored then.

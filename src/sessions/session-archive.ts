@@ -1,6 +1,8 @@
 // Archives of sessions in a folder or a store: open, list, read and delete.
+
 import { resolve } from "node:path"
 import { checkName } from "../core/checks/check-name.ts"
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { AgentEvent, Metadata, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
@@ -119,8 +121,10 @@ export async function withArchive<T>(source: ArchiveSource, work: (archive: Arch
  *  session is left out, with a process warning. */
 export async function listSessions(
   archive: ArchiveSource,
-  { agent, search }: { agent?: string | undefined; search?: string | undefined } = {},
+  options: { agent?: string | undefined; search?: string | undefined } = {},
 ): Promise<SessionInfo[]> {
+  checkOptionNames("listSessions()", options, "agent", "search")
+  const { agent, search } = options
   return await withArchive(archive, async ({ store, name }) => {
     const found: SessionInfo[] = []
     for await (const key of store.keys("sessions/")) {

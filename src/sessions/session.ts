@@ -162,5 +162,6 @@ export async function saveTrajectory(path: string, record: Trajectory): Promise<
 export interface SessionOf<O extends RunOptions> extends Session {
   send(prompt: Prompt, options?: O): Run
   followUp(prompt: Prompt, options?: O): Run
+  /** Returns a session that continues from here separately. */
   fork?(): Promise<SessionOf<O>>
 }

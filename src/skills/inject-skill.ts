@@ -48,7 +48,7 @@ async function injectNow(skill: Skill, runtime: Runtime, writable: readonly stri
     const elsewhere = injectionModules[otherLanguage[language]].find((name) => existsSync(join(directory, name)))
     return { names: [], otherLanguageFile: elsewhere }
   }
-  const ofCells = runtime.writable?.() ?? []
+  const ofCells = runtime.writableFolders?.() ?? []
   refuseWritable([file], ofCells)
   const isTrusted = trusted && language === "typescript"
   if (isTrusted || (runtime.isolation === "none" && runtime.load)) {

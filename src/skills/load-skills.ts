@@ -1,5 +1,7 @@
 // Loads all skills of a list of sources and collects their problems.
+
 import { fileURLToPath } from "node:url"
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import type { LoadedSkills, Skill, SkillProblem, SkillSource } from "../skills.ts"
 import { discoverSkills, type ReportProblem } from "./discover-skills.ts"
 import { readSkill } from "./read-skill.ts"
@@ -24,6 +26,7 @@ export async function loadFromSources(sources: readonly SkillSource[]): Promise<
       continue
     }
     const isPath = typeof source === "string" || source instanceof URL
+    if (!isPath) checkOptionNames("loadSkills()", source, "path", "trusted")
     const { path, trusted = false } = isPath ? { path: source } : source
     for (const found of await discoverSkills(path instanceof URL ? fileURLToPath(path) : path, report)) {
       if (folders.has(found.folder)) continue

@@ -8,7 +8,7 @@ import { readWithin } from "./read-within.ts"
 export interface SkillFile {
   /** Relative to the skill's folder, with forward slashes: `references/forms.md`. */
   path: string
-  bytes: number
+  sizeBytes: number
 }
 
 /** Returns the files of a skill's folder sorted by path, without its instructions and hidden files. */
@@ -50,5 +50,5 @@ async function addFile(path: string, root: string, found: SkillFile[]): Promise<
   const real = await realpath(join(root, path)).catch(() => undefined)
   if (real === undefined || !isWithin(root, real)) return
   const { size, isFile } = await stat(real).then((facts) => ({ size: facts.size, isFile: facts.isFile() }))
-  if (isFile) found.push({ path, bytes: size })
+  if (isFile) found.push({ path, sizeBytes: size })
 }

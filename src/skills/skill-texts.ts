@@ -53,5 +53,7 @@ function howToRead(name: string, use: SkillUse): string {
 const maxListedFiles = 100
 
 function fileList(files: readonly SkillFile[]): string {
-  return listFirst(files, maxListedFiles, ({ path, bytes }) => `${oneLine(path)} (${bytes} bytes)`, "- ").join("\n")
+  return listFirst(files, maxListedFiles, ({ path, sizeBytes }) => `${oneLine(path)} (${sizeBytes} bytes)`, "- ").join(
+    "\n",
+  )
 }

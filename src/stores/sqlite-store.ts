@@ -1,5 +1,5 @@
 // The store in one SQLite file.
-import { checkOptions, mustBeAtLeast, mustBeBoolean, type OptionChecks } from "../core/checks/check-options.ts"
+import { checkOptions, mustBeBoolean, mustBeIntegerFrom, type OptionChecks } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { checkKey, checkPosition, decodeStored, encodeChanges, parseStored } from "./encode-changes.ts"
 import { createLogNotifier, type LogCursor, pollForChanges, readCursor, watchCursor } from "./log-watch.ts"
@@ -16,7 +16,7 @@ export interface SqliteStoreOptions {
   busyTimeoutMs?: number | undefined
 }
 
-const optionChecks: OptionChecks<SqliteStoreOptions> = { sync: mustBeBoolean, busyTimeoutMs: mustBeAtLeast(0) }
+const optionChecks: OptionChecks<SqliteStoreOptions> = { sync: mustBeBoolean, busyTimeoutMs: mustBeIntegerFrom(0) }
 
 /** Stores state in one SQLite file (`node:sqlite`), for any number of processes of this machine. The file is created at
  *  the first use. */

@@ -1,4 +1,5 @@
 // The conformance suite for queue backends.
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Backend } from "../engine/backends/backend.ts"
 import type { DeclareTest } from "../testing.ts"
@@ -10,7 +11,7 @@ export interface BackendSuite {
   /** The `test` function of the test runner. */
   test: DeclareTest
   /** Opens the queue of a folder; each test has its own folder. A backend that runs its own worker processes starts
-   *  this number of them, and they handle jobs with `backendHandle(backend, folder)`. */
+   *  this number of them, and they handle jobs with `backendJobHandler(backend, folder)`. */
   open: (folder: string, workers: number) => Backend | Promise<Backend>
   /** A module whose export `open` does the same, for a backend that several processes share. */
   module?: string | URL | undefined
@@ -25,6 +26,7 @@ export type BackendCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Backend` contract, one test per promise. */
 export function testBackend(suite: BackendSuite): void {
+  checkOptionNames("testBackend()", suite, "test", "open", "module", "outage", "skip")
   const { test, skip = {} } = suite
   const unknown = Object.keys(skip).filter((name) => !(name in cases))
   if (unknown.length > 0) {

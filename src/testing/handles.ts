@@ -1,5 +1,7 @@
 // The conformance suite for live handles: cells in another process that use objects of the host.
+
 import assert from "node:assert/strict"
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { DeclareTest } from "../testing.ts"
@@ -15,13 +17,16 @@ export interface HandleSuite {
   after: (close: () => Promise<void>) => unknown
   /** Creates a new, empty runtime. Most cases share one; the suite closes all of them. */
   runtime: () => Runtime | Promise<Runtime>
+  /** The language of the runtime's cells. */
   language: Language
   /** Cases this runtime does not pass, by number, with the reason. */
   skip?: { readonly [number: number]: string } | undefined
 }
 
 /** Declares one numbered table of tests for all languages. A case that has no meaning in a language is skipped. */
-export function testHandles({ test, after, runtime, language, skip = {} }: HandleSuite): void {
+export function testHandles(suite: HandleSuite): void {
+  checkOptionNames("testHandles()", suite, "test", "after", "runtime", "language", "skip")
+  const { test, after, runtime, language, skip = {} } = suite
   const unknown = Object.keys(skip).filter((number) => !(number in cases))
   if (unknown.length > 0) {
     throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. See \`handleCases\` for the numbers.`)
@@ -51,6 +56,7 @@ export interface HandleCaseInfo {
   notApplicable: { readonly [L in Language]?: string | undefined }
 }
 
+/** The cases of `testHandles`. */
 export const handleCases: readonly HandleCaseInfo[] = Object.entries(handleGroups).flatMap(([group, found]) =>
   Object.entries(found).map(([number, { title, notApplicable }]) => ({
     number: Number(number),

@@ -1,8 +1,10 @@
 // Replays recorded sessions and compares them with the recording.
+
 import { AssertionError } from "node:assert"
 import { internalsOf } from "../agent/agent-internals.ts"
 import type { CodeAgent, CodeRunOptions } from "../agent/create-agent.ts"
 import type { Run } from "../core/agent.ts"
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import { messageText, type PromptPart } from "../core/message.ts"
@@ -13,7 +15,7 @@ import { type Divergence, divergence, inCallOrder, type Step, stepsOf } from "./
 
 export interface ReplayCheckOptions {
   /** Functions and tools to call for real, as `binding` or `binding.method`, because their results are not data. */
-  live?: readonly string[] | undefined
+  liveCalls?: readonly string[] | undefined
   /** Also compares the system prompt and the messages that Karst itself sent to the model. Default false. */
   strict?: boolean | undefined
   /** Normalises text that differs between runs, on both sides. Default: unchanged. */
@@ -36,12 +38,13 @@ export async function replayRecording(
   source: RecordingSource,
   options: ReplayCheckOptions = {},
 ): Promise<Replayed> {
-  const { live = [], strict = false, mask = (text) => text } = options
+  checkReplayOptions("replayRecording()", options)
+  const { liveCalls = [], strict = false, mask = (text) => text } = options
   const recording = await loadRecording(source)
   const open = internalsOf(agent)?.openReplaySession
   if (!open) throw new ConfigError(`The agent "${agent.name}" was not made by createAgent, and cannot be replayed.`)
   const missing: string[] = []
-  const means = { live, onMissing: (what: string) => void missing.push(what) }
+  const means = { live: liveCalls, onMissing: (what: string) => void missing.push(what) }
   const session = await open((run) => createReplayJournal(String(run), recording.entries, means))
   const steps = (events: readonly AgentEvent[]): Step[] => stepsOf(events, { strict, mask })
   try {
@@ -66,10 +69,15 @@ export async function assertReplays(
   source: RecordingSource,
   options: ReplayCheckOptions = {},
 ): Promise<void> {
+  checkReplayOptions("assertReplays()", options)
   const { divergence: found } = await replayRecording(agent, source, options)
   if (!found) return
   const { message, expected, actual } = found
   throw new AssertionError({ message, expected, actual, operator: "assertReplays" })
+}
+
+function checkReplayOptions(use: string, options: ReplayCheckOptions): void {
+  checkOptionNames(use, options, "liveCalls", "strict", "mask", "options")
 }
 
 /** Returns the events of each top-level run. */

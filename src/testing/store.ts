@@ -1,4 +1,5 @@
 // The conformance suite for stores.
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Store } from "../stores/store.ts"
 import type { DeclareTest } from "../testing.ts"
@@ -14,29 +15,30 @@ import { withTimeLimit } from "./time-limit.ts"
 export interface StoreSuite {
   /** The `test` function of the test runner. */
   test: DeclareTest
-  /** Returns a place where no store exists. Each test asks for its own; the caller cleans up. */
-  place: () => string | Promise<string>
-  /** Opens the store at a place. Opening it twice gives access to the same store. */
-  open: (place: string) => Store | Promise<Store>
+  /** Returns a location where no store exists. Each test asks for its own; the caller cleans up. */
+  location: () => string | Promise<string>
+  /** Opens the store at a location. Opening it twice gives access to the same store. */
+  open: (location: string) => Store | Promise<Store>
   /** A module whose export `open` does the same, for other processes. */
   module?: string | URL | undefined
   /** Makes something unavailable that the store needs, such as its server; returns a function that undoes it. */
   outage?: Trouble | undefined
-  /** Fills up the storage of the store at a place; returns a function that undoes it. */
+  /** Fills up the storage of the store at a location; returns a function that undoes it. */
   fill?: Trouble | undefined
-  /** Damages the store at a place while it is not open; returns a function that undoes it. */
+  /** Damages the store at a location while it is not open; returns a function that undoes it. */
   damage?: Trouble | undefined
   /** Cases this store does not pass, by name, with the reason. */
   skip?: { [C in StoreCase]?: string | undefined } | undefined
 }
 
-export type Trouble = (place: string) => Promise<() => Promise<void>>
+export type Trouble = (location: string) => Promise<() => Promise<void>>
 
 /** The name of a case of `testStore`: the first word of its title. */
 export type StoreCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Store` contract, one test per promise. */
 export function testStore(suite: StoreSuite): void {
+  checkOptionNames("testStore()", suite, "test", "location", "open", "module", "outage", "fill", "damage", "skip")
   const { test, skip = {} } = suite
   const unknown = Object.keys(skip).filter((name) => !(name in cases))
   if (unknown.length > 0) {

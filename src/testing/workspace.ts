@@ -1,4 +1,5 @@
 // The conformance suite for workspaces.
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { DeclareTest } from "../testing.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
@@ -20,7 +21,9 @@ export interface WorkspaceSuite {
 export type WorkspaceCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Workspace` contract, one test per promise. */
-export function testWorkspace({ test, workspace, skip = {} }: WorkspaceSuite): void {
+export function testWorkspace(suite: WorkspaceSuite): void {
+  checkOptionNames("testWorkspace()", suite, "test", "workspace", "skip")
+  const { test, workspace, skip = {} } = suite
   const unknown = Object.keys(skip).filter((name) => !(name in cases))
   if (unknown.length > 0) {
     throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. There are: ${Object.keys(cases).join(", ")}.`)

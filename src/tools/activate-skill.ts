@@ -22,7 +22,7 @@ export function activateSkillTool({ names, activate, read }: SkillAccess): Tool 
     }),
     sideEffect: false,
     idempotent: true,
-    maxChars: 20_000,
+    maxOutputChars: 20_000,
     async run({ name, file }) {
       try {
         return await (file === undefined ? activate(name) : read(name, file))

@@ -3,6 +3,7 @@ import * as z from "zod"
 import { compactionRequestKey } from "../memory.ts"
 import { type Tool, tool } from "./tool.ts"
 
+/** The model shortens its conversation. */
 export function compactMemoryTool(): Tool {
   return tool({
     name: "compact_memory",

@@ -1,7 +1,7 @@
 // The tools `delegate` and `delegate_status`: the model gives tasks to sub-agents and checks on them.
 import * as z from "zod"
 import type { Agent } from "../core/agent.ts"
-import { checkOptions, mustBeIntegerFrom } from "../core/checks/check-options.ts"
+import { checkOptions, mustBeLimit } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { reportSubtasks } from "./delegate/subtask-report.ts"
 import type { Semaphore, Subtask, SubtaskRequest, Subtasks } from "./delegate/subtasks.ts"
@@ -19,7 +19,7 @@ export interface DelegateOptions {
 
 /** Creates both tools. */
 export function delegateTools(agents: SubAgents, options: DelegateOptions = {}): Tool[] {
-  checkOptions("delegateTools()", options, { maxParallel: mustBeIntegerFrom(1) })
+  checkOptions("delegateTools()", options, { maxParallel: mustBeLimit(1) })
   return [delegateTool(agents, options), delegateStatusTool(agents)]
 }
 
@@ -52,7 +52,7 @@ function delegateTool(agents: SubAgents, { maxParallel = 8 }: DelegateOptions): 
     parallel: true,
     // The calls of the child runs are journaled individually.
     journal: false,
-    maxChars: maxReportChars,
+    maxOutputChars: maxReportChars,
     async run({ tasks, background = false }, context) {
       const known = subtasksOf(context.state)
       const semaphore = semaphores.get(context.state) ?? createSemaphore(maxParallel)
@@ -88,7 +88,7 @@ function delegateStatusTool(agents: SubAgents): Tool {
     }),
     sideEffect: false,
     parallel: true,
-    maxChars: maxReportChars,
+    maxOutputChars: maxReportChars,
     async run({ ids, wait = false }, context) {
       const known = subtasksOf(context.state)
       // Restores sub-tasks that have been waiting since an earlier process.

@@ -14,7 +14,7 @@ export function finishTool(): Tool {
       files: z.array(z.string()).optional().describe("Paths of files made for the user."),
     }),
     sideEffect: false,
-    free: true,
+    ignoresCallLimit: true,
     async run({ message, files }, { state, workspace }) {
       const open = openTodos(readTodos(state))
       if (open.length > 0) {
@@ -43,7 +43,7 @@ export function askTool(): Tool {
       custom: z.boolean().optional().describe("Whether another answer may be given. Default true."),
     }),
     sideEffect: false,
-    free: true,
+    ignoresCallLimit: true,
     run({ question, options = [], multiple, custom }) {
       const offered = [...new Set(options.map((option) => option.trim()).filter(Boolean))]
       const directive = {

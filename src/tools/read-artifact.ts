@@ -20,7 +20,7 @@ export function readArtifactTool({ retrieve }: Pick<Artifacts, "retrieve">): Too
     sideEffect: false,
     parallel: true,
     idempotent: true,
-    maxChars: 2 * maxShownChars,
+    maxOutputChars: 2 * maxShownChars,
     async run({ name, start }) {
       const text = await retrieve(name).catch((error) => {
         if (!(error instanceof AgentError) || error.code !== "not-found") throw error

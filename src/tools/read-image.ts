@@ -1,6 +1,6 @@
 // The tool `read_image`: shows the model an image from the workspace or a URL.
 import * as z from "zod"
-import { anything, checkOptions, mustBePositive } from "../core/checks/check-options.ts"
+import { anything, checkOptions, mustBeLimit } from "../core/checks/check-options.ts"
 import { sizeText, withFailuresAsResults } from "./files/file-results.ts"
 import { fetchImage, type UrlAccess } from "./read-image/fetch-image.ts"
 import { detectImageType, imageNames } from "./read-image/image-type.ts"
@@ -14,8 +14,9 @@ export interface ReadImageOptions {
   timeoutMs?: number | undefined
 }
 
+/** Shows the model an image of the workspace or of a URL. */
 export function readImageTool(options: ReadImageOptions = {}): Tool {
-  checkOptions("readImageTool()", options, { urls: anything, timeoutMs: mustBePositive })
+  checkOptions("readImageTool()", options, { urls: anything, timeoutMs: mustBeLimit(1) })
   const { urls = "public", timeoutMs = 30_000 } = options
   return tool({
     name: "read_image",

@@ -1,6 +1,7 @@
 // The tool `search_files`: searches file contents with a regular expression.
 import * as z from "zod"
-import { checkOptions, mustBeBoolean, mustBeEither, mustBePositive, mustBeText } from "../core/checks/check-options.ts"
+import { checkOptions, mustBeBoolean, mustBeEither, mustBeLimit, mustBeText } from "../core/checks/check-options.ts"
+import { timerMs } from "../core/time-limit.ts"
 import type { FileInfo } from "../workspaces/workspace.ts"
 import { cleanFolder } from "../workspaces/workspace-path.ts"
 import { findMissingFolder, integerFrom, withFailuresAsResults } from "./files/file-results.ts"
@@ -22,10 +23,11 @@ export interface SearchOptions {
   timeoutMs?: number | undefined
 }
 
+/** Searches the files of the workspace by a regular expression. */
 export function searchFilesTool(options: SearchOptions = {}): Tool {
   checkOptions("searchFilesTool()", options, {
     ripgrep: mustBeEither("true, false or a path", mustBeBoolean, mustBeText),
-    timeoutMs: mustBePositive,
+    timeoutMs: mustBeLimit(1),
   })
   const { ripgrep = true, timeoutMs = 20_000 } = options
   const command = typeof ripgrep === "string" ? () => ripgrep : ripgrep ? findRipgrep : () => undefined
@@ -48,7 +50,7 @@ export function searchFilesTool(options: SearchOptions = {}): Tool {
     }),
     sideEffect: false,
     parallel: true,
-    maxChars: 40_000,
+    maxOutputChars: 40_000,
     run: (input, context) => withFailuresAsResults(() => search(input, context, command(), timeoutMs)),
   })
 }
@@ -80,7 +82,7 @@ async function search(
   const extensions = type === undefined ? undefined : fileTypes.get(type)
   if (type !== undefined && !extensions) return unknownTypeFailure(type)
   if (offset > maxOffset) return toolFailure("offset-too-large", `Narrow the search: ${maxOffset} is the most to skip.`)
-  const late = AbortSignal.timeout(timeoutMs)
+  const late = AbortSignal.timeout(timerMs(timeoutMs))
   const signal = AbortSignal.any([context.signal, late])
   const { workspace } = context
   const folder = cleanFolder(path)

@@ -9,7 +9,7 @@ import { reportCommand } from "./shell/command-report.ts"
 import { type Commands, type CommandsOptions, commands } from "./shell/commands.ts"
 import { createProgressReporter } from "./shell/progress-reporter.ts"
 import type { Command } from "./shell/running-command.ts"
-import { shellChecks } from "./shell/shell-option-checks.ts"
+import { shellChecks, shellToolChecks } from "./shell/shell-option-checks.ts"
 import { type Tool, type ToolResult, tool, toolFailure } from "./tool.ts"
 import { reservedPrefix } from "./tool-state.ts"
 
@@ -39,13 +39,15 @@ export interface ShellTools extends AsyncDisposable {
 /** Creates the tools for one run or conversation; close them with it. The workspace must be a local folder. */
 export function shellTools(options: ShellOptions = {}): ShellTools {
   checkOptions("shellTools()", options, shellChecks)
-  const own = commands(options)
-  const tools = [shellTool(own, options), checkCommandTool(own)]
+  const { approve, timeoutMs, maxTimeoutMs, onTimeout, ...launch } = options
+  const own = commands(launch)
+  const tools = [shellTool(own, { approve, timeoutMs, maxTimeoutMs, onTimeout }), checkCommandTool(own)]
   return { tools, commands: own, close: own.close, [Symbol.asyncDispose]: own.close }
 }
 
 /** Runs a command and returns its output, or leaves it running in the background. */
 export function shellTool(commands: Commands, options: ShellToolOptions = {}): Tool {
+  checkOptions("shellTool()", options, shellToolChecks)
   const { approve = true, timeoutMs: usualMs = 120_000, maxTimeoutMs = 600_000, onTimeout = "background" } = options
   const after = onTimeout === "kill" ? "it is killed" : "it goes on in the background"
   return tool({
@@ -62,9 +64,9 @@ export function shellTool(commands: Commands, options: ShellToolOptions = {}): T
     run: ({ command, cwd, stdin, timeoutMs = usualMs, background }, { workspace, state, signal, progress }) =>
       withFailuresAsResults(async () => {
         const reporter = createProgressReporter(progress)
-        const tell = background ? undefined : reporter.add
+        const onOutput = background ? undefined : reporter.add
         const lastNumber = Number(state.get(lastCommandKey) ?? 0)
-        const started = await commands.start({ command, cwd, stdin, workspace, signal, lastNumber, tell })
+        const started = await commands.start({ command, cwd, stdin, workspace, signal, lastNumber, onOutput })
         state.set(lastCommandKey, Math.max(lastNumber, Number(started.id.slice(1))))
         if (background) return await leaveInBackground(started, "Started in the background")
         const end = await resultWithin(started.ended, timeoutMs, signal)

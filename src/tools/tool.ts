@@ -41,10 +41,10 @@ export interface ToolOptions extends CallOptions {
   retention?: "clear" | "keep" | undefined
   /** How many characters of the result the model sees; the rest is stored as an artifact. Default: the agent's
    *  `maxOutputChars`. */
-  maxChars?: number | undefined
+  maxOutputChars?: number | undefined
   /** True: does not count against `limits.calls`. For tools that end the work, which must be possible at the limit.
    *  Default false. */
-  free?: boolean | undefined
+  ignoresCallLimit?: boolean | undefined
 }
 
 /** What a tool gets with each call. */
@@ -91,22 +91,25 @@ export type Directive =
   | { kind: "continue" }
 
 export interface ToolDefinition<I extends SchemaLike = JsonSchema> extends ToolOptions {
+  /** A word of at most 64 letters, digits, `_` and `-`. */
   name: string
+  /** What it does, for the model. */
   description: string
   /** A zod schema, another Standard Schema with JSON Schema, or JSON Schema, of an object. Default: no input. */
   input?: I | undefined
   /** The schema of the result, for its declaration in cells. */
   output?: SchemaLike | undefined
+  /** Called with the validated input. Returns a text, another value or a `toolResult`. */
   run(input: InputOf<I>, context: ToolContext): unknown
 }
 
-const toolChecks: check.OptionChecks<ToolOptions> = {
+export const toolChecks: check.OptionChecks<ToolOptions> = {
   ...callOptionChecks,
   parallel: check.mustBeBoolean,
   sideEffect: check.mustBeBoolean,
   retention: check.mustBeOneOf("clear", "keep"),
-  maxChars: check.mustBeAtLeast(0),
-  free: check.mustBeBoolean,
+  maxOutputChars: check.mustBeLimit(0),
+  ignoresCallLimit: check.mustBeBoolean,
 }
 
 /** The type that a schema describes. Plain JSON Schema has no TypeScript type. */
@@ -115,6 +118,7 @@ export type InputOf<I> = I extends StandardSchema<infer T> ? T : Record<string, 
 const toolMark: unique symbol = Symbol.for("karst.tool")
 const resultMark: unique symbol = Symbol.for("karst.tool-result")
 
+/** Makes a tool that the model calls and that cells call as a function. */
 export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefinition<I>): Tool {
   const { name, description, input, output, run, ...options } = definition
   if (!/^[\p{ID_Start}_][\p{ID_Continue}-]{0,63}$/u.test(name)) {

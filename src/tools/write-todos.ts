@@ -10,6 +10,7 @@ export function readTodos(state: ToolState): readonly Todo[] {
   return todosIn({ [todosKey]: state.get(todosKey) ?? null })
 }
 
+/** The model keeps a list of its tasks. */
 export function todosTool(): Tool {
   return tool({
     name: "write_todos",

@@ -149,5 +149,5 @@ async function* readPieces(file: FileHandle, { start, end }: ByteRange): AsyncGe
 
 function infoOf(path: string, stats: BigIntStats): FileInfo {
   const { size, mtimeNs } = stats
-  return { path, size: Number(size), modifiedAt: Number(mtimeNs / 1_000_000n), etag: etagOf(stats) }
+  return { path, sizeBytes: Number(size), modifiedAt: Number(mtimeNs / 1_000_000n), etag: etagOf(stats) }
 }

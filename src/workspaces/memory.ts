@@ -33,8 +33,8 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
     const file = parentFolders(path).find((folder) => stored.has(folder))
     if (file !== undefined) throw pathTakenError(path, file)
     if (!stored.has(path)) count(path, 1)
-    const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-    const info = { path, size, modifiedAt: Date.now(), etag: `${origin}-${++version}` }
+    const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+    const info = { path, sizeBytes, modifiedAt: Date.now(), etag: `${origin}-${++version}` }
     stored.set(path, { chunks, info })
     return { ...info }
   }

@@ -72,7 +72,7 @@ export function overlayWorkspace(base: Workspace, top: Workspace): Workspace {
 
   return {
     ...(top.inMemory && { inMemory: true }),
-    writable: () => writableFolders(top),
+    writableFolders: () => writableFolders(top),
     async read(path, options) {
       const clean = cleanPath(path)
       try {

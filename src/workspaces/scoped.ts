@@ -16,7 +16,7 @@ export function scopedWorkspace(workspace: Workspace, folder: string): Workspace
     ...(workspace.root !== undefined && { root: join(workspace.root, base) }),
     ...(workspace.inMemory && { inMemory: true }),
     // A link inside the folder may lead to another folder of the same workspace.
-    writable: () => writableFolders(workspace),
+    writableFolders: () => writableFolders(workspace),
     read: async (path, options) => workspace.read(outer(path), options),
     async *stream(path, options) {
       yield* workspace.stream(outer(path), options)

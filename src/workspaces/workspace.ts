@@ -16,7 +16,7 @@ export interface Workspace {
 
   /** The local folders that writes can change. Code of skills in these folders is never run on the host. Default:
    *  `root` alone. */
-  writable?(): readonly string[]
+  writableFolders?(): readonly string[]
 
   /** Returns the bytes of a file or of a range of it; a range past the end is cut. The bytes belong to the caller.
    *  Rejects with `not-found` if there is no such file, also if the path is a folder. */
@@ -45,8 +45,8 @@ export interface Workspace {
 export const workspaceMethods = ["read", "stream", "write", "stat", "list", "remove"] as const
 
 /** Returns the local folders that writes through a workspace can change. */
-export function writableFolders({ writable, root }: Workspace): readonly string[] {
-  if (writable) return writable()
+export function writableFolders({ writableFolders, root }: Workspace): readonly string[] {
+  if (writableFolders) return writableFolders()
   return root === undefined ? [] : [root]
 }
 
@@ -54,7 +54,7 @@ export interface FileInfo {
   /** Relative to the workspace, as `read` takes it. */
   path: string
   /** In bytes. */
-  size: number
+  sizeBytes: number
   /** In milliseconds, by the clock of the storage. */
   modifiedAt: number
   /** Identifies this version of the file; different whenever the bytes differ. Used for `ifMatch`. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { after, beforeEach, describe, test } from "node:test"
 import { z } from "zod"
-import { nestHooks } from "../../src/actions/hooks.ts"
+import { type CallOutcome, nestHooks } from "../../src/actions/hooks.ts"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError } from "../../src/core/errors.ts"
-import { type CallOutcome, fn, type Hooks, jsRuntime, variable } from "../../src/index.ts"
+import { fn, type Hooks, jsRuntime, variable } from "../../src/index.ts"
 import { lastResultText, modelRunningCells, runtimes } from "./every-runtime.ts"
 
 const made: unknown[] = []

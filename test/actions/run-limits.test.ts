@@ -88,9 +88,12 @@ for (const { name, skip, open } of runtimes) {
         /meter\.read was not called: .*2 calls in all \(limits\.calls\)/,
       )
       assert.deepEqual(made.splice(0), ["a", "b"])
-      assert.match((await run(code, { callsOf: { note: 1 } })).said, /1 calls of it \(limits\.callsOf\)/)
+      assert.match((await run(code, { callsByName: { note: 1 } })).said, /1 calls of it \(limits\.callsByName\)/)
       assert.deepEqual(made.splice(0), ["a"])
-      assert.match((await run(code, { callsOf: { "meter.read": 0 } })).said, /0 calls of it \(limits\.callsOf\)/)
+      assert.match(
+        (await run(code, { callsByName: { "meter.read": 0 } })).said,
+        /0 calls of it \(limits\.callsByName\)/,
+      )
     })
 
     test("of time give a call up with a TimeoutError, and the function hears of it", async () => {
@@ -133,7 +136,7 @@ describe("limits of calls", () => {
   test("that are none are refused at once", () => {
     const model = scriptedModel(["ok"])
     assert.throws(() => createAgent({ model, limits: { calls: -1 } }), ConfigError)
-    assert.throws(() => createAgent({ model, limits: { callsOf: { wipe: -1 } } }), ConfigError)
+    assert.throws(() => createAgent({ model, limits: { callsByName: { wipe: -1 } } }), ConfigError)
     for (const options of [
       { maxCalls: 1.5 },
       { maxCalls: -1 },

@@ -83,9 +83,11 @@ describe("a code agent", () => {
     const answers = [cell("let total = 0\nfor (const n of [1, 2, 3]) total += n\ntotal"), "Six 😀."]
     const outcomes = []
     for (const chunk of [1, 13, 10_000]) {
-      const agent = createAgent({ model: scriptedModel(answers, { chunk }), now: () => 0 })
+      const agent = createAgent({ model: scriptedModel(answers, { chunkChars: chunk }), now: () => 0 })
       const events = await Array.fromAsync(agent.run("sum"))
-      const awaited = await createAgent({ model: scriptedModel(answers, { chunk }), now: () => 0 }).run("sum")
+      const awaited = await createAgent({ model: scriptedModel(answers, { chunkChars: chunk }), now: () => 0 }).run(
+        "sum",
+      )
       outcomes.push({
         story: story(events),
         output: awaited.output,
@@ -102,7 +104,9 @@ describe("a code agent", () => {
     for (const chunk of [1, 13, 10_000]) {
       const ran: string[] = []
       const runtime = jsRuntime({ note: fn((what: string) => void ran.push(what), { sync: true }) })
-      const model = scriptedModel(['```ts\nnote("one")\n```\nimagined\n```ts\nnote("two")\n```\n', "ok"], { chunk })
+      const model = scriptedModel(['```ts\nnote("one")\n```\nimagined\n```ts\nnote("two")\n```\n', "ok"], {
+        chunkChars: chunk,
+      })
       const result = await createAgent({ model, runtime }).run("go")
       assert.deepEqual(ran, ["one"])
       assert.equal(JSON.stringify(result.messages).includes("imagined"), false)

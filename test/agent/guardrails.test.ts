@@ -110,7 +110,9 @@ describe("validation of the output", () => {
   })
 
   test("may be a check of one's own, with as many repairs as one likes", async () => {
-    const polite = validateOutput((output) => (output.endsWith("please.") ? undefined : "say please."), { repairs: 2 })
+    const polite = validateOutput((output) => (output.endsWith("please.") ? undefined : "say please."), {
+      maxRepairs: 2,
+    })
     const { run: asked } = run(polite, "Now.", "Now!", "Now, please.")
     assert.deepEqual([(await asked).status, (await asked).cycles], ["done", 3])
   })

@@ -239,7 +239,7 @@ describe("the model's service", () => {
       id: "silent/model",
       stream: () => scriptedModel([() => new Promise<string>(() => {})]).stream({ system: "", messages: [] }),
     }
-    const model = withTimeouts(silent, { connectMs: 5, thinkMs: 5, idleMs: 5 })
+    const model = withTimeouts(silent, { connectMs: 5, firstPartMs: 5, idleMs: 5 })
     const result = await createAgent({ model }).run("go").settled
     assert.equal(result.status, "failed")
     assert.ok(["timeout", "stalled"].includes(result.error?.code ?? ""))

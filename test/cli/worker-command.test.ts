@@ -62,7 +62,7 @@ describe("karst worker", () => {
     await using server = await startRedis()
     await using store = redisStore(server.url)
     await using engine = createEngine({ agents, store, backend: bullmqBackend({ url: server.url }) })
-    const options = ["--agents", module, "--store", server.url, "--backend", "bullmq", "--concurrency", "2"]
+    const options = ["--agents", module, "--store", server.url, "--backend", "bullmq", "--max-parallel", "2"]
     const start = () => started(context, startKarst(["worker", ...options], env, folder))
     const workers = [await start(), await start()]
     const held = await engine.submit("held", "Go.")
@@ -101,7 +101,7 @@ describe("karst worker", () => {
     ["no such backend", ["--agents", module, "--store", "sqlite:x", "--backend", "celery"], /"celery" is not one of/],
     ["no Redis", ["--agents", module, "--store", "sqlite:x", "--backend", "bullmq"], /--redis redis:/],
     ["a prompt", ["--agents", module, "do it"], /takes no prompt/],
-    ["a concurrency of none", ["--agents", module, "--store", "sqlite:x", "--concurrency", "0"], /--concurrency/],
+    ["a parallelism of none", ["--agents", module, "--store", "sqlite:x", "--max-parallel", "0"], /--max-parallel/],
   ] as const) {
     test(`${what} is told in one sentence, with exit code 2`, async () => {
       const { code, stderr } = await karst(["worker", ...args])

@@ -17,7 +17,7 @@ describe("a run late in a long session", () => {
       "<summary>\n## Goals\n- go on\n## Decisions\n- none\n## Facts\n- none\n## Open work\n- more\n</summary>"
     const agent = createAgent({
       model: scriptedModel(() => `An answer: ${"because. ".repeat(20)}\n${text}`),
-      memory: { compactAt: 1_500 },
+      memory: { compactAtTokens: 1_500 },
       tools: [askTool()],
       noTool: "answer",
     })
@@ -170,7 +170,7 @@ async function conversed(seed: number, store: Store, kept: "with snapshots" | "w
     model,
     tools: [askTool()],
     runtime: () => jsRuntime({ shared: { count: 0 }, charts: new Charts() }),
-    memory: { compactAt: 2_500 },
+    memory: { compactAtTokens: 2_500 },
     noTool: "answer",
   }
   for (let part = 0; part < 6; part++) {

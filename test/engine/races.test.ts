@@ -66,7 +66,7 @@ function delivering(times: number): Backend & { deliverAgain(): Promise<void> } 
       handles.push(handle)
       return async () => void (await Promise.all(work))
     },
-    queued: async () => 0,
+    countQueued: async () => 0,
     async deliverAgain() {
       await Promise.all(jobs.flatMap(deliver))
     },

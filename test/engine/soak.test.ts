@@ -15,7 +15,7 @@ import { stepsOf } from "./races/stepping-agent.ts"
 
 const runs = 1_000
 const workers = 4
-const concurrency = runs / workers
+const maxParallel = runs / workers
 const mostMegabytes = 400
 // The process that submits holds the results of all runs at once.
 const mostOfSubmitter = 600
@@ -26,7 +26,7 @@ describe("a thousand runs at the same time over four worker processes", () => {
     const folder = place(context)
     const { engine }: { engine: Engine } = await import("./soak/engine.ts")
     try {
-      await engine.work({ concurrency })
+      await engine.work({ maxParallel })
       await soak(engine, folder, context)
     } finally {
       await engine.close()
@@ -47,8 +47,8 @@ describe("a thousand runs at the same time over four worker processes", () => {
       server.url,
       "--backend",
       "bullmq",
-      "--concurrency",
-      `${concurrency}`,
+      "--max-parallel",
+      `${maxParallel}`,
     ]
     const { agents } = await import("./soak/agents.ts")
     await using store = redisStore(server.url)

@@ -44,7 +44,7 @@ const agent = createAgent({
 })
 await using store = sqliteStore(join(folder, "karst.db"), { sync: false })
 await using engine = createEngine({ agents: { agent }, store, leaseMs: Number(leaseMs) })
-await engine.work({ concurrency: 4 })
+await engine.work({ maxParallel: 4 })
 await engine.recover()
 process.stdout.write("ready\n")
 await new Promise(() => setInterval(() => undefined, 1_000))

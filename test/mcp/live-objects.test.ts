@@ -47,7 +47,7 @@ for (const era of ["legacy", "modern"] satisfies Era[]) {
     test("answers that a cell goes on when it takes long, and gives its result to who waits", async (context) => {
       const gate = Promise.withResolvers<string>()
       const runtime = jsRuntime({ open: () => gate.promise })
-      const endpoint = await serve(context, { runtime, answerWithinMs: 30 })
+      const endpoint = await serve(context, { runtime, answerTimeoutMs: 30 })
       const client = await connect(context, endpoint, era)
       const { status, cell } = JSON.parse(await call(client, "run", { code: "await open()" }))
       assert.equal(status, "running")
@@ -60,7 +60,7 @@ for (const era of ["legacy", "modern"] satisfies Era[]) {
     test("says when a person must approve, and goes on once that is done", async (context) => {
       const answer = Promise.withResolvers<Decision>()
       const runtime = jsRuntime({ wipe: fn(() => "wiped", { approve: true }) })
-      const endpoint = await serve(context, { runtime, answerWithinMs: 30, approver: () => answer.promise })
+      const endpoint = await serve(context, { runtime, answerTimeoutMs: 30, approver: () => answer.promise })
       const client = await connect(context, endpoint, era)
       const { status, cell } = JSON.parse(await call(client, "run", { code: "await wipe()" }))
       assert.equal(status, "needs-approval")
@@ -100,7 +100,7 @@ describe("a runtime that is served", () => {
     const runtime = jsRuntime({ next: () => 1, big: "x".repeat(9000) }, { rules: safeRules() })
     const endpoint = await serve(context, {
       runtime,
-      limits: { callsOf: { next: 2 } },
+      limits: { callsByName: { next: 2 } },
       hooks: { beforeCall: ({ binding }) => (binding === "next" ? undefined : { refuse: "no" }) },
       maxOutputChars: 1000,
     })
@@ -196,7 +196,7 @@ describe("a runtime that is served", () => {
   ] as const) {
     test(`asks the person at the client, who answers ${JSON.stringify(answer)}`, async (context) => {
       const runtime = jsRuntime({ wipe: fn((what: string) => `wiped ${what}`, { approve: true }) })
-      const endpoint = await serve(context, { runtime, approver: "client", answerWithinMs: 20 })
+      const endpoint = await serve(context, { runtime, approver: "client", answerTimeoutMs: 20 })
       const client = new Client({ name: "person", version: "1" }, { capabilities: { elicitation: {} } })
       const asked: string[] = []
       client.setRequestHandler("elicitation/create", async ({ params }) => {
@@ -287,7 +287,7 @@ describe("a runtime that is served", () => {
     ] satisfies [Answer, RegExp][]) {
       test(`who answers ${JSON.stringify(answer)}`, async (context) => {
         const { runtime } = wipes()
-        const endpoint = await serve(context, { runtime, approver: "client", answerWithinMs: 200 })
+        const endpoint = await serve(context, { runtime, approver: "client", answerTimeoutMs: 200 })
         const asked: string[] = []
         const client = await modern(context, endpoint, (message) => {
           asked.push(message)
@@ -323,7 +323,7 @@ describe("a runtime that is served", () => {
     test("when the cell asks after `run` has answered, by the call of `wait`", async (context) => {
       const begin = Promise.withResolvers<void>()
       const runtime = jsRuntime({ ready: () => begin.promise, wipe: fn(() => "wiped", { approve: true }) })
-      const endpoint = await serve(context, { runtime, approver: "client", answerWithinMs: 20 })
+      const endpoint = await serve(context, { runtime, approver: "client", answerTimeoutMs: 20 })
       const client = await modern(context, endpoint, () => yes)
       const { status, cell } = JSON.parse(await call(client, "run", { code: "await ready(); await wipe()" }))
       assert.equal(status, "running")
@@ -384,7 +384,7 @@ describe("a runtime that is served", () => {
     const endpoint = await serveMcp({
       name: "test",
       runtime,
-      answerWithinMs: 5,
+      answerTimeoutMs: 5,
       onEvent: (event) => events.push(event),
     })
     await using kit = await mcpTools({ url: endpoint.url, headers: endpoint.headers })

@@ -160,7 +160,7 @@ for (const era of ["legacy", "modern"] satisfies Era[]) {
         { url: endpoint.url, headers: endpoint.headers },
         { onChange: () => changed.resolve() },
       )
-      endpoint.changed({ echo, shout: (text: string) => text.toUpperCase() })
+      endpoint.updateTools({ echo, shout: (text: string) => text.toUpperCase() })
       await changed.promise
       assert.deepEqual(
         kit.tools.map(({ name }) => name),
@@ -182,7 +182,7 @@ describe("the calls of MCP clients", () => {
       },
       approver: ({ binding }) => binding === "wipe",
       hooks: { beforeCall: ({ args: [input] }) => ({ args: [input] }), afterCall: () => undefined },
-      limits: { callsOf: { echo: 1 } },
+      limits: { callsByName: { echo: 1 } },
       onEvent: (event) => events.push(event),
     })
     const client = await connect(context, endpoint)

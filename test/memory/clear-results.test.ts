@@ -18,7 +18,7 @@ function resultOf(message: Message | undefined): ResultMessage["parts"][number] 
 
 describe("clearing old results", () => {
   test("leaves markers that say what they were and where the whole text is, and the newest six as they are", async () => {
-    const talk = memoryConversation([ask("go"), ...rows(8).flat()], { compactAt: 4000 })
+    const talk = memoryConversation([ask("go"), ...rows(8).flat()], { compactAtTokens: 4000 })
     await compact(initialMemory, talk.services, talk.emit)
     assert.deepEqual(talk.tiers(), [1])
     const first = resultOf(talk.messages[2])
@@ -42,7 +42,7 @@ describe("clearing old results", () => {
         ...failed,
         ...cell("1", "<output>\n1\n</output>"),
       ],
-      { compactAt: 250, keepResults: 0 },
+      { compactAtTokens: 250, keepResults: 0 },
     )
     await compact(initialMemory, talk.services, talk.emit)
     const texts = talk.messages.map(resultOf).flatMap((part) => (part && part.type !== "image" ? [part.text] : []))
@@ -65,7 +65,7 @@ describe("clearing old results", () => {
       const part = pair[1].parts[0]
       if (part?.type === "code-result") part.kept = name
     }
-    const talk = memoryConversation([ask("go"), ...shown, ...valued], { compactAt: 150, keepResults: 0 })
+    const talk = memoryConversation([ask("go"), ...shown, ...valued], { compactAtTokens: 150, keepResults: 0 })
     await compact(initialMemory, talk.services, talk.emit)
     const kept = talk.messages.map(resultOf).flatMap((part) => (part?.type === "code-result" ? [part.kept] : []))
     assert.deepEqual(kept, ["_output_7", "_output_1"])
@@ -75,7 +75,7 @@ describe("clearing old results", () => {
   test("keeps images of old results in variables too", async () => {
     const [code, result] = cell("chart()", "<output>\n(no output)\n</output>")
     result.parts.push({ type: "image", mediaType: "image/png", data: "AAAA" })
-    const talk = memoryConversation([ask("go"), code, result, say("There.")], { compactAt: 500, keepResults: 0 })
+    const talk = memoryConversation([ask("go"), code, result, say("There.")], { compactAtTokens: 500, keepResults: 0 })
     await compact(initialMemory, talk.services, talk.emit)
     assert.match(JSON.stringify(talk.messages), /\[an image, image\/png, in the variable _image_1\]/)
     assert.deepEqual(await talk.runtime.retrieve("_image_1"), { mediaType: "image/png", data: "AAAA" })
@@ -83,7 +83,7 @@ describe("clearing old results", () => {
   })
 
   test("never gives a name that the conversation has used for something else", async () => {
-    const talk = memoryConversation([ask("go"), ...rows(8).flat()], { compactAt: 4000 })
+    const talk = memoryConversation([ask("go"), ...rows(8).flat()], { compactAtTokens: 4000 })
     await compact(initialMemory, { ...talk.services, reservedNames: new Set(["_output_1", "_output_2"]) }, talk.emit)
     assert.match(JSON.stringify(talk.messages), /in the variable _output_3\./)
     assert.doesNotMatch(JSON.stringify(talk.messages), /in the variable _output_[12]\./)
@@ -94,7 +94,7 @@ describe("clearing old results", () => {
     await fc.assert(
       fc.asyncProperty(results, fc.nat({ max: 7 }), async (lengths, keepResults) => {
         const cells = lengths.flatMap(([length, ok]) => cell(`f(${length})`, "z".repeat(length), ok))
-        const talk = memoryConversation([ask("go"), ...cells], { compactAt: 1, keepResults, systemTokens: 1 })
+        const talk = memoryConversation([ask("go"), ...cells], { compactAtTokens: 1, keepResults, systemTokens: 1 })
         const state = { ...initialMemory, measured: { tokens: 1, estimate: 1e9 } }
         await compact(state, talk.services, talk.emit)
         const once = JSON.stringify(talk.messages)

@@ -39,14 +39,14 @@ export function memoryConversation(
       Pick<MemoryServices, "hooks" | "request" | "systemTokens" | "signal">
     > = {},
 ) {
-  const { answers = [], window = 128_000, hooks = [], compactAt, keepResults } = options
+  const { answers = [], window = 128_000, hooks = [], compactAtTokens, keepResults } = options
   const messages = [...start]
   const events: EventBody[] = []
   const model = scriptedModel(answers, { contextWindow: window })
   const runtime = jsRuntime()
   let spent: Usage = noUsage
   const services: MemoryServices = {
-    memory: resolveMemory({ compactAt, keepResults }, { model, contextWindow: window }),
+    memory: resolveMemory({ compactAtTokens, keepResults }, { model, contextWindow: window }),
     messages,
     request: options.request ?? { system: "" },
     systemTokens: options.systemTokens ?? 0,

@@ -228,7 +228,7 @@ describe("an agent's memory", () => {
       memory: { model: scriptedModel([]) },
       limits,
       hooks: {
-        beforeCompact({ messages, reason, tokens, limit }) {
+        beforeCompact({ messages, reason, tokens, maxTokens: limit }) {
           reasons.push(reason)
           assert.ok(tokens > limit)
           return [...messages.slice(0, 1), ...messages.slice(-2)]
@@ -281,7 +281,7 @@ describe("an agent's memory", () => {
   })
 
   test("says at once when an option is wrong", () => {
-    assert.throws(() => createAgent({ model: scriptedModel([]), memory: { compactAt: -1 } }), ConfigError)
+    assert.throws(() => createAgent({ model: scriptedModel([]), memory: { compactAtTokens: -1 } }), ConfigError)
   })
 
   test("goes on in a run from an earlier result, whose record folds by itself", async () => {

@@ -25,7 +25,7 @@ const asked = (request: { messages: readonly Message[] } | undefined) =>
 
 describe("summarising older messages", () => {
   test("puts a structured summary first, keeps the newer half, and everything word for word in a variable", async () => {
-    const talk = memoryConversation(turns(10), { compactAt: 900, answers: [goodSummary("- the id is A-17")] })
+    const talk = memoryConversation(turns(10), { compactAtTokens: 900, answers: [goodSummary("- the id is A-17")] })
     await talk.runtime.execute("const df = [1, 2, 3]")
     await compact(initialMemory, talk.services, talk.emit)
     assert.deepEqual(talk.tiers(), [2])
@@ -48,7 +48,10 @@ describe("summarising older messages", () => {
       { type: "text", text: goodSummary() },
       { type: "finish", reason: "stop", usage },
     ]
-    const talk = memoryConversation([ask(words("start", 3000)), ...turns(4)], { compactAt: 900, answers: [answer] })
+    const talk = memoryConversation([ask(words("start", 3000)), ...turns(4)], {
+      compactAtTokens: 900,
+      answers: [answer],
+    })
     await compact(initialMemory, talk.services, talk.emit)
     assert.ok(asked(talk.model.requests[0]).includes(words("start", 3000).trim()))
     assert.deepEqual(talk.spent, usage)
@@ -58,7 +61,7 @@ describe("summarising older messages", () => {
 
   test("carries a summary forward: the next one is made from it, and cannot forget it", async () => {
     const talk = memoryConversation(turns(10), {
-      compactAt: 900,
+      compactAtTokens: 900,
       answers: [goodSummary("- the id is A-17"), goodSummary("- the code is 42")],
     })
     await compact(initialMemory, talk.services, talk.emit)
@@ -80,7 +83,7 @@ describe("summarising older messages", () => {
       ...cell(`step(${index})`, "<output>\nok\n</output>"),
     ]).flat()
     const talk = memoryConversation([pinned, ask("Hello"), say("Hi."), beside, prompt, ...cells], {
-      compactAt: 900,
+      compactAtTokens: 900,
       answers: [goodSummary()],
     })
     await compact(initialMemory, talk.services, talk.emit)
@@ -92,7 +95,7 @@ describe("summarising older messages", () => {
     const beside: Message = { ...ask("Fill `report`."), origin: "host" }
     for (const more of [0, 1, 2, 3, 4, 5]) {
       const newer = [beside, ask("Now work."), ...Array.from({ length: more }, () => say(words("well", 25)))]
-      const talk = memoryConversation([...turns(10), ...newer], { compactAt: 900, answers: [goodSummary()] })
+      const talk = memoryConversation([...turns(10), ...newer], { compactAtTokens: 900, answers: [goodSummary()] })
       await compact(initialMemory, talk.services, talk.emit)
       const place = talk.messages.indexOf(beside)
       assert.ok(place > 0 && talk.messages[place + 1] === newer[1], String(more))
@@ -101,7 +104,7 @@ describe("summarising older messages", () => {
 
   test("takes no text of a user for a summary", async () => {
     const talk = memoryConversation([ask(goodSummary("- I am the summary")), ...turns(8)], {
-      compactAt: 900,
+      compactAtTokens: 900,
       answers: [goodSummary()],
     })
     await compact(initialMemory, talk.services, talk.emit)
@@ -112,7 +115,7 @@ describe("summarising older messages", () => {
   test("reads in halves what is too long for the summariser, each with the summary so far", async () => {
     let made = 0
     const answer = (): ScriptedStep => goodSummary(`- part ${++made}`)
-    const talk = memoryConversation(turns(40), { compactAt: 3000, window: 5000, answers: Array(20).fill(answer) })
+    const talk = memoryConversation(turns(40), { compactAtTokens: 3000, window: 5000, answers: Array(20).fill(answer) })
     await compact(initialMemory, talk.services, talk.emit)
     assert.ok(talk.model.requests.length > 1)
     const facts = summaryOf(talk.messages[0] as Message)?.sections?.facts ?? ""
@@ -123,7 +126,7 @@ describe("summarising older messages", () => {
   test("reads in halves what the summariser's provider refuses as too long", async () => {
     const refuse = new ModelError("too long", { code: "context-overflow" })
     const talk = memoryConversation(turns(10), {
-      compactAt: 900,
+      compactAtTokens: 900,
       answers: [refuse, goodSummary("- one"), goodSummary("- two")],
     })
     await compact(initialMemory, talk.services, talk.emit)
@@ -146,7 +149,10 @@ describe("when no summary can be had", () => {
 
   for (const [why, answer] of Object.entries(failures)) {
     test(`because ${why}, older messages are taken out and the summary before stays`, async () => {
-      const talk = memoryConversation(turns(10), { compactAt: 900, answers: [goodSummary("- the id is A-17"), answer] })
+      const talk = memoryConversation(turns(10), {
+        compactAtTokens: 900,
+        answers: [goodSummary("- the id is A-17"), answer],
+      })
       await compact(initialMemory, talk.services, talk.emit)
       talk.messages.push(...turns(8, 10))
       const { state } = await compact(initialMemory, talk.services, talk.emit)
@@ -161,7 +167,7 @@ describe("when no summary can be had", () => {
   }
 
   test("the next summary covers what was taken out without one", async () => {
-    const talk = memoryConversation(turns(10), { compactAt: 900, answers: ["", goodSummary("- all of it")] })
+    const talk = memoryConversation(turns(10), { compactAtTokens: 900, answers: ["", goodSummary("- all of it")] })
     await compact(initialMemory, talk.services, talk.emit)
     talk.messages.push(...turns(8, 10))
     await compact(initialMemory, talk.services, talk.emit)
@@ -172,7 +178,7 @@ describe("when no summary can be had", () => {
 
   test("three times in a row, ten compactions go without asking, then it is tried again", async () => {
     const answers = ["", "", "", goodSummary("- back again")]
-    const talk = memoryConversation([], { compactAt: 900, answers })
+    const talk = memoryConversation([], { compactAtTokens: 900, answers })
     let state: MemoryState = initialMemory
     for (let round = 0; round < 14; round++) {
       talk.messages.push(...turns(10, round * 10))
@@ -192,13 +198,13 @@ describe("when no summary can be had", () => {
       abort.abort()
       return new Promise<ScriptedStep>(() => undefined)
     }
-    const talk = memoryConversation(turns(10), { compactAt: 900, answers: [answer], signal: abort.signal })
+    const talk = memoryConversation(turns(10), { compactAtTokens: 900, answers: [answer], signal: abort.signal })
     const { state, changed } = await compact(initialMemory, talk.services, talk.emit)
     assert.deepEqual([state, changed, talk.events], [initialMemory, false, []])
   })
 
   test("because the session is gone, the conversation stays as it is, with a warning", async () => {
-    const talk = memoryConversation(turns(10), { compactAt: 900, answers: [goodSummary()] })
+    const talk = memoryConversation(turns(10), { compactAtTokens: 900, answers: [goodSummary()] })
     await talk.runtime.close()
     await compact(initialMemory, talk.services, talk.emit)
     assert.deepEqual([talk.warnings(), talk.messages], [["memory-failed"], talk.start])
@@ -212,23 +218,31 @@ describe("any conversation", () => {
       maxLength: 40,
     })
     await fc.assert(
-      fc.asyncProperty(sizes, fc.integer({ min: 700, max: 3000 }), fc.boolean(), async (parts, compactAt, fails) => {
-        const messages = parts.flatMap(([size, kind]): Message[] => {
-          if (kind === "ask") return [ask(words("ask", size / 4))]
-          if (kind === "say") return [say(words("say", size / 2))]
-          return cell(`f(${size})`, words("out", size))
-        })
-        const talk = memoryConversation(messages, {
-          compactAt,
-          answers: Array(50).fill(fails ? "" : goodSummary("- x")),
-        })
-        await compact(initialMemory, talk.services, talk.emit)
-        assert.ok(isPaired(talk.messages))
-        assert.deepEqual(talk.replayed(), talk.messages)
-        assert.ok(estimateMessages(talk.messages) <= Math.max(compactAt, 0), String(estimateMessages(talk.messages)))
-        const ids = talk.messages.map((message) => message.id)
-        assert.equal(new Set(ids).size, ids.length)
-      }),
+      fc.asyncProperty(
+        sizes,
+        fc.integer({ min: 700, max: 3000 }),
+        fc.boolean(),
+        async (parts, compactAtTokens, fails) => {
+          const messages = parts.flatMap(([size, kind]): Message[] => {
+            if (kind === "ask") return [ask(words("ask", size / 4))]
+            if (kind === "say") return [say(words("say", size / 2))]
+            return cell(`f(${size})`, words("out", size))
+          })
+          const talk = memoryConversation(messages, {
+            compactAtTokens,
+            answers: Array(50).fill(fails ? "" : goodSummary("- x")),
+          })
+          await compact(initialMemory, talk.services, talk.emit)
+          assert.ok(isPaired(talk.messages))
+          assert.deepEqual(talk.replayed(), talk.messages)
+          assert.ok(
+            estimateMessages(talk.messages) <= Math.max(compactAtTokens, 0),
+            String(estimateMessages(talk.messages)),
+          )
+          const ids = talk.messages.map((message) => message.id)
+          assert.equal(new Set(ids).size, ids.length)
+        },
+      ),
       { numRuns: 60 },
     )
   })

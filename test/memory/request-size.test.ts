@@ -32,12 +32,12 @@ describe("the limit of a conversation", () => {
     assert.equal(defaultCompactAt(200_000, 64_000), 136_000)
   })
 
-  test("is what `compactAt` says, and refuses what is no number of tokens", () => {
+  test("is what `compactAtTokens` says, and refuses what is no number of tokens", () => {
     const agent = { model: scriptedModel([]), contextWindow: 128_000 }
-    assert.equal(resolveMemory({ compactAt: 7000 }, agent).compactAt, 7000)
-    assert.equal(resolveMemory({ compactAt: Infinity }, agent).compactAt, Infinity)
+    assert.equal(resolveMemory({ compactAtTokens: 7000 }, agent).compactAtTokens, 7000)
+    assert.equal(resolveMemory({ compactAtTokens: Infinity }, agent).compactAtTokens, Infinity)
     assert.equal(resolveMemory({}, agent).keepResults, 6)
-    assert.throws(() => resolveMemory({ compactAt: 0 }, agent), ConfigError)
+    assert.throws(() => resolveMemory({ compactAtTokens: 0 }, agent), ConfigError)
     assert.throws(() => resolveMemory({ keepResults: -1 }, agent), ConfigError)
   })
 })
@@ -66,14 +66,14 @@ describe("the size of a request", () => {
 
   test("counts images and the system prompt, and what was measured above an estimate", () => {
     const image = { type: "image", mediaType: "image/png", data: "AAAA" } as const
-    const { services } = memoryConversation([{ ...ask("look"), parts: [image, image] }], { compactAt: 3500 })
+    const { services } = memoryConversation([{ ...ask("look"), parts: [image, image] }], { compactAtTokens: 3500 })
     assert.equal(isFull(state, services), false)
     assert.equal(isFull(state, { ...services, systemTokens: 600 }), true)
     assert.equal(isFull(withMeasurement(state, 900, 3008), { ...services, systemTokens: 600 }), false)
   })
 
   test("of a long conversation is known from what is new", () => {
-    const { services, messages } = memoryConversation([ask("a")], { compactAt: 100 })
+    const { services, messages } = memoryConversation([ask("a")], { compactAtTokens: 100 })
     assert.equal(isFull(state, services), false)
     messages.push(say("x ".repeat(300)))
     assert.equal(isFull(state, services), true)

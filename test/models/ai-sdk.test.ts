@@ -331,7 +331,7 @@ test("signs of life that are no parts are reported", async () => {
   const alive = () => {
     signs++
   }
-  const parts = await collect(aiSdk(model).stream({ system: "", messages: [], alive }))
+  const parts = await collect(aiSdk(model).stream({ system: "", messages: [], onActivity: alive }))
   assert.deepEqual(
     parts.map((part) => part.type),
     ["finish"],

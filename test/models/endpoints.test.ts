@@ -49,7 +49,7 @@ describe("an endpoint that refuses the key", () => {
   test("fails at a later retry only where another may still work", async () => {
     await using first = await modelServer(refused, refused)
     await using second = await modelServer({ status: 503 }, { text: ["Hello."] })
-    const model = withRetry(rotateModels([await at(first.url), await at(second.url)]), { baseMs: 1 })
+    const model = withRetry(rotateModels([await at(first.url), await at(second.url)]), { firstDelayMs: 1 })
     assert.equal((await createAgent({ model }).run("Hi")).output, "Hello.")
   })
 })
@@ -58,7 +58,7 @@ describe("an endpoint that sends no more bytes", () => {
   test("in the middle of an answer is reported as a stall, which may be tried again", async () => {
     const stalls = { text: ["Half an answer", " that stops."], after: 2 }
     await using server = await modelServer(stalls, stalls, stalls, stalls, stalls)
-    const model = await at(server.url, { timeouts: { connectMs: 5_000, thinkMs: 5_000, idleMs: 40 } })
+    const model = await at(server.url, { timeouts: { connectMs: 5_000, firstPartMs: 5_000, idleMs: 40 } })
     const result = await createAgent({ model }).run("Hi").settled
     assert.deepEqual([result.status, result.error?.code, result.error?.retryable], ["failed", "stalled", true])
     assert.match(result.error?.message ?? "", /sent nothing for 0\.04 s.*raise idleMs/)
@@ -66,10 +66,10 @@ describe("an endpoint that sends no more bytes", () => {
 
   test("after its headers is reported as a stall too", async () => {
     await using server = await modelServer({ text: ["never"], after: 0 })
-    const model = await at(server.url, { timeouts: { connectMs: 5_000, thinkMs: 40, idleMs: 40 } })
+    const model = await at(server.url, { timeouts: { connectMs: 5_000, firstPartMs: 40, idleMs: 40 } })
     const result = await createAgent({ model }).run("Hi").settled
     assert.deepEqual([result.error?.code, result.error?.retryable], ["stalled", true])
-    assert.match(result.error?.message ?? "", /sent nothing for 0\.04 s.*raise thinkMs/)
+    assert.match(result.error?.message ?? "", /sent nothing for 0\.04 s.*raise firstPartMs/)
   })
 })
 

@@ -21,7 +21,7 @@ async function folder() {
 
 test("a recorded model behaves as before, and its calls are written down with text put together", async () => {
   const calls: RecordedCall[] = []
-  const model = recordModel(scriptedModel(["hello"], { id: "acme/stone-1", chunk: 2 }), calls)
+  const model = recordModel(scriptedModel(["hello"], { id: "acme/stone-1", chunkChars: 2 }), calls)
   assert.equal(model.id, "acme/stone-1")
   assert.equal(textOf(await collect(model.stream(request))), "hello")
   assert.deepEqual(calls, [
@@ -107,7 +107,7 @@ test("a call left early is recorded so far, and whoever reads on is told", async
 test("an aborted call is recorded as left early, not as a failure", async () => {
   const calls: RecordedCall[] = []
   const controller = new AbortController()
-  const model = recordModel(scriptedModel(["hello"], { chunk: 1 }), calls)
+  const model = recordModel(scriptedModel(["hello"], { chunkChars: 1 }), calls)
   await assert.rejects(async () => {
     for await (const _ of model.stream({ ...ask, signal: controller.signal })) controller.abort()
   })
@@ -221,7 +221,7 @@ test("a strict replay compares texts as the mask leaves them", async () => {
 
 test("a strict replay of calls without requests says so", async () => {
   const calls: RecordedCall[] = []
-  await collect(recordModel(scriptedModel(["hello"]), calls, { requests: false }).stream(asked))
+  await collect(recordModel(scriptedModel(["hello"]), calls, { includeRequests: false }).stream(asked))
   const older = [{ ...calls[0], version: 1, request: { messages: ["user: text"], tools: [] } }] as RecordedCall[]
   for (const each of [calls, older]) {
     const { error } = await failing(replayModel(each, { strict: true }).stream(asked))
@@ -250,7 +250,7 @@ test("a paced replay gives out text bit by bit with a wait before each", async (
   const sleep = async (ms: number) => {
     waits.push(ms)
   }
-  const parts = await collect(replayModel(calls, { paceMs: 20, sleep }).stream(ask))
+  const parts = await collect(replayModel(calls, { delayMs: 20, sleep }).stream(ask))
   assert.deepEqual(parts.slice(0, 2), [text("the quick br"), text("own fox")])
   assert.deepEqual(waits, [20, 20, 20])
 })
@@ -259,7 +259,7 @@ test("aborting a paced replay ends its wait", async () => {
   const controller = new AbortController()
   const calls: RecordedCall[] = []
   await collect(recordModel(scriptedModel(["hello"]), calls).stream(ask))
-  const outcome = failing(replayModel(calls, { paceMs: 3_600_000 }).stream({ ...ask, signal: controller.signal }))
+  const outcome = failing(replayModel(calls, { delayMs: 3_600_000 }).stream({ ...ask, signal: controller.signal }))
   controller.abort()
   assert.equal(((await outcome).error as Error).name, "AbortError")
 })

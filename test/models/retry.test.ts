@@ -44,7 +44,7 @@ test("delays double from half a second, five times, and then the last error come
 test("jitter adds up to a quarter, and no delay goes over the cap", async () => {
   const model = scriptedModel(() => failure("timeout"))
   const options = noWait(1)
-  await failing(retrying(model, { ...options, retries: 8 }).stream(ask))
+  await failing(retrying(model, { ...options, maxRetries: 8 }).stream(ask))
   assert.deepEqual(options.delays, [625, 1250, 2500, 5000, 10_000, 20_000, 32_000, 32_000])
 })
 
@@ -158,7 +158,7 @@ test("leaving early closes the model's stream", async () => {
 })
 
 test("with no retries the first error comes out", async () => {
-  const { error } = await failing(retrying(scriptedModel([failure("timeout")]), { retries: 0 }).stream(ask))
+  const { error } = await failing(retrying(scriptedModel([failure("timeout")]), { maxRetries: 0 }).stream(ask))
   assert.equal(error instanceof ModelError && error.code, "timeout")
 })
 

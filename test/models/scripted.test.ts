@@ -77,7 +77,7 @@ test("a function instead of steps answers every request", async () => {
 test("text cut into pieces is the same text, and no character is cut in two", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 9 }), async (content, chunk) => {
-      const parts = await collect(scriptedModel([content], { chunk }).stream(ask))
+      const parts = await collect(scriptedModel([content], { chunkChars: chunk }).stream(ask))
       assert.equal(textOf(parts), content)
       for (const part of parts) {
         if (part.type !== "text") continue
@@ -94,7 +94,10 @@ test("an abort between pieces is an AbortError", async () => {
   const seen: ModelPart[] = []
   await assert.rejects(
     async () => {
-      for await (const part of scriptedModel(["hello"], { chunk: 1 }).stream({ ...ask, signal: controller.signal })) {
+      for await (const part of scriptedModel(["hello"], { chunkChars: 1 }).stream({
+        ...ask,
+        signal: controller.signal,
+      })) {
         seen.push(part)
         controller.abort()
       }

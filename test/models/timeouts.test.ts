@@ -5,7 +5,7 @@ import type { ModelRequest } from "../../src/models/model.ts"
 import { withTimeouts } from "../../src/models/timeouts.ts"
 import { ask, collect, failing, finish, manualClock, modelOf, settle, text, textOf } from "./helpers.ts"
 
-const limits = { connectMs: 1, thinkMs: 2, idleMs: 3 }
+const limits = { connectMs: 1, firstPartMs: 2, idleMs: 3 }
 
 /** A model whose parts and signs of life are controlled by the test. */
 function puppet() {
@@ -46,13 +46,13 @@ test("a model that has answered but says nothing yet may think longer", async ()
   const clock = manualClock()
   const outcome = failing(withTimeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
   await settle()
-  seen.request?.alive?.()
+  seen.request?.onActivity?.()
   assert.deepEqual(clock.waiting, [2])
   clock.fire()
   const { error } = await outcome
   assert.ok(error instanceof ModelError)
   assert.deepEqual([error.code, error.retryable], ["stalled", true])
-  assert.match(error.message, /thinkMs/)
+  assert.match(error.message, /firstPartMs/)
 })
 
 test("silence in the middle of an answer is a stall, and what was said before is kept", async () => {
@@ -77,13 +77,13 @@ test("every sign of life starts the wait again, and reaches who else listens", a
     heard++
   }
   const parts = withTimeouts(model, { ...limits, schedule: clock.schedule })
-    .stream({ ...ask, alive })
+    .stream({ ...ask, onActivity: alive })
     [Symbol.asyncIterator]()
   const first = parts.next()
   await settle()
   const [before] = [clock.waiting]
-  seen.request?.alive?.()
-  seen.request?.alive?.()
+  seen.request?.onActivity?.()
+  seen.request?.onActivity?.()
   assert.deepEqual([before, clock.waiting, heard], [[1], [2], 2])
   release()
   await first

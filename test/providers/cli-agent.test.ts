@@ -120,7 +120,7 @@ describe("a coding CLI as an agent", () => {
 
   test("sends a turn again that failed for a passing reason, and not one that has done something", async () => {
     await using place = await fakeClaudeMachine()
-    const agent = claude({ ...place.options, retries: 2 })
+    const agent = claude({ ...place.options, maxRetries: 2 })
     const mended = await agent.run("fail 500 once say hello")
     assert.equal(mended.output, "hello 2")
     assert.equal(eventsOfType(mended.trajectory.events, "warning-raised")[0]?.code, "turn-repeated")
@@ -193,14 +193,14 @@ describe("a coding CLI as an agent", () => {
       [{ modle: "opus" }, /no option `modle`/],
       [{ allow: ["reed"] }, /allow: "reed" is unknown/],
       [{ permissions: "yolo" }, /permissions: "yolo" is unknown/],
-      [{ timeoutMs: 0 }, /`timeoutMs` is not a number of 1 or more: it is 0/],
+      [{ timeoutMs: 0 }, /`timeoutMs` is not a whole number of 1 or more.*it is 0/],
       [{ runtime: {} }, /runtime: this is neither/],
       [{ mcpServers: { karst: { url: "http://x" } } }, /"karst" is taken/],
       [{ mcpServers: { "a.b": { url: "http://x" } } }, /is no name/],
     ]
     for (const [options, message] of wrong) assert.throws(() => claude(options), message)
     assert.throws(() => codex({ permissions: "ask" }), /Codex cannot ask/)
-    assert.throws(() => claude().with({ retries: -1 }), ConfigError)
+    assert.throws(() => claude().with({ maxRetries: -1 }), ConfigError)
   })
 
   test("takes its defaults from the environment", async () => {

@@ -40,7 +40,7 @@ export async function createCliMachine(
       cwd,
       env: variables,
       idleTimeoutMs: 30_000,
-      retries: 0,
+      maxRetries: 0,
       autoWait: false,
     },
     processes: () => processesWith(`HOME=${home}`),
@@ -105,7 +105,7 @@ export async function fakeClaudeMachine(): Promise<FakeClaudeMachine> {
   return {
     folder,
     cwd,
-    options: { program, cwd, env: { HOME: folder }, idleTimeoutMs: 20_000, retries: 0, autoWait: false },
+    options: { program, cwd, env: { HOME: folder }, idleTimeoutMs: 20_000, maxRetries: 0, autoWait: false },
     processes: () => processesWith(`HOME=${folder}`),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
   }
@@ -143,7 +143,7 @@ export async function fakeCliMachine(): Promise<FakeCliMachine> {
   return {
     folder,
     cwd,
-    options: { cwd, env, idleTimeoutMs: 20_000, retries: 0, autoWait: false },
+    options: { cwd, env, idleTimeoutMs: 20_000, maxRetries: 0, autoWait: false },
     tell: (cli, words) => writeFile(join(folder, `${cli}-words`), words),
     async heard(cli) {
       const memory = join(folder, `.fake-${cli}`)

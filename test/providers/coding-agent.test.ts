@@ -27,7 +27,7 @@ async function machine() {
   process.env.PATH = [join(place.folder, "bin"), "/usr/bin", "/bin"].join(delimiter)
   process.env.HOME = place.folder
   for (const name of ["KARST_PROVIDER", "KARST_MODEL", "KARST_AUTOWAIT"]) delete process.env[name]
-  const options: CodingAgentOptions = { cwd: place.cwd, retries: 0, autoWait: false }
+  const options: CodingAgentOptions = { cwd: place.cwd, maxRetries: 0, autoWait: false }
   return { place, options, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() }
 }
 

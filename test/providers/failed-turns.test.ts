@@ -30,7 +30,7 @@ describe("a turn", () => {
 
   test("is sent as often as it may be, and then fails with what the CLI said", async () => {
     await using place = await fakeCliMachine()
-    const run = claude({ ...place.options, retries: 2 }).run("fail 500")
+    const run = claude({ ...place.options, maxRetries: 2 }).run("fail 500")
     await assert.rejects(Promise.resolve(run), (error) => {
       assert.ok(error instanceof ProviderError)
       assert.deepEqual([error.code, error.provider, error.retryable], ["server-error", "claude", true])
@@ -49,14 +49,14 @@ describe("a turn", () => {
 
   test("that a limit has ended is not sent again", async () => {
     await using place = await fakeCliMachine()
-    const { error, trajectory } = await claude({ ...place.options, retries: 2 }).run("limit").settled
+    const { error, trajectory } = await claude({ ...place.options, maxRetries: 2 }).run("limit").settled
     assert.deepEqual([error?.code, trajectory.usageLimited], ["rate-limited", true])
     assert.deepEqual((await place.heard("claude")).flat(), ["limit"])
   })
 
   test("that failed after some work keeps that, once, and says that it failed", async () => {
     await using place = await fakeCliMachine()
-    const result = await claude({ ...place.options, retries: 2 }).run("think tool Read break 500").settled
+    const result = await claude({ ...place.options, maxRetries: 2 }).run("think tool Read break 500").settled
     assert.equal(result.status, "failed")
     assert.equal(eventsOfType(result.trajectory.events, "tool-end").length, 1)
     assert.equal(result.messages.filter(({ role }) => role === "result").length, 1)

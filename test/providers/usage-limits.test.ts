@@ -62,10 +62,10 @@ describe("a limit of the account", () => {
   test("that is over too late is not waited for", async () => {
     await using place = await fakeCliMachine()
     const clock = fastClock()
-    const result = await claude({ ...place.options, autoWait: { clock, maxMs: 60_000 } }).run("limit").settled
+    const result = await claude({ ...place.options, autoWait: { clock, maxWaitMs: 60_000 } }).run("limit").settled
     assert.deepEqual([result.status, clock.slept], ["failed", []])
     assert.equal(eventsOfType(result.trajectory.events, "warning-raised")[0]?.code, "limit-too-far")
-    assert.throws(() => claude({ autoWait: { maxMs: -1 } }), ConfigError)
+    assert.throws(() => claude({ autoWait: { maxWaitMs: -1 } }), ConfigError)
   })
 
   test("can be asked about before, and is never told by what a model says", async () => {
@@ -75,11 +75,14 @@ describe("a limit of the account", () => {
       asked.push(provider)
       return until < 0
     }
-    assert.equal((await claude({ ...place.options, autoWait: { accept } }).run("limit").settled).status, "failed")
+    assert.equal(
+      (await claude({ ...place.options, autoWait: { shouldWait: accept } }).run("limit").settled).status,
+      "failed",
+    )
     assert.deepEqual(asked, ["claude"])
-    const said = await claude({ ...place.options, autoWait: { accept } }).run("say usage-limit-resets-3pm")
+    const said = await claude({ ...place.options, autoWait: { shouldWait: accept } }).run("say usage-limit-resets-3pm")
     assert.equal(said.status, "done")
-    const codexSaid = await codex({ ...place.options, autoWait: { accept } }).run(
+    const codexSaid = await codex({ ...place.options, autoWait: { shouldWait: accept } }).run(
       "say usage-limit,-try-again-in-5-hours",
     )
     assert.deepEqual([codexSaid.status, asked.length], ["done", 1])

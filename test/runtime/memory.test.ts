@@ -44,7 +44,7 @@ for (const isolation of ["process", "os"] as const) {
   }, () => {
     for (const { title, code } of tooMuch) {
       test(`includes ${title}`, async () => {
-        await using runtime = pythonRuntime({}, { isolation, limits: { memoryMb: 300 } })
+        await using runtime = pythonRuntime({}, { isolation, limits: { memoryBytes: 300 * 2 ** 20 } })
         const result = await runtime.execute(code, { timeoutMs: 60_000 })
         assert.equal(result.ok, false)
         assert.equal(result.ok ? "" : result.error.kind, "memory")
@@ -53,7 +53,7 @@ for (const isolation of ["process", "os"] as const) {
     }
 
     test("counts a file in memory once that is open and mapped in several processes", async () => {
-      await using runtime = pythonRuntime({}, { isolation, limits: { memoryMb: 400 } })
+      await using runtime = pythonRuntime({}, { isolation, limits: { memoryBytes: 400 * 2 ** 20 } })
       const code = `import os, mmap, time
 fd = os.memfd_create('x')
 os.ftruncate(fd, 150_000_000)
@@ -74,7 +74,7 @@ time.sleep(1)
 
 describe("a process that leaves its kernel, in a sandbox", { skip: requires("python", "bwrap") }, () => {
   test("counts for the limit of memory", async () => {
-    await using runtime = pythonRuntime({}, { isolation: "os", limits: { memoryMb: 300 } })
+    await using runtime = pythonRuntime({}, { isolation: "os", limits: { memoryBytes: 300 * 2 ** 20 } })
     const result = await runtime.execute(
       `${detached("held = bytearray(400_000_000)", "time.sleep(60)")}\ntime.sleep(20)`,
       { timeoutMs: 60_000 },
@@ -84,7 +84,7 @@ describe("a process that leaves its kernel, in a sandbox", { skip: requires("pyt
   })
 
   test("counts with the file systems in memory that it mounts in a sandbox of its own, where it can", async () => {
-    await using runtime = pythonRuntime({}, { isolation: "os", limits: { memoryMb: 300 } })
+    await using runtime = pythonRuntime({}, { isolation: "os", limits: { memoryBytes: 300 * 2 ** 20 } })
     const inner =
       "mkdir -p /tmp/m && mount -t tmpfs none /tmp/m && echo mounted && head -c 400000000 /dev/zero > /tmp/m/x; sleep 20"
     const code = `import subprocess\nran = subprocess.run(['unshare', '-Urm', 'sh', '-c', '${inner}'], capture_output=True, text=True)\nran.stdout`
@@ -109,7 +109,10 @@ describe("a process that leaves its kernel, in a sandbox", { skip: requires("pyt
 
 describe("the memory of a process with a sandbox", { skip: requires("bwrap") }, () => {
   test("includes its temporary files, which are memory", async () => {
-    await using runtime = processRuntime({}, { isolation: "os", limits: { memoryMb: 300, diskMb: 512 } })
+    await using runtime = processRuntime(
+      {},
+      { isolation: "os", limits: { memoryBytes: 300 * 2 ** 20, diskBytes: 512 * 2 ** 20 } },
+    )
     const result = await runtime.execute(
       `const fs = await import("node:fs")
        for (let at = 0; at < 40; at++) fs.appendFileSync("large", Buffer.alloc(10_000_000, 1))

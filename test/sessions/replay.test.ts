@@ -166,7 +166,7 @@ describe("a recording", () => {
     const source = { archive: store, id: session.id }
     const agent = createAgent({ model: noModel, runtime: factory })
     await assert.rejects(assertReplays(agent, source), /what light gave, a Light, .*live: \["light"\]/)
-    await assertReplays(agent, source, { live: ["light"] })
+    await assertReplays(agent, source, { liveCalls: ["light"] })
   })
 
   test("replays failures, steering and what was cut short", async () => {

@@ -353,7 +353,7 @@ describe("an injection module", () => {
       "work/evil/SKILL.md": skillText("evil"),
       "work/evil/injection.mjs": "export const x = 1",
     })
-    const runtime = { ...jsRuntime(), writable: () => [join(root, "work")] }
+    const runtime = { ...jsRuntime(), writableFolders: () => [join(root, "work")] }
     for (const trusted of [false, true]) {
       const model = scriptedModel([cell('await activateSkill("evil")'), "Done."])
       const agent = createAgent({ model, runtime, skills: [{ path: root, trusted }] })

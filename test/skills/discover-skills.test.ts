@@ -186,8 +186,8 @@ test("a skill made in code has files and stands beside those from folders", asyn
   const made = skill({ name: "made", description: "Made.", instructions: "Do.", files: { "b.md": "b", "a.md": "aa" } })
   assert.deepEqual(await names(made, root, made), ["made", "pdf"])
   assert.deepEqual(await made.files(), [
-    { path: "a.md", bytes: 2 },
-    { path: "b.md", bytes: 1 },
+    { path: "a.md", sizeBytes: 2 },
+    { path: "b.md", sizeBytes: 1 },
   ])
   assert.equal(Buffer.from(await made.read("b.md")).toString(), "b")
   await assert.rejects(made.read("c.md"), /is not there/)

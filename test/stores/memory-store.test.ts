@@ -8,7 +8,7 @@ const alone = "by design: a memory store is opened once, by making it"
 describe("memoryStore", () => {
   testStore({
     test,
-    place: () => "memory",
+    location: () => "memory",
     open: () => memoryStore(),
     skip: { restart: alone, claim: alone, "watch-elsewhere": alone },
   })

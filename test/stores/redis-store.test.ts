@@ -52,7 +52,7 @@ describe("redisStore", { skip: requires("redis") }, () => {
 
   testStore({
     test,
-    place,
+    location: place,
     open,
     module: new URL("../fixtures/stores/redis.ts", import.meta.url),
     async outage() {

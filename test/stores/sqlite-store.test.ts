@@ -21,7 +21,7 @@ const place = () => join(folder, `folder ${++places}`, "karst.db")
 describe("sqliteStore", () => {
   testStore({
     test,
-    place,
+    location: place,
     open,
     module: new URL("../fixtures/stores/sqlite.ts", import.meta.url),
     async damage(place) {
@@ -38,7 +38,7 @@ describe("sqliteStore", () => {
     after(() => disk?.remove())
     testStore({
       test: only("full"),
-      place() {
+      location() {
         disk = smallDisk(8)
         return join(disk.folder, "karst.db")
       },

@@ -119,7 +119,7 @@ function declared(
 ): Map<string, Parameters<DeclareTest>[1]> {
   const found = new Map<string, Parameters<DeclareTest>[1]>()
   const note: DeclareTest = (title, body) => found.set(title.split(":")[0] ?? "", body)
-  testStore({ test: note, place: () => "memory", open, skip })
+  testStore({ test: note, location: () => "memory", open, skip })
   return found
 }
 

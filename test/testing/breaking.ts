@@ -32,7 +32,7 @@ export function withOptions(change: (options: CellOptions) => CellOptions | Prom
 }
 
 export function gated(change: (gate: CallGate) => CallGate): Breaks {
-  return withOptions(({ call, ...options }) => ({ ...options, call: call && change(call) }))
+  return withOptions(({ callGate: call, ...options }) => ({ ...options, callGate: call && change(call) }))
 }
 
 type AnyFunction = (...args: unknown[]) => unknown

@@ -70,9 +70,9 @@ export const mutants: { [C in RuntimeCase]?: { [what: string]: Breaks } } = {
     "swallows what a failed cell said": ran((execution) => (execution.ok ? execution : { ...execution, stdout: "" })),
   },
   "output-streaming": {
-    "takes everything for stdout": withOptions(({ output, ...options }) => ({
+    "takes everything for stdout": withOptions(({ onOutput: output, ...options }) => ({
       ...options,
-      output: ({ text }) => output?.({ stream: "stdout", text }),
+      onOutput: ({ text }) => output?.({ stream: "stdout", text }),
     })),
   },
   "large-output": {
@@ -187,7 +187,7 @@ export const mutants: { [C in RuntimeCase]?: { [what: string]: Breaks } } = {
     },
   },
   "gate-sequence": {
-    "calls past the gate": withOptions(({ call: _, ...options }) => options),
+    "calls past the gate": withOptions(({ callGate: _, ...options }) => options),
     "asks about every other call": (sound) => {
       let count = 0
       return gated((gate) => (call, next) => (count++ % 2 ? next() : gate(call, next)))(sound)
@@ -213,15 +213,15 @@ export const mutants: { [C in RuntimeCase]?: { [what: string]: Breaks } } = {
     "asks the gate of the cell that made the function": (sound) => {
       let first: CallGate | undefined
       return withOptions((options) => {
-        first ??= options.call
-        return { ...options, call: first }
+        first ??= options.callGate
+        return { ...options, callGate: first }
       })(sound)
     },
     "asks the last gate there was": (sound) => {
       let last: CallGate | undefined
       return withOptions((options) => {
-        last = options.call ?? last
-        return { ...options, call: last }
+        last = options.callGate ?? last
+        return { ...options, callGate: last }
       })(sound)
     },
   },
@@ -332,7 +332,7 @@ export const mutants: { [C in RuntimeCase]?: { [what: string]: Breaks } } = {
       },
     }),
   },
-  "timeout-pauses": { "counts on": withOptions(({ pauses: _, ...options }) => options) },
+  "timeout-pauses": { "counts on": withOptions(({ subscribeToPauses: _, ...options }) => options) },
   "timeout-nothing-after": { "only says that it stopped": onlySays },
   "timeout-signal": {
     "makes the call all the same": gated((gate) => (call, next) => {

@@ -8,7 +8,7 @@ async function callOf(options: ToolOptions): Promise<RuntimeCall> {
   const pay = tool({ name: "pay", description: "Pays.", run: () => "paid", ...options })
   await using runtime = jsRuntime({ pay })
   const execution = await runtime.execute("await pay({})", {
-    call(call, next) {
+    callGate(call, next) {
       seen.push(call)
       return next()
     },

@@ -206,7 +206,7 @@ describe("search_files", () => {
       ...base,
       async *list(folder, options) {
         for await (const info of base.list(folder, options))
-          yield info.path === "huge.txt" ? { ...info, size: 4e7 } : info
+          yield info.path === "huge.txt" ? { ...info, sizeBytes: 4e7 } : info
       },
     }
     workspace.read = async (path, options) => {

@@ -36,7 +36,8 @@ describe("localWorkspace, while others interfere", () => {
           () => workspace.write(`folder/new-${round}`, "inside", { append: true }),
           () => workspace.remove(`folder/new-${round}`),
           async () => {
-            for await (const { path, size } of workspace.list()) assert.notEqual(size, "OUTSIDE".length, path)
+            for await (const { path, sizeBytes: size } of workspace.list())
+              assert.notEqual(size, "OUTSIDE".length, path)
           },
         ]
         for (const work of works) {

@@ -81,7 +81,7 @@ describe("localWorkspace", () => {
     await writeFile(join(root, "a"), "longer")
     await assert.rejects(workspace.write("a", "two", { ifMatch: etag }), { code: "conflict" })
     await truncate(join(root, "a"), 0)
-    assert.equal((await workspace.stat("a"))?.size, 0)
+    assert.equal((await workspace.stat("a"))?.sizeBytes, 0)
   })
 
   test("gives each of many versions written in a moment a name of its own", async () => {
@@ -136,7 +136,7 @@ describe("localWorkspace", () => {
       await assert.rejects(workspace.remove("locked/a"), denied)
       await assert.rejects(workspace.write("read-only", "new"), denied)
       await assert.rejects(workspace.read("hidden"), denied)
-      assert.equal((await workspace.stat("hidden"))?.size, 6)
+      assert.equal((await workspace.stat("hidden"))?.sizeBytes, 6)
     })
     await chmod(join(root, "locked"), 0o755)
     assert.equal(await text(workspace, "read-only"), "old")

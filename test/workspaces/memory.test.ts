@@ -8,7 +8,7 @@ describe("memoryWorkspace", () => {
 
   test("begins with the files it is given", async () => {
     const workspace = memoryWorkspace({ "a/b.txt": "text", "./c.bin": Uint8Array.of(1, 2) })
-    assert.deepEqual(await Array.fromAsync(workspace.list(), ({ path, size }) => [path, size]), [
+    assert.deepEqual(await Array.fromAsync(workspace.list(), ({ path, sizeBytes: size }) => [path, size]), [
       ["a/b.txt", 4],
       ["c.bin", 2],
     ])

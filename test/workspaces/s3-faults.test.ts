@@ -16,7 +16,7 @@ describe("s3Workspace, when things go wrong", () => {
     for (const fault of [{ status: 500 }, { status: 503, code: "SlowDown" }, { status: 429 }, "reset"] as const) {
       s3.fault = onceEach(fault)
       await workspace.write("a.txt", "text")
-      assert.equal((await workspace.stat("a.txt"))?.size, 4)
+      assert.equal((await workspace.stat("a.txt"))?.sizeBytes, 4)
       assert.equal(await text(workspace, "a.txt"), "text")
       assert.equal((await paths(workspace)).join(), "a.txt")
       await workspace.remove("a.txt")
@@ -40,7 +40,7 @@ describe("s3Workspace, when things go wrong", () => {
   for (const [fault, code] of lasting) {
     test(`tells ${typeof fault === "string" ? fault : JSON.stringify(fault)} as ${code}, never as a missing file`, async () => {
       await using s3 = await startS3()
-      const workspace = open(s3, { timeoutMs: 50, retries: 1 })
+      const workspace = open(s3, { timeoutMs: 50, maxRetries: 1 })
       await workspace.write("a.txt", "text")
       s3.fault = () => fault
       for (const work of [
@@ -94,7 +94,7 @@ describe("s3Workspace, when things go wrong", () => {
 
   test("gives up on a file that is always cut before its first byte", async () => {
     await using s3 = await startS3()
-    const workspace = open(s3, { retries: 2 })
+    const workspace = open(s3, { maxRetries: 2 })
     await workspace.write("a.txt", "some text")
     s3.fault = () => ({ cutAfter: 0 })
     await assert.rejects(workspace.read("a.txt"), { code: "connection", retryable: true })
@@ -114,7 +114,7 @@ describe("s3Workspace, when things go wrong", () => {
 
   test("tells a listing that was cut, however it was cut", async () => {
     await using s3 = await startS3()
-    const workspace = open(s3, { retries: 1 })
+    const workspace = open(s3, { maxRetries: 1 })
     for (const name of ["a", "b", "c"]) await workspace.write(name, "")
     s3.fault = () => ({ cutAfter: 200, quietly: true })
     await assert.rejects(paths(workspace), { code: "truncated" })
@@ -158,7 +158,7 @@ describe("s3Workspace, when things go wrong", () => {
 
   test("stops at once when its signal fires, also while it waits to try again", async () => {
     await using s3 = await startS3()
-    const workspace = open(s3, { baseMs: 3_600_000 })
+    const workspace = open(s3, { firstDelayMs: 3_600_000 })
     for (const fault of ["silence", { status: 500 }] as const) {
       const controller = new AbortController()
       const asked = Promise.withResolvers<void>()
@@ -216,9 +216,9 @@ describe("s3Workspace, writing", () => {
 
   test("sends a stream in parts, holds one at a time, and drops them all when it fails", async () => {
     await using s3 = await startS3()
-    const workspace = open(s3, { partBytes: 5 * 2 ** 20, retries: 1 })
+    const workspace = open(s3, { partBytes: 5 * 2 ** 20, maxRetries: 1 })
     s3.fault = onceEach({ status: 500 })
-    const { size } = await workspace.write("a.bin", megabytes(12))
+    const { sizeBytes: size } = await workspace.write("a.bin", megabytes(12))
     assert.equal(size, 12 * 2 ** 20)
     assert.equal(s3.objects.get("a.bin")?.bytes.length, size)
     assert.equal(s3.uploads.size, 0)
@@ -284,7 +284,7 @@ describe("s3Workspace, writing", () => {
 })
 
 function open(s3: S3Server, options: Partial<S3Options> = {}): Workspace {
-  return s3Workspace({ bucket: "bucket", endpoint: s3.endpoint, credentials, baseMs: 1, ...options })
+  return s3Workspace({ bucket: "bucket", endpoint: s3.endpoint, credentials, firstDelayMs: 1, ...options })
 }
 
 async function text(workspace: Workspace, path: string): Promise<string> {

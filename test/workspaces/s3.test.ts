@@ -39,7 +39,7 @@ describe("s3Workspace, on s3rver", () => {
   test("keeps an empty file", async () => {
     const workspace = s3Workspace({ bucket, prefix: "empty", endpoint, credentials })
     await workspace.write("a", "")
-    assert.equal((await workspace.stat("a"))?.size, 0)
+    assert.equal((await workspace.stat("a"))?.sizeBytes, 0)
     assert.equal((await workspace.read("a")).length, 0)
   })
 
@@ -66,7 +66,7 @@ describe("s3Workspace, on s3rver", () => {
     async function* source() {
       for (let number = 0; number < 13; number++) yield chunk.fill(number)
     }
-    const { etag, size } = await workspace.write("large.bin", source())
+    const { etag, sizeBytes: size } = await workspace.write("large.bin", source())
     const object = await sdk.send(new GetObjectCommand({ Bucket: bucket, Key: "parts/large.bin" }))
     const bytes = (await object.Body?.transformToByteArray()) ?? new Uint8Array(0)
     assert.equal(bytes.length, size)

@@ -46,7 +46,7 @@ describe("readOnly", () => {
     const workspace = readOnlyWorkspace(memoryWorkspace({ "a.txt": "text" }))
     assert.equal(await text(workspace, "a.txt"), "text")
     assert.equal(Buffer.concat(await Array.fromAsync(workspace.stream("a.txt"))).toString(), "text")
-    assert.equal((await workspace.stat("a.txt"))?.size, 4)
+    assert.equal((await workspace.stat("a.txt"))?.sizeBytes, 4)
     assert.deepEqual(await paths(workspace), ["a.txt"])
     await assert.rejects(workspace.write("a.txt", "new"), {
       code: "read-only",

@@ -24,10 +24,13 @@ export interface PromptContext {
 
 /** The sections of the system prompt. Each is a function of the context, so that text is never read as a template. */
 export interface PromptSections {
+  /** The agent's instructions. */
   instructions(context: PromptContext): string
   /** How the agent works: code in, output back. */
   rules(context: PromptContext): string
+  /** The skills that can be activated. */
   skills(context: PromptContext): string
+  /** The declarations of the runtime's names. */
   objects(context: PromptContext): string
 }
 
@@ -40,6 +43,7 @@ export const defaultInstructions = "You are a capable assistant. You solve tasks
 
 export const toolInstructions = "You are a capable assistant. You solve tasks by calling tools."
 
+/** The sections of the system prompt that an agent has by default. */
 export const defaultSections: PromptSections = {
   instructions: (context) => context.instructions,
   rules(context) {

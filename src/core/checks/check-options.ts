@@ -18,6 +18,11 @@ export function checkOptions<T extends object>(use: string, options: T, checks: 
   if (problems.length > 0) throw new ConfigError(`${use}: ${problems.join("; ")}.`)
 }
 
+/** Throws for unknown options alone: the function itself checks the values. */
+export function checkOptionNames<T extends object>(use: string, options: T, ...names: (keyof T & string)[]): void {
+  checkOptions<object>(use, options, Object.fromEntries(names.map((name) => [name, anything])))
+}
+
 /** Returns what is wrong with an options object, one sentence per problem. */
 export function optionProblems<T extends object>(options: unknown, checks: OptionChecks<T>, path = ""): string[] {
   if (!isRecord(options))
@@ -58,7 +63,6 @@ export const mustBeFunction = mustBe((value) => typeof value === "function", "a 
 export const mustBeList = mustBe(Array.isArray, "a list")
 export const mustBeObject = mustBe(isRecord, "an object")
 export const mustBeNumber = mustBe((value) => typeof value === "number" && !Number.isNaN(value), "a number")
-export const mustBePositive = mustBe((value) => typeof value === "number" && value > 0, "a number above 0")
 export const mustBeSignal = mustBe((value) => value instanceof AbortSignal, "an AbortSignal")
 export const mustBeTextList = mustBe(
   (value) => Array.isArray(value) && value.every((each) => text(each)),
@@ -67,13 +71,17 @@ export const mustBeTextList = mustBe(
 /** For secrets: the message does not contain the value. */
 export const mustBeSecret: OptionCheck = (value) => (typeof value === "string" ? undefined : "is not a text")
 
-export function mustBeAtLeast(least: number): OptionCheck {
-  return mustBe((value) => typeof value === "number" && value >= least, `a number of ${least} or more`)
+const isWhole = (value: unknown, least: number) => Number.isInteger(value) && Number(value) >= least
+
+/** For exact counts, sizes and durations. */
+export function mustBeIntegerFrom(least: number): OptionCheck {
+  return mustBe((value) => isWhole(value, least), `a whole number of ${least} or more`)
 }
 
-export function mustBeIntegerFrom(least: number): OptionCheck {
-  const fits = (value: unknown) => typeof value === "number" && (Number.isInteger(value) || value === Infinity)
-  return mustBe((value) => fits(value) && Number(value) >= least, `a whole number of ${least} or more`)
+/** For limits and time-outs: `Infinity` means no limit. */
+export function mustBeLimit(least: number): OptionCheck {
+  const what = `a whole number of ${least} or more, or Infinity for no limit`
+  return mustBe((value) => value === Infinity || isWhole(value, least), what)
 }
 
 export function mustBeOneOf(...values: readonly string[]): OptionCheck {
@@ -95,6 +103,11 @@ export function mustBeOptions<T extends object>(checks: OptionChecks<T>): Option
     const problems = optionProblems(value, checks, path)
     return problems.length > 0 ? problems : undefined
   }
+}
+
+/** Checks an option that is true, false or an options object. */
+export function mustBeBooleanOrOptions<T extends object>(checks: OptionChecks<T>): OptionCheck {
+  return (value, path) => (typeof value === "boolean" ? undefined : mustBeOptions(checks)(value, path))
 }
 
 /** Checks that a value is an object whose members all pass a check. */

@@ -1,16 +1,26 @@
-// Checks the option `limits` of agents, coding CLIs and the engine (not the limits of runtimes).
+// Checks the options `limits` (of agents, coding CLIs and the engine, not of runtimes) and `price`.
 import type { Limits } from "../agent.ts"
-import { mustBeAtLeast, mustBeOneOf, mustBeRecordOf, type OptionChecks } from "./check-options.ts"
+import type { Price } from "../usage.ts"
+import { mustBe, mustBeLimit, mustBeOneOf, mustBeOptions, mustBeRecordOf, type OptionChecks } from "./check-options.ts"
+
+const mustBeAmount = mustBe((value) => typeof value === "number" && value >= 0, "a number of 0 or more")
 
 export const limitChecks: OptionChecks<Limits> = {
-  cycles: mustBeAtLeast(0),
-  tokens: mustBeAtLeast(0),
-  uncachedTokens: mustBeAtLeast(0),
-  costUsd: mustBeAtLeast(0),
-  timeMs: mustBeAtLeast(0),
+  cycles: mustBeLimit(0),
+  tokens: mustBeLimit(0),
+  uncachedTokens: mustBeLimit(0),
+  costUsd: mustBeAmount,
+  timeMs: mustBeLimit(0),
   unknownUsage: mustBeOneOf("continue", "stop"),
-  depth: mustBeAtLeast(0),
-  calls: mustBeAtLeast(0),
+  depth: mustBeLimit(0),
+  calls: mustBeLimit(0),
   // Per name: `tool`, `binding` or `binding.method`.
-  callsOf: mustBeRecordOf(mustBeAtLeast(0)),
+  callsByName: mustBeRecordOf(mustBeLimit(0)),
 }
+
+export const mustBePrice = mustBeOptions<Price>({
+  input: mustBeAmount,
+  output: mustBeAmount,
+  cacheRead: mustBeAmount,
+  cacheWrite: mustBeAmount,
+})

@@ -38,7 +38,7 @@ export function findExcess(
   return undefined
 }
 
-const megabyte = 1024 * 1024
+export const megabyte = 1024 * 1024
 // Linux counts processor time in hundredths of a second on all platforms of Node.
 const tickMs = 10
 

@@ -18,7 +18,7 @@ export interface Backend {
   start(handle: JobHandler, options: StartOptions): Promise<StopWorking>
   /** The number of waiting jobs, including those to be retried, without those under way. Cheap: called about once a
    *  cycle. */
-  queued(): Promise<number>
+  countQueued(): Promise<number>
   /** Stops the workers and closes the connections that `push` and `queued` opened. May be called twice. */
   close?(): Promise<void>
 }
@@ -33,7 +33,7 @@ export type JobHandler = (job: Job) => Promise<void>
 
 export interface StartOptions {
   /** The most jobs that one process handles at a time. */
-  concurrency: number
+  maxParallel: number
 }
 
 /** The error code for a run that another worker holds, or held when it died. */

@@ -7,7 +7,7 @@ import { backendChecks } from "../engine-option-checks.ts"
 import type { Backend, BackendOptions, Job, JobHandler, StopWorking } from "./backend.ts"
 import { type BullQueue, type BullWorker, connectForBullmq, loadBullmq, type RedisConnection } from "./bullmq-client.ts"
 import { createErrorReporter } from "./error-reporter.ts"
-import { checkConcurrency, retryDelayMs } from "./job-queue.ts"
+import { checkMaxParallel, retryDelayMs } from "./job-queue.ts"
 
 export type { RedisConnection } from "./bullmq-client.ts"
 
@@ -41,10 +41,10 @@ const bullmqChecks: check.OptionChecks<BullmqBackendOptions> = {
   connection: check.mustBeObject,
   queue: check.mustBeText,
   prefix: check.mustBeText,
-  lockDurationMs: check.mustBePositive,
-  stalledIntervalMs: check.mustBePositive,
+  lockDurationMs: check.mustBeIntegerFrom(1),
+  stalledIntervalMs: check.mustBeIntegerFrom(1),
   maxStalledCount: check.mustBeIntegerFrom(0),
-  rateLimit: check.mustBeOptions({ max: check.mustBePositive, durationMs: check.mustBePositive }),
+  rateLimit: check.mustBeOptions({ max: check.mustBeIntegerFrom(1), durationMs: check.mustBeIntegerFrom(1) }),
   priority: check.mustBeEither("a number or a function of the job", check.mustBeNumber, check.mustBeFunction),
 }
 
@@ -102,7 +102,7 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
   async function startWorker(
     redis: string | RedisConnection,
     handle: JobHandler,
-    concurrency: number,
+    maxParallel: number,
   ): Promise<StopWorking> {
     const { Worker } = await loadBullmq()
     const own = await connectForBullmq(redis, null)
@@ -122,7 +122,7 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
         underWay.delete(work)
       }
     }
-    const settings = { ...shared, ...workerOptions(options), connection: own.client, concurrency }
+    const settings = { ...shared, ...workerOptions(options), connection: own.client, concurrency: maxParallel }
     const worker: BullWorker = Reflect.construct(Worker, [name, process, settings])
     worker.on("error", (error) => report(error))
     await worker.waitUntilReady()
@@ -152,16 +152,16 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
     async push(job) {
       await ask((queue) => queue.add("slice", job, jobOptions(options, job)))
     },
-    async start(handle, { concurrency }) {
-      checkConcurrency(concurrency)
+    async start(handle, { maxParallel }) {
+      checkMaxParallel(maxParallel)
       // This fails at once if the server cannot be reached or used; the worker itself would wait forever.
       await queued()
-      const stop = await startWorker(server, handle, concurrency)
+      const stop = await startWorker(server, handle, maxParallel)
       const forget = callOnce(() => stop().finally(() => stops.delete(forget)))
       stops.add(forget)
       return forget
     },
-    queued,
+    countQueued: queued,
     close,
     [Symbol.asyncDispose]: close,
   }

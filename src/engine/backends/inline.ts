@@ -14,10 +14,10 @@ export function inlineBackend(options: BackendOptions = {}): Backend {
     async push(job) {
       queue.push(job)
     },
-    async start(handle, { concurrency }) {
-      return queue.attach(handle, concurrency)
+    async start(handle, { maxParallel }) {
+      return queue.attach(handle, maxParallel)
     },
-    async queued() {
+    async countQueued() {
       return queue.size()
     },
   }

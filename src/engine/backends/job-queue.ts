@@ -7,7 +7,7 @@ import type { ErrorReporter } from "./error-reporter.ts"
 export interface JobQueue {
   push(job: Job): void
   /** Adds a consumer. A job goes to the consumer with the fewest jobs under way. */
-  attach(handle: JobHandler, concurrency: number): StopWorking
+  attach(handle: JobHandler, maxParallel: number): StopWorking
   size(): number
 }
 
@@ -77,9 +77,9 @@ export function createJobQueue(report: ErrorReporter): JobQueue {
       else waiting.set(job.run, { job, failures: 0 })
       dispatch()
     },
-    attach(handle, concurrency) {
-      checkConcurrency(concurrency)
-      const consumer: Consumer = { handle, concurrency, work: new Set() }
+    attach(handle, maxParallel) {
+      checkMaxParallel(maxParallel)
+      const consumer: Consumer = { handle, maxParallel, work: new Set() }
       consumers.add(consumer)
       dispatch()
       return async () => {
@@ -100,9 +100,9 @@ export function retryDelayMs(failures: number, error?: unknown): number {
 
 const heldRetryMs = 500
 
-export function checkConcurrency(concurrency: number): void {
-  if (Number.isInteger(concurrency) && concurrency > 0) return
-  throw new ConfigError(`The concurrency of a worker is a whole number above 0, not ${concurrency}.`)
+export function checkMaxParallel(maxParallel: number): void {
+  if (Number.isInteger(maxParallel) && maxParallel > 0) return
+  throw new ConfigError(`maxParallel of a worker is a whole number above 0, not ${maxParallel}.`)
 }
 
 interface QueuedJob {
@@ -117,7 +117,7 @@ interface DelayedJob {
 
 interface Consumer {
   handle: JobHandler
-  concurrency: number
+  maxParallel: number
   work: Set<Promise<void>>
 }
 
@@ -129,7 +129,7 @@ function firstFreeJob(waiting: Map<string, QueuedJob>, underWay: Set<string>): Q
 function leastBusy(consumers: Set<Consumer>): Consumer | undefined {
   let best: Consumer | undefined
   for (const consumer of consumers) {
-    if (consumer.work.size < consumer.concurrency && consumer.work.size < (best?.work.size ?? Infinity)) best = consumer
+    if (consumer.work.size < consumer.maxParallel && consumer.work.size < (best?.work.size ?? Infinity)) best = consumer
   }
   return best
 }

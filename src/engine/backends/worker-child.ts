@@ -3,12 +3,12 @@ import { ConfigError, errorData } from "../../core/errors.ts"
 import { joinPool, sendToPool } from "./worker-link.ts"
 
 interface WorkerEngine {
-  work(options: { concurrency: number }): unknown
+  work(options: { maxParallel: number }): unknown
   drain?(): unknown
   close?(): unknown
 }
 
-const [module = "", concurrency = "1"] = process.argv.slice(2)
+const [module = "", maxParallel = "1"] = process.argv.slice(2)
 let engine: WorkerEngine | undefined
 
 const pool = joinPool({
@@ -25,7 +25,7 @@ const pool = joinPool({
 try {
   const exported: { engine?: unknown } = await import(module)
   engine = checkEngine(exported.engine)
-  await engine.work({ concurrency: Number(concurrency) })
+  await engine.work({ maxParallel: Number(maxParallel) })
   if (!pool.hasStarted()) throw new ConfigError("its engine has another backend. Make it with the workerBackend.")
 } catch (error) {
   // The pool puts `A worker cannot work with "<module>":` before the message.

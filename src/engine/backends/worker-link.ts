@@ -67,7 +67,7 @@ export function joinPool(requests: PoolRequests): { hasStarted(): boolean } {
       // The pool decides when this worker gets no more jobs.
       return async () => {}
     },
-    queued: () => ask(),
+    countQueued: () => ask(),
   }
   return { hasStarted: () => handle !== undefined }
 }

@@ -34,12 +34,12 @@ export interface WorkerProcess {
 
 export interface WorkerSetup {
   module: string
-  concurrency: number
+  maxParallel: number
   queue: JobQueue
 }
 
-export function startWorkerProcess({ module, concurrency, queue }: WorkerSetup): WorkerProcess {
-  const child = fork(childEntry, [module, String(concurrency)])
+export function startWorkerProcess({ module, maxParallel, queue }: WorkerSetup): WorkerProcess {
+  const child = fork(childEntry, [module, String(maxParallel)])
   const ready = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
   const underWay = new Map<number, PromiseWithResolvers<void>>()

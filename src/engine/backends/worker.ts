@@ -8,7 +8,7 @@ import { resultWithin } from "../../core/time-limit.ts"
 import { backendChecks } from "../engine-option-checks.ts"
 import type { Backend, BackendOptions, StopWorking } from "./backend.ts"
 import { createErrorReporter, type ErrorReporter } from "./error-reporter.ts"
-import { checkConcurrency, createJobQueue, type JobQueue, retryDelayMs } from "./job-queue.ts"
+import { checkMaxParallel, createJobQueue, type JobQueue, retryDelayMs } from "./job-queue.ts"
 import { currentPoolBackend } from "./worker-link.ts"
 import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts"
 
@@ -45,12 +45,12 @@ export function workerBackend(options: WorkerBackendOptions): Backend {
     async push(job) {
       queue.push(job)
     },
-    async start(_handle, { concurrency }) {
-      checkConcurrency(concurrency)
-      const start = () => startWorkerProcess({ module: address, concurrency, queue })
-      return openPool({ start, workers, concurrency, queue, report })
+    async start(_handle, { maxParallel }) {
+      checkMaxParallel(maxParallel)
+      const start = () => startWorkerProcess({ module: address, maxParallel, queue })
+      return openPool({ start, workers, maxParallel, queue, report })
     },
-    async queued() {
+    async countQueued() {
       return queue.size()
     },
   }
@@ -59,7 +59,7 @@ export function workerBackend(options: WorkerBackendOptions): Backend {
 interface Pool {
   start: () => WorkerProcess
   workers: number
-  concurrency: number
+  maxParallel: number
   queue: JobQueue
   report: ErrorReporter
 }
@@ -78,7 +78,7 @@ async function openPool(pool: Pool): Promise<StopWorking> {
 }
 
 /** Keeps one worker of the pool running until it is stopped. `ready` rejects if the first process cannot work. */
-function superviseWorker({ start, concurrency, queue, report }: Pool): { ready: Promise<void>; stop: StopWorking } {
+function superviseWorker({ start, maxParallel, queue, report }: Pool): { ready: Promise<void>; stop: StopWorking } {
   const stopped = Promise.withResolvers<void>()
   let isStopped = false
   let worker = start()
@@ -96,7 +96,7 @@ function superviseWorker({ start, concurrency, queue, report }: Pool): { ready: 
         },
       )
       if (isReady && !isStopped) {
-        const detach = queue.attach(worker.run, concurrency)
+        const detach = queue.attach(worker.run, maxParallel)
         await Promise.race([worker.ended, stopped.promise])
         if (isStopped) worker.drain()
         await detach()

@@ -48,8 +48,8 @@ export function worksAlone(head: RunHead, { owner, leaseMs }: { owner: Owner; le
   return nextClaim(head, owner, leaseMs).attempts?.alone ?? false
 }
 
-export function isPoison({ attempts }: RunHead, maxAttempts: number): boolean {
-  return (attempts?.aloneDeaths ?? 0) >= maxAttempts
+export function isPoison({ attempts }: RunHead, maxCrashes: number): boolean {
+  return (attempts?.aloneDeaths ?? 0) >= maxCrashes
 }
 
 export function poisonError({ id, attempts }: RunHead): AgentError {

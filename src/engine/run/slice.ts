@@ -29,7 +29,7 @@ export interface SliceSetup extends SliceTimerSetup {
   allowChanged: boolean
   retry: RetryPolicy
   /** How many workers may die while they work on the run alone. */
-  maxAttempts: number
+  maxCrashes: number
   warmRuns: WarmRuns
   /** Pushes a job that continues the run. */
   push(id: string, revision: number): Promise<void>
@@ -69,7 +69,7 @@ export async function executeSlice(setup: SliceSetup, id: string): Promise<Slice
 
 async function startSlice(setup: SliceSetup, loaded: LoadedRun): Promise<SliceEnd> {
   const { held } = loaded
-  if (isPoison(held.head, setup.maxAttempts)) {
+  if (isPoison(held.head, setup.maxCrashes)) {
     await held.commit(...failureCommit(held.head, poisonError(held.head))).finally(held.stopRenewing)
     return { type: "ended" }
   }

@@ -6,6 +6,7 @@ import type {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client"
 import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
+import { timerMs } from "../../core/time-limit.ts"
 import type { McpClientOptions, McpServer } from "../mcp-types.ts"
 import { type ClientPackage, ownVersion } from "../sdk-packages.ts"
 import { createStdioTransport } from "./stdio-transport.ts"
@@ -21,7 +22,7 @@ export interface Connection {
   close(): Promise<void>
 }
 
-export interface ConnectOptions extends Pick<McpClientOptions, "auth" | "authorized" | "name"> {
+export interface ConnectOptions extends Pick<McpClientOptions, "auth" | "waitForAuthorization" | "name"> {
   timeoutMs: number
   signal?: AbortSignal | undefined
   /** Called when the server's tools have changed. */
@@ -59,7 +60,7 @@ export function serverLabel(server: McpServer): string {
 async function tryConnect(
   sdk: ClientPackage,
   server: McpServer,
-  { auth, authorized, timeoutMs, signal, onTools }: ConnectOptions,
+  { auth, waitForAuthorization, timeoutMs, signal, onTools }: ConnectOptions,
   mode: "legacy" | "auto",
 ): Promise<Connection> {
   const child = "command" in server ? createStdioTransport(sdk, server) : undefined
@@ -78,12 +79,12 @@ async function tryConnect(
     await transport.close().catch(() => undefined)
   }
   const finishAuthorization = async (error: unknown) => {
-    if (!(error instanceof sdk.UnauthorizedError) || !authorized || !("finishAuth" in transport)) return false
-    await transport.finishAuth(await authorized())
+    if (!(error instanceof sdk.UnauthorizedError) || !waitForAuthorization || !("finishAuth" in transport)) return false
+    await transport.finishAuth(await waitForAuthorization())
     return true
   }
   try {
-    await client.connect(transport, { timeout: timeoutMs, ...(signal && { signal }) })
+    await client.connect(transport, { timeout: timerMs(timeoutMs), ...(signal && { signal }) })
   } catch (error) {
     const isAuthorized = await finishAuthorization(error)
     await close()

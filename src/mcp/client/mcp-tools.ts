@@ -3,8 +3,9 @@ import type { CallToolRequestOptions, Tool as ListedTool, Progress } from "@mode
 import { checkOptions } from "../../core/checks/check-options.ts"
 import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
 import type { JsonSchema } from "../../core/json.ts"
+import { timerMs } from "../../core/time-limit.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure } from "../../tools/tool.ts"
-import { clientChecks } from "../mcp-option-checks.ts"
+import { checkMcpServer, clientChecks } from "../mcp-option-checks.ts"
 import type { McpClientOptions, McpServer, McpToolInfo, McpToolKit } from "../mcp-types.ts"
 import { fromMcpResult } from "../result-content.ts"
 import { type ClientPackage, loadClient } from "../sdk-packages.ts"
@@ -14,6 +15,7 @@ import { byIdentifier, safeToolName } from "./tool-names.ts"
 /** Connects to an MCP server and returns its tools. Rejects if the server cannot be reached. */
 export async function mcpTools(server: McpServer, options: McpClientOptions = {}): Promise<McpToolKit> {
   checkOptions("mcpTools()", options, clientChecks)
+  checkMcpServer("mcpTools()", server)
   const { timeoutMs = 120_000, onChange, onWarning, signal } = options
   checkPrefix(options.prefix)
   const sdk = await loadClient()
@@ -27,7 +29,7 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
   async function open(until?: AbortSignal): Promise<Connection> {
     const opened = await connectToServer(sdk, server, { ...options, timeoutMs, signal: until, onTools: listChanged })
     try {
-      const request = { timeout: timeoutMs, ...(until && { signal: until }) }
+      const request = { timeout: timerMs(timeoutMs), ...(until && { signal: until }) }
       const { tools: listed } = await opened.request((client) => client.listTools(undefined, request))
       updateTools(listed)
       return opened
@@ -113,7 +115,7 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
   function requestFor({ signal, progress }: ToolContext): CallToolRequestOptions {
     const lost = new AbortController()
     return {
-      timeout: timeoutMs,
+      timeout: timerMs(timeoutMs),
       resetTimeoutOnProgress: true,
       signal: AbortSignal.any([signal, lost.signal]),
       onprogress: (note) => progress(progressText(note)),

@@ -40,7 +40,7 @@ interface ClientCell {
 const maxUnreadResults = 100
 
 export function createClientCells(runtime: Runtime, options: ServeOptions): ClientCells {
-  const { answerWithinMs = 40_000, typeGate, transaction, cellTimeoutMs, maxOutputChars = 5000 } = options
+  const { answerTimeoutMs = 40_000, typeGate, transaction, cellTimeoutMs, maxOutputChars = 5000 } = options
   const cells = new Map<string, ClientCell>()
 
   function start(id: string, code: string, host: CallHost): ClientCell {
@@ -79,7 +79,7 @@ export function createClientCells(runtime: Runtime, options: ServeOptions): Clie
     cell.progress = progress
     const cancelled = onAbort(signal, () => cell.controller.abort(new AbortError("The client cancelled the call.")))
     const timeLimit = Promise.withResolvers<undefined>()
-    const timer = setInterval(() => isAsking?.() || timeLimit.resolve(undefined), answerWithinMs)
+    const timer = setInterval(() => isAsking?.() || timeLimit.resolve(undefined), answerTimeoutMs)
     try {
       const result = await Promise.race([cell.ended, timeLimit.promise])
       if (result) cells.delete(cell.id)

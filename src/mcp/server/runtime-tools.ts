@@ -23,12 +23,12 @@ export interface RuntimeTools {
 
 export function createRuntimeTools(runtime: Runtime, options: ServeOptions): RuntimeTools {
   const cells = createClientCells(runtime, options)
-  const { answerWithinMs = 40_000 } = options
+  const { answerTimeoutMs = 40_000 } = options
   const listed = runtimeToolList(runtime.language)
   const handlers: Record<string, Handler> = {
-    describe: ({ input }, _host, { signal }) => answerInTime(runtime.describe(namesIn(input)), signal, answerWithinMs),
+    describe: ({ input }, _host, { signal }) => answerInTime(runtime.describe(namesIn(input)), signal, answerTimeoutMs),
     run: ({ id, input }, host, cellCall) => cells.run(id, textIn(input, "code"), host, cellCall),
-    inspect: (call, host, cellCall) => inspect(runtime, cells, call, host, cellCall, answerWithinMs),
+    inspect: (call, host, cellCall) => inspect(runtime, cells, call, host, cellCall, answerTimeoutMs),
     async wait({ input }, _host, cellCall) {
       const cell = textIn(input, "cell")
       return (

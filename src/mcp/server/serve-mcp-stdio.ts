@@ -9,7 +9,8 @@ import { createMcpService } from "./mcp-service.ts"
 /** A server on two streams, for the client that started this process. */
 export interface McpStdio extends AsyncDisposable {
   /** Resolves when the client has disconnected. */
-  readonly left: Promise<void>
+  readonly disconnected: Promise<void>
+  /** Ends the calls under way and the connection. */
   close(): Promise<void>
 }
 
@@ -29,5 +30,5 @@ export async function serveMcpStdio(
     await service.close()
     await served.close()
   }
-  return { left: left.promise, close, [Symbol.asyncDispose]: close }
+  return { disconnected: left.promise, close, [Symbol.asyncDispose]: close }
 }

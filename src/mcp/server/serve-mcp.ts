@@ -75,7 +75,7 @@ export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
     token,
     headers: { Authorization: `Bearer ${token}` },
     secretUrl: `${origin}${mcpPath}/${token}`,
-    changed(tools) {
+    updateTools(tools) {
       if (tools) service.replaceTools(tools)
       sessions.toolsChanged()
       modern.notify.toolsChanged()

@@ -23,6 +23,7 @@ const acpChecks: OptionChecks<AcpOptions> = {
   auth: mustBeText,
 }
 
+/** An agent of any CLI that speaks the Agent Client Protocol. */
 export function acp(given: AcpOptions): CliAgent {
   checkOptions("acp()", given, acpChecks)
   const { command, args = [], auth, ...options } = given

@@ -24,7 +24,7 @@ export interface AuthFile {
   /** In milliseconds since the epoch, if known. */
   expiresAt?: number | undefined
   /** True if the CLI renews it and writes it to the file. */
-  renews: boolean
+  renewedByCli: boolean
 }
 
 export interface AuthVariable {
@@ -71,10 +71,13 @@ async function inspectFile(
     if (!found) return undefined
     const { kind, expiresAt, renews = false, variables = [] } = found
     const state = expiresAt !== undefined && expiresAt <= now ? "expired" : "present"
-    return { file: { path, target, kind, state, renews, ...(expiresAt !== undefined && { expiresAt }) }, variables }
+    return {
+      file: { path, target, kind, state, renewedByCli: renews, ...(expiresAt !== undefined && { expiresAt }) },
+      variables,
+    }
   } catch (error) {
     if (isAbsent(error)) return undefined
-    return { file: { path, target, kind: "credential", state: "unreadable", renews: false }, variables: [] }
+    return { file: { path, target, kind: "credential", state: "unreadable", renewedByCli: false }, variables: [] }
   }
 }
 
@@ -101,7 +104,7 @@ function isEnabled(value: string | undefined): boolean {
 
 function authState(files: readonly AuthFile[], variables: readonly AuthVariable[]): ProviderAuth["state"] {
   const credentials = files.filter(({ kind, state }) => kind === "credential" && state !== "unreadable")
-  const lasting = credentials.some(({ state, renews }) => state === "present" || renews)
+  const lasting = credentials.some(({ state, renewedByCli: renews }) => state === "present" || renews)
   if (lasting || variables.some(({ kind }) => kind === "credential")) return "ready"
   return credentials.length > 0 ? "expired" : "missing"
 }

@@ -18,7 +18,11 @@ export function containerAuth(providers: readonly ProviderAuth[], home: string):
   const mounts = providers.flatMap(({ files }) =>
     files
       .filter(({ state }) => state !== "unreadable")
-      .map(({ path, target, renews }) => ({ source: path, target: posix.join(home, target), readOnly: !renews })),
+      .map(({ path, target, renewedByCli: renews }) => ({
+        source: path,
+        target: posix.join(home, target),
+        readOnly: !renews,
+      })),
   )
   const variables = [...new Set(providers.flatMap((each) => each.variables.map(({ name }) => name)))]
   const flags = [...mounts.flatMap(mountFlag), ...variables.flatMap((name) => ["--env", name])]

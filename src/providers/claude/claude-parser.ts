@@ -15,12 +15,12 @@ export interface ClaudeParserOptions
   /** The usage and cost of the conversation before this turn. Default: none. */
   totalBeforeTurn?: ClaudeUsageTotal | undefined
   /** How long a turn waits, after its answer, for background commands and agents. Default 5 minutes. */
-  backgroundMs?: number | undefined
+  backgroundTimeoutMs?: number | undefined
 }
 
 export function createClaudeParser({
   totalBeforeTurn = zeroTotal,
-  backgroundMs = 300_000,
+  backgroundTimeoutMs = 300_000,
   ...settings
 }: ClaudeParserOptions): LineParser {
   const tasks = createClaudeBackgroundTasks()
@@ -183,7 +183,7 @@ export function createClaudeParser({
     const running = tasks.running()
     if (!failed && (running.length > 0 || tasks.hasUnreported)) {
       usedBefore = own
-      return { steps, background: { end: done, ...backgroundWorkOf(running, backgroundMs) } }
+      return { steps, background: { end: done, ...backgroundWorkOf(running, backgroundTimeoutMs) } }
     }
     if (!failed) return { steps, end: done }
     const failureText = output ?? (textsAt(line, "errors").join(" ") || subtype)
@@ -255,8 +255,8 @@ function backgroundWorkOf(running: readonly string[], maxMs: number): Omit<Backg
   const what = running.map((each) => `"${each}"`).join(", ")
   return {
     maxMs,
-    startWarning: `Claude Code has answered, and ${what} goes on in the background: it is waited for, up to ${maxMs} ms (backgroundMs).`,
-    timeoutWarning: `Claude Code has answered, and ${what} was ended with the turn: it went on for longer than ${maxMs} ms. Raise backgroundMs.`,
+    startWarning: `Claude Code has answered, and ${what} goes on in the background: it is waited for, up to ${maxMs} ms (backgroundTimeoutMs).`,
+    timeoutWarning: `Claude Code has answered, and ${what} was ended with the turn: it went on for longer than ${maxMs} ms. Raise backgroundTimeoutMs.`,
   }
 }
 

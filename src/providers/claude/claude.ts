@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
-import { checkOptions, mustBeAtLeast, type OptionChecks } from "../../core/checks/check-options.ts"
+import { checkOptions, mustBeLimit, type OptionChecks } from "../../core/checks/check-options.ts"
 import type { Json } from "../../core/json.ts"
 import type { PromptPart, UserMessage } from "../../core/message.ts"
 import { type CliAgent, cliAgent } from "../cli-agent.ts"
@@ -21,23 +21,23 @@ import { readStoredTotal, zeroTotal } from "./claude-usage-total.ts"
 export interface ClaudeOptions extends CliOptions {
   /** How long a turn waits, after its answer, for commands and agents that Claude Code runs in the background. Then
    *  they are ended, with the warning `background-ended`. Cannot be changed by run or session. Default 5 minutes. */
-  backgroundMs?: number | undefined
+  backgroundTimeoutMs?: number | undefined
 }
 
-const claudeChecks: OptionChecks<ClaudeOptions> = { ...cliChecks, backgroundMs: mustBeAtLeast(0) }
+const claudeChecks: OptionChecks<ClaudeOptions> = { ...cliChecks, backgroundTimeoutMs: mustBeLimit(0) }
 
 /** Creates an agent that works with Claude Code. */
 export function claude(given: ClaudeOptions = {}): CliAgent {
   checkOptions("claude()", given, claudeChecks)
-  const { backgroundMs, ...options } = given
-  return cliAgent(backgroundMs === undefined ? claudeProvider : providerWith(backgroundMs), options)
+  const { backgroundTimeoutMs, ...options } = given
+  return cliAgent(backgroundTimeoutMs === undefined ? claudeProvider : providerWith(backgroundTimeoutMs), options)
 }
 
-function providerWith(backgroundMs: number): Provider {
-  return { ...claudeProvider, open: (opening) => openSession(opening, backgroundMs) }
+function providerWith(backgroundTimeoutMs: number): Provider {
+  return { ...claudeProvider, open: (opening) => openSession(opening, backgroundTimeoutMs) }
 }
 
-function openSession(opening: Parameters<Provider["open"]>[0], backgroundMs?: number): ProviderSession {
+function openSession(opening: Parameters<Provider["open"]>[0], backgroundTimeoutMs?: number): ProviderSession {
   // We choose the session id, so that it is known in advance.
   const newSessionId = randomUUID()
   // Set by `command`, which runs before `parser`.
@@ -50,7 +50,7 @@ function openSession(opening: Parameters<Provider["open"]>[0], backgroundMs?: nu
         totalBeforeTurn = await readStoredTotal(location.key, turn.settings.env)
         return await turnCommand(turn, location, newSessionId)
       },
-      parser: ({ settings }) => createClaudeParser({ ...settings, totalBeforeTurn, backgroundMs }),
+      parser: ({ settings }) => createClaudeParser({ ...settings, totalBeforeTurn, backgroundTimeoutMs }),
     },
     opening,
   )

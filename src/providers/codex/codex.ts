@@ -1,5 +1,7 @@
 // Codex as an agent: its provider, and the commands that start it.
+
 import { checkOptions, mustBeObject, type OptionChecks } from "../../core/checks/check-options.ts"
+import { mustBePrice } from "../../core/checks/limit-checks.ts"
 import type { Price } from "../../core/usage.ts"
 import { type CliAgent, cliAgent } from "../cli-agent.ts"
 import { cliChecks } from "../option-checks.ts"
@@ -30,7 +32,7 @@ export interface CodexOptions extends CliOptions {
   price?: Price | undefined
 }
 
-const codexChecks: OptionChecks<CodexOptions> = { ...cliChecks, config: mustBeObject, price: mustBeObject }
+const codexChecks: OptionChecks<CodexOptions> = { ...cliChecks, config: mustBeObject, price: mustBePrice }
 
 /** Creates an agent that works with Codex. */
 export function codex(given: CodexOptions = {}): CliAgent {

@@ -44,7 +44,7 @@ export function createCandidates(
       ownsRuntime: typeof options.runtime === "function",
       applicableChanges: (given) => (index === 0 ? given : withoutOtherModel(given, options)),
       limitWaitOptions: (accept) => ({
-        autoWait: wait ? { ...wait, accept: (limit) => accept(limit) && wait.accept(limit) } : false,
+        autoWait: wait ? { ...wait, shouldWait: (limit) => accept(limit) && wait.shouldWait(limit) } : false,
       }),
       runtimeOptions: (runtime) => (typeof options.runtime === "function" && isRuntime(runtime) ? { runtime } : {}),
     }

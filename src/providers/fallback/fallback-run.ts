@@ -23,7 +23,7 @@ export interface FallbackRunSetup {
   name: string
   candidates: readonly Candidate[]
   failover: boolean
-  handoffChars: number | undefined
+  maxHandoffChars: number | undefined
   prompt: PromptPart[]
   changes: Partial<CliOptions>
   conversation: FallbackConversation
@@ -135,7 +135,7 @@ async function tryCandidates(control: RunControl, setup: FallbackRunSetup, relay
     if (!acted && conversation.committedIndex === undefined) return
     // The current prompt is sent after the handoff text, so it is left out there.
     const past = messages.filter(({ id }) => id !== relay.promptId())
-    const text = handoffText({ from: from.name, reason, messages: past, files, maxChars: setup.handoffChars })
+    const text = handoffText({ from: from.name, reason, messages: past, files, maxChars: setup.maxHandoffChars })
     control.emit({ type: "prompt-steered", message: userMessage(text, "host") })
     prompt = [{ type: "text", text }, ...setup.prompt]
   }

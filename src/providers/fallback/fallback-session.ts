@@ -34,7 +34,7 @@ import { createFallbackConversation, type FallbackConversation } from "./fallbac
 import { type FallbackRunSetup, startFallbackRun } from "./fallback-run.ts"
 
 export interface FallbackSessionSetup
-  extends Pick<FallbackRunSetup, "name" | "candidates" | "failover" | "handoffChars"> {
+  extends Pick<FallbackRunSetup, "name" | "candidates" | "failover" | "maxHandoffChars"> {
   own: FallbackOptions
   changes: Partial<CliOptions>
   signal: AbortSignal | undefined

@@ -1,4 +1,5 @@
 // Combines several agents into one: when one fails or reaches its usage limit, the next takes over.
+
 import type { Agent, Run, RunResult } from "../../core/agent.ts"
 import { getAgentSpec } from "../../core/agent-spec.ts"
 import * as check from "../../core/checks/check-options.ts"
@@ -11,6 +12,7 @@ import { type CliAgent, eventObserver } from "../cli-agent.ts"
 import { cliAgentInternals } from "../cli-agent-internals.ts"
 import type { CliOptions } from "../options.ts"
 import { mirrorTrajectoryToFile } from "../trajectory-file.ts"
+import { mustBeAutoWait } from "../usage-limits.ts"
 import { createCandidates, isRuntime } from "./fallback-candidates.ts"
 import { createFallbackConversation } from "./fallback-conversation.ts"
 import { startFallbackRun } from "./fallback-run.ts"
@@ -22,7 +24,7 @@ export interface FallbackOptions
    *  its usage limit or fails. Default false: it stays with the first agent that answered. */
   failover?: boolean | undefined
   /** The maximal length of that summary in characters. Default 8,000. */
-  handoffChars?: number | undefined
+  maxHandoffChars?: number | undefined
 }
 
 /** Combines several agents. The first installed agent works. If it fails on its first prompt or reaches its usage
@@ -51,7 +53,7 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
   const name = options.name ?? "fallback"
   const current = () => candidates.find((candidate) => candidate.isInstalled()) ?? candidates[0]
   const currentAgent = () => current()?.agent ?? first
-  const common = { name, failover: options.failover ?? false, handoffChars: options.handoffChars }
+  const common = { name, failover: options.failover ?? false, maxHandoffChars: options.maxHandoffChars }
 
   function cliOf(what: string): CliAgent {
     const found = currentAgent()
@@ -175,10 +177,10 @@ function promptParts(prompt: Prompt): PromptPart[] {
 const fallbackChecks: check.OptionChecks<FallbackOptions> = {
   name: check.mustBeText,
   description: check.mustBeText,
-  autoWait: check.mustBeEither("true, false or { maxMs, accept, clock }", check.mustBeBoolean, check.mustBeObject),
+  autoWait: mustBeAutoWait,
   logger: check.mustBeObject,
   onEvent: check.mustBeFunction,
   trajectoryPath: check.mustBeText,
   failover: check.mustBeBoolean,
-  handoffChars: check.mustBeAtLeast(2000),
+  maxHandoffChars: check.mustBeLimit(2000),
 }

@@ -1,7 +1,9 @@
 // Starts a coding CLI in the terminal of this process, for a person to work with.
+
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { checkOptions } from "../../core/checks/check-options.ts"
 import { ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { newId } from "../../core/message.ts"
 import { refuseForeignCwd } from "../../sessions/handle-trust.ts"
@@ -9,6 +11,7 @@ import { cliSessionHandle, parseSessionHandle, type SessionHandleParts } from ".
 import { eventObserver } from "../cli-agent.ts"
 import { requireSafeKey, requireSameProvider, sessionNotFoundError } from "../cli-session-metadata.ts"
 import { requireFolder, requireProgram } from "../find-program.ts"
+import { cliChecks } from "../option-checks.ts"
 import { type CliConfig, type CliOptions, resolveOptions } from "../options.ts"
 import { type Provider, type TerminalCommand, toolGroups } from "../provider.ts"
 import { serveTools } from "../serve-tools.ts"
@@ -22,7 +25,7 @@ export interface InteractiveOptions extends Partial<CliOptions>, InteractiveChoi
 
 export interface InteractiveChoices {
   /** How many of the last bytes shown are returned as `output`. Default 1 MiB. */
-  captureBytes?: number | undefined
+  maxCaptureBytes?: number | undefined
   /** Lets the person choose among the installed CLIs first; the choice replaces the agent's CLI. Default: false. */
   selectProvider?: boolean | undefined
   /** The handle of a session to resume. */
@@ -49,9 +52,11 @@ export async function runInteractive(
   own: Provider,
   options: CliOptions,
   prompt: string | undefined,
-  { captureBytes = 2 ** 20, selectProvider = false, resume, signal }: InteractiveChoices,
+  { maxCaptureBytes = 2 ** 20, selectProvider = false, resume, signal }: InteractiveChoices,
 ): Promise<InteractiveResult> {
-  if (!(captureBytes >= 0)) throw new ConfigError(`captureBytes: ${captureBytes} is not a number of at least 0.`)
+  if (!(maxCaptureBytes >= 0))
+    throw new ConfigError(`maxCaptureBytes: ${maxCaptureBytes} is not a number of at least 0.`)
+  checkOptions(`${own.name}.interactive()`, options, cliChecks)
   const terminal = requireTerminal(`${own.name}.interactive()`)
   const configured = { provider: own, options }
   const chosen = selectProvider ? await chooseProvider(configured, terminal, signal) : configured
@@ -68,7 +73,7 @@ export async function runInteractive(
     cwd,
     key: earlier?.key,
     terminal,
-    captureBytes,
+    maxCaptureBytes,
     signal,
   })
   const parts = { id: newId("s"), ...earlier, provider: provider.name, key, cwd }
@@ -88,13 +93,13 @@ interface InteractiveLaunch {
   cwd: string
   key: string | undefined
   terminal: UserTerminal
-  captureBytes: number
+  maxCaptureBytes: number
   signal: AbortSignal | undefined
 }
 
 /** Opens what the CLI needs, runs it, and closes everything in reverse order, also after errors. */
 async function launchInTerminal(launching: InteractiveLaunch): Promise<{ end: PtyEnd; key: string | undefined }> {
-  const { provider, config, prompt, cwd, key, terminal, captureBytes, signal } = launching
+  const { provider, config, prompt, cwd, key, terminal, maxCaptureBytes, signal } = launching
   const { env } = config.settings
   const program = requireProgram(provider, { program: config.program, env })
   if (!provider.terminalCommand) {
@@ -130,7 +135,7 @@ async function launchInTerminal(launching: InteractiveLaunch): Promise<{ end: Pt
     env: { ...env, ...command.env },
     folder,
     terminal,
-    captureBytes,
+    maxCaptureBytes,
     signal,
   })
   logger?.info(`interactive_end ${provider.name} exit=${end.exitCode}`)

@@ -20,7 +20,7 @@ export interface PtyOptions {
   /** The user's terminal. */
   terminal: UserTerminal
   /** How many of the last bytes shown are returned. */
-  captureBytes: number
+  maxCaptureBytes: number
   /** Ends the program when it fires. */
   signal?: AbortSignal | undefined
 }
@@ -30,7 +30,7 @@ export interface PtyEnd {
   exitCode: number
   /** What it showed, with all terminal sequences. */
   output: string
-  /** The last 8 KiB of the output, independent of `captureBytes`. */
+  /** The last 8 KiB of the output, independent of `maxCaptureBytes`. */
   endOfOutput: string
 }
 
@@ -43,7 +43,7 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
   if (signal?.aborted) throw abortError(signal)
   const marker = `KARST_CHILD=${randomBytes(12).toString("hex")}.`
   const modes = trackTerminalModes()
-  const captured = createOutputTail(options.captureBytes)
+  const captured = createOutputTail(options.maxCaptureBytes)
   const endOfOutput = createOutputTail(endOfOutputBytes)
   const endProcesses = createProcessEnder(graceMs)
   let hasExited = false

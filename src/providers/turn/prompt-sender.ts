@@ -170,8 +170,9 @@ export function createPromptSender(
         usedBefore = addUsage(usedBefore, cost(end.usage))
         recorder.record({ type: "usage", usage: usedBefore })
         const { failure } = end
-        if (!failure || attempt >= config.retries || !mayResend(failure, recorder)) return { ...end, usage: usedBefore }
-        const message = `${failure.message} It is sent again (${attempt + 1} of ${config.retries}).`
+        if (!failure || attempt >= config.maxRetries || !mayResend(failure, recorder))
+          return { ...end, usage: usedBefore }
+        const message = `${failure.message} It is sent again (${attempt + 1} of ${config.maxRetries}).`
         control.emit({ type: "warning-raised", code: "turn-repeated", message })
       }
     },

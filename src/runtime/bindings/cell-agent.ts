@@ -14,8 +14,8 @@ export interface CellAgent {
   readonly description?: string | undefined
   /** Runs a task to its end. Throws only if no run was started: a wrong option, or agents nested too deeply. */
   run(prompt: Prompt, options?: CellRunOptions): Promise<AgentReply>
-  /** Several tasks, at most `concurrency` at a time; the replies are in the order of the tasks. */
-  runAll(tasks: readonly (Prompt | CellTask)[], options?: { concurrency?: number | undefined }): Promise<AgentReply[]>
+  /** Several tasks, at most `maxParallel` at a time; the replies are in the order of the tasks. */
+  runAll(tasks: readonly (Prompt | CellTask)[], options?: { maxParallel?: number | undefined }): Promise<AgentReply[]>
   /** Absent if each run gets its own runtime. */
   readonly runtime?: LiveObjects | undefined
 }
@@ -60,9 +60,9 @@ export function createCellAgent(agent: object, gated: GateMember = (_path, call)
       runTask({ ...checkOptionNames("run", options, optionNames), prompt }),
     ) as CellAgent["run"],
     runAll: gated("runAll", async (tasks: readonly (Prompt | CellTask)[], options: object = {}) => {
-      const { concurrency = 4 } = checkOptionNames<{ concurrency?: number }>("runAll", options, ["concurrency"])
+      const { maxParallel = 4 } = checkOptionNames<{ maxParallel?: number }>("runAll", options, ["maxParallel"])
       // A task that cannot be started ends the batch; a run that fails does not.
-      return mapConcurrently(parseTasks(tasks, concurrency, runtime !== undefined), concurrency, runTask)
+      return mapConcurrently(parseTasks(tasks, maxParallel, runtime !== undefined), maxParallel, runTask)
     }) as CellAgent["runAll"],
     ...(runtime && { runtime: createLiveObjects(name, runtime, gated) }),
   }
@@ -139,19 +139,19 @@ async function waitForReply(started: Run): Promise<AgentReply> {
   }
 }
 
-function parseTasks(given: unknown, concurrency: unknown, shared: boolean): CellTask[] {
+function parseTasks(given: unknown, maxParallel: unknown, shared: boolean): CellTask[] {
   if (!Array.isArray(given)) throw new TypeError("runAll(tasks): tasks is a list of prompts, or of { prompt, values }.")
-  if (!Number.isInteger(concurrency) || Number(concurrency) < 1) {
-    throw new TypeError(`runAll: concurrency is a whole number of at least 1, not ${String(concurrency)}.`)
+  if (!Number.isInteger(maxParallel) || Number(maxParallel) < 1) {
+    throw new TypeError(`runAll: maxParallel is a whole number of at least 1, not ${String(maxParallel)}.`)
   }
   const tasks = given.map((task: Prompt | CellTask): CellTask => {
     if (typeof task === "string" || Array.isArray(task)) return { prompt: task as Prompt }
     return checkOptionNames<CellTask>("runAll", task, ["prompt", ...optionNames])
   })
-  if (shared && Number(concurrency) > 1 && tasks.some(({ values }) => values)) {
+  if (shared && Number(maxParallel) > 1 && tasks.some(({ values }) => values)) {
     throw new ConfigError(
       "runAll: the runs of this agent share one runtime, where the values of one would replace those of another. " +
-        "Say { concurrency: 1 }, or give the agent a factory: createAgent({ runtime: () => jsRuntime(…) }).",
+        "Say { maxParallel: 1 }, or give the agent a factory: createAgent({ runtime: () => jsRuntime(…) }).",
     )
   }
   return tasks

@@ -171,8 +171,8 @@ const copiedTypeChecks = [
 /** Checks of `CallOptions`. */
 export const callOptionChecks: check.OptionChecks<CallOptions> = {
   approve: check.mustBeEither("true, false or a function of the call", check.mustBeBoolean, check.mustBeFunction),
-  maxCalls: check.mustBeIntegerFrom(0),
-  timeoutMs: check.mustBePositive,
+  maxCalls: check.mustBeLimit(0),
+  timeoutMs: check.mustBeLimit(1),
   idempotent: check.mustBeBoolean,
   unknown: check.mustBeOneOf("ask", "fail", "retry"),
   journal: check.mustBeBoolean,

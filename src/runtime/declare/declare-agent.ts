@@ -50,7 +50,7 @@ export function declarePythonAgent(name: string, agent: object, known: AgentDesc
   const lines = [
     `${name}.run(prompt: str, {"values": dict}) -> dict: gives it a task and waits; "values" (optional) go into its runtime first.`,
     'The dict has "status" (done, waiting, stopped, aborted, failed), "output" (what it says) and, where there is one, "error" or "reason". A failure is told, not raised.',
-    `${name}.runAll(tasks: list, {"concurrency": 4}) -> list[dict]: several prompts, or dicts of "prompt" and "values"; replies in their order.`,
+    `${name}.runAll(tasks: list, {"maxParallel": 4}) -> list[dict]: several prompts, or dicts of "prompt" and "values"; replies in their order.`,
     ...(hasRuntime(agent) ? [`${name}.runtime.update({"name": value}); ${name}.runtime.retrieve("name")`] : []),
     ...(objects ? [`Its runtime (${languages[objects.language]}) holds:`, ...objects.text.split("\n")] : []),
   ]
@@ -103,8 +103,8 @@ function agentText(name: string, reply: string): string {
 interface ${name}<Names = any> {
   /** Gives it a task and waits for the end. \`values\` go into its runtime first; \`outputs\` (JSON Schemas) are variables it must fill, given back as \`objects\`. */
   run(prompt: string, options?: { values?: Partial<Names>; outputs?: Record<string, object> }): Promise<${reply}>
-  /** Several tasks, \`concurrency\` (4) at a time; replies in their order. */
-  runAll(tasks: (string | { prompt: string; values?: Partial<Names> })[], options?: { concurrency?: number }): Promise<${reply}[]>
+  /** Several tasks, \`maxParallel\` (4) at a time; replies in their order. */
+  runAll(tasks: (string | { prompt: string; values?: Partial<Names> })[], options?: { maxParallel?: number }): Promise<${reply}[]>
   runtime: {
     update(values: Partial<Names>): Promise<void>
     retrieve<K extends keyof Names>(name: K): Promise<Names[K]>

@@ -59,7 +59,7 @@ export async function executeCell(
   const value = unwrapObjectProxy(outcome.value)
   if (value === undefined || !compiled?.hasValue) return { ok: true, value, ...base }
   const text = preview(value)
-  return { ok: true, value, preview: cleanStackText(text), ...(isPreviewCut(text) && { cut: true }), ...base }
+  return { ok: true, value, preview: cleanStackText(text), ...(isPreviewCut(text) && { truncated: true }), ...base }
 }
 
 /** The execution of a cell that was aborted while it waited in the queue. */

@@ -109,9 +109,9 @@ export class RunningCell {
     this.shared = shared
     this.parent = nearestActiveCell(parent)
     this.env = options.env ?? parent?.env ?? {}
-    this.gate = options.call ?? parent?.gate
-    this.owner = options.owner ?? (options.call ? hostOwner : (parent?.owner ?? hostOwner))
-    this.pauses = options.pauses ?? parent?.pauses
+    this.gate = options.callGate ?? parent?.gate
+    this.owner = options.owner ?? (options.callGate ? hostOwner : (parent?.owner ?? hostOwner))
+    this.pauses = options.subscribeToPauses ?? parent?.pauses
     this.hasDeadline = options.timeoutMs !== undefined || (parent?.hasDeadline ?? false)
     this.#options = options
     this.#epoch = shared.epoch
@@ -199,7 +199,7 @@ export class RunningCell {
         ),
       )
     }
-    this.#options.output?.({ stream, text })
+    this.#options.onOutput?.({ stream, text })
   }
 
   /** Counts a call of a binding, for this cell and its parents. */

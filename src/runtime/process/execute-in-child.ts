@@ -113,7 +113,7 @@ async function undoCell(child: ConnectedChild): Promise<RuntimeLoss[]> {
 }
 
 type CellResult =
-  | Pick<CellExecuted, "ok" | "value" | "preview" | "cut" | "undo">
+  | Pick<CellExecuted, "ok" | "value" | "preview" | "truncated" | "undo">
   | Pick<CellNotExecuted, "ok" | "error" | "thrown" | "notRolledBack">
 
 async function cellResultOf(
@@ -135,7 +135,7 @@ async function cellResultOf(
     ok: true,
     value,
     ...(preview !== undefined && { preview }),
-    ...(cut && { cut }),
+    ...(cut && { truncated: true }),
     ...(undoable && { undo: () => undoCell(child) }),
   }
 }

@@ -1,20 +1,20 @@
 // The limits of a process runtime and the watcher that measures memory and processor time.
 import { processTree } from "../../core/child/process-tree.ts"
-import { cpuMsOf, findExcess } from "../../core/child/process-usage.ts"
+import { cpuMsOf, findExcess, megabyte } from "../../core/child/process-usage.ts"
 
 export interface ProcessLimits {
-  /** JavaScript heap of the child. Default 512. */
-  heapMb?: number | undefined
-  /** All memory of the child and its children, buffers and files in memory included. Default 1024. */
-  memoryMb?: number | undefined
+  /** JavaScript heap of the child. Default 512 MiB. */
+  heapBytes?: number | undefined
+  /** All memory of the child and its children, buffers and files in memory included. Default 1 GiB. */
+  memoryBytes?: number | undefined
   /** How much cells may write. With isolation `os`, the limit of a temporary working directory, which is in memory;
-   *  otherwise the limit of each file. Default 512. */
-  diskMb?: number | undefined
+   *  otherwise the limit of each file. Default 512 MiB. */
+  diskBytes?: number | undefined
   /** Processor time of one cell. Default: none. */
   cpuMs?: number | undefined
   /** How much one cell may print. Default 16,000,000. */
   outputBytes?: number | undefined
-  /** The maximum size of one message between child and host. Default 256 MB. */
+  /** The maximum size of one message between child and host. Default 256 MiB. */
   messageBytes?: number | undefined
   /** How many host objects a child may hold at once. Default 10,000. */
   handles?: number | undefined
@@ -31,9 +31,9 @@ export interface ResolvedLimits {
 }
 
 export const processLimitNames = [
-  "heapMb",
-  "memoryMb",
-  "diskMb",
+  "heapBytes",
+  "memoryBytes",
+  "diskBytes",
   "cpuMs",
   "outputBytes",
   "messageBytes",
@@ -41,12 +41,12 @@ export const processLimitNames = [
 ] satisfies (keyof ProcessLimits)[]
 
 export function resolveLimits(limits: ProcessLimits = {}): ResolvedLimits {
-  const { heapMb = 512, memoryMb = 1024, diskMb = 512, cpuMs = Number.POSITIVE_INFINITY } = limits
-  const { outputBytes = 16_000_000, messageBytes = 256 * 1024 * 1024, handles = 10_000 } = limits
+  const { heapBytes = 512 * megabyte, memoryBytes = 1024 * megabyte, diskBytes = 512 * megabyte } = limits
+  const { cpuMs = Infinity, outputBytes = 16_000_000, messageBytes = 256 * megabyte, handles = 10_000 } = limits
   return {
-    heapMb: wholeMb(heapMb),
-    memoryMb: wholeMb(memoryMb),
-    diskMb: wholeMb(diskMb),
+    heapMb: wholeMegabytes(heapBytes),
+    memoryMb: wholeMegabytes(memoryBytes),
+    diskMb: wholeMegabytes(diskBytes),
     cpuMs,
     outputBytes,
     messageBytes,
@@ -55,8 +55,8 @@ export function resolveLimits(limits: ProcessLimits = {}): ResolvedLimits {
 }
 
 /** Replaces Infinity, which Node's flags and the shell do not accept. */
-function wholeMb(megabytes: number): number {
-  return Math.min(Math.ceil(megabytes), 2 ** 24)
+function wholeMegabytes(bytes: number): number {
+  return Math.min(Math.ceil(bytes / megabyte), 2 ** 24)
 }
 
 export interface UsageWatcher {

@@ -1,5 +1,5 @@
 // Builds a processRuntime from its parts. `startPeer` starts the child processes.
-import { mustBePositive, type OptionChecks } from "../../core/checks/check-options.ts"
+import { mustBeLimit, type OptionChecks } from "../../core/checks/check-options.ts"
 import { type Bindings, rebindAll } from "../bindings.ts"
 import { closedRuntimeError } from "../cell-queue.ts"
 import { createHostObjectState } from "../host-object-state.ts"
@@ -121,7 +121,7 @@ export function createProcessRuntime<B extends Bindings>(
       refuseUnreadableFile(file, launch)
       return loadModuleInChild(file, await open("load()"), registry)
     },
-    writable: () => [folder.path(), ...write],
+    writableFolders: () => [folder.path(), ...write],
     async update(values) {
       const child = await open("update()")
       const entries = registry.checkUpdates(values)
@@ -197,7 +197,7 @@ export function createProcessRuntime<B extends Bindings>(
 const optionChecks: OptionChecks<ProcessRuntimeOptions> = {
   ...confinementChecks,
   limits: limitChecks(processLimitNames),
-  maxSnapshotBytes: mustBePositive,
+  maxSnapshotBytes: mustBeLimit(1),
   codecs: mustBeCodecs,
 }
 

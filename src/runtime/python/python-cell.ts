@@ -81,7 +81,7 @@ export function createPythonCell(setup: CellSetup): PythonCell {
   let cellContext: typeof startContext | undefined
 
   const caller: Caller = {
-    gate: options.call,
+    gate: options.callGate,
     nameOf,
     signal: controller.signal,
     throwIfStopped: () => controller.signal.throwIfAborted(),
@@ -112,7 +112,7 @@ export function createPythonCell(setup: CellSetup): PythonCell {
     if (text === "" || isOver) return
     printed[stream] += text
     printed.output += text
-    options.output?.({ stream, text })
+    options.onOutput?.({ stream, text })
   }
 
   const show = (image: ImagePart) => {
@@ -234,7 +234,8 @@ export function createPythonCell(setup: CellSetup): PythonCell {
       const { signal, timeoutMs } = options
       const abort = () => stop("aborted", abortedCellMessage(signal?.reason))
       const onTimeout = () => stop("timeout", `The cell was stopped: it ran longer than ${timeoutMs} ms.`)
-      const deadline = timeoutMs === undefined ? undefined : startDeadline(timeoutMs, options.pauses, onTimeout)
+      const deadline =
+        timeoutMs === undefined ? undefined : startDeadline(timeoutMs, options.subscribeToPauses, onTimeout)
       signal?.addEventListener("abort", abort)
       const unwatch = watchResourceUse({ pid: kernel.pid, ...limits }, (kind, why) => {
         // No grace period for memory: the cell could use up all of it in the meantime.

@@ -1,6 +1,8 @@
 // The rule contract, and the functions that create rules: static checks of cells before they run.
+
 import { posix } from "node:path"
 import type { AnyNode, Program } from "acorn"
+import { checkOptionNames } from "../../core/checks/check-options.ts"
 import { ConfigError } from "../../core/errors.ts"
 import { listFirst } from "../../core/text/tagged-text.ts"
 import type { ScopeAnalysis } from "../compiler/scope-analysis.ts"
@@ -13,6 +15,7 @@ import { globalPath, normalizeModuleName } from "./path-names.ts"
  *  blocks the cell, as a violation of the rule. */
 export interface Rule {
   name: string
+  /** Returns the violations of a cell. */
   check(cell: RuleContext): Iterable<RuleViolation>
   /** The rule as data, for runtimes of other languages. Only rules created by the functions of this file have it. */
   data?: RuleData | undefined
@@ -60,7 +63,9 @@ export interface RuleOptions {
  *  With `only`, refuses every other module. Covers all forms of `import`, `require`, `createRequire` and
  *  `process.getBuiltinModule`. Refuses modules whose name cannot be determined statically. Allows imports of types. */
 export function importRule(modules: RuleNames | { only: RuleNames }, options: RuleOptions = {}): Rule {
+  checkOptionNames("importRule()", options, "description")
   const isAllowList = typeof modules === "object" && "only" in modules
+  if (isAllowList) checkOptionNames("importRule()", modules, "only")
   const names = toNames("importRule", isAllowList ? modules.only : modules)
   const listed = new Set(names.map(normalizeModuleEntry))
   return {
@@ -103,6 +108,7 @@ export interface FunctionRuleOptions extends RuleOptions {
  *  arguments, members of `globalThis`, destructured names. Names that the cell itself declares are allowed. An object
  *  with a refused member may be used only through members that are named in the code. */
 export function functionRule(names: RuleNames, options: FunctionRuleOptions = {}): Rule {
+  checkOptionNames("functionRule()", options, "description", "except")
   const refused = new Set(toNames("functionRule", names))
   const excepted = new Set(options.except === undefined ? [] : toNames("functionRule", options.except))
   const holders = new Set([globalPath, ...[...refused].flatMap(parentPaths)])
@@ -127,6 +133,7 @@ export function functionRule(names: RuleNames, options: FunctionRuleOptions = {}
  *  `Reflect.get` and similar functions. Allows tests (`"x" in y`), keys of object literals except `__proto__`, and keys
  *  that are known only at run time. A private member is written `#name`. */
 export function attributeRule(names: RuleNames, options: RuleOptions = {}): Rule {
+  checkOptionNames("attributeRule()", options, "description")
   const refused = new Set(toNames("attributeRule", names))
   return {
     name: "attribute",
@@ -141,6 +148,7 @@ export function attributeRule(names: RuleNames, options: RuleOptions = {}): Rule
 /** Refuses text: each match in the source, including strings and comments, is a violation. A pattern given as a string
  *  gets the flags `m` and `s`. */
 export function regexRule(patterns: RegExp | string | Iterable<RegExp | string>, options: RuleOptions = {}): Rule {
+  checkOptionNames("regexRule()", options, "description")
   const all = typeof patterns === "string" || patterns instanceof RegExp ? [patterns] : [...patterns]
   if (all.length === 0) throw new ConfigError("regexRule() was given no pattern. Name at least one.")
   const compiled = all.map(toGlobalPattern)

@@ -1,4 +1,5 @@
 // Codecs: how the host lets snapshots store instances of its classes.
+import { checkOptionNames } from "../../core/checks/check-options.ts"
 import { ConfigError } from "../../core/errors.ts"
 
 /** Converts instances of one class for snapshots. Created by `codec()`. */
@@ -30,6 +31,7 @@ export function codec<T extends object, D>(
   if (typeof type !== "function" || typeof methods?.encode !== "function" || typeof methods.decode !== "function") {
     throw new ConfigError("codec() takes a class and { encode, decode }.")
   }
+  checkOptionNames("codec()", methods, "encode", "decode")
   // `decode` is called only with data that `encode` returned.
   return { ...methods, class: type }
 }

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url"
 import { fork } from "../../core/child/child-process.ts"
 import type { Backend, StopWorking } from "../../engine/backends/backend.ts"
 import type { BackendSuite } from "../backend.ts"
-import { backendHandle, type JobLogLine, readJobLog } from "./backend-handle.ts"
+import { backendJobHandler, type JobLogLine, readJobLog } from "./backend-handle.ts"
 
 /** One promise of a backend, and its check. */
 export interface BackendCheck {
@@ -26,9 +26,9 @@ export interface BackendCheck {
 export interface BackendTrial extends AsyncDisposable {
   backend: Backend
   /** Starts workers in this process. */
-  start(concurrency: number): Promise<StopWorking>
+  start(maxParallel: number): Promise<StopWorking>
   /** Starts workers in this number of processes, run by the backend or by the suite. */
-  startProcesses(count: number, concurrency: number): Promise<void>
+  startProcesses(count: number, maxParallel: number): Promise<void>
   push(...runs: string[]): Promise<void>
   /** Lets held jobs continue. */
   release(): void
@@ -50,8 +50,8 @@ export async function createBackendTrial(suite: BackendSuite, workers: number): 
   const release = () => writeFileSync(join(folder, "go"), "")
   const lines = () => readJobLog(folder)
 
-  async function start(concurrency: number): Promise<StopWorking> {
-    const stop = await backend.start(backendHandle(backend, folder), { concurrency })
+  async function start(maxParallel: number): Promise<StopWorking> {
+    const stop = await backend.start(backendJobHandler(backend, folder), { maxParallel })
     stops.push(stop)
     return stop
   }
@@ -59,10 +59,10 @@ export async function createBackendTrial(suite: BackendSuite, workers: number): 
   return {
     backend,
     start,
-    async startProcesses(count, concurrency) {
+    async startProcesses(count, maxParallel) {
       const { module } = suite
-      if (!module) return void (await start(concurrency))
-      const started = Array.from({ length: count }, () => fork(entry, [String(module), folder, String(concurrency)]))
+      if (!module) return void (await start(maxParallel))
+      const started = Array.from({ length: count }, () => fork(entry, [String(module), folder, String(maxParallel)]))
       children.push(...started)
       await Promise.all(started.map((child) => once(child, "message")))
     },

@@ -13,7 +13,7 @@ export interface JobLogLine extends Job {
 
 /** Logs in a folder what happens to each job, in whatever process. The name of the run says what to do. A backend that
  *  runs its own worker processes uses it there. */
-export function backendHandle(backend: Backend, folder: string): JobHandler {
+export function backendJobHandler(backend: Backend, folder: string): JobHandler {
   const write = (what: JobLogLine["what"], job: Job) => {
     const line: JobLogLine = { what, pid: process.pid, run: job.run, revision: job.revision }
     appendFileSync(join(folder, "lines"), `${JSON.stringify(line)}\n`)

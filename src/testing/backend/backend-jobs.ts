@@ -54,15 +54,15 @@ export const jobCases = {
     promise: "queued counts the jobs that wait, and not those under way",
     workers: 1,
     async check(trial) {
-      assert.equal(await trial.backend.queued(), 0)
+      assert.equal(await trial.backend.countQueued(), 0)
       await trial.push("hold 0", "hold 1", "hold 2")
-      assert.equal(await trial.backend.queued(), 3)
+      assert.equal(await trial.backend.countQueued(), 3)
       await trial.start(1)
       await trial.until(() => trial.begun().length === 1, "one is under way")
-      assert.equal(await trial.backend.queued(), 2)
+      assert.equal(await trial.backend.countQueued(), 2)
       trial.release()
       await trial.until(() => trial.done().length === 3, "all are done")
-      assert.equal(await trial.backend.queued(), 0)
+      assert.equal(await trial.backend.countQueued(), 0)
     },
   },
 
@@ -75,14 +75,14 @@ export const jobCases = {
       await trial.until(() => trial.begun().length === 1, "the first is under way")
       let isStopped = false
       const stopping = stop().then(() => (isStopped = true))
-      for (let round = 0; round < 5; round++) await trial.backend.queued()
+      for (let round = 0; round < 5; round++) await trial.backend.countQueued()
       assert.equal(isStopped, false)
       trial.release()
       await stopping
       await stop()
       assert.deepEqual(trial.done(), ["hold 0"])
       assert.equal(trial.begun("later").length, 0)
-      assert.equal(await trial.backend.queued(), 1)
+      assert.equal(await trial.backend.countQueued(), 1)
       await trial.start(1)
       await trial.until(() => trial.done().includes("later"), "the next start takes what waited")
     },
@@ -103,7 +103,7 @@ export const jobCases = {
     promise: "a run pushed while it waits is handled once, and pushed while it is under way once more afterwards",
     async check(trial) {
       for (const revision of [1, 2, 3]) await trial.backend.push({ run: "hold a", revision })
-      assert.equal(await trial.backend.queued(), 1)
+      assert.equal(await trial.backend.countQueued(), 1)
       await trial.start(2)
       await trial.until(() => trial.begun().length === 1, "it is under way")
       for (const revision of [4, 5]) await trial.backend.push({ run: "hold a", revision })
@@ -124,7 +124,7 @@ export const jobCases = {
       await trial.until(() => trial.done().length === 2, "both are done")
       assert.equal(trial.begun("throw a").length, 3)
       assert.equal(trial.begun("b").length, 1)
-      assert.equal(await trial.backend.queued(), 0)
+      assert.equal(await trial.backend.countQueued(), 0)
     },
   },
 

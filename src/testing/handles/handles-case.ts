@@ -148,11 +148,11 @@ async function createCaseOutcome<H extends Host>(
         .filter((name) => name !== "take" && name !== "echo")
     },
     retrieve: (name) => runtime.retrieve(keys.includes(name) ? name + suffix : name),
-    async run(code, { call = spec.gate, ...options } = {}) {
+    async run(code, { callGate = spec.gate, ...options } = {}) {
       const execution = await runtime.execute(insert(code[language]), {
         timeoutMs: 20_000,
         ...options,
-        call: recorded(call),
+        callGate: recorded(callGate),
       })
       executions.push(execution)
       return execution

@@ -117,10 +117,10 @@ export const functionCases = {
     python: "$light.handler = $wipe\n1",
     async holds({ run, host: { wiped } }) {
       const press = { typescript: "await $light.press(1)", python: "$light.press(1)" }
-      const refused = await run(press, { call: refuse("wipe") })
+      const refused = await run(press, { callGate: refuse("wipe") })
       assert.ok(!refused.ok)
       assert.deepEqual(wiped, [])
-      assert.ok((await run(press, { call: (_, next) => next() })).ok)
+      assert.ok((await run(press, { callGate: (_, next) => next() })).ok)
       assert.deepEqual(wiped, [1])
     },
   }),
@@ -131,10 +131,10 @@ export const functionCases = {
     python: "1",
     async holds({ run, host: { light, wiped } }) {
       const store = { typescript: "$light.handler = $wipe\n1", python: "$light.handler = $wipe\n1" }
-      await run(store, { call: (_, next) => next() })
+      await run(store, { callGate: (_, next) => next() })
       await light.press(1)
       assert.deepEqual(wiped, [1])
-      await run(store, { call: refuse("wipe") })
+      await run(store, { callGate: refuse("wipe") })
       await assert.rejects(async () => light.press(2), /not approved/)
       assert.deepEqual(wiped, [1])
     },

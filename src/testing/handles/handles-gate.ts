@@ -156,9 +156,9 @@ export const gateCases = {
       const [first, second]: [unknown[], unknown[]] = [[], []]
       const cell = (n: number) => ({ typescript: `await $act(${n})`, python: `$act(${n})` })
       await Promise.all([
-        run(cell(1), { call: recordingGate(first) }),
-        run(cell(2), { call: recordingGate(second) }),
-        run(cell(3), { call: recordingGate(first) }),
+        run(cell(1), { callGate: recordingGate(first) }),
+        run(cell(2), { callGate: recordingGate(second) }),
+        run(cell(3), { callGate: recordingGate(first) }),
       ])
       assert.deepEqual([first, second], [[1, 3], [2]])
     },
@@ -170,13 +170,13 @@ export const gateCases = {
     python: "1",
     async holds({ run, value }) {
       const [first, second]: [unknown[], unknown[]] = [[], []]
-      await value(callAcrossCells, { call: recordingGate(first) })
+      await value(callAcrossCells, { callGate: recordingGate(first) })
       await run(
         {
           typescript: "signal.resolve()\nawait finished.promise\nawait $act(2)",
           python: "signal.set()\nfinished.wait(10)\n$act(2)",
         },
-        { call: recordingGate(second) },
+        { callGate: recordingGate(second) },
       )
       assert.deepEqual([first, second], [[1], [2]])
     },
@@ -191,7 +191,7 @@ export const gateCases = {
     typescript: "1",
     python: "1",
     async holds({ run, value, host: { made } }) {
-      await value(callAcrossCells, { call: deny })
+      await value(callAcrossCells, { callGate: deny })
       await run({
         typescript: "signal.resolve()\nawait finished.promise",
         python: "signal.set()\nfinished.wait(10)\n0",
@@ -205,7 +205,7 @@ export const gateCases = {
     typescript: "const wrapped = (n) => $act(n)\n1",
     python: "wrapped = lambda n: $act(n)\n1",
     async holds({ run, calls }) {
-      const later = await run({ typescript: "await wrapped(1)", python: "wrapped(1)" }, { call: deny })
+      const later = await run({ typescript: "await wrapped(1)", python: "wrapped(1)" }, { callGate: deny })
       assert.ok(!later.ok)
       assert.equal(calls.length, 1)
     },
@@ -222,7 +222,7 @@ export const gateCases = {
         { typescript: "await $wait()", python: "$wait()" },
         {
           signal: controller.signal,
-          call(call, next) {
+          callGate(call, next) {
             started.resolve(call.signal)
             return next()
           },

@@ -15,7 +15,7 @@ export const callCases = {
         typescript: "const one = await add(1, 2)\nconst two = await add(one, 3)\nawait wipe()\ntwo",
         python: "one = add(1, 2)\ntwo = add(one, 3)\nwipe()\ntwo",
       }
-      assert.equal(await trial.value(code, { call: gate }), 6)
+      assert.equal(await trial.value(code, { callGate: gate }), 6)
       assert.deepEqual(
         calls.map(({ binding, args, approve }) => [binding, args, approve]),
         [
@@ -48,7 +48,7 @@ export const callCases = {
           "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor() as pool:\n" +
           "    sums = list(pool.map(add, [0, 1, 2], [1, 1, 1]))\nsums",
       }
-      assert.deepEqual(await trial.value(code, { call: gate, timeoutMs: 20_000 }), [1, 2, 3])
+      assert.deepEqual(await trial.value(code, { callGate: gate, timeoutMs: 20_000 }), [1, 2, 3])
     },
   },
 
@@ -65,8 +65,8 @@ export const callCases = {
         typescript: "[await twice(2), await alias(1, 2)]",
         python: "[twice(2), alias(1, 2)]",
       }
-      assert.equal(await trial.value(define, { call: first.gate }), 2)
-      assert.deepEqual(await trial.value(use, { call: second.gate }), [4, 3])
+      assert.equal(await trial.value(define, { callGate: first.gate }), 2)
+      assert.deepEqual(await trial.value(use, { callGate: second.gate }), [4, 3])
       assert.deepEqual(
         [first.calls, second.calls].map((calls) => calls.map(({ args }) => args)),
         [
@@ -88,7 +88,7 @@ export const callCases = {
       await trial.runtime.inject({ counter: new Counter() })
       const { gate, calls } = recordingGate()
       const code = { typescript: "await counter.up(2)\nawait counter.up(3)", python: "counter.up(2)\ncounter.up(3)" }
-      assert.equal(await trial.value(code, { call: gate }), 5)
+      assert.equal(await trial.value(code, { callGate: gate }), 5)
       assert.deepEqual(
         calls.map(({ binding, method, args }) => [binding, method, args]),
         [
@@ -106,7 +106,10 @@ export const callCases = {
       const guard = { up: { approve: true, maxCalls: 2, timeoutMs: 1000 } }
       await trial.runtime.inject({ counter: variable(counter, { guard }) })
       const { gate, calls } = recordingGate()
-      assert.equal(await trial.value({ typescript: "await counter.up(2)", python: "counter.up(2)" }, { call: gate }), 2)
+      assert.equal(
+        await trial.value({ typescript: "await counter.up(2)", python: "counter.up(2)" }, { callGate: gate }),
+        2,
+      )
       const [{ binding, method, approve, maxCalls, timeoutMs } = {}] = calls
       assert.deepEqual([binding, method, approve, maxCalls, timeoutMs], ["counter", "up", true, 2, 1000])
       assert.equal(await trial.runtime.retrieve("counter"), counter)
@@ -126,7 +129,7 @@ export const callCases = {
         },
       })
       const call: CallGate = (_call, next) => next({ args: [21], signal })
-      assert.equal(await trial.value({ typescript: "await double(1)", python: "double(1)" }, { call }), 42)
+      assert.equal(await trial.value({ typescript: "await double(1)", python: "double(1)" }, { callGate: call }), 42)
       assert.equal(heard, signal)
     },
   },
@@ -137,11 +140,11 @@ export const callCases = {
       let made = 0
       await trial.runtime.inject({ wipe: () => ++made })
       const wipe = { typescript: "await wipe()", python: "wipe()" }
-      const refused = await trial.failed(wipe, { call: () => Promise.reject(new Error("not allowed here")) })
+      const refused = await trial.failed(wipe, { callGate: () => Promise.reject(new Error("not allowed here")) })
       assert.equal(refused.error.kind, "throw")
       assert.match(refused.error.message, /not allowed here/)
       assert.equal(made, 0)
-      assert.equal(await trial.value(wipe, { call: async (_, next) => Number(await next()) * 100 }), 100)
+      assert.equal(await trial.value(wipe, { callGate: async (_, next) => Number(await next()) * 100 }), 100)
       assert.equal(made, 1)
     },
   },

@@ -182,7 +182,7 @@ export const cellCases = {
         },
         {
           timeoutMs: 20_000,
-          output(chunk) {
+          onOutput(chunk) {
             chunks.push(chunk)
             if (text("stdout") === "first\n") seen.resolve()
           },

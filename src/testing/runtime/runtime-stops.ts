@@ -63,7 +63,7 @@ export const stopCases = {
         listeners.add(listener)
         return () => listeners.delete(listener)
       }
-      const { error } = await trial.failed(code, { timeoutMs: 1000, pauses })
+      const { error } = await trial.failed(code, { timeoutMs: 1000, subscribeToPauses: pauses })
       assert.equal(error.kind, "timeout")
       assert.deepEqual(seen, ["answered"])
       assert.equal(listeners.size, 0)
@@ -112,7 +112,7 @@ note("end")`,
         { typescript: "await wipe()", python: "wipe()" },
         {
           timeoutMs: 2000,
-          async call({ signal }, next) {
+          async callGate({ signal }, next) {
             signal.addEventListener("abort", () => heard.resolve(signal.reason))
             await open.promise
             return next()

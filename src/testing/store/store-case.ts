@@ -35,7 +35,7 @@ export interface StoreWorker {
 }
 
 export async function createStoreTrial(suite: StoreSuite): Promise<StoreTrial> {
-  const place = await suite.place()
+  const place = await suite.location()
   const stores: Store[] = []
   const workers: StoreWorker[] = []
   const undo: (() => Promise<void>)[] = []

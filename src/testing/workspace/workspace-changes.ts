@@ -13,7 +13,7 @@ export const changeCases = {
       await workspace.write("log", new TextEncoder().encode("two\n"), { append: true })
       const info = await workspace.write("log", inChunks(new TextEncoder().encode("three\n"), 4), { append: true })
       assert.equal(await textAt(workspace, "log"), "one\ntwo\nthree\n")
-      assert.equal(info.size, 14)
+      assert.equal(info.sizeBytes, 14)
       assert.notEqual(info.etag, before?.etag)
       assert.deepEqual(await pathsIn(workspace), ["log"])
     },

@@ -9,7 +9,7 @@ export const fileCases = {
       const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
       const info = await workspace.write("a/bytes.bin", bytes)
       assert.equal(info.path, "a/bytes.bin")
-      assert.equal(info.size, 256)
+      assert.equal(info.sizeBytes, 256)
       const read = await workspace.read("a/bytes.bin")
       assert.equal(Object.getPrototypeOf(read), Uint8Array.prototype)
       assert.deepEqual(read, bytes)
@@ -20,7 +20,7 @@ export const fileCases = {
     promise: "a string is written as UTF-8, and nothing is added or translated",
     async check(workspace) {
       const text = "\ufeffΩ 😀\r\nline\n\n"
-      const { size } = await workspace.write("text.txt", text)
+      const { sizeBytes: size } = await workspace.write("text.txt", text)
       assert.equal(size, Buffer.byteLength(text))
       assert.deepEqual(Buffer.from(await workspace.read("text.txt")), Buffer.from(text))
     },
@@ -32,7 +32,7 @@ export const fileCases = {
       await workspace.write("empty", "")
       await workspace.write("empty-stream", inChunks(new Uint8Array(0), 1))
       for (const path of ["empty", "empty-stream"]) {
-        assert.equal((await workspace.stat(path))?.size, 0)
+        assert.equal((await workspace.stat(path))?.sizeBytes, 0)
         assert.equal((await workspace.read(path)).length, 0)
         assert.equal((await streamed(workspace, path)).length, 0)
         assert.equal((await workspace.read(path, { start: 0, end: 10 })).length, 0)
@@ -45,7 +45,7 @@ export const fileCases = {
     promise: "a file of many megabytes goes in and out in chunks",
     async check(workspace) {
       const bytes = bytesOf(17 * 2 ** 20 + 5)
-      const { size } = await workspace.write("large.bin", inChunks(bytes, 1_000_003))
+      const { sizeBytes: size } = await workspace.write("large.bin", inChunks(bytes, 1_000_003))
       assert.equal(size, bytes.length)
       assert.ok((await streamed(workspace, "large.bin")).equals(bytes))
       const middle = { start: 8 * 2 ** 20 - 3, end: 8 * 2 ** 20 + 4 }
@@ -62,7 +62,7 @@ export const fileCases = {
       const [entry] = await listed(workspace)
       for (const info of [written, stat, entry]) {
         assert.equal(info?.path, "notes/a.txt")
-        assert.equal(info.size, 5)
+        assert.equal(info.sizeBytes, 5)
         assert.equal(info.etag, written.etag)
         assert.equal(typeof info.modifiedAt, "number")
         assert.ok(info.modifiedAt > from && info.modifiedAt < Date.now() + 5000, `modified at ${info.modifiedAt}`)
@@ -76,7 +76,7 @@ export const fileCases = {
       const first = await workspace.write("a.txt", "a long first text")
       const second = await workspace.write("a.txt", "short")
       assert.equal(await textAt(workspace, "a.txt"), "short")
-      assert.equal(second.size, 5)
+      assert.equal(second.sizeBytes, 5)
       assert.notEqual(second.etag, first.etag)
       assert.deepEqual(await pathsIn(workspace), ["a.txt"])
     },

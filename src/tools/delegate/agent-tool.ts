@@ -1,6 +1,8 @@
 // Makes tools of agents: `agentTool` runs a sub-task, `handoffTool` hands over the conversation.
+
 import * as z from "zod"
 import type { Agent, RunResult } from "../../core/agent.ts"
+import { checkOptions, mustBeText } from "../../core/checks/check-options.ts"
 import { ConfigError } from "../../core/errors.ts"
 import type { Message } from "../../core/message.ts"
 import { trajectory } from "../../core/trajectory.ts"
@@ -8,7 +10,7 @@ import { noUsage } from "../../core/usage.ts"
 import { isAgent } from "../../runtime/bindings.ts"
 import type { Artifacts } from "../artifacts.ts"
 import type { Tool, ToolContext, ToolOptions, ToolResult } from "../tool.ts"
-import { isToolResult, tool, toolFailure, toolResult } from "../tool.ts"
+import { isToolResult, tool, toolChecks, toolFailure, toolResult } from "../tool.ts"
 import { artifactsOf, continuations } from "./restore-subtask.ts"
 import { reportSubtasks } from "./subtask-report.ts"
 import { type Subtask, subtasksOf } from "./subtasks.ts"
@@ -20,10 +22,13 @@ export interface AgentToolOptions extends ToolOptions {
   description?: string | undefined
 }
 
+const agentToolChecks = { ...toolChecks, name: mustBeText, description: mustBeText }
+
 /** An agent as a tool: takes a prompt, returns the agent's answer. Each call is a child run of the calling run. A
  *  failure of the agent is a result with a code; a question of the agent is passed to the user. */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   checkAgent("agentTool", agent)
+  checkOptions("agentTool()", options, agentToolChecks)
   const { name = toolName(agent.name), description = agent.description, ...rest } = options
   return tool({
     name,
@@ -34,7 +39,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     }),
     // Runs on separate runtimes do not interfere.
     parallel: agent.runtime === undefined,
-    maxChars: 40_000,
+    maxOutputChars: 40_000,
     // The calls of the child run are journaled individually.
     journal: false,
     ...rest,
@@ -52,6 +57,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
  *  If the other agent fails, the run continues. */
 export function handoffTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   checkAgent("handoffTool", agent)
+  checkOptions("handoffTool()", options, agentToolChecks)
   const { name = `transfer_to_${toolName(agent.name)}`, description, ...rest } = options
   const purpose = agent.description ? `: ${agent.description}` : "."
   return tool({
@@ -62,7 +68,7 @@ export function handoffTool(agent: Agent, options: AgentToolOptions = {}): Tool 
       prompt: z.string().optional().describe("What to tell it beside the conversation, which it knows."),
       continue: continueInput,
     }),
-    maxChars: 40_000,
+    maxOutputChars: 40_000,
     // The calls of the child run are journaled individually.
     journal: false,
     ...rest,

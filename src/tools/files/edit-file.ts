@@ -6,6 +6,7 @@ import { codeUnitBytes, lineEnd } from "./read-lines.ts"
 import { type ByteMatch, findMatches, replaceMatches } from "./replace-bytes.ts"
 import { decode, detectTextFormat, type Encoding } from "./text-encoding.ts"
 
+/** Replaces text in a file of the workspace. */
 export function editFileTool(): Tool {
   return tool({
     name: "edit_file",
@@ -32,8 +33,11 @@ async function editText(input: EditInput, { workspace, signal }: ToolContext): P
   if (oldText === "") return toolFailure("invalid-input", "oldText is empty. To make or extend a file, use write_file.")
   if (oldText === newText) return toolFailure("no-change", "oldText and newText are the same. Nothing was changed.")
   const info = await workspace.stat(path, { signal })
-  if (info && info.size > maxBytes) {
-    return toolFailure("too-large", `"${path}" has ${sizeText(info.size)}; up to ${sizeText(maxBytes)} can be edited.`)
+  if (info && info.sizeBytes > maxBytes) {
+    return toolFailure(
+      "too-large",
+      `"${path}" has ${sizeText(info.sizeBytes)}; up to ${sizeText(maxBytes)} can be edited.`,
+    )
   }
   const bytes = asBuffer(await workspace.read(path, { signal }))
   const kind = detectTextFormat(bytes)

@@ -22,7 +22,7 @@ export function listFilesTool(): Tool {
     }),
     sideEffect: false,
     parallel: true,
-    maxChars: 40_000,
+    maxOutputChars: 40_000,
     run: (input, context) => withFailuresAsResults(() => listFolder(input, context)),
   })
 }
@@ -35,7 +35,7 @@ export function findFilesTool(): Tool {
     input: z.strictObject({ glob: z.string(), path: z.string().optional(), hidden, ...page }),
     sideEffect: false,
     parallel: true,
-    maxChars: 40_000,
+    maxOutputChars: 40_000,
     run: (input, context) => withFailuresAsResults(() => findFiles(input, context)),
   })
 }
@@ -48,7 +48,7 @@ export function fileInfoTool(): Tool {
     input: z.strictObject({ path: z.string() }),
     sideEffect: false,
     parallel: true,
-    maxChars: 40_000,
+    maxOutputChars: 40_000,
     run: (input, context) => withFailuresAsResults(() => fileInfo(input, context)),
   })
 }
@@ -70,7 +70,7 @@ async function listFolder(
   const entries = new Map<string, { files?: number; size: number }>()
   let seen = 0
   const glob = hidden ? undefined : "{[!.]*,[!.]*/**}"
-  for await (const { path: found, size } of workspace.list(clean, { glob, signal })) {
+  for await (const { path: found, sizeBytes: size } of workspace.list(clean, { glob, signal })) {
     if (++seen > maxSeen) break
     const [name = "", ...rest] = found.slice(start).split("/")
     const folder = entries.get(`${name}/`) ?? { files: 0, size: 0 }
@@ -122,8 +122,8 @@ async function fileInfo({ path }: { path: string }, { workspace, signal }: ToolC
   const kind = text ? textName(sample, text) : (detectImageType(sample)?.mediaType ?? "binary")
   const modified = new Date(info.modifiedAt).toISOString()
   return toolResult({
-    text: `${info.path}: ${sizeText(info.size)} (${info.size}), changed ${modified}, ${info.size === 0 ? "empty" : kind}`,
-    value: { path: info.path, size: info.size, modified, kind },
+    text: `${info.path}: ${sizeText(info.sizeBytes)} (${info.sizeBytes}), changed ${modified}, ${info.sizeBytes === 0 ? "empty" : kind}`,
+    value: { path: info.path, size: info.sizeBytes, modified, kind },
   })
 }
 
@@ -131,7 +131,7 @@ async function folderInfo(path: string, { workspace, signal }: Pick<ToolContext,
   let [files, size] = [0, 0]
   for await (const info of workspace.list(path, { signal })) {
     files++
-    size += info.size
+    size += info.sizeBytes
     if (files === maxSeen) break
   }
   if (files === 0)

@@ -8,6 +8,7 @@ import { type Cursor, formatCursor, isCursorOf, parseCursor } from "./read-curso
 import { findLine, type LineSlice, takeLines } from "./read-lines.ts"
 import { detectTextFormat, sampleBytes } from "./text-encoding.ts"
 
+/** Reads lines of a file of the workspace. */
 export function readFileTool(): Tool {
   return tool({
     name: "read_file",
@@ -22,7 +23,7 @@ export function readFileTool(): Tool {
     }),
     sideEffect: false,
     parallel: true,
-    maxChars: 60_000,
+    maxOutputChars: 60_000,
     run: (input, context) => withFailuresAsResults(() => readText(input, context)),
   })
 }
@@ -72,7 +73,7 @@ async function readVersion(
   const last = cursor?.endLine ?? endLine
   if (start.line < startLine && !cursor) return outOfRangeFailure(path, start.line, startLine)
   const window = await workspace.read(path, { start: start.byte, end: start.byte + windowBytes, signal })
-  const isWhole = start.byte + window.length >= (info?.size ?? 0)
+  const isWhole = start.byte + window.length >= (info?.sizeBytes ?? 0)
   const slice = takeLines(window, isWhole, kind, start, { endLine: last, numbers, ...limits })
   return sliceResult(path, slice, info, last)
 }
@@ -85,7 +86,7 @@ function sliceResult(path: string, slice: LineSlice, info: FileInfo | undefined,
   if (!next || next.line > endLine) return toolResult({ text, value })
   const cursor = formatCursor({ ...next, endLine }, info)
   const where = next.line === value.endLine ? `${value.endLine}, which is cut` : value.endLine
-  const size = info ? `, ${sizeText(next.byte)} of ${sizeText(info.size)}` : ""
+  const size = info ? `, ${sizeText(next.byte)} of ${sizeText(info.sizeBytes)}` : ""
   return toolResult({
     text: `${text}\n[Lines ${first} to ${where}${size}. Go on with cursor "${cursor}".]`,
     value: { ...value, cursor },
@@ -98,7 +99,7 @@ function outOfRangeFailure(path: string, lines: number, startLine: number): Tool
 
 function binaryFailure(path: string, sample: Uint8Array, info: FileInfo | undefined): ToolResult {
   const image = detectImageType(sample)
-  const what = `"${path}" is no text, but ${image ? image.mediaType : "binary"}${info ? `, ${sizeText(info.size)}` : ""}.`
+  const what = `"${path}" is no text, but ${image ? image.mediaType : "binary"}${info ? `, ${sizeText(info.sizeBytes)}` : ""}.`
   return toolFailure("binary-file", image ? `${what} Use read_image to see it.` : what)
 }
 

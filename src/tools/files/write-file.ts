@@ -5,6 +5,7 @@ import { type Tool, type ToolContext, type ToolResult, tool, toolResult } from "
 import { cannotEncodeFailure, countText, withFailuresAsResults } from "./file-results.ts"
 import { decode, detectTextFormat, encode, sampleBytes } from "./text-encoding.ts"
 
+/** Writes a file of the workspace. */
 export function writeFileTool(): Tool {
   return tool({
     name: "write_file",
@@ -48,6 +49,6 @@ async function appendText(input: WriteInput, { workspace, signal }: ToolContext)
   return writtenResult(before ? "Extended" : "Made", text, info)
 }
 
-function writtenResult(what: string, text: string, { path, size }: FileInfo): ToolResult {
+function writtenResult(what: string, text: string, { path, sizeBytes: size }: FileInfo): ToolResult {
   return toolResult({ text: `${what} ${path}: wrote ${countText(text.length, "character")}.`, value: { path, size } })
 }

@@ -24,7 +24,7 @@ export interface SearchScope {
 export interface CandidateFile {
   path: string
   /** Set if it is known without asking the workspace. */
-  size?: number | undefined
+  sizeBytes?: number | undefined
 }
 
 /** Yields the files that may contain a match, ordered by path: those that ripgrep names, or else all that fit the
@@ -91,12 +91,12 @@ export async function* readInBatches(
     if (small.length > 0) yield small
   }
   let started: StartedRead[] = []
-  for await (const { path, size = 0 } of files) {
-    if (size > maxBytes) {
+  for await (const { path, sizeBytes = 0 } of files) {
+    if (sizeBytes > maxBytes) {
       unread.push(tooLargeFile(path))
       continue
     }
-    const start = size < smallBytes ? read(path, smallBytes) : undefined
+    const start = sizeBytes < smallBytes ? read(path, smallBytes) : undefined
     // If the search stops early, this read is not awaited.
     start?.catch(() => {})
     started.push({ path, start })

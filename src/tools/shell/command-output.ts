@@ -27,14 +27,14 @@ export interface OutputOptions {
   /** The path in the workspace for `publish`. */
   path: string
   maxBytes: number
-  previewBytes: number
+  maxPreviewBytes: number
   /** Called with each chunk as it arrives. */
   onChunk?: ((chunk: Uint8Array) => void) | undefined
 }
 
 export function createCommandOutput(options: OutputOptions): CommandOutput {
-  const { file, workspace, path, maxBytes, previewBytes, onChunk } = options
-  const preview = createPreview(previewBytes)
+  const { file, workspace, path, maxBytes, maxPreviewBytes, onChunk } = options
+  const preview = createPreview(maxPreviewBytes)
   let handle: FileHandle | undefined
   let received = 0
   let flood = 0

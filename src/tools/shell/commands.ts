@@ -1,8 +1,10 @@
 // Starts, finds and ends the commands of one run or conversation.
+
 import { randomBytes } from "node:crypto"
 import { mkdir, mkdtemp, realpath } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { checkOptions } from "../../core/checks/check-options.ts"
 import { createProcessEnder } from "../../core/child/end-processes.ts"
 import { startWatchdog, type Watchdog } from "../../core/child/watchdog.ts"
 import { AgentError } from "../../core/errors.ts"
@@ -14,12 +16,14 @@ import { createCommandLauncher, prepareCommandFolder } from "./command-launcher.
 import { createCommandOutput } from "./command-output.ts"
 import { createCommandStreams, notStartedError } from "./command-streams.ts"
 import { type Command, followCommand } from "./running-command.ts"
+import { commandsChecks } from "./shell-option-checks.ts"
 
 /** The commands of one run or conversation. The creator must close it. */
 export interface Commands extends AsyncDisposable, Omit<CommandLauncher, "launch"> {
   /** Starts a command. Rejects with an `AgentError` if that is not possible, and with the signal's reason if it has
    *  fired. A signal that fires later ends the command. */
   start(request: CommandRequest): Promise<Command>
+  /** Returns a command by its id. */
   find(id: string): Command | undefined
   /** The ids of running commands. */
   running(): string[]
@@ -39,22 +43,24 @@ export interface CommandRequest {
   /** The number of the conversation's last command; ids continue after it. Default 0. */
   lastNumber?: number | undefined
   /** Called with the output as it arrives. */
-  tell?: ((chunk: Uint8Array) => void) | undefined
+  onOutput?: ((chunk: Uint8Array) => void) | undefined
 }
 
 export interface CommandsOptions extends CommandLaunchOptions {
   /** How many bytes of a command's output are stored. Default 50 MB. */
   maxOutputBytes?: number | undefined
   /** How many bytes of output are shown at once. Default 4,000. */
-  previewBytes?: number | undefined
+  maxPreviewBytes?: number | undefined
   /** How many commands may run concurrently. Default 100. */
   maxRunning?: number | undefined
   /** How long a command has to end after SIGTERM. Default 2 s. */
   graceMs?: number | undefined
 }
 
+/** Starts and ends the commands of `shellTool`; `close` ends all of them. */
 export function commands(options: CommandsOptions = {}): Commands {
-  const { maxOutputBytes = 50_000_000, previewBytes = 4000, maxRunning = 100, graceMs = 2000 } = options
+  checkOptions("commands()", options, commandsChecks)
+  const { maxOutputBytes = 50_000_000, maxPreviewBytes = 4000, maxRunning = 100, graceMs = 2000 } = options
   const { launch, ...confinement } = createCommandLauncher(options)
   const token = randomBytes(12).toString("hex")
   const marker = `KARST_COMMAND=${token}.`
@@ -95,8 +101,8 @@ export function commands(options: CommandsOptions = {}): Commands {
           workspace,
           path: `.karst/commands/${id}-${token.slice(0, 6)}.log`,
           maxBytes: maxOutputBytes,
-          previewBytes,
-          onChunk: request.tell,
+          maxPreviewBytes,
+          onChunk: request.onOutput,
         }),
         endAll: () => endProcesses(() => ({ marker: own, groups: command.group ? [command.group] : [] })),
         changed: () => watchdog.watch(groups().map((group) => group.id)),

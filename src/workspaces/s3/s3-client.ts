@@ -1,4 +1,4 @@
-// Sends signed requests to S3, with retries and time-outs.
+// Sends signed requests to S3, with maxRetries and time-outs.
 import { createHash } from "node:crypto"
 import { setTimeout as after } from "node:timers/promises"
 import { AgentError } from "../../core/errors.ts"
@@ -40,7 +40,7 @@ export interface S3Client {
 }
 
 export function createS3Client(settings: S3Settings): S3Client {
-  const { bucket, url, region, retries, baseMs, timeoutMs, canRenew } = settings
+  const { bucket, url, region, maxRetries, firstDelayMs, timeoutMs, canRenew } = settings
   let known: Promise<S3Credentials> | undefined
 
   async function withRetries<T>(request: S3Request, consume: (answer: S3Response) => Promise<T>): Promise<T> {
@@ -58,9 +58,9 @@ export function createS3Client(settings: S3Settings): S3Client {
           known = undefined
           continue
         }
-        if (!error.retryable || error.code === "conflict" || attempt > retries) throw error
+        if (!error.retryable || error.code === "conflict" || attempt > maxRetries) throw error
         wasRetried = true
-        const delayMs = baseMs * 2 ** (attempt - 1) * (1 + Math.random() / 4)
+        const delayMs = firstDelayMs * 2 ** (attempt - 1) * (1 + Math.random() / 4)
         await after(delayMs, undefined, { ...(signal && { signal }) }).catch(() => {})
       }
     }

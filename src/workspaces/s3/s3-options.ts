@@ -10,6 +10,7 @@ export interface S3Credentials {
 }
 
 export interface S3Options {
+  /** The name of the bucket. */
   bucket: string
   /** The folder in the bucket that is the workspace. Default: the whole bucket. */
   prefix?: string | undefined
@@ -23,10 +24,10 @@ export interface S3Options {
   /** Where the bucket's name goes: `endpoint/bucket` or `bucket.endpoint`. Default: "virtual" for AWS, "path" if
    *  `endpoint` is set. */
   addressing?: "path" | "virtual" | undefined
-  /** The number of retries after the first attempt. Default 4. */
-  retries?: number | undefined
+  /** The most retries after the first attempt. Default 4. */
+  maxRetries?: number | undefined
   /** The first delay. Each further delay is twice as long, plus up to a quarter. Default 200. */
-  baseMs?: number | undefined
+  firstDelayMs?: number | undefined
   /** How long to wait while nothing arrives. Default 60,000. */
   timeoutMs?: number | undefined
   /** How much of a stream is held in memory and sent at once, at least 5 MiB; S3 accepts 10,000 parts. Default 8
@@ -41,10 +42,10 @@ const s3Checks: check.OptionChecks<S3Options> = {
   region: check.mustBeText,
   credentials: mustBeCredentials,
   addressing: check.mustBeOneOf("path", "virtual"),
-  retries: check.mustBeIntegerFrom(0),
-  baseMs: check.mustBeAtLeast(0),
-  timeoutMs: check.mustBePositive,
-  partBytes: check.mustBePositive,
+  maxRetries: check.mustBeLimit(0),
+  firstDelayMs: check.mustBeIntegerFrom(0),
+  timeoutMs: check.mustBeLimit(1),
+  partBytes: check.mustBeIntegerFrom(1),
 }
 
 function mustBeCredentials(value: unknown): string | undefined {
@@ -61,8 +62,8 @@ export interface S3Settings {
   credentials(): S3Credentials | Promise<S3Credentials>
   /** True if asking for credentials again may return others. */
   canRenew: boolean
-  retries: number
-  baseMs: number
+  maxRetries: number
+  firstDelayMs: number
   timeoutMs: number
   partBytes: number
 }
@@ -75,7 +76,7 @@ export function toS3Settings(options: S3Options): S3Settings {
     region = process.env.AWS_REGION || "us-east-1",
     credentials = credentialsFromEnvironment(),
   } = options
-  const { retries = 4, baseMs = 200, timeoutMs = 60_000, partBytes = 8 * 2 ** 20 } = options
+  const { maxRetries = 4, firstDelayMs = 200, timeoutMs = 60_000, partBytes = 8 * 2 ** 20 } = options
   if (!/^[a-zA-Z0-9][\w.-]+$/.test(bucket)) throw new ConfigError(`"${bucket}" is not the name of a bucket.`)
   if (partBytes < 5 * 2 ** 20) throw new ConfigError(`partBytes is ${partBytes}; S3 takes parts of at least 5 MiB.`)
   const renew = typeof credentials === "function" ? credentials : () => credentials
@@ -88,8 +89,8 @@ export function toS3Settings(options: S3Options): S3Settings {
     region,
     credentials: renew,
     canRenew,
-    retries,
-    baseMs,
+    maxRetries,
+    firstDelayMs,
     timeoutMs,
     partBytes,
   }

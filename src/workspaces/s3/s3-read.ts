@@ -23,7 +23,7 @@ interface VersionStream {
   pieces: AsyncIterable<Uint8Array>
 }
 
-export function createS3Reader(client: S3Client, { bucket, prefix, retries }: S3Settings): S3Reader {
+export function createS3Reader(client: S3Client, { bucket, prefix, maxRetries }: S3Settings): S3Reader {
   async function stat(path: string, { signal }: StopOptions): Promise<FileInfo | undefined> {
     const target = { path, key: prefix + path, signal }
     const { status, headers } = await client.sendForText({ ...target, method: "HEAD", acceptedStatuses: [404] })
@@ -64,7 +64,7 @@ export function createS3Reader(client: S3Client, { bucket, prefix, retries }: S3
         return
       } catch (error) {
         throwIfAborted(options.signal)
-        if (!(error instanceof AgentError && error.retryable) || ++failures > retries) throw error
+        if (!(error instanceof AgentError && error.retryable) || ++failures > maxRetries) throw error
       } finally {
         await answer.discard()
       }
@@ -138,14 +138,15 @@ function responseProblem(
 
 function infoFromHeaders(path: string, headers: Headers): FileInfo {
   const [size, etag] = [contentLength(headers), etagOf(headers)]
-  if (size !== undefined && etag !== undefined) return { path, size, modifiedAt: modifiedTimeOf(headers), etag }
+  if (size !== undefined && etag !== undefined)
+    return { path, sizeBytes: size, modifiedAt: modifiedTimeOf(headers), etag }
   throw workspaceError("invalid-response", path, `"${path}" is there, and the service does not tell its size and ETag.`)
 }
 
 function infoFromListing(entry: string): FileInfo {
   return {
     path: elementText(entry, "Key") ?? "",
-    size: Number(elementText(entry, "Size")),
+    sizeBytes: Number(elementText(entry, "Size")),
     modifiedAt: Date.parse(elementText(entry, "LastModified") ?? ""),
     etag: stripEtagQuotes(elementText(entry, "ETag")) ?? "",
   }

@@ -1,6 +1,7 @@
 // Aborts a request if its caller aborts, or if nothing arrives for too long.
 import type { AgentError } from "../../core/errors.ts"
 import { abortError } from "../../core/run.ts"
+import { timerMs } from "../../core/time-limit.ts"
 
 export interface RequestTimer {
   signal: AbortSignal
@@ -20,7 +21,7 @@ export function startRequestTimer(
   const controller = new AbortController()
   const end = (reason: Error) => controller.abort(reason)
   const onAbort = () => callerSignal && end(abortError(callerSignal))
-  let timer = setTimeout(() => end(createTimeoutError()), timeoutMs)
+  let timer = setTimeout(() => end(createTimeoutError()), timerMs(timeoutMs))
   callerSignal?.addEventListener("abort", onAbort, { once: true })
   if (callerSignal?.aborted) onAbort()
   return {
@@ -28,7 +29,7 @@ export function startRequestTimer(
     pause: () => clearTimeout(timer),
     resume() {
       clearTimeout(timer)
-      timer = setTimeout(() => end(createTimeoutError()), timeoutMs)
+      timer = setTimeout(() => end(createTimeoutError()), timerMs(timeoutMs))
     },
     stop() {
       clearTimeout(timer)

@@ -147,7 +147,7 @@ function conditionHeaders({ ifMatch }: Upload): { [name: string]: string } {
 }
 
 function uploadedInfo(path: string, etag: string | undefined, headers: Headers, size: number): FileInfo {
-  if (etag) return { path, size, modifiedAt: modifiedTimeOf(headers), etag }
+  if (etag) return { path, sizeBytes: size, modifiedAt: modifiedTimeOf(headers), etag }
   throw workspaceError("invalid-response", path, `"${path}" was written, and the service did not say its ETag.`)
 }
 

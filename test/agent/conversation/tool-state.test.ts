@@ -97,7 +97,7 @@ describe("the state of tools in a run", () => {
     await session.send("Go")
     await session.close()
     const agent = createAgent({ model: scriptedModel([]), tools: [once, total] })
-    const { divergence } = await replayRecording(agent, { archive, id: session.id }, { live: ["total"] })
+    const { divergence } = await replayRecording(agent, { archive, id: session.id }, { liveCalls: ["total"] })
     assert.equal(divergence, undefined)
     assert.equal(counted, 1)
   })

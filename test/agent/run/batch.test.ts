@@ -25,7 +25,7 @@ function worker(before: (prompt: string) => unknown = () => undefined) {
 
 test("a batch runs so many at a time, and its replies are in the order of its prompts", async () => {
   const { agent, most } = worker()
-  const code = `const replies = await worker.runAll(Array.from({ length: 9 }, (_, n) => "task " + n), { concurrency: 3 })
+  const code = `const replies = await worker.runAll(Array.from({ length: 9 }, (_, n) => "task " + n), { maxParallel: 3 })
     replies.map((reply) => reply.output).join("; ")`
   const model = scriptedModel([cell(code), "Done."])
   const boss = createAgent({ name: "boss", model, runtime: jsRuntime({ worker: agent }) })
@@ -53,7 +53,7 @@ test("an abort ends the whole batch, also what has not begun", async () => {
     resolve()
     await new Promise(() => undefined)
   })
-  const boss = scriptedAgent("boss", [cell('await worker.runAll(["a", "b", "c", "d"], { concurrency: 2 })'), "Done."], {
+  const boss = scriptedAgent("boss", [cell('await worker.runAll(["a", "b", "c", "d"], { maxParallel: 2 })'), "Done."], {
     runtime: jsRuntime({ worker: agent }),
   })
   const run = boss.run("go")
@@ -85,27 +85,27 @@ test("values for parallel runs on one shared runtime are refused, one after the 
   const tasks = '[1, 2].map((n) => ({ prompt: "go", values: { n } }))'
   const boss = scriptedModel([
     cell(`await worker.runAll(${tasks})`),
-    cell(`await worker.runAll(${tasks}, { concurrency: 1 })`),
+    cell(`await worker.runAll(${tasks}, { maxParallel: 1 })`),
     "Done.",
   ])
   await createAgent({ model: boss, runtime: jsRuntime({ worker }) }).run("go")
-  assert.match(resultShownToModel(boss), /share one runtime.*Say \{ concurrency: 1 \}/s)
+  assert.match(resultShownToModel(boss), /share one runtime.*Say \{ maxParallel: 1 \}/s)
   assert.deepEqual(await runtime.retrieve("seen"), [1, 2])
 })
 
 test("a batch that cannot be is an error that says how it could", async () => {
   const { agent } = worker()
-  const cells = ['worker.runAll("a")', 'worker.runAll(["a"], { concurrency: 0 })', 'worker.runAll([{ text: "a" }])']
+  const cells = ['worker.runAll("a")', 'worker.runAll(["a"], { maxParallel: 0 })', 'worker.runAll([{ text: "a" }])']
   const model = scriptedModel([...cells.map((code) => cell(`await ${code}`)), "Done."])
   await createAgent({ model, runtime: jsRuntime({ worker: agent }) }).run("go")
   assert.match(resultShownToModel(model, 1), /tasks is a list of prompts/)
-  assert.match(resultShownToModel(model, 2), /concurrency is a whole number of at least 1, not 0/)
+  assert.match(resultShownToModel(model, 2), /maxParallel is a whole number of at least 1, not 0/)
   assert.match(resultShownToModel(model, 3), /unknown option text\. There is prompt, values, outputs/)
 })
 
 test("a budget that a batch uses up stops its runs and begins no new ones' work", async () => {
   const { agent } = worker()
-  const code = `const replies = await worker.runAll(["a", "b", "c", "d"], { concurrency: 1 })
+  const code = `const replies = await worker.runAll(["a", "b", "c", "d"], { maxParallel: 1 })
     replies.map(({ status }) => status).join()`
   const boss = scriptedAgent("boss", [cell(code), "Done."], {
     runtime: jsRuntime({ worker: agent }),

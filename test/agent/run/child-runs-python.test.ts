@@ -45,7 +45,7 @@ print(failed["status"], failed["error"])`
       runtime: () => jsRuntime({ send: fn(() => ++sent, { approve: true }) }),
     })
     await using runtime = pythonRuntime({ child })
-    const code = 'print([reply["output"] for reply in child.runAll(["a", "b", "c"], {"concurrency": 2})])'
+    const code = 'print([reply["output"] for reply in child.runAll(["a", "b", "c"], {"maxParallel": 2})])'
     const model = scriptedModel([python(code), "Done."])
     const run = createAgent({ name: "boss", model, runtime }).run("go", { approver: "events" })
     for await (const event of run) if (event.type === "approval-requested") run.approve(event.id, "allow")

@@ -216,7 +216,7 @@ describe("abort", () => {
     await runtime.inject({ work: () => new Promise(() => begin()) })
     void runtime.execute("await work()", {
       signal: controller.signal,
-      call: (call, next) => {
+      callGate: (call, next) => {
         call.signal.addEventListener("abort", () => resolve(call.binding))
         return next()
       },

@@ -104,7 +104,7 @@ describe("usage", () => {
   })
 
   test("is read from the last chunk, after the block that ends the turn", async () => {
-    const model = scriptedModel([`${cell("1")}A few more words.`, "ok"], { usage, chunk: 3 })
+    const model = scriptedModel([`${cell("1")}A few more words.`, "ok"], { usage, chunkChars: 3 })
     const result = await createAgent({ model }).run("go")
     assert.deepEqual(result.usage, { input: 200, output: 40, complete: true })
   })

@@ -32,7 +32,7 @@ describe("the calls a run may make", () => {
   })
 
   test("of one name leave the others their calls", async () => {
-    const { made, codes } = await run({ callsOf: { a: 1 } }, [["a", "b", "a"], ["a"], ["a", "b"]])
+    const { made, codes } = await run({ callsByName: { a: 1 } }, [["a", "b", "a"], ["a"], ["a", "b"]])
     assert.deepEqual(made, ["b", "a", "b"])
     assert.deepEqual(codes, ["call-limit", undefined, "call-limit", undefined, "call-limit", undefined, undefined])
   })
@@ -60,7 +60,7 @@ describe("the calls a run may make", () => {
       run: ({ n }) => `${made.push(`strict ${n}`)}`,
     })
     made = []
-    const speak = tool({ name: "speak", description: "", free: true, run: () => void run.steer("Hm.") })
+    const speak = tool({ name: "speak", description: "", ignoresCallLimit: true, run: () => void run.steer("Hm.") })
     const model = scriptedModel([
       calls(call("strict", {}), call("nowhere"), call("strict", "{")),
       calls(call("speak"), call("strict", { n: 1 }), call("strict", { n: 2 })),

@@ -62,7 +62,7 @@ test("every call has exactly one result, in the order of the calls, whatever hap
       const model = scriptedModel([...answers, "The end."])
       const tools = names.flatMap((step) => [toolOf(step, false, word), toolOf(step, true, word)])
       const runtime = writesCode ? jsRuntime() : undefined
-      const limits = { cycles: 6, callsOf: { dear: 1, dear_p: 1 }, calls: 12 }
+      const limits = { cycles: 6, callsByName: { dear: 1, dear_p: 1 }, calls: 12 }
       const agent = createAgent({ model, tools, runtime, limits, noTool: "answer", maxParallelTools: 2 })
       function word(step: Step): void {
         if (step === "steers") run.steer("Listen.")

@@ -136,7 +136,7 @@ describe("a result that is too long to show", () => {
   })
 
   test("may be longer where its tool says so, and failures are shortened too", async () => {
-    const wide = tool({ name: "wide", description: "", maxChars: 100_000, run: () => lines(2000) })
+    const wide = tool({ name: "wide", description: "", maxOutputChars: 100_000, run: () => lines(2000) })
     const fails = tool({ name: "fails", description: "", run: () => toolFailure("no", lines(2000)) })
     const model = scriptedModel([calls(call("wide"), call("fails")), calls(finish())])
     const { messages } = await createAgent({ model, tools: [wide, fails] }).run("go")
@@ -196,7 +196,7 @@ describe("memory of an agent that calls tools", () => {
     const { messages, trajectory, status } = await createAgent({
       model,
       tools: [facts("facts")],
-      memory: { compactAt: 2600, keepResults: 2, model: scriptedModel(() => "no summary") },
+      memory: { compactAtTokens: 2600, keepResults: 2, model: scriptedModel(() => "no summary") },
       limits: { cycles: 20 },
     }).run("go")
     assert.equal(status, "done")
@@ -213,7 +213,7 @@ describe("memory of an agent that calls tools", () => {
     const { messages } = await createAgent({
       model: scriptedModel([...steps, calls(finish())]),
       tools: [facts("facts"), facts("rules", "keep")],
-      memory: { compactAt: 2600, keepResults: 0, model: scriptedModel(() => "no summary") },
+      memory: { compactAtTokens: 2600, keepResults: 0, model: scriptedModel(() => "no summary") },
     }).run("go")
     const results = resultsIn(messages)
     assert.ok(results.some(({ name, cleared }) => name === "facts" && cleared))
@@ -227,7 +227,7 @@ describe("memory of an agent that calls tools", () => {
     const { messages } = await createAgent({
       model,
       tools: [facts("facts")],
-      memory: { compactAt: 1600, keepResults: 1, model: scriptedModel(() => "no summary") },
+      memory: { compactAtTokens: 1600, keepResults: 1, model: scriptedModel(() => "no summary") },
       limits: { cycles: 20 },
     }).run("go")
     assert.ok(isPaired(messages))
@@ -242,7 +242,7 @@ describe("memory of an agent that calls tools", () => {
     await createAgent({
       model,
       tools: [heavy],
-      memory: { compactAt: 1000 },
+      memory: { compactAtTokens: 1000 },
       hooks: { beforeCompact: ({ tokens }) => void seen.push(tokens) },
     }).run("go")
     assert.ok((seen[0] ?? 0) > 1000)

@@ -46,8 +46,8 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
     await pushing.close()
     await pushing.close()
     const working = make()
-    await working.start(async () => {}, { concurrency: 2 })
-    const stop = await working.start(async () => {}, { concurrency: 2 })
+    await working.start(async () => {}, { maxParallel: 2 })
+    const stop = await working.start(async () => {}, { maxParallel: 2 })
     await stop()
     await working.close()
     while ((await connections(client)) > before) await client.ping()
@@ -59,7 +59,7 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
     const client = new Redis(server.url)
     const backend = make({ connection: client, url: undefined, prefix: "mine" })
     const handled = Promise.withResolvers<Job>()
-    await backend.start(async (job) => handled.resolve(job), { concurrency: 1 })
+    await backend.start(async (job) => handled.resolve(job), { maxParallel: 1 })
     await backend.push({ run: "a", revision: 3 })
     assert.deepEqual(await handled.promise, { run: "a", revision: 3 })
     await backend.close()
@@ -71,7 +71,7 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
   test("keeps nothing of a job that is done", async () => {
     const client = new Redis(server.url)
     await using backend = make({ queue: "tidy" })
-    await backend.start(async () => {}, { concurrency: 4 })
+    await backend.start(async () => {}, { maxParallel: 4 })
     const jobsOf = async () => (await client.keys("{karst}:tidy:*")).filter((key) => /:\d+(:lock)?$/.test(key))
     for (let revision = 0; revision < 20; revision++) await backend.push({ run: `run ${revision}`, revision })
     while ((await jobsOf()).length > 0) await client.ping()
@@ -82,14 +82,14 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
   test("begins jobs with a smaller priority first, and those without before all", async () => {
     await using backend = make({ priority: ({ revision }) => (revision === 0 ? undefined : revision) })
     for (const revision of [5, 1, 0, 3]) await backend.push({ run: `run ${revision}`, revision })
-    assert.equal(await backend.queued(), 4)
+    assert.equal(await backend.countQueued(), 4)
     const order: number[] = []
     const all = Promise.withResolvers<void>()
     await backend.start(
       async ({ revision }) => {
         if (order.push(revision) === 4) all.resolve()
       },
-      { concurrency: 1 },
+      { maxParallel: 1 },
     )
     await all.promise
     assert.deepEqual(order, [0, 1, 3, 5])
@@ -104,12 +104,12 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
       async () => {
         if (++begun === 2) two.resolve()
       },
-      { concurrency: 5 },
+      { maxParallel: 5 },
     )
     await two.promise
     await stop()
     assert.equal(begun, 2)
-    assert.equal(await backend.queued(), 3)
+    assert.equal(await backend.countQueued(), 3)
   })
 
   test("gives a job up after so many deaths, and does not hold up the others", async () => {
@@ -126,7 +126,7 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
         handled.push(run)
         if (run === "well") well.resolve()
       },
-      { concurrency: 1 },
+      { maxParallel: 1 },
     )
     while ((await client.zcard(`{karst}:${name}:failed`)) === 0) await client.ping()
     await backend.push({ run: "well", revision: 1 })
@@ -156,7 +156,7 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
         begun.resolve()
         await end.promise
       },
-      { concurrency: 1 },
+      { maxParallel: 1 },
     )
     await backend.push({ run: "a", revision: 1 })
     await begun.promise
@@ -173,7 +173,7 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
     await backend.close()
     const late = make({ url: own.url })
     await assert.rejects(
-      late.start(async () => {}, { concurrency: 1 }),
+      late.start(async () => {}, { maxParallel: 1 }),
       { code: "connection" },
     )
     await late.close()

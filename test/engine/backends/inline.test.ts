@@ -25,7 +25,7 @@ describe("inlineBackend", () => {
         if (told.length === 0) throw "nothing but text"
         again.resolve()
       },
-      { concurrency: 1 },
+      { maxParallel: 1 },
     )
     await backend.push({ run: "a", revision: 1 })
     await again.promise
@@ -41,22 +41,22 @@ describe("inlineBackend", () => {
         first.resolve()
         throw new Error("no")
       },
-      { concurrency: 1 },
+      { maxParallel: 1 },
     )
     await backend.push({ run: "a", revision: 1 })
     await first.promise
     await stop()
-    assert.equal(await backend.queued(), 1)
+    assert.equal(await backend.countQueued(), 1)
     const second = Promise.withResolvers<Job>()
-    const stopAgain = await backend.start(async (job) => second.resolve(job), { concurrency: 1 })
+    const stopAgain = await backend.start(async (job) => second.resolve(job), { maxParallel: 1 })
     assert.deepEqual(await second.promise, { run: "a", revision: 1 })
     await stopAgain()
   })
 
   test("refuses a concurrency that is no number of jobs", async () => {
-    for (const concurrency of [0, -1, 1.5, Number.NaN]) {
+    for (const maxParallel of [0, -1, 1.5, Number.NaN]) {
       await assert.rejects(
-        inlineBackend().start(async () => {}, { concurrency }),
+        inlineBackend().start(async () => {}, { maxParallel }),
         ConfigError,
       )
     }

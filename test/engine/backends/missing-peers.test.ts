@@ -17,7 +17,7 @@ describe("a package that is not installed is named, with how to install it, at t
       missing("bullmq", "bullmqBackend"),
     )
     await assert.rejects(
-      without("bullmq", () => backend.start(async () => {}, { concurrency: 1 })),
+      without("bullmq", () => backend.start(async () => {}, { maxParallel: 1 })),
       missing("bullmq", "bullmqBackend"),
     )
   })

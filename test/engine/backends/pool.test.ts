@@ -25,7 +25,7 @@ describe("an engine with a pool of workers", () => {
   })
 
   test("has runs worked on in other processes, at the same time", async () => {
-    await engine.work({ concurrency: 2 })
+    await engine.work({ maxParallel: 2 })
     const runs = await Promise.all(Array.from({ length: 20 }, () => engine.submit("quick", "Go.")))
     for (const { id } of runs) assert.equal((await engine.result(id)).output, "All done.")
     assert.equal(pids().length, 40)

@@ -53,7 +53,7 @@ async function runThrough(
   })
   const unknown: string[] = []
   await using engine = open(agent)
-  await engine.work({ concurrency: 4 })
+  await engine.work({ maxParallel: 4 })
   const runs = await Promise.all(names.map((name) => engine.submit("agent", name)))
   for (const [index, { id }] of runs.entries()) {
     await ended(engine, id)

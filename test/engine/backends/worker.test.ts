@@ -32,7 +32,7 @@ describe("workerBackend", () => {
       const module = join(folder, "agents.mjs")
       writeFileSync(module, source)
       await assert.rejects(
-        workerBackend({ module, workers: 2 }).start(async () => {}, { concurrency: 1 }),
+        workerBackend({ module, workers: 2 }).start(async () => {}, { maxParallel: 1 }),
         reason,
       )
     })

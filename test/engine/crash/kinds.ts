@@ -41,7 +41,7 @@ export const kinds: Record<string, (marks: Marks) => Agent> = {
         cell("// step 2", "await pay(3).catch(String)", "_output_1.length"),
         "Done.",
       ]),
-      memory: { compactAt: 1500, keepResults: 0, model: summariser(marks) },
+      memory: { compactAtTokens: 1500, keepResults: 0, model: summariser(marks) },
       runtime: () => jsRuntime(functions(marks)),
     }),
 

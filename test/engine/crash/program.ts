@@ -50,7 +50,7 @@ async function carryOut(order: Order): Promise<Told> {
     ...(backend && { backend: killingBackend(backend, writes) }),
     holdMs: 0,
   })
-  if (backend) await engine.work({ concurrency: 1 })
+  if (backend) await engine.work({ maxParallel: 1 })
   const { id } = await engine.submit("agent", "Go.", { key: "crash" })
   if (recovers) await engine.recover()
   let result = await engine.result(id)

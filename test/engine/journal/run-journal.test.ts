@@ -1,7 +1,8 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import type { Decision, RuntimeCall, UnknownPolicy } from "karst"
+import type { Decision, RuntimeCall } from "karst"
+import type { UnknownPolicy } from "karst/engine"
 import { createRunJournal, type JournalEntry } from "../../../src/engine/journal/run-journal.ts"
 import { decodeValue, encodeValue } from "../../../src/sessions/value-codec.ts"
 import { createToolState } from "../../../src/tools/tool-state.ts"

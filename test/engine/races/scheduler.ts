@@ -14,7 +14,7 @@ const agent = steppingAgent(async (run, step) => {
   await setImmediate()
 })
 await using engine = createEngine({ agents: { agent }, store: readingSlowly(store), sliceMs: 0 })
-await engine.work({ concurrency: 4 })
+await engine.work({ maxParallel: 4 })
 for (;;) {
   await engine.recover()
   const left = await Array.fromAsync(engine.list({ status: ["queued", "running"] }))

@@ -44,7 +44,7 @@ await using engine = createEngine({
   ...(backend && { backend }),
   leaseMs: Number(leaseMs),
 })
-if (backend) await engine.work({ concurrency: 1 })
+if (backend) await engine.work({ maxParallel: 1 })
 const { id } = await engine.submit("agent", "Go", { key: "one" })
 let result: string | undefined
 while (result === undefined) {

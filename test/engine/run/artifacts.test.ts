@@ -98,7 +98,7 @@ describe("the artifacts of a durable run", () => {
         calls(finish()),
       ]),
       tools: [facts],
-      memory: { compactAt: 1400, keepResults: 1, model: scriptedModel(() => "no summary") },
+      memory: { compactAtTokens: 1400, keepResults: 1, model: scriptedModel(() => "no summary") },
       limits: { cycles: 20 },
     })
     const first = createEngine({ agents: { agent }, store })

@@ -180,7 +180,7 @@ test("what a step writes does not grow with the history", async () => {
 
 async function storedRun(store: Store): Promise<string> {
   const agent = createAgent({ model: scriptedModel(() => "Hi."), runtime: () => jsRuntime() })
-  const backend = { push: async () => undefined, start: async () => async () => undefined, queued: async () => 0 }
+  const backend = { push: async () => undefined, start: async () => async () => undefined, countQueued: async () => 0 }
   await using engine = createEngine({ agents: { agent }, store, backend })
   return (await engine.submit("agent", "Go")).id
 }

@@ -22,7 +22,7 @@ test("a run whose child process is killed while it starts is tried again", {
       return runtime
     },
   })
-  await using engine = createEngine({ agents: { agent }, store: memoryStore(), retry: { firstMs: 1 } })
+  await using engine = createEngine({ agents: { agent }, store: memoryStore(), retry: { firstDelayMs: 1 } })
   const { id } = await engine.submit("agent", "Add")
   const { status, output, error } = await engine.result(id)
   assert.deepEqual({ status, output, error }, { status: "done", output: "Two.", error: undefined })

@@ -36,7 +36,7 @@ const isRetried = (event: AgentEvent) => event.type === "warning-raised" && even
 describe("a durable run that fails with a retryable error", () => {
   test("is tried again from its last saved cycle, until it works", async () => {
     const { agent, paid } = payingAgent(failing(["```ts\nawait pay(1)\n```", "Paid."], [2, 3, 4]))
-    await using engine = createEngine({ agents: { agent }, store: memoryStore(), retry: { firstMs: 1 } })
+    await using engine = createEngine({ agents: { agent }, store: memoryStore(), retry: { firstDelayMs: 1 } })
     const { id } = await engine.submit("agent", "Pay")
     const { status, output, cycles, trajectory } = await engine.result(id)
     assert.deepEqual({ status, output, cycles }, { status: "done", output: "Paid.", cycles: 2 })
@@ -48,7 +48,11 @@ describe("a durable run that fails with a retryable error", () => {
   test("has all its attempts again after a saved cycle", async () => {
     const model = failing(["```ts\nawait pay(1)\n```", "```ts\nawait pay(2)\n```", "Paid."], [1, 2, 4, 5, 7, 8])
     const { agent, paid } = payingAgent(model)
-    await using engine = createEngine({ agents: { agent }, store: memoryStore(), retry: { firstMs: 1, attempts: 2 } })
+    await using engine = createEngine({
+      agents: { agent },
+      store: memoryStore(),
+      retry: { firstDelayMs: 1, maxRetries: 2 },
+    })
     const { id } = await engine.submit("agent", "Pay")
     const { status, output } = await engine.result(id)
     assert.deepEqual({ status, output, paid }, { status: "done", output: "Paid.", paid: [1, 2] })
@@ -64,7 +68,7 @@ describe("a durable run that fails with a retryable error", () => {
         return jsRuntime()
       },
     })
-    await using engine = createEngine({ agents: { agent }, store: memoryStore(), retry: { firstMs: 1 } })
+    await using engine = createEngine({ agents: { agent }, store: memoryStore(), retry: { firstDelayMs: 1 } })
     const { id } = await engine.submit("agent", "Go")
     assert.equal((await engine.result(id)).output, "Done.")
     assert.equal(starts, 3)
@@ -73,7 +77,7 @@ describe("a durable run that fails with a retryable error", () => {
   test("shows when it is tried again, and the time holds in another process", async () => {
     const store = memoryStore()
     const { agent } = payingAgent(failing(["Done."], [1]))
-    const first = createEngine({ agents: { agent }, store, retry: { firstMs: 3_600_000, longestMs: 3_600_000 } })
+    const first = createEngine({ agents: { agent }, store, retry: { firstDelayMs: 3_600_000, maxDelayMs: 3_600_000 } })
     const { id } = await first.submit("agent", "Go")
     while ((await first.get(id))?.retryAt === undefined) await new Promise((resolve) => setImmediate(resolve))
     await first.close()
@@ -92,7 +96,7 @@ describe("a durable run that fails with a retryable error", () => {
     await using engine = createEngine({
       agents: { agent },
       store: memoryStore(),
-      retry: { firstMs: 1, attempts: 2 },
+      retry: { firstDelayMs: 1, maxRetries: 2 },
     })
     const { id } = await engine.submit("agent", "Pay")
     const failed = await engine.result(id)

@@ -42,7 +42,7 @@ test("a run that another worker went on with is read anew, and nothing of it is 
 
 test("of more runs than a worker keeps, the one that waited longest is closed", async () => {
   const { agent, closed } = counting(5)
-  const { engine, job } = await worker({ agents: { agent }, store: memoryStore(), warmRuns: 1 })
+  const { engine, job } = await worker({ agents: { agent }, store: memoryStore(), maxWarmRuns: 1 })
   const ids = await Promise.all([1, 2].map(() => engine.submit("agent", "Go")))
   for (const { id } of ids) await job(id)
   await engine.close()
@@ -222,7 +222,7 @@ async function worker(options: EngineOptions) {
       handle = given
       return async () => {}
     },
-    queued: async () => 0,
+    countQueued: async () => 0,
   }
   const engine = createEngine({ sliceMs: 0, ...options, backend })
   await engine.work()

@@ -27,7 +27,7 @@ async function machine(): Promise<Machine> {
         cwd: folder,
         env: { HOME: folder },
         idleTimeoutMs: 20_000,
-        retries: 0,
+        maxRetries: 0,
         autoWait: false,
         ...options,
       }),

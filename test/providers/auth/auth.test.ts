@@ -147,7 +147,7 @@ test("a container gets each file by itself, read-only unless it is renewed, and 
 })
 
 test("a path with a comma or a quote stays one field of a mount", () => {
-  const file = { target: "f", kind: "credential", state: "present", renews: false } as const
+  const file = { target: "f", kind: "credential", state: "present", renewedByCli: false } as const
   const auth = {
     provider: "x",
     state: "ready",

@@ -91,11 +91,11 @@ for (const version of testedVersions("claude")) {
     test("ends a background command that takes longer than it may, and says so", async () => {
       await using place = await claudeMachine(version)
       const job = command({ command: "sleep 300", run_in_background: true })
-      const { status, trajectory } = await claude({ ...place.options, backgroundMs: 500 }).run(job)
+      const { status, trajectory } = await claude({ ...place.options, backgroundTimeoutMs: 500 }).run(job)
       assert.equal(status, "done")
       const [, ended] = eventsOfType(trajectory.events, "warning-raised")
       assert.equal(ended?.code, "background-ended")
-      assert.match(ended?.message ?? "", /"a job".*backgroundMs/)
+      assert.match(ended?.message ?? "", /"a job".*backgroundTimeoutMs/)
       assert.deepEqual(await place.processes(), [])
     })
 

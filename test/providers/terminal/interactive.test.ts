@@ -97,7 +97,7 @@ describe("a CLI in a terminal", { skip: requires("node-pty"), concurrency: 2 }, 
 
   test("shows everything and keeps the last of it", async () => {
     await using bench = await createTerminalMachine("claude")
-    const terminal = bench.start({ options: { captureBytes: 1000 } })
+    const terminal = bench.start({ options: { maxCaptureBytes: 1000 } })
     await terminal.sees("ready")
     terminal.type("f")
     await terminal.sees("full")

@@ -88,7 +88,7 @@ describe("a guard", () => {
           : "const found = await find(), opened = await safe.open()\n" +
             ";[await vault.wipe('x'), await found.wipe('x'), await safe.inner.wipe('x'), await opened.wipe('x')]"
       const execution = await runtime.execute(code, {
-        call(call, next) {
+        callGate(call, next) {
           calls.push(call)
           return next()
         },
@@ -107,7 +107,7 @@ describe("a guard", () => {
       let asked: RuntimeCall["approve"] = false
       const code = runtime.language === "python" ? "vault.wipe('x')" : "await vault.wipe('x')"
       await runtime.execute(code, {
-        call(call, next) {
+        callGate(call, next) {
           asked = call.approve
           return next()
         },
@@ -122,7 +122,7 @@ describe("a guard", () => {
     await using runtime = processRuntime({ vault: variable(vault, { guard: { wipe: { approve: true } } }) })
     const calls: RuntimeCall[] = []
     await runtime.execute("const wipe = vault.wipe; await wipe()", {
-      call(call, next) {
+      callGate(call, next) {
         calls.push(call)
         return next()
       },

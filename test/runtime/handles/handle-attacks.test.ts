@@ -38,7 +38,7 @@ describe("no cell gets past the handles of its host:", () => {
     test(`${number} ${kind}: ${title}`, async () => {
       lab.restore()
       await cellValue(runtime, rawChannel)
-      const execution = await runtime.execute(code, { call, timeoutMs: 15_000 })
+      const execution = await runtime.execute(code, { callGate: call, timeoutMs: 15_000 })
       const told = JSON.stringify(
         execution.ok ? [execution.value, execution.output, execution.hints] : tellError(execution),
       )
@@ -86,7 +86,8 @@ test("functions that a cell left with the host lead nowhere after a reset, an up
     const outcomes = await Promise.allSettled(saved.map(async (each) => await each()))
     return outcomes.map(({ status }) => status)
   }
-  const leave = () => runtime.execute("await save(wipe); await save(light.wipe); await save(() => wipe()); 1", { call })
+  const leave = () =>
+    runtime.execute("await save(wipe); await save(light.wipe); await save(() => wipe()); 1", { callGate: call })
   await leave()
   await runtime.update({ wipe: () => void log.push("the new wipe") })
   assert.deepEqual(await callAll(), ["rejected", "rejected", "rejected"])

@@ -34,7 +34,7 @@ test("a gate sees each call: from old closures, in parallel, after awaits, in ti
      const after = await [5].map((x) => add(x, 0))[0]
      const timed = await new Promise((go) => setTimeout(() => go(add(6, 0)), 1))
      ;[direct, closure, ...parallel, after, timed]`,
-    { call: gate },
+    { callGate: gate },
   )
   assert.ok(execution.ok, execution.ok ? "" : execution.error.message)
   assert.deepEqual(execution.value, [3, 6, 2, 4, 8, 5, 6])
@@ -57,8 +57,8 @@ test("a gate sees each call: from old closures, in parallel, after awaits, in ti
 test("each execution has its own gate", async () => {
   const runtime = jsRuntime({ add })
   const [one, two] = [watching(), watching()]
-  await runtime.execute("const f = () => add(1, 1); await f()", { call: one.gate })
-  await runtime.execute("await f()", { call: two.gate })
+  await runtime.execute("const f = () => add(1, 1); await f()", { callGate: one.gate })
+  await runtime.execute("await f()", { callGate: two.gate })
   await runtime.execute("await f()")
   assert.deepEqual([one.calls.length, two.calls.length], [1, 1])
 })
@@ -68,10 +68,10 @@ test("a cell within a cell passes the gate of the outer one, unless it has its o
   const own = watching()
   const outer = jsRuntime({
     nested: () => inner.execute("await add(1, 1)"),
-    guarded: () => inner.execute("await add(2, 2)", { call: own.gate }),
+    guarded: () => inner.execute("await add(2, 2)", { callGate: own.gate }),
   })
   const { gate, calls } = watching()
-  await outer.execute("await nested(); await guarded()", { call: gate })
+  await outer.execute("await nested(); await guarded()", { callGate: gate })
   assert.deepEqual(
     calls.map((call) => call.binding),
     ["nested", "add", "guarded"],
@@ -85,7 +85,7 @@ test("a host function that takes the place of a cell's passes the gate too", asy
   const work = () => "host"
   await runtime.update({ work })
   const { gate, calls } = watching()
-  const execution = await runtime.execute("await work()", { call: gate })
+  const execution = await runtime.execute("await work()", { callGate: gate })
   assert.ok(execution.ok && execution.value === "host")
   assert.equal(calls.length, 1)
   assert.equal(await runtime.retrieve("work"), work)
@@ -94,7 +94,7 @@ test("a host function that takes the place of a cell's passes the gate too", asy
 test("a leftover of an ended cell passes the gate of that cell", async () => {
   const runtime = jsRuntime({ add })
   const { gate, calls } = watching()
-  await runtime.execute("const left = new Promise((go) => setTimeout(() => go(add(1, 2)), 5)); 0", { call: gate })
+  await runtime.execute("const left = new Promise((go) => setTimeout(() => go(add(1, 2)), 5)); 0", { callGate: gate })
   const execution = await runtime.execute("await left")
   assert.ok(execution.ok && execution.value === 3)
   assert.equal(calls.length, 1)
@@ -106,7 +106,7 @@ test("a listener that a cell gave the host passes the gate of the newest cell", 
   const runtime = jsRuntime({ emitter, wipe: fn(() => ++wiped, { approve: true }) })
   const refuse: CallGate = () => Promise.reject(new Error("not allowed"))
   await runtime.execute("const said = []; emitter.on('go', () => wipe().catch((error) => said.push(error.message)))", {
-    call: refuse,
+    callGate: refuse,
   })
   emitter.emit("go")
   await settle()
@@ -135,12 +135,12 @@ test("what the function throws is thrown in the cell, by reference", async () =>
 
 test("a gate may refuse, change the result or fail, and may call next once", async () => {
   const runtime = jsRuntime({ add })
-  const refused = await runtime.execute("await add(1, 2)", { call: () => Promise.reject(new Error("not allowed")) })
+  const refused = await runtime.execute("await add(1, 2)", { callGate: () => Promise.reject(new Error("not allowed")) })
   assert.ok(!refused.ok)
   assert.equal(refused.error.message, "Error: not allowed")
-  const changed = await runtime.execute("await add(1, 2)", { call: async (_, next) => Number(await next()) * 100 })
+  const changed = await runtime.execute("await add(1, 2)", { callGate: async (_, next) => Number(await next()) * 100 })
   assert.ok(changed.ok && changed.value === 300)
-  const twice = await runtime.execute("await add(1, 2)", { call: async (_, next) => [await next(), await next()] })
+  const twice = await runtime.execute("await add(1, 2)", { callGate: async (_, next) => [await next(), await next()] })
   assert.ok(!twice.ok)
   assert.match(twice.error.message, /twice/)
 })
@@ -148,14 +148,14 @@ test("a gate may refuse, change the result or fail, and may call next once", asy
 test("whether a binding asks for approval is told to the gate", async () => {
   const runtime = jsRuntime({ wipe: fn(() => 1, { approve: true }) })
   const { gate, calls } = watching()
-  await runtime.execute("await wipe()", { call: gate })
+  await runtime.execute("await wipe()", { callGate: gate })
   assert.equal(calls[0]?.approve, true)
 })
 
 test("a sync function is called straight, and cannot ask for approval", async () => {
   const runtime = jsRuntime({ add: fn(add, { sync: true }) })
   const { gate, calls } = watching()
-  const execution = await runtime.execute("add(1, 2)", { call: gate })
+  const execution = await runtime.execute("add(1, 2)", { callGate: gate })
   assert.ok(execution.ok && execution.value === 3)
   assert.equal(calls.length, 0)
   assert.throws(() => fn(add, { sync: true, approve: true }), ConfigError)
@@ -184,7 +184,7 @@ test("methods of injected objects are the real ones", async () => {
     },
   })
   const { gate, calls } = watching()
-  const execution = await runtime.execute("counter.up() + counter.up()", { call: gate })
+  const execution = await runtime.execute("counter.up() + counter.up()", { callGate: gate })
   assert.ok(execution.ok && execution.value === 3)
   assert.equal(calls.length, 0)
 })
@@ -212,7 +212,7 @@ test("arguments are validated and given as validated", async () => {
   const runtime = jsRuntime({ one, all, plain })
   const { gate, calls } = watching()
   const execution = await runtime.execute("[await one({ name: 'a' }), await all(1, 2), await plain('ok')]", {
-    call: gate,
+    callGate: gate,
   })
   assert.ok(execution.ok)
   assert.deepEqual(execution.value, [{ name: "a", hours: 1 }, 3, "ok"])
@@ -224,10 +224,10 @@ test("bad input is a TypeError that names the path, and no gate is asked", async
   const all = fn(add, { input: { type: "array", prefixItems: [{ type: "number" }, { type: "number" }], minItems: 2 } })
   const runtime = jsRuntime({ one, all })
   const { gate, calls } = watching()
-  const first = await runtime.execute("await one({ name: 1 })", { call: gate })
+  const first = await runtime.execute("await one({ name: 1 })", { callGate: gate })
   assert.ok(!first.ok && first.thrown instanceof TypeError)
   assert.match(first.error.message, /^TypeError: Invalid input of one: name: .*string/)
-  const second = await runtime.execute("await all(1, 'x')", { call: gate })
+  const second = await runtime.execute("await all(1, 'x')", { callGate: gate })
   assert.ok(!second.ok)
   assert.equal(second.error.message, "TypeError: Invalid input of all: [1]: expected number, received string")
   assert.equal(calls.length, 0)

@@ -59,7 +59,7 @@ test("console.trace and printed errors show only frames that say something", asy
 test("output is streamed as it is printed", async () => {
   const runtime = jsRuntime()
   const chunks: CellOutput[] = []
-  await runtime.execute("console.log('a'); await 1; console.error('b')", { output: (chunk) => chunks.push(chunk) })
+  await runtime.execute("console.log('a'); await 1; console.error('b')", { onOutput: (chunk) => chunks.push(chunk) })
   assert.deepEqual(chunks, [
     { stream: "stdout", text: "a\n" },
     { stream: "stderr", text: "b\n" },
@@ -111,7 +111,7 @@ test("output of a timer that fires after its cell goes to the next cell", async 
   clearInterval(alive)
   assert.equal(first.output, "now\n")
   const chunks: CellOutput[] = []
-  const second = await runtime.execute("console.log('next')", { output: (chunk) => chunks.push(chunk) })
+  const second = await runtime.execute("console.log('next')", { onOutput: (chunk) => chunks.push(chunk) })
   assert.equal(second.output, "late\nnext\n")
   assert.equal(chunks[0]?.text, "late\n")
 })

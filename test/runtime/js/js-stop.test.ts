@@ -132,7 +132,7 @@ test("a call in flight hears of the time-out, and its result is ignored", async 
   const runtime = jsRuntime({ slow: () => finish.promise, seen: [] as string[] })
   const execution = await runtime.execute("seen.push(await slow())", {
     timeoutMs: 100,
-    call: (call, next) => {
+    callGate: (call, next) => {
       call.signal.addEventListener("abort", () => heard.resolve(call.signal.reason))
       return next()
     },
@@ -150,7 +150,7 @@ test("a call that waited at the gate is not made after the time-out", async () =
   const runtime = jsRuntime({ wipe: () => made++ })
   const execution = await runtime.execute("await wipe()", {
     timeoutMs: 100,
-    call: async (_, next) => {
+    callGate: async (_, next) => {
       await approval.promise
       return next()
     },
@@ -265,11 +265,11 @@ test("a function that the host kept calls nothing any more once its runtime was 
     })
   const call: CallGate = (_, next) => next()
   const [closed, reset, stopped] = [make(), make(), make()]
-  await closed.execute("keep(() => wipe()); keep(() => count())", { call })
+  await closed.execute("keep(() => wipe()); keep(() => count())", { callGate: call })
   await closed.close()
-  await reset.execute("keep(() => wipe()); keep(() => count())", { call })
+  await reset.execute("keep(() => wipe()); keep(() => count())", { callGate: call })
   await reset.reset()
-  await stopped.execute("keep(() => wipe()); await new Promise(() => {})", { call, timeoutMs: 5 })
+  await stopped.execute("keep(() => wipe()); await new Promise(() => {})", { callGate: call, timeoutMs: 5 })
   for (const f of kept) await assert.rejects(async () => f(), /reset or closed|stopped/)
   assert.equal(made, 0)
   assert.equal(kept.length, 5)

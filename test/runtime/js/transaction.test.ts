@@ -190,7 +190,7 @@ test("calls that were made are named, with how many; calls that were refused are
   const sent: string[] = []
   const runtime = jsRuntime({ send: (text: string) => sent.push(text), wipe: () => assert.fail() })
   const execution = await failed(runtime, "await send('a'); await send('b'); await wipe()", {
-    call: (call, next) => (call.binding === "wipe" ? Promise.reject(new Error("not allowed")) : next()),
+    callGate: (call, next) => (call.binding === "wipe" ? Promise.reject(new Error("not allowed")) : next()),
   })
   assert.deepEqual(sent, ["a", "b"])
   assert.deepEqual(execution.notRolledBack, [

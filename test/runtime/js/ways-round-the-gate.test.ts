@@ -231,7 +231,7 @@ async function attempt(code: string, allow: boolean) {
   await runtime.execute("kept = light")
   await runtime.update({ light: variable(light, { guard }) })
   const execution = await runtime.execute(code, {
-    call(call, next) {
+    callGate(call, next) {
       if (call.method !== "wipe") return next()
       asked++
       if (!allow) throw new Error("refused")
@@ -274,7 +274,7 @@ describe("a function that passes the gate still does", () => {
       await using runtime = jsRuntime(bindings)
       await runtime.execute(code, {
         timeoutMs: 300,
-        async call(call, next) {
+        async callGate(call, next) {
           if (call.binding !== "wipe") return next()
           calls.push(call)
           // The gate answers instead of refusing: a refusal would be an unhandled rejection if the cell does not await
@@ -304,7 +304,7 @@ describe("nothing of a cell is called by the host when it shows or stores what t
       const calls: string[] = []
       await using runtime = jsRuntime({ wipe: () => undefined, take: (_: unknown) => undefined })
       const execution = await runtime.execute(code, {
-        call(call, next) {
+        callGate(call, next) {
           calls.push(call.binding)
           return next()
         },

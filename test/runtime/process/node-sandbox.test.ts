@@ -48,7 +48,10 @@ describe("OS isolation", { skip: requires("bwrap") }, () => {
   })
 
   test("survives crashes and endless loops the same way", async () => {
-    await using runtime = processRuntime({ rows: [1] }, { isolation: "os", limits: { heapMb: 100, memoryMb: 300 } })
+    await using runtime = processRuntime(
+      { rows: [1] },
+      { isolation: "os", limits: { heapBytes: 100 * 2 ** 20, memoryBytes: 300 * 2 ** 20 } },
+    )
     const exit = "(await import('node:module')).createRequire('/')('process').exit(3)"
     assert.match(errorOf(await runtime.execute(exit)).message, /exited with code 3/)
     const segv = "const p = (await import('node:module')).createRequire('/')('process'); p.kill(p.pid, 'SIGSEGV')"

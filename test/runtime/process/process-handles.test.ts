@@ -108,7 +108,9 @@ test("method calls pass the gate with binding and method", async () => {
     return next()
   }
   await using runtime = processRuntime({ light: new Light(), make: () => new Light("made") })
-  await cellValue(runtime, "await light.dim(3); await (await make()).dim(4); await light.brightness", { call: gate })
+  await cellValue(runtime, "await light.dim(3); await (await make()).dim(4); await light.brightness", {
+    callGate: gate,
+  })
   assert.deepEqual(
     calls.map(({ binding, method, args }) => [binding, method, args]),
     [
@@ -125,7 +127,7 @@ test("a gate can refuse a method, and it is not called", async () => {
   const call: CallGate = async () => {
     throw new Error("denied")
   }
-  assert.match(errorOf(await runtime.execute("await light.dim(1)", { call })).message, /denied/)
+  assert.match(errorOf(await runtime.execute("await light.dim(1)", { callGate: call })).message, /denied/)
   assert.equal(light.brightness, 50)
 })
 

@@ -6,7 +6,7 @@ import { requires } from "../../system.ts"
 import { cellValue, errorOf } from "../cell-results.ts"
 
 test("buffers outside the heap count as memory", async () => {
-  await using runtime = processRuntime({}, { limits: { memoryMb: 200 } })
+  await using runtime = processRuntime({}, { limits: { memoryBytes: 200 * 2 ** 20 } })
   const code =
     "const all = []; for (;;) { all.push(Buffer.alloc(20_000_000, 1)); await new Promise((go) => setTimeout(go, 5)) }"
   const execution = await runtime.execute(code)
@@ -17,7 +17,7 @@ test("buffers outside the heap count as memory", async () => {
 })
 
 test("one buffer that is too large is an error in the cell, and nothing is lost", async () => {
-  await using runtime = processRuntime({}, { limits: { memoryMb: 300 } })
+  await using runtime = processRuntime({}, { limits: { memoryBytes: 300 * 2 ** 20 } })
   await cellValue(runtime, "const made = 1")
   const execution = await runtime.execute("new Uint8Array(8_000_000_000)")
   assert.match(errorOf(execution).message, /RangeError/)
@@ -25,7 +25,7 @@ test("one buffer that is too large is an error in the cell, and nothing is lost"
 })
 
 test("the heap has the limit it was given", async () => {
-  await using runtime = processRuntime({}, { limits: { heapMb: 64 } })
+  await using runtime = processRuntime({}, { limits: { heapBytes: 64 * 2 ** 20 } })
   const limit = "(await import('node:v8')).getHeapStatistics().heap_size_limit / 1024 / 1024"
   assert.ok(Number(await cellValue(runtime, limit)) < 400)
   const error = errorOf(await runtime.execute("const all = []; for (;;) all.push({ n: [all.length] })"))
@@ -70,13 +70,13 @@ const written = (file) => { try { for (let size = 0; size < 40; size++) fs.appen
 `
 
 test("a file that grows without end is an error in the cell", async () => {
-  await using runtime = processRuntime({}, { limits: { diskMb: 8 } })
+  await using runtime = processRuntime({}, { limits: { diskBytes: 8 * 2 ** 20 } })
   assert.equal(await cellValue(runtime, `${fill} written(() => "one")`), "EFBIG")
   assert.equal(await cellValue(runtime, "fs.statSync('one').size"), 8 * 2 ** 20)
 })
 
 test("files without end are an error in the cell with OS isolation", { skip: requires("bwrap") }, async () => {
-  await using runtime = processRuntime({}, { isolation: "os", limits: { diskMb: 8 } })
+  await using runtime = processRuntime({}, { isolation: "os", limits: { diskBytes: 8 * 2 ** 20 } })
   assert.equal(await cellValue(runtime, `${fill} written((number) => "file" + number)`), "ENOSPC")
   assert.equal(await cellValue(runtime, "fs.rmSync('file1'); fs.writeFileSync('small', 'x'); 1"), 1)
 })

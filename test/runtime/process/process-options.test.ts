@@ -11,12 +11,12 @@ const unchecked = (options: object) => options as ProcessRuntimeOptions
 describe("processRuntime refuses, when it is made,", () => {
   for (const [what, options, told] of [
     ["an isolation that is none", { isolation: "docker" }, /`isolation` is not one of "process", "os", "auto"/],
-    ["an option that is not there", { heapMb: 5 }, /no option `heapMb`; there is isolation, .*limits/],
+    ["an option that is not there", { heapBytes: 5 }, /no option `heapBytes`; there is isolation, .*limits/],
     ["codecs that are none", { codecs: { Light: class {} } }, /`codecs` has "Light", which is not a codec/],
-    ["a limit that is not there", { limits: { processes: 5 } }, /no option `limits\.processes`; there is heapMb, /],
-    ["a negative heap", { limits: { heapMb: -5 } }, /`limits\.heapMb` is not a number above 0/],
+    ["a limit that is not there", { limits: { processes: 5 } }, /no option `limits\.processes`; there is heapBytes, /],
+    ["a negative heap", { limits: { heapBytes: -5 } }, /`limits\.heapBytes` is not a whole number of 1 or more/],
     ["a limit that is no number", { limits: { cpuMs: "1s" } }, /`limits\.cpuMs`/],
-    ["a snapshot of no bytes", { maxSnapshotBytes: 0 }, /`maxSnapshotBytes` is not a number above 0/],
+    ["a snapshot of no bytes", { maxSnapshotBytes: 0 }, /`maxSnapshotBytes` is not a whole number of 1 or more/],
     ["a network without what confines it", { network: "none" }, /`network`: nothing confines .*isolation: "os"/],
     ["paths without what confines them", { read: ["/"], write: ["/"] }, /`read`, `write`: nothing confines/],
     ["a path that is not there", { isolation: "auto", read: ["/nowhere/at/all"] }, /`read` names "\/nowhere\/at\/all"/],
@@ -31,8 +31,8 @@ describe("processRuntime refuses, when it is made,", () => {
   }
 
   test("everything that is wrong, at once", () => {
-    const options = unchecked({ isolation: "docker", limits: { heapMb: -1 }, nope: 1 })
-    assert.throws(() => processRuntime({}, options), /`isolation`.*`limits\.heapMb`.*`nope`/)
+    const options = unchecked({ isolation: "docker", limits: { heapBytes: -1 }, nope: 1 })
+    assert.throws(() => processRuntime({}, options), /`isolation`.*`limits\.heapBytes`.*`nope`/)
   })
 })
 
@@ -40,7 +40,7 @@ test("what is undefined is the default, and what has no end is none", async () =
   const options: ProcessRuntimeOptions = {
     isolation: undefined,
     network: undefined,
-    limits: { cpuMs: undefined, heapMb: Number.POSITIVE_INFINITY, memoryMb: Number.POSITIVE_INFINITY },
+    limits: { cpuMs: undefined, heapBytes: Number.POSITIVE_INFINITY, memoryBytes: Number.POSITIVE_INFINITY },
     env: { GIVEN: "yes", LEFT: undefined },
   }
   await using runtime = processRuntime({}, options)

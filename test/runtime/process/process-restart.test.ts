@@ -104,7 +104,7 @@ test("a call that waits for its gate when the process ends is not made any more"
   const wipe = () => void made.push("wiped")
   await using runtime = processRuntime({ wipe, ready: () => asked.promise })
   const call: CallGate = (asking, next) => (asking.binding === "wipe" ? gate(asking, next) : next())
-  const execution = await runtime.execute(`wipe(); await ready(); ${exit}`, { call })
+  const execution = await runtime.execute(`wipe(); await ready(); ${exit}`, { callGate: call })
   assert.equal(errorOf(execution).kind, "crash")
   allowed.resolve()
   assert.equal(await cellValue(runtime, "1 + 1"), 2)

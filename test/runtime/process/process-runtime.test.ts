@@ -70,7 +70,7 @@ test("output streams while the cell runs", async () => {
     chunks.push(chunk)
     first()
   }
-  await cellValue(runtime, "console.log('one'); await wait(); console.error('two')", { output })
+  await cellValue(runtime, "console.log('one'); await wait(); console.error('two')", { onOutput: output })
   assert.deepEqual(chunks, [
     { stream: "stdout", text: "one\n" },
     { stream: "stderr", text: "two\n" },
@@ -198,8 +198,11 @@ test("a gate sees each call with its arguments, and what it throws the cell sees
     return next()
   }
   const code = "const sums = await Promise.all([add(1, 2), add(3, 4)]); sums"
-  assert.deepEqual(await cellValue(runtime, code, { call: gate }), [3, 7])
-  assert.equal(await cellValue(runtime, "await add(1, 1).catch((error) => error.message)", { call: gate }), "no more")
+  assert.deepEqual(await cellValue(runtime, code, { callGate: gate }), [3, 7])
+  assert.equal(
+    await cellValue(runtime, "await add(1, 1).catch((error) => error.message)", { callGate: gate }),
+    "no more",
+  )
   const seen = calls.map(({ binding, args, approve }) => [binding, args, approve])
   assert.deepEqual(seen, [
     ["add", [1, 2], true],
@@ -241,7 +244,7 @@ test("a call's signal fires when the cell is out of time, by the clock of the ho
         })
         onCall()
       })
-    const execution = await runtime.execute("await add(1, 2)", { call, timeoutMs })
+    const execution = await runtime.execute("await add(1, 2)", { callGate: call, timeoutMs })
     return { isCalled, fired, kind: errorOf(execution).kind }
   }
   const byHost = await run(60_000, () => context.mock.timers.tick(60_000))
@@ -305,7 +308,7 @@ test("a cell in a process within a cell of jsRuntime passes the gate of the oute
     seen.push(call.binding)
     return next()
   }
-  assert.equal(await cellValue(outer, "await ask()", { call: gate }), 5)
+  assert.equal(await cellValue(outer, "await ask()", { callGate: gate }), 5)
   assert.deepEqual(seen, ["ask", "add"])
 })
 

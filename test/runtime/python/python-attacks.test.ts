@@ -119,7 +119,7 @@ describe("with OS isolation, no cell of Python", { skip: requires("python", "bwr
     test(`control: without isolation, it ${title}`, async () => {
       visitors.length = 0
       await cellValue(open, `${attackerTools}\n${given}`)
-      const execution = await open.execute(code, { timeoutMs: 20_000, call })
+      const execution = await open.execute(code, { timeoutMs: 20_000, callGate: call })
       const left = ["link", "hard", "secret.txt.written"].filter((name) => existsSync(join(folder, name)))
       assert.match(JSON.stringify([execution, visitors, left]), /escaped|udp|written/)
       for (const name of left) rmSync(join(folder, name))
@@ -145,7 +145,7 @@ describe("with OS isolation, no cell of Python", { skip: requires("python", "bwr
   const perform = async ({ code, fatal = false, leaves = false, waits = false }: Attack, runtime: Runtime) => {
     await cellValue(runtime, `${attackerTools}\n${given}`)
     // Attacks that end by themselves get enough time, also on a slow machine.
-    const execution = await runtime.execute(code, { timeoutMs: waits ? 500 : fatal ? 3000 : 40_000, call })
+    const execution = await runtime.execute(code, { timeoutMs: waits ? 500 : fatal ? 3000 : 40_000, callGate: call })
     const result = JSON.stringify([execution.ok ? execution.value : execution.error, execution.output])
     assert.doesNotMatch(result, /escaped/)
     if (!fatal && !execution.ok) assert.equal(execution.error.kind, "throw", result)

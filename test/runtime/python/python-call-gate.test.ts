@@ -32,11 +32,11 @@ class Lamp {
 }
 
 /** A call gate that refuses calls that need approval, and records all calls. */
-function refusing(): { call: CallGate; asked: string[] } {
+function refusing(): { callGate: CallGate; asked: string[] } {
   const asked: string[] = []
   return {
     asked,
-    async call({ binding, method, approve }: RuntimeCall, next) {
+    async callGate({ binding, method, approve }: RuntimeCall, next) {
       asked.push(method === undefined ? binding : `${binding}.${method}`)
       if (approve) throw new Error("not approved")
       return next()
@@ -63,8 +63,8 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
   })
   const held: unknown[] = []
   const refused = async (code: string) => {
-    const { call, asked } = refusing()
-    const { error } = await runtime.failed(code, { call })
+    const { callGate, asked } = refusing()
+    const { error } = await runtime.failed(code, { callGate })
     assert.match(error.message, /not approved/, code)
     assert.deepEqual([wiped, light.lit, lamp.wiped], [[], [], 0], code)
     return asked
@@ -80,9 +80,9 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
   test("judges a guarded function that a cell passed to the host, whoever calls it and when", async () => {
     const asked = await refused("call(wipe)")
     assert.deepEqual(asked, ["call", "wipe"])
-    const { call } = refusing()
-    await runtime.ran("bus.on('e', wipe)", { call })
-    const { error } = await runtime.failed("bus.emit('e', 'x')", { call })
+    const { callGate } = refusing()
+    await runtime.ran("bus.on('e', wipe)", { callGate })
+    const { error } = await runtime.failed("bus.emit('e', 'x')", { callGate })
     assert.match(error.message, /not approved/)
     assert.deepEqual(wiped, [])
     bus.removeAllListeners()
@@ -134,8 +134,8 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
   })
 
   test("is passed by keyword arguments of functions and methods that a cell stored", async () => {
-    const { call } = refusing()
-    await runtime.ran("plain.x = plain.wipe\nplain.x(mode='m')\nplain.x = None", { call })
+    const { callGate } = refusing()
+    await runtime.ran("plain.x = plain.wipe\nplain.x(mode='m')\nplain.x = None", { callGate })
     assert.deepEqual(plain.lit.splice(0), ["m"])
     assert.match((await runtime.failed("plain.x = plain.wipe\nplain.x(other=1)")).error.message, /unexpected keyword/)
     plain.x = undefined
@@ -158,12 +158,12 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
     await runtime.inject({
       swap: async () => runtime.update({ light: variable(other, { guard: { wipe: { approve: true } } }) }),
     })
-    const { call } = refusing()
+    const { callGate } = refusing()
     const code = "import threading\nold = light\nswap()\nlight.wipe('a')"
-    assert.match((await runtime.failed(code, { call })).error.message, /not approved/)
+    assert.match((await runtime.failed(code, { callGate })).error.message, /not approved/)
     assert.deepEqual([light.lit, other.lit], [[], []])
     await runtime.update({ light })
-    assert.match((await runtime.failed("light.wipe('a')", { call })).error.message, /not approved/)
+    assert.match((await runtime.failed("light.wipe('a')", { callGate })).error.message, /not approved/)
   })
 
   test("judges a call that a thread makes later by the cell that started the thread", async () => {
@@ -186,16 +186,16 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
         "left = asyncio.ensure_future(task())\nawait asyncio.sleep(0)",
         "hold(lambda: note())",
       ].join("\n"),
-      { call: gate("first") },
+      { callGate: gate("first") },
     )
     const release = "go.set()\nawait left\nfor _ in range(4): assert done.acquire(timeout=20)\nnote()"
-    await runtime.ran(release, { call: gate("second") })
+    await runtime.ran(release, { callGate: gate("second") })
     assert.deepEqual(seen.splice(0).sort(), ["first", "first", "first", "first", "second"])
     const callback = held.pop() as () => Promise<unknown>
     await runtime.inject({ back: () => callback() })
-    await runtime.ran("back()", { call: gate("third") })
+    await runtime.ran("back()", { callGate: gate("third") })
     assert.deepEqual(seen.splice(0), ["first"])
-    await runtime.ran("pool.submit(note).result(20)", { call: gate("fourth") })
+    await runtime.ran("pool.submit(note).result(20)", { callGate: gate("fourth") })
     assert.deepEqual(seen, ["fourth"])
   })
 
@@ -203,7 +203,7 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
     await runtime.ran("hold(wipe)\nhold(light.wipe)")
     const before = held.splice(0) as ((mode: string) => Promise<unknown>)[]
     await runtime.reset()
-    await runtime.ran("hold(wipe)\nhold(light.wipe)", { call: refusing().call })
+    await runtime.ran("hold(wipe)\nhold(light.wipe)", { callGate: refusing().callGate })
     for (const old of before) assert.throws(() => old("a"), /was reset or closed/)
     for (const passed of held.splice(0) as typeof before) await assert.rejects(passed("a"), /not approved/)
     assert.deepEqual([wiped, light.lit], [[], []])
@@ -212,9 +212,9 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
   test("refuses calls that belong to no cell", async () => {
     const code = "class Left:\n    def __del__(self): wipe('gone')\nleft_over = Left()"
     await runtime.ran(code)
-    const { call, asked } = refusing()
+    const { callGate, asked } = refusing()
     await runtime.update({ left_over: 1 })
-    await runtime.ran("1", { call })
+    await runtime.ran("1", { callGate })
     assert.deepEqual([asked, wiped], [[], []])
   })
 })

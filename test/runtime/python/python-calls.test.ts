@@ -110,7 +110,7 @@ describe("the host's functions in Python", { skip: requires("python") }, () => {
       asked.push(told)
       return told.approve ? Promise.reject(new Error("not approved")) : next()
     }
-    assert.match((await runtime.failed("twice(gated)", { call })).error.message, /not approved/)
+    assert.match((await runtime.failed("twice(gated)", { callGate: call })).error.message, /not approved/)
     assert.deepEqual(
       asked.map(({ binding, approve }) => [binding, approve]),
       [
@@ -119,10 +119,10 @@ describe("the host's functions in Python", { skip: requires("python") }, () => {
       ],
     )
     for (const name of ["then", "toJSON", "toString", "valueOf"]) {
-      const { error } = await runtime.failed(`written({'${name}': gated})`, { call })
+      const { error } = await runtime.failed(`written({'${name}': gated})`, { callGate: call })
       assert.match(error.message, new RegExp(`function under "${name}" cannot cross`))
     }
-    assert.equal(await runtime.value("written({'later': gated, 'name': 'x'})", { call }), '{"name":"x"}')
+    assert.equal(await runtime.value("written({'later': gated, 'name': 'x'})", { callGate: call }), '{"name":"x"}')
   })
 
   test("that give what cannot cross fail with the path", async () => {
@@ -216,7 +216,7 @@ describe("the host's objects in Python", { skip: requires("python") }, () => {
   test("let every call of a method pass the gate", async () => {
     const calls: RuntimeCall[] = []
     await runtime.ran("opened = open()\nopened.deposit(1)\naccount.deposit(1)", {
-      call(call, next) {
+      callGate(call, next) {
         calls.push(call)
         return next()
       },
@@ -245,7 +245,7 @@ describe("the host's objects in Python", { skip: requires("python") }, () => {
     assert.match((await runtime.failed("list(endless)")).error.message, /endless has more than 1000000 elements/)
     const methods: unknown[] = []
     await runtime.ran("mirrored.later()", {
-      call({ binding, method }, next) {
+      callGate({ binding, method }, next) {
         methods.push([binding, method])
         return next()
       },

@@ -87,7 +87,7 @@ describe("a cell of Python", { skip: requires("python") }, () => {
     const chunks: string[] = []
     const code =
       "import subprocess, sys\nprint('one')\nprint('two', file=sys.stderr)\nsubprocess.run(['echo', 'three'])\nprint('four')\nNone"
-    const { stdout, stderr } = await runtime.ran(code, { output: ({ stream }) => chunks.push(stream) })
+    const { stdout, stderr } = await runtime.ran(code, { onOutput: ({ stream }) => chunks.push(stream) })
     assert.equal(stderr, "two\n")
     for (const word of ["one", "three", "four"]) assert.match(stdout, new RegExp(word))
     assert.deepEqual([chunks[0], chunks[1]], ["stdout", "stderr"])

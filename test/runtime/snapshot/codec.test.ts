@@ -98,7 +98,7 @@ for (const [name, { make, add, count }] of Object.entries(kinds)) {
       assert.deepEqual(await second.restore?.(snapshot), [])
       const calls: string[] = []
       const execution = await second.execute(add("b"), {
-        call: async (call, next) => {
+        callGate: async (call, next) => {
           calls.push(`${call.binding}.${call.method}`)
           return next()
         },

@@ -117,14 +117,14 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
       core.execute(code, {
         signal: controller.signal,
         timeoutMs,
-        pauses(listener) {
+        subscribeToPauses(listener) {
           pauses.set(x, listener)
           return () => pauses.delete(x)
         },
-        call: gate,
+        callGate: gate,
         env,
         transaction: transaction === "check" ? { check: () => host.requestTransactionCheck(x) } : transaction === "on",
-        output: (chunk) => output.print(x, chunk),
+        onOutput: (chunk) => output.print(x, chunk),
       })
     const execution = await (parent ? cellStorage.run(parent, run) : run())
     controllers.delete(x)
@@ -179,7 +179,7 @@ async function summaryOf(execution: CellExecution, before: readonly string[]): P
   const summary: ExecutionSummary = { changes, ...(hints && { hints }) }
   if (execution.ok) {
     if (execution.preview !== undefined) summary.preview = execution.preview
-    if (execution.cut) summary.cut = true
+    if (execution.truncated) summary.cut = true
     if (execution.undo) summary.undoable = true
     return summary
   }

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url"
 import { hasEnded, killGroup, onProgramExit } from "../../../core/child/child-end.ts"
 import { spawn } from "../../../core/child/child-process.ts"
 import { processTree, waitUntilGone } from "../../../core/child/process-tree.ts"
+import { megabyte } from "../../../core/child/process-usage.ts"
 import { findSandboxedProgram, systemSandboxCommand } from "../../../core/child/system-sandbox.ts"
 import { removeFolder, removeFolderSync } from "../../../core/remove-folder.ts"
 import { findInterpreter, type Interpreter } from "./find-interpreter.ts"
@@ -80,7 +81,7 @@ export async function launchKernel(
   ;(child.stderr as Socket | null)?.unref()
   const parent = isSandboxed ? 0 : process.pid
   // More than the memory limit, because libraries reserve address space that they never use.
-  const addressSpace = (options.memoryMb + 4096) * 1024 * 1024
+  const addressSpace = Math.min((options.memoryMb + 4096) * megabyte, Number.MAX_SAFE_INTEGER)
   child.stdin?.on("error", () => undefined)
   child.stdin?.end(`${JSON.stringify({ connection, socket, token, parent, addressSpace })}\n`)
   const kill = () => {

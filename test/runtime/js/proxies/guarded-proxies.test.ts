@@ -48,7 +48,7 @@ async function lit(code: string, more: Bindings = {}, options: CellOptions = {})
   const guard = { wipe: { approve: true }, levels: {} }
   await using runtime = jsRuntime({ lamp: variable(lamp, { guard }), ...more })
   const execution = await runtime.execute(code, {
-    call(call, next) {
+    callGate(call, next) {
       calls.push(call)
       return next()
     },
@@ -172,7 +172,7 @@ const seen = [map.get("a"), map.size, [...map].length, frozen.plain, Object.keys
 await map.clear()
 ;[...seen, map.size, literal.count]`
     const execution = await runtime.execute(code, {
-      call(call, next) {
+      callGate(call, next) {
         calls.push(`${call.binding}.${call.method}`)
         return next()
       },
@@ -187,7 +187,7 @@ await map.clear()
     const [first, second] = [new Lamp(), new Lamp()]
     const calls: string[] = []
     const options: CellOptions = {
-      call(call, next) {
+      callGate(call, next) {
         calls.push(String(call.method))
         return next()
       },
@@ -230,7 +230,7 @@ await map.clear()
     const fork = await runtime.fork?.()
     const calls: string[] = []
     const execution = await fork?.execute("await alias.wipe(); alias === lamp", {
-      call(call, next) {
+      callGate(call, next) {
         calls.push(String(call.method))
         return next()
       },

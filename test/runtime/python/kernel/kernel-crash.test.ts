@@ -14,7 +14,7 @@ import { cellsOf, sharedRuntime } from "../shared-kernel.ts"
 describe("a cell of Python that misbehaves", { skip: requires("python") }, () => {
   const runtime = sharedRuntime(
     { given: 41, add: (n: number) => n + 1, stuck: () => new Promise(() => {}) },
-    { limits: { memoryMb: 400, graceMs: 300, outputBytes: 200_000, cpuMs: 1500 } },
+    { limits: { memoryBytes: 400 * 2 ** 20, graceMs: 300, outputBytes: 200_000, cpuMs: 1500 } },
   )
   const alive = async () => assert.equal(await runtime.value("add(given)"), 42)
 
@@ -209,7 +209,7 @@ describe("a kernel", { skip: requires("python") }, () => {
   })
 
   test("is ended for the memory that a thread takes while no cell runs", async () => {
-    await using runtime = pythonRuntime({}, { limits: { memoryMb: 300 } })
+    await using runtime = pythonRuntime({}, { limits: { memoryBytes: 300 * 2 ** 20 } })
     const { ran } = cellsOf(runtime)
     const work = "time.sleep(0.05), hoard.append(bytearray(b'x' * 400_000_000)), time.sleep(600)"
     await ran(`import threading, time\nhoard = []\nthreading.Thread(target=lambda: (${work}), daemon=True).start()`)

@@ -1,0 +1,219 @@
+import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { describe, test } from "node:test"
+import * as karst from "karst"
+import { display } from "karst/display"
+import { bullmqBackend, createEngine, inlineBackend, workerBackend } from "karst/engine"
+import { suite } from "karst/evals"
+import { mcpTools, methods, serveMcp, serveMcpStdio } from "karst/mcp"
+import * as models from "karst/models"
+import { traced } from "karst/otel"
+import { processRuntime } from "karst/process"
+import * as providers from "karst/providers"
+import { pythonRuntime } from "karst/python"
+import * as rules from "karst/rules"
+import { listSessions, toAtif, trajectory } from "karst/sessions"
+import { memoryStore, redisStore, sqliteStore } from "karst/stores"
+import * as testing from "karst/testing"
+import * as tools from "karst/tools"
+import { memoryWorkspace, s3Workspace } from "karst/workspaces"
+
+/** Options as plain JavaScript passes them: the compiler would refuse these. */
+type Extra = Record<string, never>
+type Use = (extra: Extra) => unknown
+/** What is called, one of its options, and the call with an option that does not exist. */
+type Case = [use: string, known: string, call: Use]
+
+const { classType, createAgent, fn, jsRuntime, skill, tool, validateOutput, variable } = karst
+const model = models.scriptedModel(() => "Hi.")
+const agent = createAgent({ model })
+const store = memoryStore()
+const workspace = memoryWorkspace()
+const engine = createEngine({ agents: { agent }, store })
+const runtime = jsRuntime()
+const commands = tools.commands()
+const noop = () => {}
+const cli = providers.claude()
+const price = { input: 1, output: 2 }
+const skillParts = { name: "a", description: "b", instructions: "c" }
+const backend = { test: noop, open: () => inlineBackend() }
+
+const functions: Case[] = [
+  ["agentTool", "description", (extra) => tools.agentTool(agent, extra)],
+  ["acp", "command", (extra) => providers.acp({ command: "x", ...extra })],
+  ["aiSdk", "contextWindow", (extra) => models.aiSdk({ specificationVersion: "v2" } as never, extra)],
+  ["assertReplays", "strict", (extra) => testing.assertReplays(agent, "none", extra)],
+  ["attributeRule", "description", (extra) => rules.attributeRule("x", extra)],
+  ["bullmqBackend", "connection", (extra) => bullmqBackend({ url: "redis://x", ...extra })],
+  ["checkHealth", "providers", (extra) => providers.checkHealth({ providers: [], ...extra })],
+  ["classType", "description", (extra) => classType(class X {}, extra)],
+  ["claude", "instructions", (extra) => providers.claude(extra)],
+  ["codec", "encode", (extra) => karst.codec(Date, { encode: Number, decode: noop as never, ...extra })],
+  ["codex", "config", (extra) => providers.codex(extra)],
+  ["codingAgent", "provider", (extra) => providers.codingAgent(extra)],
+  ["commands", "maxRunning", (extra) => tools.commands(extra)],
+  ["createAgent", "instructions", (extra) => createAgent({ model, ...extra })],
+  ["createEngine", "leaseMs", (extra) => createEngine({ agents: { agent }, store, ...extra })],
+  ["delegateTools", "maxParallel", (extra) => tools.delegateTools({ agent }, extra)],
+  ["display", "stream", (extra) => display(agent.run("x"), extra)],
+  ["fallback", "failover", (extra) => providers.fallback(agent, extra as providers.FallbackOptions)],
+  ["fn", "description", (extra) => fn(noop, extra)],
+  ["functionRule", "except", (extra) => rules.functionRule("x", extra)],
+  ["gemini", "protocol", (extra) => providers.gemini(extra)],
+  ["handoffTool", "description", (extra) => tools.handoffTool(agent, extra)],
+  ["importRule", "description", (extra) => rules.importRule("x", extra)],
+  ["inlineBackend", "onError", (extra) => inlineBackend(extra)],
+  ["installedProviders", "environment".slice(0, 3), (extra) => providers.installedProviders(extra)],
+  ["jsRuntime", "codecs", (extra) => jsRuntime({}, extra)],
+  ["listSessions", "search", (extra) => listSessions(store, extra)],
+  ["mcpTools", "prefix", (extra) => mcpTools({ command: "x" }, extra)],
+  ["methods", "prefix", (extra) => methods({ noop }, { noop: "x" }, extra)],
+  ["opencode", "config", (extra) => providers.opencode(extra)],
+  ["processRuntime", "network", (extra) => processRuntime({}, extra)],
+  ["pythonRuntime", "python", (extra) => pythonRuntime({}, extra)],
+  ["readImageTool", "timeoutMs", (extra) => tools.readImageTool(extra)],
+  ["recordModel", "append", (extra) => models.recordModel(model, [], extra)],
+  ["redisStore", "prefix", (extra) => redisStore("redis://x", extra)],
+  ["regexRule", "description", (extra) => rules.regexRule(/x/, extra)],
+  ["replayModel", "strict", (extra) => models.replayModel([], extra)],
+  ["replayRecording", "strict", (extra) => testing.replayRecording(agent, "none", extra)],
+  ["resolveModel", "headers", (extra) => models.resolveModel("openai/x", extra)],
+  ["rotateModels", "shuffle", (extra) => models.rotateModels([model], extra)],
+  ["s3Workspace", "region", (extra) => s3Workspace({ bucket: "b", ...extra })],
+  ["scriptedModel", "chunkChars", (extra) => models.scriptedModel([], extra)],
+  ["searchFilesTool", "ripgrep", (extra) => tools.searchFilesTool(extra)],
+  ["serveMcp", "instructions", (extra) => serveMcp({ name: "x", ...extra })],
+  ["serveMcpStdio", "instructions", (extra) => serveMcpStdio({ name: "x", ...extra })],
+  ["shellTool", "timeoutMs", (extra) => tools.shellTool(commands, extra)],
+  ["shellTools", "maxTimeoutMs", (extra) => tools.shellTools(extra)],
+  ["skill", "license", (extra) => skill({ ...skillParts, ...extra })],
+  ["sqliteStore", "busyTimeoutMs", (extra) => sqliteStore("none.db", extra)],
+  ["suite", "trials", (extra) => suite([], {}, { agent, ...extra })],
+  ["testBackend", "outage", (extra) => testing.testBackend({ ...backend, ...extra })],
+  ["testHandles", "language", (extra) => testing.testHandles({ ...handles(), ...extra })],
+  ["testRuntime", "language", (extra) => testing.testRuntime({ ...handles(), ...extra })],
+  [
+    "testStore",
+    "location",
+    (extra) => testing.testStore({ test: noop, location: String, open: () => store, ...extra }),
+  ],
+  [
+    "testWorkspace",
+    "workspace",
+    (extra) => testing.testWorkspace({ test: noop, workspace: () => workspace, ...extra }),
+  ],
+  ["toAtif", "version", (extra) => toAtif(trajectory([]), extra)],
+  ["tool", "parallel", (extra) => tool({ name: "x", description: "", run: noop, ...extra })],
+  ["traced", "content", (extra) => traced(extra)],
+  ["validateOutput", "maxRepairs", (extra) => validateOutput({ type: "object" }, extra)],
+  ["variable", "description", (extra) => variable({}, extra)],
+  ["withRetry", "maxRetries", (extra) => models.withRetry(model, extra)],
+  ["withTimeouts", "idleMs", (extra) => models.withTimeouts(model, extra)],
+  ["workerBackend", "workers", (extra) => workerBackend({ module: "x", ...extra })],
+]
+
+const members: Case[] = [
+  ["agent.run", "outputs", (extra) => agent.run("x", extra)],
+  ["agent.with", "limits", (extra) => agent.with(extra)],
+  ["agent.session", "archive", (extra) => agent.session(extra)],
+  ["session.send", "verify", async (extra) => (await agent.session()).send("x", extra)],
+  ["session", "verify", async (extra) => (await agent.session()).followUp("x", extra)],
+  ["claude", "systemPrompt", (extra) => cli.run("x", extra)],
+  ["claude", "reasoning", (extra) => cli.with(extra)],
+  ["claude", "archive", (extra) => cli.session(extra)],
+  ["claude", "reasoning", (extra) => cli.interactive("x", extra)],
+  ["checkHealth", "timeoutMs", (extra) => cli.checkHealth(extra)],
+  ["checkLimit", "timeoutMs", (extra) => cli.checkLimit(extra)],
+  ["engine.submit", "session", (extra) => engine.submit("agent", "x", extra)],
+  ["engine.watch", "signal", (extra) => Array.fromAsync(engine.watch("run_1", extra))],
+  ["engine.result", "signal", (extra) => engine.result("run_1", extra)],
+  ["engine.list", "status", (extra) => Array.fromAsync(engine.list(extra))],
+  ["engine.work", "maxParallel", (extra) => engine.work(extra)],
+  ["engine.prune", "olderThanMs", (extra) => engine.prune({ olderThanMs: 1, ...extra })],
+]
+
+const nested: Case[] = [
+  ["createAgent", "limits.cycles", (extra) => createAgent({ model, limits: extra })],
+  ["createAgent", "memory.keepResults", (extra) => createAgent({ model, memory: extra })],
+  ["createAgent", "prompt.instructions", (extra) => createAgent({ model, prompt: extra })],
+  ["createAgent", "shell.timeoutMs", (extra) => createAgent({ model, shell: extra })],
+  ["createAgent", "toolPolicy.allow", (extra) => createAgent({ model, toolPolicy: extra })],
+  ["createAgent", "transaction.check", (extra) => createAgent({ model, transaction: { check: noop, ...extra } })],
+  ["createEngine", "retry.maxRetries", (extra) => createEngine({ agents: { agent }, store, retry: extra })],
+  ["engine.submit", "limits.cycles", (extra) => engine.submit("agent", "x", { limits: extra })],
+  ["bullmqBackend", "rateLimit.durationMs", (extra) => bullmqBackend({ url: "redis://x", rateLimit: rate(extra) })],
+  ["variable", "guard.wipe.maxCalls", (extra) => variable({ wipe: noop }, { guard: { wipe: extra } })],
+  ["processRuntime", "limits.memoryBytes", (extra) => processRuntime({}, { limits: extra })],
+  ["pythonRuntime", "limits.memoryBytes", (extra) => pythonRuntime({}, { limits: extra })],
+  ["pythonRuntime", "setup.file", (extra) => pythonRuntime({}, { setup: { file: "x", ...extra } })],
+  ["claude", "autoWait.maxWaitMs", (extra) => providers.claude({ autoWait: extra })],
+  ["claude", "limits.cycles", (extra) => providers.claude({ limits: extra })],
+  ["claude", "transaction.check", (extra) => providers.claude({ transaction: { check: noop, ...extra } })],
+  ["claude", "command", (extra) => providers.claude({ mcpServers: { a: { command: "x", ...extra } } })],
+  ["fallback", "autoWait.maxWaitMs", (extra) => providers.fallback(agent, { autoWait: extra })],
+  ["codex", "price.cacheRead", (extra) => providers.codex({ price: { ...price, ...extra } })],
+  ["serveMcp", "limits.callsByName", (extra) => serveMcp({ name: "x", limits: extra })],
+  ["serveMcp", "transaction.check", (extra) => serveMcp({ name: "x", transaction: { check: noop, ...extra } })],
+  ["mcpTools", "command", (extra) => mcpTools({ command: "x", ...extra })],
+  ["mcpTools", "headers", (extra) => mcpTools({ url: "http://localhost:1", ...extra })],
+  ["methods", "description", (extra) => methods({ noop }, { noop: extra })],
+  ["importRule", "only", (extra) => rules.importRule({ only: "x", ...extra })],
+  ["resolveModel", "retry.maxRetries", (extra) => models.resolveModel("openai/x", { retry: extra })],
+  ["resolveModel", "timeouts.idleMs", (extra) => models.resolveModel("openai/x", { timeouts: extra })],
+  ["resolveModel", "price.cacheRead", (extra) => models.resolveModel("openai/x", { price: { ...price, ...extra } })],
+  ["scriptedModel", "price.cacheRead", (extra) => models.scriptedModel([], { price: { ...price, ...extra } })],
+  ["replayModel", "price.cacheRead", (extra) => models.replayModel([], { price: { ...price, ...extra } })],
+  [
+    "aiSdk",
+    "price.cacheRead",
+    (extra) => models.aiSdk({ specificationVersion: "v2" } as never, { price: { ...price, ...extra } }),
+  ],
+  ["loadSkills", "trusted", (extra) => karst.loadSkills([{ path: "none", ...extra }])],
+]
+
+function handles() {
+  return { test: noop, after: noop, runtime: () => runtime, language: "typescript" as const }
+}
+
+const rate = (extra: Extra) => ({ max: 1, durationMs: 1, ...extra })
+const _keys = (extra: Extra) => ({ accessKeyId: "a", secretAccessKey: "b", ...extra })
+
+describe("an option that does not exist is an error that names the function, the option and the nearest one:", () => {
+  for (const [use, known, call] of [...functions, ...members, ...nested]) {
+    const [name = ""] = known.split(".").slice(-1)
+    const path = known.slice(0, -name.length)
+
+    test(`${use} with ${known} misspelt`, async () => {
+      const error = await errorOf(call, `${name}x`)
+      assert.match(error, new RegExp(`^${use.replace(/[.()]/g, "\\$&")}\\b`))
+      assert.ok(error.includes(`\`${path}${name}x\` (did you mean \`${known}\`?)`), error)
+    })
+
+    test(`${use} with ${path}nonsense`, async () => {
+      const error = await errorOf(call, "qqqq")
+      assert.ok(error.startsWith(use) && error.includes(`there is no option \`${path}qqqq\``), error)
+    })
+  }
+})
+
+test("every public function that takes options is among these", () => {
+  const report = readFileSync(new URL("../etc/api.md", import.meta.url), "utf8")
+  const declared = [...report.matchAll(/^function (\w+)[\s\S]*?(?=\n\n|\n```)/gm)]
+  const takesOptions = declared.filter(([text]) =>
+    /Options\b|Suite\b|Definition|Methods<|: \{\n|Omit<ToolResult/.test(text),
+  )
+  const names = new Set(takesOptions.map(([, name]) => name))
+  // The first takes data; the fields of the second are checked where the result is used.
+  for (const name of ["memoryWorkspace", "toolResult"]) names.delete(name)
+  assert.deepEqual([...names].sort(), functions.map(([use]) => use).sort())
+})
+
+async function errorOf(call: Use, name: string): Promise<string> {
+  try {
+    await call({ [name]: 1 } as Extra)
+  } catch (error) {
+    assert.ok(error instanceof karst.ConfigError, String(error))
+    return error.message
+  }
+  return "It was accepted."
+}
