@@ -44,6 +44,7 @@ export function indentFurtherLines(text: string): string {
 const invisible = "\\u00ad\\u200b-\\u200f\\u2060-\\u2064\\ufeff"
 
 function escapeClosingTag(tag: string, text: string): string {
+  if (!text.includes("<") && !text.includes("＜")) return text
   const gap = `[\\s${invisible}]*`
   const spelled = [...tag].join(`[${invisible}]*`)
   return text.replace(new RegExp(`([<＜])(?=${gap}[/／]${gap}${spelled}(?!\\w))`, "giu"), "$1\\")
