@@ -117,15 +117,8 @@ export function estimateTokens(text: string): number {
   return Math.ceil(tokens)
 }
 
-// The kinds of characters. Separate constants, because the engine discards optimized code that meets a property of an
-// object for the first time.
-const mark = 0
-const space = 1
-const line = 2
-const digit = 3
-const lower = 4
-const upper = 5
-const foreign = 6
+// The kinds of characters. As properties of one object they would make the engine discard optimized code repeatedly.
+const [mark, space, line, digit, lower, upper, foreign] = [0, 1, 2, 3, 4, 5, 6] as const
 
 const kinds = Uint8Array.from({ length: 0x80 }, (_, unit) => {
   const character = String.fromCharCode(unit)
