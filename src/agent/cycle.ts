@@ -5,7 +5,7 @@ import { performTools, skipTools } from "../actions/perform-tools.ts"
 import type { SkipReason } from "../actions/tool-result.ts"
 import { isAbortError } from "../core/errors.ts"
 import type { ActionError, Emit } from "../core/event.ts"
-import { type CodePart, userMessage } from "../core/message.ts"
+import { type CodePart, type ToolCallPart, userMessage } from "../core/message.ts"
 import { addUsage, type Usage } from "../core/usage.ts"
 import type { MemoryServices } from "../memory.ts"
 import { type ActionsOutcome, decideEnding, deliverSteers, proseOf, runAfterCycleHooks } from "./decide.ts"
@@ -75,23 +75,26 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
 // Performs the cell of an answer, then its tool calls. A skipped action gets a result with the reason.
 async function performActions(answer: ReviewedAnswer, services: CycleServices, emit: Emit): Promise<ActionsOutcome> {
   const { message, error, stop } = answer
-  const code = message?.parts.find((part) => part.type === "code")
+  const calls: ToolCallPart[] = []
+  let code: CodePart | undefined
+  for (const part of message?.parts ?? []) {
+    if (part.type === "tool-call") calls.push(part)
+    else if (part.type === "code") code ??= part
+  }
   let failure = error
   if (code && error === undefined && !stop) failure = (await performCode(code, services, emit)).failure
   else if (code) emit(codeNotRun(code.id, whyNotRun(answer)))
-  const calls = message?.parts.some((part) => part.type === "tool-call")
-  const toolsOutcome = calls ? await performOrSkipTools(answer, code, failure, services, emit) : undefined
+  const acted = { calls, code, failure }
+  const toolsOutcome = calls.length > 0 ? await performOrSkipTools(answer, acted, services, emit) : undefined
   return { message, code, failure, stop, toolsOutcome }
 }
 
 async function performOrSkipTools(
-  { message, stop, tools }: ReviewedAnswer,
-  code: CodePart | undefined,
-  failure: unknown,
+  { stop, tools }: ReviewedAnswer,
+  { calls, code, failure }: { calls: readonly ToolCallPart[]; code: CodePart | undefined; failure: unknown },
   services: CycleServices,
   emit: Emit,
 ): Promise<ToolsOutcome> {
-  const calls = message?.parts.filter((part) => part.type === "tool-call") ?? []
   const { toolContext } = services
   let reason: SkipReason | undefined
   if (stop) reason = "stopped"

@@ -69,11 +69,9 @@ export function endingFromStop({ stop, reason = "hook" }: Stop): Ending {
 }
 
 export function proseOf(message: AssistantMessage): string {
-  return message.parts
-    .filter((part) => part.type === "text")
-    .map((part) => part.text)
-    .join("")
-    .trim()
+  let prose = ""
+  for (const part of message.parts) if (part.type === "text") prose += part.text
+  return prose.trim()
 }
 
 function endingWhenInterrupted(services: CycleServices, emit: Emit): Ending {

@@ -1,4 +1,5 @@
 // The messages of a conversation and their parts, and helpers to make and show them.
+import { randomUUID } from "node:crypto"
 import { isPromptParts } from "./checks/message-shape.ts"
 import { ConfigError } from "./errors.ts"
 import type { Json } from "./json.ts"
@@ -118,7 +119,7 @@ export interface SummarySections {
 
 /** Creates an id that is short enough to read and too long to collide. */
 export function newId(prefix: string): string {
-  const uuid = crypto.randomUUID()
+  const uuid = randomUUID()
   return `${prefix}_${uuid.slice(24)}${uuid.slice(0, 8)}`
 }
 

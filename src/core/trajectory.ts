@@ -121,6 +121,7 @@ export function foldMessages(messages: Message[], event: AgentEvent): void {
 function resultIndex(call: string, messages: readonly Message[]): number {
   let first = messages.length
   while (messages[first - 1]?.role === "result") first--
+  if (first === messages.length) return first
   const calls = messages[first - 1]?.parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : [])) ?? []
   const position = calls.indexOf(call)
   if (position < 0) return messages.length

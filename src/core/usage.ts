@@ -84,57 +84,58 @@ export function withCost(usage: Usage, price: Price | undefined): Usage {
  *  bytes, a quarter more for prose and code, and never fewer for Chinese, Japanese and Korean. */
 export function estimateTokens(text: string): number {
   let tokens = 0
-  let before: number = kind.line
+  let before: number = line
   let run = 0
   // Letters between digits are an id, a hash or base64, which tokenizers do not know as words.
   let noisy = false
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
-    const now = unit < 0x80 ? (kinds[unit] ?? kind.mark) : kind.foreign
+    const now = unit < 0x80 ? (kinds[unit] ?? mark) : foreign
     run = now === before ? run + 1 : 1
     switch (now) {
-      case kind.lower:
-      case kind.upper:
-        if (before === kind.digit) noisy = true
+      case lower:
+      case upper:
+        if (before === digit) noisy = true
         tokens += tokensPerLetter(now, before, run, noisy)
         break
-      case kind.digit:
+      case digit:
         // Three digits are one token; a space before them is another.
-        if (run % 3 === 1) tokens += run === 1 && before === kind.space ? 2 : 1
+        if (run % 3 === 1) tokens += run === 1 && before === space ? 2 : 1
         break
-      case kind.mark:
+      case mark:
         tokens += run === 1 ? 1 : 0.55
         break
-      case kind.foreign:
+      case foreign:
         tokens += tokensPerUnit(unit)
         break
       default:
         // A single space belongs to the next word, and a line end to the punctuation before it.
         noisy = false
-        if (now === kind.space ? run === 2 : run === 1 && before !== kind.mark) tokens += 1
+        if (now === space ? run === 2 : run === 1 && before !== mark) tokens += 1
     }
     before = now
   }
   return Math.ceil(tokens)
 }
 
-const kind = { mark: 0, space: 1, line: 2, digit: 3, lower: 4, upper: 5, foreign: 6 } as const
+// The kinds of characters. As properties of one object they would make the engine discard optimized code repeatedly.
+const [mark, space, line, digit, lower, upper, foreign] = [0, 1, 2, 3, 4, 5, 6] as const
 
 const kinds = Uint8Array.from({ length: 0x80 }, (_, unit) => {
   const character = String.fromCharCode(unit)
-  if (/[ \t]/.test(character)) return kind.space
-  if (/[\r\n]/.test(character)) return kind.line
-  if (/\d/.test(character)) return kind.digit
-  if (/[a-z]/.test(character)) return kind.lower
-  return /[A-Z]/.test(character) ? kind.upper : kind.mark
+  if (/[ \t]/.test(character)) return space
+  if (/[\r\n]/.test(character)) return line
+  if (/\d/.test(character)) return digit
+  if (/[a-z]/.test(character)) return lower
+  return /[A-Z]/.test(character) ? upper : mark
 })
 
 // A word is one token, a long word several; each hump of camelCase is one. Punctuation before a word belongs to it.
 function tokensPerLetter(now: number, before: number, run: number, noisy: boolean): number {
-  const goesOn = before === now || (before === kind.upper && now === kind.lower)
-  if (!goesOn) return before === kind.mark ? 0.35 : 1
+  const goesOn = before === now || (before === upper && now === lower)
+  if (!goesOn) return before === mark ? 0.35 : 1
   if (noisy) return 0.6
-  if (now === kind.upper) return 0.3
+  if (now === upper) return 0.3
   return run > 6 ? 0.35 : 0.1
 }
 

@@ -31,11 +31,12 @@ export function createUsedObjects(codecs: Codecs = {}): UsedObjects {
 
 /** The injected objects, without `external` ones. */
 export function injectedObjects(bindings: ReadonlyMap<string, Binding>): { name: string; value: object }[] {
-  return [...bindings].flatMap(([name, binding]) => {
-    if (binding.kind !== "variable" || binding.external) return []
-    const { value } = binding
-    return typeof value === "object" && value !== null ? [{ name, value }] : []
-  })
+  const objects: { name: string; value: object }[] = []
+  for (const [name, binding] of bindings) {
+    if (binding.kind !== "variable" || binding.external) continue
+    if (typeof binding.value === "object" && binding.value !== null) objects.push({ name, value: binding.value })
+  }
+  return objects
 }
 
 /** The entry in a snapshot for a used object that it does not contain. */

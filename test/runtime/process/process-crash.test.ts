@@ -193,7 +193,7 @@ test("what goes past the console to the process's own output is the cell's", asy
   const { promise, resolve } = Promise.withResolvers<void>()
   await using runtime = processRuntime({ isShown: () => promise }, { limits: { outputBytes: 50_000 } })
   const write = "const fs = await import('node:fs'); fs.writeSync(1, 'raw\\n'); await isShown()"
-  const execution = await runtime.execute(write, { onOutput: output: () => resolve() })
+  const execution = await runtime.execute(write, { onOutput: () => resolve() })
   assert.match(execution.stdout, /raw/)
   // A full pipe refuses a write; the flood ignores that.
   const writeOn = "try { fs.writeSync(1, 'x'.repeat(1000)) } catch (error) { if (error.code !== 'EAGAIN') throw error }"
