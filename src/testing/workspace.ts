@@ -1,8 +1,8 @@
 // The conformance suite for workspaces.
-import { ConfigError } from "../core/errors.ts"
+
 import type { DeclareTest } from "../testing.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
-import type { WorkspaceCheck } from "./workspace/workspace-case.ts"
+import { declareCases } from "./declare-cases.ts"
 import { changeCases } from "./workspace/workspace-changes.ts"
 import { fileCases } from "./workspace/workspace-files.ts"
 import { pathCases } from "./workspace/workspace-paths.ts"
@@ -20,18 +20,8 @@ export interface WorkspaceSuite {
 export type WorkspaceCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Workspace` contract, one test per promise. */
-export function testWorkspace({ test, workspace, skip = {} }: WorkspaceSuite): void {
-  const unknown = Object.keys(skip).filter((name) => !(name in cases))
-  if (unknown.length > 0) {
-    throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. There are: ${Object.keys(cases).join(", ")}.`)
-  }
-  for (const [name, { promise, check }] of Object.entries<WorkspaceCheck>(cases)) {
-    const reason = skip[name as WorkspaceCase]
-    test(`${name}: ${promise}`, async (context) => {
-      if (reason !== undefined) return void context.skip(reason)
-      await check(await workspace())
-    })
-  }
+export function testWorkspace({ test, workspace, skip }: WorkspaceSuite): void {
+  declareCases({ test, skip, cases, run: async ({ check }) => check(await workspace()) })
 }
 
 const cases = { ...fileCases, ...pathCases, ...changeCases }
