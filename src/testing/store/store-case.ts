@@ -18,6 +18,10 @@ export interface StoreCheck {
   check(trial: StoreTrial): Promise<void>
 }
 
+export function storeCase(promise: string, check: StoreCheck["check"]): StoreCheck {
+  return { promise, check }
+}
+
 /** One place and everything opened and started there. Disposing of it ends all of it. */
 export interface StoreTrial extends AsyncDisposable {
   open(): Promise<Store>
