@@ -45,15 +45,10 @@ export interface RuntimeSuite {
 export type RuntimeCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Runtime` contract, one test per promise. */
-export function testRuntime({ test, runtime, language, skip }: RuntimeSuite): void {
-  declareCases({
-    test,
-    skip,
-    cases,
-    async run({ check }) {
-      await using trial = await createRuntimeTrial(runtime, language)
-      await withTimeLimit(check(trial))
-    },
+export function testRuntime(suite: RuntimeSuite): void {
+  declareCases(suite, cases, async ({ check }) => {
+    await using trial = await createRuntimeTrial(suite.runtime, suite.language)
+    await withTimeLimit(check(trial))
   })
 }
 

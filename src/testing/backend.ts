@@ -26,16 +26,9 @@ export type BackendCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Backend` contract, one test per promise. */
 export function testBackend(suite: BackendSuite): void {
-  const { test, skip } = suite
-  declareCases<NonNullable<BackendCheck["needs"]>, BackendCheck>({
-    test,
-    skip,
-    cases,
-    options: suite,
-    async run({ check, workers = 2 }) {
-      await using trial = await createBackendTrial(suite, workers)
-      await check(trial)
-    },
+  declareCases<BackendCheck>(suite, cases, async ({ check, workers = 2 }) => {
+    await using trial = await createBackendTrial(suite, workers)
+    await check(trial)
   })
 }
 

@@ -38,16 +38,9 @@ export type StoreCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Store` contract, one test per promise. */
 export function testStore(suite: StoreSuite): void {
-  const { test, skip } = suite
-  declareCases<NonNullable<StoreCheck["needs"]>, StoreCheck>({
-    test,
-    skip,
-    cases,
-    options: suite,
-    async run({ check }) {
-      await using trial = await createStoreTrial(suite)
-      await withTimeLimit(check(trial), 45_000)
-    },
+  declareCases<StoreCheck>(suite, cases, async ({ check }) => {
+    await using trial = await createStoreTrial(suite)
+    await withTimeLimit(check(trial), 45_000)
   })
 }
 

@@ -20,8 +20,8 @@ export interface WorkspaceSuite {
 export type WorkspaceCase = keyof typeof cases
 
 /** Declares the conformance tests of the `Workspace` contract, one test per promise. */
-export function testWorkspace({ test, workspace, skip }: WorkspaceSuite): void {
-  declareCases({ test, skip, cases, run: async ({ check }) => check(await workspace()) })
+export function testWorkspace(suite: WorkspaceSuite): void {
+  declareCases(suite, cases, async ({ check }) => check(await suite.workspace()))
 }
 
 const cases = { ...fileCases, ...pathCases, ...changeCases }
