@@ -1,5 +1,7 @@
 // Starts a kernel and connects both channels to it: the host's own socket (bridge) and Jupyter's.
 import { randomBytes } from "node:crypto"
+import { mkdir, mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { AgentError } from "../../../core/errors.ts"
 import { removeFolder } from "../../../core/remove-folder.ts"
@@ -8,7 +10,6 @@ import { listenForKernel } from "./bridge-socket.ts"
 import { connectJupyter, type JupyterClient, loadZeroMq } from "./jupyter-client.ts"
 import { keepProgramAlive } from "./keep-alive.ts"
 import { createKernelBridge, type KernelBridge, type KernelBridgeEvents } from "./kernel-bridge.ts"
-import { createKernelFolder } from "./kernel-folder.ts"
 import { type KernelProcess, type LaunchOptions, launchKernel } from "./kernel-launch.ts"
 
 export interface RunningKernel {
@@ -102,3 +103,12 @@ async function launch(options: LaunchOptions, access: HostAccess, events: Kernel
 }
 
 const maxStartMs = 60_000
+
+/** The folder holds the sockets, the working folder and temporary files. Only this user can read it. */
+async function createKernelFolder(): Promise<string> {
+  // The path of a Unix socket has at most about a hundred characters.
+  const parent = tmpdir().length > 60 ? "/tmp" : tmpdir()
+  const folder = await mkdtemp(join(parent, "karst-"))
+  for (const part of ["work", "tmp", "shm"]) await mkdir(join(folder, part))
+  return folder
+}
