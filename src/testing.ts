@@ -1,5 +1,4 @@
 // The public module `karst/testing`: conformance suites for runtimes, stores, backends and workspaces, and replays.
-
 import type { Runtime } from "./runtime/runtime.ts"
 import { declareCases } from "./testing/declare-cases.ts"
 import { callCases } from "./testing/runtime/runtime-calls.ts"

@@ -1,5 +1,4 @@
 // Loads all skills of a list of sources and collects their problems.
-
 import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { LoadedSkills, Skill, SkillProblem, SkillSource } from "../skills.ts"

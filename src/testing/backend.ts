@@ -1,5 +1,4 @@
 // The conformance suite for queue backends.
-
 import type { Backend } from "../engine/backends/backend.ts"
 import type { DeclareTest } from "../testing.ts"
 import { type BackendCheck, createBackendTrial } from "./backend/backend-case.ts"

@@ -1,5 +1,4 @@
 // The conformance suite for stores.
-
 import type { Store } from "../stores/store.ts"
 import type { DeclareTest } from "../testing.ts"
 import { declareCases } from "./declare-cases.ts"

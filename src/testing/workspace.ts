@@ -1,5 +1,4 @@
 // The conformance suite for workspaces.
-
 import type { DeclareTest } from "../testing.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
 import { declareCases } from "./declare-cases.ts"

@@ -1,5 +1,4 @@
 // Checks of messages that come from outside: archives, hooks, callers without types.
-
 import { isRecord } from "../object.ts"
 import { isBoolean, isListOf, isObjectWith, isString, type ShapeCheck } from "./check-shape.ts"
 

@@ -1,5 +1,6 @@
 // Ends a process together with everything it started, also processes that left its group (Linux).
 import { setTimeout as delay } from "node:timers/promises"
+import { attempt } from "../attempt.ts"
 import { listProcesses, type ProcessInfo, readProcFile } from "./process-tree.ts"
 
 /** Describes processes that belong together. */
@@ -112,9 +113,5 @@ function findProcesses(sets: readonly ProcessSet[]): FoundProcess[] {
 }
 
 function sendSignal(id: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(id, signal)
-  } catch {
-    return false
-  }
+  return attempt(() => process.kill(id, signal)) ?? false
 }

@@ -1,6 +1,7 @@
 // Identifies the process that owns a run, and checks whether it still exists.
 import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
+import { attempt } from "../../core/attempt.ts"
 import { isProcessAlive } from "../../core/child/process-tree.ts"
 import { newId } from "../../core/message.ts"
 
@@ -31,9 +32,5 @@ function thisHost(): string {
 }
 
 function pidNamespace(): string {
-  try {
-    return readlinkSync("/proc/self/ns/pid")
-  } catch {
-    return ""
-  }
+  return attempt(() => readlinkSync("/proc/self/ns/pid")) ?? ""
 }

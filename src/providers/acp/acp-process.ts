@@ -1,4 +1,5 @@
 // Starts a program that speaks the Agent Client Protocol, version 1, and exchanges messages with it.
+import { attempt } from "../../core/attempt.ts"
 import { ConfigError, type ProviderError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { importOptionalPackage } from "../../core/optional-package.ts"
@@ -195,9 +196,5 @@ function isStatus(code: number | undefined): code is number {
 
 function parseMessage(text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith("{")) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return attempt(() => JSON.parse(text))
 }

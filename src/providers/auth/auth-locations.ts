@@ -1,5 +1,6 @@
 // Where each coding CLI stores its credentials, and how they are read.
 import { join } from "node:path"
+import { attempt } from "../../core/attempt.ts"
 import type { Json } from "../../core/json.ts"
 import { numberAt, objectAt, textAt } from "../read-json.ts"
 
@@ -179,10 +180,6 @@ function variableNamesIn(text: string, pattern: RegExp): string[] {
 /** When a JSON Web Token expires, in milliseconds since the epoch; undefined if it does not say. */
 function jwtExpiry(token: string): number | undefined {
   const [, payload = ""] = token.split(".")
-  try {
-    const seconds = numberAt(parseJson(Buffer.from(payload, "base64url").toString()), "exp")
-    return seconds === undefined ? undefined : seconds * 1000
-  } catch {
-    return undefined
-  }
+  const seconds = attempt(() => numberAt(parseJson(Buffer.from(payload, "base64url").toString()), "exp"))
+  return seconds === undefined ? undefined : seconds * 1000
 }
