@@ -28,7 +28,6 @@ const roles: readonly unknown[] = ["user", "assistant", "result"]
 export const isMessage = isObjectWith({ id: isString, role: (role) => roles.includes(role), parts: isListOf(isPart) })
 export const isMessageList = isListOf(isMessage)
 
-/** Accepts the parts of a prompt: texts and images. */
 export const isPromptParts = isListOf(isPartOfType(["text", "image"]))
 
 /** Accepts the parts of a model's answer. */

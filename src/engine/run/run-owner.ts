@@ -27,10 +27,6 @@ let cachedHost: string | undefined
 
 // Two containers may have the same host name but separate process ids.
 function thisHost(): string {
-  cachedHost ??= `${hostname()} ${pidNamespace()}`
+  cachedHost ??= `${hostname()} ${attempt(() => readlinkSync("/proc/self/ns/pid")) ?? ""}`
   return cachedHost
-}
-
-function pidNamespace(): string {
-  return attempt(() => readlinkSync("/proc/self/ns/pid")) ?? ""
 }

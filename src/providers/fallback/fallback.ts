@@ -83,7 +83,7 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
         ...common,
         candidates,
         conversation,
-        prompt: promptParts(prompt),
+        prompt: userMessage(prompt).parts.filter((part) => part.type !== "summary"),
         changes,
         signal,
         onEvent: eventObserver(own),
@@ -166,10 +166,6 @@ function requireOrigin(from: RunResult): { candidate: number; result: RunResult 
   throw new ConfigError(
     "from: this result is not of a run of this fallback in this process. Use a session, and its handle.",
   )
-}
-
-function promptParts(prompt: Prompt): PromptPart[] {
-  return userMessage(prompt).parts.filter((part) => part.type !== "summary")
 }
 
 const fallbackChecks: check.OptionChecks<FallbackOptions> = {

@@ -16,7 +16,6 @@ export function pythonSignature({ parameters, returns, awaited = returns }: Sign
   return `(${[...first, ...parameters.map(parameter)].join(", ")})${result === "Any" ? "" : ` -> ${result}`}`
 }
 
-/** Returns the Python type of a JSON Schema. */
 export function schemaPythonType(schema: Json | undefined, depth = 0): string {
   if (!isRecord(schema) || depth > maxDepth) return "Any"
   return acceptsUndefined(schema) ? union([definedType(schema, depth), "None"]) : definedType(schema, depth)
