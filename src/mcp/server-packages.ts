@@ -1,6 +1,7 @@
-// The parts of the MCP server packages that Karst uses.
-import { toNodeHandler } from "@modelcontextprotocol/node"
-import {
+// The parts of the MCP server packages that Karst uses. `npm run build` bundles their code into dist, so that serving
+// needs no further package. Loaded when a server is opened.
+export { toNodeHandler } from "@modelcontextprotocol/node"
+export {
   createMcpHandler,
   isInitializeRequest,
   isLegacyRequest,
@@ -9,19 +10,4 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server"
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
-
-/** `npm run build` bundles their code into dist, so that serving needs no further package. Loaded when a server is
- *  opened. */
-export const serverPackages = {
-  createMcpHandler,
-  isInitializeRequest,
-  isLegacyRequest,
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-  serveStdio,
-  StdioServerTransport,
-  toNodeHandler,
-  WebStandardStreamableHTTPServerTransport,
-}
+export { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
