@@ -6,7 +6,7 @@ import { importOptionalPackage } from "../core/optional-package.ts"
 
 // Only types: the packages are loaded when a connection or server is opened.
 export type ClientPackage = typeof import("@modelcontextprotocol/client")
-export type ServerPackage = typeof import("./server-packages.ts")
+export type ServerPackage = typeof import("./server-packages.ts").serverPackages
 
 export async function loadClient(): Promise<ClientPackage> {
   const name = "@modelcontextprotocol/client"
@@ -17,8 +17,9 @@ export async function loadClient(): Promise<ClientPackage> {
   )
 }
 
-export function loadServer(): Promise<ServerPackage> {
-  return import("./server-packages.ts")
+export async function loadServer(): Promise<ServerPackage> {
+  const { serverPackages } = await import("./server-packages.ts")
+  return serverPackages
 }
 
 /** The version of Karst; "unknown" if a bundler left out package.json. */
