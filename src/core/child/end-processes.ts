@@ -74,12 +74,8 @@ export function isGroupAlive(id: number): boolean {
   return sendSignal(-id, 0)
 }
 
-interface FoundProcess {
-  /** A process id, or a group id as a negative number. */
-  id: number
-  group: number
-  name: string
-}
+/** The id is that of a process, or of a group as a negative number. */
+type FoundProcess = Pick<ProcessInfo, "id" | "group" | "name">
 
 // About four seconds. Only a process that waits for a device takes that long.
 const killRounds = 40

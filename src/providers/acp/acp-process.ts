@@ -6,7 +6,7 @@ import { importOptionalPackage } from "../../core/optional-package.ts"
 import { ownVersion } from "../../mcp/sdk-packages.ts"
 import { exitFailure, providerFailure } from "../provider-failure.ts"
 import { type JsonObject, numberAt, objectAt, textAt, valueAt } from "../read-json.ts"
-import { type CliProcessEnd, type StopCause, startCliProcess } from "../turn/cli-process.ts"
+import { type CliProcessEnd, type ProgramOptions, type StopCause, startCliProcess } from "../turn/cli-process.ts"
 import { cancelledAnswer } from "./acp-permissions.ts"
 
 // Only types: the optional package is loaded when the first program is started.
@@ -40,13 +40,8 @@ export interface AcpListener {
   answerPermission(request: JsonObject): Promise<JsonObject>
 }
 
-export interface AcpProcessOptions {
+export interface AcpProcessOptions extends ProgramOptions {
   cli: { readonly provider: string; readonly title: string }
-  program: string
-  args: readonly string[]
-  cwd: string
-  env: Readonly<Record<string, string>>
-  folder: string
   listener: AcpListener
   /** Called as soon as the process can be stopped. */
   onStarted(acpProcess: AcpProcess): void

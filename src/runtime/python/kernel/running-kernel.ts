@@ -12,22 +12,13 @@ import { keepProgramAlive } from "./keep-alive.ts"
 import { createKernelBridge, type KernelBridge, type KernelBridgeEvents } from "./kernel-bridge.ts"
 import { type KernelProcess, type LaunchOptions, launchKernel } from "./kernel-launch.ts"
 
-export interface RunningKernel {
-  readonly pid: number
-  /** Its temporary folder. Cells work there unless `cwd` is set. */
-  readonly folder: string
+export interface RunningKernel extends Pick<KernelProcess, "pid" | "folder" | "exited" | "interrupt" | "end"> {
   readonly jupyter: JupyterClient
   readonly bridge: KernelBridge
-  /** Resolves with the reason when the kernel has ended. */
-  readonly exited: Promise<string>
   /** Why the kernel ended; undefined while it runs. */
   readonly exitReason: string | undefined
-  /** Interrupts the running cell (Ctrl-C). */
-  interrupt(): void
   /** Kills the kernel; `reason` becomes its exit reason. */
   kill(reason: string): void
-  /** Kills the kernel and removes its folder. */
-  end(): Promise<void>
 }
 
 export type KernelEvents = Omit<KernelBridgeEvents, "onProtocolViolation">
