@@ -1,9 +1,9 @@
 // The public module `karst/testing`: conformance suites for runtimes, stores, backends and workspaces, and replays.
 import { checkOptionNames } from "./core/checks/check-options.ts"
-import { ConfigError } from "./core/errors.ts"
 import type { Runtime } from "./runtime/runtime.ts"
+import { declareCases } from "./testing/declare-cases.ts"
 import { callCases } from "./testing/runtime/runtime-calls.ts"
-import { createRuntimeTrial, type Language, type RuntimeCheck } from "./testing/runtime/runtime-case.ts"
+import { createRuntimeTrial, type Language } from "./testing/runtime/runtime-case.ts"
 import { cellCases } from "./testing/runtime/runtime-cells.ts"
 import { keepingCases } from "./testing/runtime/runtime-keeping.ts"
 import { nameCases } from "./testing/runtime/runtime-names.ts"
@@ -48,23 +48,10 @@ export type RuntimeCase = keyof typeof cases
 /** Declares the conformance tests of the `Runtime` contract, one test per promise. */
 export function testRuntime(suite: RuntimeSuite): void {
   checkOptionNames("testRuntime()", suite, "test", "runtime", "language", "skip")
-  const { test, runtime, language, skip = {} } = suite
-  const unknown = Object.keys(skip).filter((name) => !(name in cases))
-  if (unknown.length > 0) {
-    throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. There are: ${Object.keys(cases).join(", ")}.`)
-  }
-  for (const [name, { promise, check }] of Object.entries<RuntimeCheck>(cases)) {
-    const title = `${name}: ${promise}`
-    const reason = skip[name as RuntimeCase]
-    if (reason !== undefined) {
-      test(title, async (context) => void context.skip(reason))
-      continue
-    }
-    test(title, async () => {
-      await using trial = await createRuntimeTrial(runtime, language)
-      await withTimeLimit(check(trial))
-    })
-  }
+  declareCases(suite, cases, async ({ check }) => {
+    await using trial = await createRuntimeTrial(suite.runtime, suite.language)
+    await withTimeLimit(check(trial))
+  })
 }
 
 const cases = { ...cellCases, ...valueCases, ...nameCases, ...callCases, ...stopCases, ...keepingCases }

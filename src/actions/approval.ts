@@ -16,7 +16,6 @@ export type Approver = (call: RuntimeCall, signal: AbortSignal) => Decision | bo
 /** A function, or `"events"`: then readers of the events answer by `run.approve(id, decision)`. */
 export type ApproverOption = Approver | "events"
 
-/** Checks the approver option of an agent. */
 export function checkApprover(approver: ApproverOption | undefined): ApproverOption | undefined {
   const given: unknown = approver
   if (given === undefined || given === "events" || typeof given === "function") return approver

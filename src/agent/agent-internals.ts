@@ -8,7 +8,6 @@ import type { DurableRun } from "./run/durable-run.ts"
 const agentInternals = Symbol("karst.agentInternals")
 
 export interface AgentInternals {
-  /** Starts or resumes a durable run. */
   startDurableRun(durable: DurableRun): Run
   /** Opens a session whose runs replay the outcomes in their journals. */
   openReplaySession(journal: JournalForRun): Promise<SessionOf<CodeRunOptions>>

@@ -3,7 +3,7 @@ import { combineObservers } from "../actions/hooks.ts"
 import { setJournal } from "../actions/run-journal.ts"
 import { combineSignals } from "../core/abort.ts"
 import type { Agent, Run, RunOptions, SessionOptions } from "../core/agent.ts"
-import type { AgentSpec } from "../core/agent-spec.ts"
+import { type AgentSpec, getAgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
@@ -19,7 +19,6 @@ import { type AgentConfig, type AgentOptions, resolveConfig } from "./agent-conf
 import { withInternals } from "./agent-internals.ts"
 import * as check from "./agent-option-checks.ts"
 import { type AgentSessionDriver, openSession } from "./agent-session.ts"
-import { createAgentSpec } from "./agent-spec.ts"
 import { attachConversation, restoreFromResult } from "./conversation/continue-from-result.ts"
 import { closeConversation, openConversation, rejectWhenAborted } from "./conversation/open-conversation.ts"
 import { restoreConversation } from "./conversation/restore-conversation.ts"
@@ -262,3 +261,15 @@ function changesPrompt(overrides: Partial<AgentOptions>): boolean {
 }
 
 const promptOptions = ["instructions", "prompt", "skills", "maxOutputChars", ...check.cellOptions] as const
+
+async function createAgentSpec(config: AgentConfig, description: string | undefined): Promise<AgentSpec> {
+  const { name, model, instructions, tools, agents = {} } = config
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    model: model.id,
+    ...(instructions && { instructions }),
+    tools: tools.map(({ name, description, input }) => ({ name, description, input })),
+    agents: await Promise.all(Object.entries(agents).map(([as, agent]) => getAgentSpec(agent, as))),
+  }
+}

@@ -1,5 +1,6 @@
 // Guardrails: ready-made hooks that check or rewrite the prompt and the output of a run.
 import type { HookContext, Hooks } from "../actions/hooks.ts"
+import { attempt } from "../core/attempt.ts"
 import { checkOptions, mustBeLimit } from "../core/checks/check-options.ts"
 import type { PromptPart } from "../core/message.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
@@ -83,11 +84,7 @@ function toOutputCheck(accepts: SchemaLike | OutputCheck): OutputCheck {
 // Models often put JSON in a fence.
 function parseJson(output: string): { ok: true; value: unknown } | { ok: false } {
   const [, fenced = output] = /^\s*```(?:json)?\n([\s\S]*?)\n?```\s*$/i.exec(output) ?? []
-  try {
-    return { ok: true, value: JSON.parse(fenced) }
-  } catch {
-    return { ok: false }
-  }
+  return attempt(() => ({ ok: true, value: JSON.parse(fenced) })) ?? { ok: false }
 }
 
 function promptText(prompt: readonly PromptPart[]): string {

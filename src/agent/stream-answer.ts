@@ -88,7 +88,7 @@ export async function streamAnswer(
   return finishMessage(draft, parts, emit)
 }
 
-interface AnswerDraft {
+interface AnswerDraft extends Omit<StreamedAnswer, "message"> {
   parser: AnswerParser
   reasoning: ReasoningPart[]
   calls: ToolCallPart[]
@@ -97,10 +97,7 @@ interface AnswerDraft {
   /** The first half of a surrogate pair whose second half comes with the next part. */
   half: string
   codeId: string
-  usage: Usage
-  counted?: number | undefined
   finish?: FinishReason | undefined
-  error?: unknown
 }
 
 async function readStream(

@@ -1,6 +1,9 @@
 // `karst worker`: executes the runs of a store until it is stopped.
 import { once } from "node:events"
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
 import { setTimeout } from "node:timers/promises"
+import type { Agent } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { Backend } from "../engine/backends/backend.ts"
 import { bullmqBackend } from "../engine/backends/bullmq.ts"
@@ -11,7 +14,7 @@ import { sqliteStore } from "../stores/sqlite-store.ts"
 import type { Store } from "../stores/store.ts"
 import { parseArguments, parsePositiveInteger } from "./arguments.ts"
 import { endSignal } from "./end-signal.ts"
-import { loadAgents } from "./load/load-agents.ts"
+import { importModule } from "./load/import-module.ts"
 import { UsageError } from "./usage-error.ts"
 
 export async function workerCommand(args: string[]): Promise<number> {
@@ -99,4 +102,29 @@ async function recoverUntilEnd(engine: Engine, kind: BackendKind, end: AbortSign
       reported = error.message
     }
   }
+}
+
+/** Returns agents by name: from the export `agents`, the default export, or the single exports. */
+async function loadAgents(path: string | undefined): Promise<Record<string, Agent>> {
+  if (path === undefined) throw new UsageError("Say which agents to work for: --agents ./agents.ts")
+  const file = resolve(path)
+  if (!existsSync(file)) throw new UsageError(`--agents: there is no file ${path}.`)
+  const exported = await importModule(file, `--agents: ${path}`)
+  const candidates = [exported.agents, exported.default, exported]
+  const found = candidates.map(agentsIn).find((agents) => Object.keys(agents).length > 0)
+  if (found) return found
+  throw new UsageError(
+    `--agents: ${path} exports no agent. Write there: export const agents = { name: createAgent(…) }`,
+  )
+}
+
+function agentsIn(value: unknown): Record<string, Agent> {
+  if (typeof value !== "object" || value === null) return {}
+  const entries = Object.entries(value).filter((entry): entry is [string, Agent] => isAgent(entry[1]))
+  return Object.fromEntries(entries)
+}
+
+function isAgent(value: unknown): value is Agent {
+  if (typeof value !== "object" || value === null) return false
+  return ["run", "session", "describe", "with"].every((name) => typeof Reflect.get(value, name) === "function")
 }

@@ -1,5 +1,6 @@
 // The error classes of Karst, and errors as plain data.
 import { inspect } from "node:util"
+import { attempt } from "./attempt.ts"
 import type { Json } from "./json.ts"
 import { boundedText, errorParts } from "./text/error-text.ts"
 
@@ -194,11 +195,7 @@ export function errorData(error: unknown): ErrorData {
 
 /** The text of a thrown value that is not an Error. */
 export function thrownText(thrown: unknown): string {
-  try {
-    return String(thrown)
-  } catch {
-    return inspect(thrown, { depth: 0 })
-  }
+  return attempt(() => String(thrown)) ?? inspect(thrown, { depth: 0 })
 }
 
 export function isAbortError(error: unknown): boolean {

@@ -1,7 +1,6 @@
 // The queue behind each `for await` loop over a run's events.
 import type { AgentEvent } from "./event.ts"
 
-/** One reader that iterates the events of a run. */
 export interface EventReader {
   push(event: AgentEvent): void
   end(): void

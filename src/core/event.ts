@@ -175,7 +175,6 @@ export type EventBody =
   | { type: "warning-raised"; code: string; message: string; names?: string[] }
   | { type: "raw-received"; source: string; data: Json }
 
-/** Emits one event. */
 export type Emit = (event: EventBody) => void
 
 export type EventType = EventBody["type"]

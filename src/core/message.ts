@@ -72,7 +72,7 @@ export interface ToolCallPart {
 
 export interface CodeResultPart {
   type: "code-result"
-  /** The id of the code part that this is the result of. */
+  /** The id of the code or tool call that this is the result of. */
   id: string
   ok: boolean
   /** The text that the model sees. */
@@ -83,14 +83,9 @@ export interface CodeResultPart {
   cleared?: true
 }
 
-export interface ToolResultPart {
+export interface ToolResultPart extends Omit<CodeResultPart, "type"> {
   type: "tool-result"
-  id: string
   name: string
-  ok: boolean
-  text: string
-  kept?: string
-  cleared?: true
   /** Set if it must not be cleared, because its tool says so. */
   retained?: true
 }

@@ -1,6 +1,7 @@
 // Tests whether a path is inside a folder.
 import { type BigIntStats, realpathSync, statSync } from "node:fs"
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path"
+import { attempt } from "./attempt.ts"
 
 /** Returns true if `path` is `folder` or inside it. Both must be absolute and free of links. */
 export function isWithin(folder: string, path: string): boolean {
@@ -22,11 +23,7 @@ export function isInFolder(folder: string, path: string): boolean {
 
 /** The real path of a file. If the file does not exist, the resolved path. */
 function realPathIfExists(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return resolve(path)
-  }
+  return attempt(() => realpathSync(path)) ?? resolve(path)
 }
 
 function statIfExists(path: string): BigIntStats | undefined {

@@ -112,7 +112,6 @@ export function findInherited<K extends keyof Inherited>(
   return runAndAncestors(run).find(({ inherited }) => inherited[key] !== undefined)?.inherited[key]
 }
 
-/** The limit that this run or an ancestor has reached, if any. */
 export function limitReachedByRunOrAncestor(run: RunContext | undefined): StopReason | undefined {
   for (const { budget } of runAndAncestors(run)) {
     const reason = budget?.reachedLimit()

@@ -3,7 +3,6 @@ import { onAbort } from "./abort.ts"
 
 /** Runs entries one after another, in the order in which they were added. */
 export interface RunQueue<T> {
-  /** The entry that is running. */
   readonly running: QueueEntry<T> | undefined
   /** The waiting entries in the order in which they will run. Held entries come last. */
   readonly pending: readonly QueueEntry<T>[]

@@ -1,7 +1,6 @@
 // The result of checking a finished run, used by `verify` and evals.
 import { AgentError } from "./errors.ts"
 
-/** The result of a check. */
 export interface Verdict {
   pass: boolean
   /** From 0 to 1. */

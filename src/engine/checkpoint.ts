@@ -3,16 +3,16 @@ import type { ConversationHead } from "../agent/conversation/restore-conversatio
 import type { RunState } from "../agent/run/run-state.ts"
 import type { Decision } from "../core/agent.ts"
 import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
-import type { CallPreview, Metadata, Pending, Status } from "../core/event.ts"
+import type { CallPreview, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
-import type { Runtime, RuntimeLoss } from "../runtime/runtime.ts"
+import type { RuntimeSnapshot } from "../runtime/runtime.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import { corruptError } from "../stores/store-errors.ts"
-import type { ArtifactCounts } from "../tools/artifacts.ts"
 import { createErrorReporter } from "./backends/error-reporter.ts"
 import type { AgentDefinition } from "./run/agent-definition.ts"
 import type { Attempts } from "./run/claim-attempts.ts"
 import type { Owner } from "./run/run-owner.ts"
+import type { RunInfo } from "./run-info.ts"
 import type { Retries } from "./run-retries.ts"
 
 export type RunStatus = Status | "queued" | "running"
@@ -29,37 +29,20 @@ export const runStatuses: readonly RunStatus[] = [
 
 /** The head of a run: a small JSON record with everything that changes at each step. The messages are in the log of
  *  events; the calls of the cycle under way are in the journal. */
-export interface RunHead {
-  version: 1
-  id: string
-  agent: string
-  key?: string
-  session?: string
+export interface RunHead
+  extends Omit<RunInfo, "cycles" | "retryAt" | "retries">,
+    Omit<ConversationHead, "approved" | "steered" | "memory" | "tools"> {
   /** The previous run of its session. Until the run has begun, its position in the queue may name another. */
   after?: string
   /** True if a run of its session had not ended when it was submitted. It is held back if that run fails or is
    *  aborted. */
   isQueued?: boolean
-  status: RunStatus
   /** Absent until the run has begun. */
   state?: RunState
   /** The run that stores the folded conversation up to itself. */
   folded?: string
-  /** The run whose first event has the system prompt. */
-  systemRun?: string
-  /** Identifies the agent definition that the system prompt was written for. */
-  promptHash?: string
-  /** The names that were announced to the model. */
-  told: string[]
-  /** The names that were reported to the model as lost; absent if there are none. */
-  gone?: string[]
-  /** The last numbers of the artifacts of the conversation; absent if it has none. */
-  artifacts?: ArtifactCounts
   /** Texts of the user that the model has not received. */
   unheard: string[]
-  metadata: Metadata
-  createdAt: number
-  updatedAt: number
   /** How many events are stored, and the number of the next. */
   stored: number
   seq: number
@@ -69,7 +52,6 @@ export interface RunHead {
   inbox: number
   snapshot?: SnapshotInfo
   definition?: AgentDefinition
-  pending?: Pending
   /** The calls that wait for approval, and those answered since. */
   asked: StoredApproval[]
   lease?: Lease
@@ -77,8 +59,6 @@ export interface RunHead {
   fence: number
   /** The randomness of cells and the idempotency keys of calls derive from it. */
   seed: string
-  /** Why no worker continues the run. */
-  refused?: string
   /** Set after a worker died in the middle of a cycle, until a cycle that reports this to the model is saved. */
   interrupted?: true
   /** The claims since the last saved cycle; absent if there were none before the current one. */
@@ -117,12 +97,7 @@ export interface StoredApproval {
 }
 
 /** Describes the stored bytes of a snapshot. */
-export interface SnapshotInfo {
-  hash: string
-  /** Set if the bytes are only the changes since a whole snapshot: the hash of that snapshot. */
-  since?: string
-  language: Runtime["language"]
-  lost: RuntimeLoss[]
+export interface SnapshotInfo extends Pick<RuntimeSnapshot, "hash" | "since" | "language" | "lost"> {
   /** False if the snapshot was too large or failed, so that no bytes are stored. */
   kept: boolean
 }

@@ -7,7 +7,6 @@ import type { Store, StoreChange, StoreGuard } from "../stores/store.ts"
 import { hasEnded, type RunHead, readHead, runKeys, sessionKey } from "./checkpoint.ts"
 import { parseRunId } from "./stored-records.ts"
 
-/** The queue of one session. */
 export interface SessionQueue {
   /** The id of the run that is running, or waits for an answer or an approval. */
   running: string | undefined

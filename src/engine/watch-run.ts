@@ -1,16 +1,27 @@
 // Watches the events of a stored run and waits for its result.
 import type { AgentResult } from "../agent/outputs.ts"
+import { createResult } from "../agent/run/run-result.ts"
+import { createRunState } from "../agent/run/run-state.ts"
 import type { RunResult } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
+import type { Message } from "../core/message.ts"
+import { trajectory } from "../core/trajectory.ts"
 import { decodeValue, type StoredValue } from "../sessions/value-codec.ts"
 import type { Store } from "../stores/store.ts"
-import { hasEnded, isUnderWay, type RunHead, readHead, runKeys, type StoredRunHead } from "./checkpoint.ts"
+import {
+  damagedRunError,
+  hasEnded,
+  isUnderWay,
+  type RunHead,
+  readHead,
+  runKeys,
+  type StoredRunHead,
+} from "./checkpoint.ts"
 import { followLog } from "./follow-log.ts"
 import { conversationMessages } from "./run/folded-conversation.ts"
 import { conversationEvents, readConversation, readEvents } from "./run/load-run.ts"
 import { parseEvent } from "./stored-records.ts"
-import { resultFromStored } from "./stored-result.ts"
 
 export interface WatchOptions {
   /** The first sequence number to yield. Default 0. */
@@ -87,4 +98,27 @@ export async function waitForResult(
     ended.abort()
     await rests.return(undefined)
   }
+}
+
+function resultFromStored(
+  { id, status: stored, state = createRunState(), failedWith, pending }: RunHead,
+  events: readonly AgentEvent[],
+  messages: Message[],
+): AgentResult {
+  const record = trajectory(events)
+  const result = createResult(id, failedWith ? { ...state, tools: failedWith.tools } : state, undefined)
+  result.messages = messages
+  result.trajectory = record
+  const end = events.findLast((event) => event.type === "run-end" && event.run === id)
+  if (end?.type !== "run-end") {
+    if (stored !== "waiting") throw damagedRunError(id, `it is ${stored}, and its log has no end`)
+    return { ...result, status: "waiting", completion: { by: "question" }, ...(pending && { pending }) }
+  }
+  const { status, output, cycles, usage, reason, detail, error } = end
+  Object.assign(result, { status, output, cycles, usage }, reason && { reason }, detail !== undefined && { detail })
+  delete result.error
+  delete result.pending
+  if (error) result.error = error
+  if (status === "aborted") result.completion = { by: "abort" }
+  return result
 }

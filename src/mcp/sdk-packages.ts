@@ -1,5 +1,6 @@
 // Loads the MCP packages when they are first used.
 import { readFileSync } from "node:fs"
+import { attempt } from "../core/attempt.ts"
 import { ConfigError } from "../core/errors.ts"
 import { importOptionalPackage } from "../core/optional-package.ts"
 
@@ -21,10 +22,6 @@ export async function loadServer(): Promise<ServerPackage> {
 
 /** The version of Karst; "unknown" if a bundler left out package.json. */
 export function ownVersion(): string {
-  try {
-    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
-    return String(version)
-  } catch {
-    return "unknown"
-  }
+  const file = new URL("../../package.json", import.meta.url)
+  return attempt(() => String(JSON.parse(readFileSync(file, "utf8")).version)) ?? "unknown"
 }

@@ -1,4 +1,5 @@
 // Extracts status, codes and messages from the errors that model providers throw.
+import { attempt } from "../core/attempt.ts"
 
 /** Facts about an error that a provider threw or streamed. */
 export interface FailureFacts {
@@ -66,12 +67,8 @@ function asRecord(value: unknown): Record<string, unknown> {
 
 function parseBody(body: string): Record<string, unknown> {
   if (!/^\s*[{[]/.test(body)) return {}
-  try {
-    const value: unknown = JSON.parse(body)
-    return asRecord(Array.isArray(value) ? value[0] : value)
-  } catch {
-    return {}
-  }
+  const value: unknown = attempt(() => JSON.parse(body))
+  return asRecord(Array.isArray(value) ? value[0] : value)
 }
 
 function firstText(values: unknown[]): string | undefined {

@@ -120,28 +120,19 @@ function codeByNetwork(error: unknown): ModelErrorCode | undefined {
 
 // Compares names, not classes, because a provider may bundle its own copy of the AI SDK's error classes.
 function codeByName({ name, text }: FailureFacts): ModelErrorCode | undefined {
-  switch (name) {
-    case "AI_APICallError":
-      return /process (successful|error) response/i.test(text) ? "invalid-response" : "connection"
-    case "AI_InvalidResponseDataError":
-    case "AI_JSONParseError":
-    case "AI_TypeValidationError":
-    case "AI_EmptyResponseBodyError":
-    case "AI_NoContentGeneratedError":
-      return "invalid-response"
-    case "AI_LoadAPIKeyError":
-      return "authentication"
-    case "AI_NoSuchModelError":
-      return "not-found"
-    case "AI_LoadSettingError":
-    case "AI_UnsupportedFunctionalityError":
-    case "AI_InvalidPromptError":
-    case "AI_InvalidArgumentError":
-      return "invalid-request"
-    default:
-      return undefined
-  }
+  if (name === "AI_APICallError" && !/process (successful|error) response/i.test(text)) return "connection"
+  return namedCodes.find(([pattern]) => pattern.test(name))?.[1]
 }
+
+const namedCodes: [RegExp, ModelErrorCode][] = [
+  [
+    /^AI_(APICall|InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody|NoContentGenerated)Error$/,
+    "invalid-response",
+  ],
+  [/^AI_LoadAPIKeyError$/, "authentication"],
+  [/^AI_NoSuchModelError$/, "not-found"],
+  [/^AI_(LoadSetting|UnsupportedFunctionality|InvalidPrompt|InvalidArgument)Error$/, "invalid-request"],
+]
 
 const otherCodes: [RegExp, ModelErrorCode][] = [
   [/rate_?limit|too_many_requests|resource_exhausted|throttl/, "rate-limited"],

@@ -6,15 +6,14 @@ import { ConfigError, MissingPeerError } from "../core/errors.ts"
 import { withoutUndefined } from "../core/object.ts"
 import { importOptionalPackage } from "../core/optional-package.ts"
 import { editDistance } from "../core/text/nearest-word.ts"
-import type { Price } from "../core/usage.ts"
-import { aiSdk } from "./ai-sdk.ts"
-import type { AiSdkModel, ProviderOptions } from "./ai-sdk-types.ts"
+import { type AiSdkOptions, aiSdk } from "./ai-sdk.ts"
+import type { AiSdkModel } from "./ai-sdk-types.ts"
 import { compatibleServices, providerPackages } from "./compatible-services.ts"
 import type { Model } from "./model.ts"
 import { type RetryOptions, retryChecks, withRetry } from "./retry.ts"
 import { type TimeoutOptions, timeoutChecks, withTimeouts } from "./timeouts.ts"
 
-export interface ResolveOptions {
+export interface ResolveOptions extends Pick<AiSdkOptions, "price" | "contextWindow" | "providerOptions" | "images"> {
   /** Default: the provider's environment variable. */
   apiKey?: string | undefined
   /** The address of the endpoint. Default: the provider's. */
@@ -26,14 +25,6 @@ export interface ResolveOptions {
   /** An AI SDK provider such as `createMistral({ … })` that creates the model. The part of the id before the slash
    *  is then only a label. */
   provider?: AiSdkProvider | undefined
-  /** In USD per million tokens. Default: the known one. */
-  price?: Price | undefined
-  /** In tokens. Default: the known one. */
-  contextWindow?: number | undefined
-  /** Passed to the provider with each request. */
-  providerOptions?: ProviderOptions | undefined
-  /** False: images are replaced by a line of text. Default true: images are sent unless the endpoint rejects them. */
-  images?: boolean | undefined
   /** Retry options; false for no retries. */
   retry?: RetryOptions | false | undefined
   /** Time-out options; false for no time-outs. */

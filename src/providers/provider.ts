@@ -221,7 +221,6 @@ export interface TerminalCommand {
   close?: (() => Promise<void>) | undefined
 }
 
-/** The result of a turn. */
 export interface TurnResult {
   /** Default: the last reported text. */
   output?: string | undefined

@@ -13,19 +13,10 @@ export type Bindings = Record<string, unknown>
 
 export type Binding = VariableBinding | FunctionBinding | TypeBinding | AgentBinding
 
-export interface VariableBinding<T = unknown> {
+export interface VariableBinding<T = unknown> extends Readonly<VariableOptions> {
   readonly [bindingMark]: true
   readonly kind: "variable"
   readonly value: T
-  readonly description?: string | undefined
-  /** TypeScript text of the value's type, shown instead of the type that inspection finds. */
-  readonly type?: string | undefined
-  /** Methods whose calls pass the call gate, each with its options. */
-  readonly guard?: MethodGuard | undefined
-  /** Whether cells in another process may add members to the object. */
-  readonly extend?: boolean | undefined
-  /** Whether the object's state lives elsewhere, so that nothing is lost when the object is created anew. */
-  readonly external?: boolean | undefined
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: any function may be bound; F preserves its type.

@@ -10,6 +10,7 @@ import { createHostObjectState } from "./host-object-state.ts"
 import { resolveIsolation } from "./isolation.ts"
 import { notStartedExecution } from "./js/execute-cell.ts"
 import { createWorkingFolder } from "./process/working-folder.ts"
+import type { ProcessRuntimeOptions } from "./process.ts"
 import { PythonError } from "./python/cell-report.ts"
 import { describePython } from "./python/describe-python.ts"
 import type { SandboxOptions } from "./python/kernel/kernel-launch.ts"
@@ -32,35 +33,25 @@ import {
   mustBeNonEmptyText,
 } from "./runtime-options.ts"
 import { validateRetrieved } from "./schema.ts"
-import type { Codecs } from "./snapshot/codec.ts"
 
 export { type KeywordArguments, kwargs, type PyReference, py } from "./python/py-reference.ts"
 export { safePythonRules } from "./python/rules/safe-python-rules.ts"
 export { table } from "./python/tables/table.ts"
 
-export interface PythonRuntimeOptions extends SandboxOptions {
+export interface PythonRuntimeOptions
+  extends SandboxOptions,
+    Pick<ProcessRuntimeOptions, "isolation" | "maxSnapshotBytes" | "codecs" | "onWarning"> {
   /** The interpreter. Default: `KARST_PYTHON`, the active virtual environment, the first on PATH with ipykernel. */
   python?: string | undefined
   /** Python code, or a file with it, that runs whenever a kernel starts. The names it defines count as injected. */
   setup?: string | { file: string } | undefined
   /** The working folder of cells. Default: a temporary folder, which is removed with the kernel. */
   cwd?: string | undefined
-  /** How cells are separated from the host: `process` is a separate process, `os` adds bubblewrap and fails where it is
-   *  not available, `auto` adds bubblewrap where it is available. Default `process`. */
-  isolation?: "process" | "os" | "auto" | undefined
-  /** What cells may use. */
   limits?: PythonLimits | undefined
   /** Environment variables of the kernel. Otherwise it gets only those that Python needs. */
   env?: Record<string, string | undefined> | undefined
   /** Static checks of cells. With rules, IPython's own syntax (`!ls`, `%magic`) is refused too. Default: no rules. */
   rules?: readonly Rule[] | undefined
-  /** The largest values are left out of a snapshot that would have more bytes. Default 16 MiB. */
-  maxSnapshotBytes?: number | undefined
-  /** How snapshots store the state of instances that stay on the host, by a name of your choice. Default: the state is
-   *  not stored, and reported as lost. */
-  codecs?: Codecs | undefined
-  /** Called with each warning. */
-  onWarning?: ((message: string) => void) | undefined
 }
 
 export interface PythonRuntime<B extends Bindings> extends TypedRuntime<ResolvedReferences<B>> {

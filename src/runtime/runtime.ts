@@ -2,7 +2,7 @@
 // executions and snapshots.
 import type { ActionError, NameChanges } from "../core/event.ts"
 import type { ImagePart } from "../core/message.ts"
-import type { Bindings, UnknownPolicy } from "./bindings.ts"
+import type { Bindings, CallOptions } from "./bindings.ts"
 import type { CellEnv } from "./js/ambient/cell-env.ts"
 
 /** A persistent namespace of live objects in which code is executed. One cell runs at a time, first come, first served;
@@ -126,7 +126,7 @@ export interface RuntimeCallChange {
   idempotencyKey?: string
 }
 
-export interface RuntimeCall {
+export interface RuntimeCall extends Omit<CallOptions, "approve"> {
   id: string
   /** The name of the binding that is called. */
   binding: string
@@ -142,18 +142,10 @@ export interface RuntimeCall {
   nameOf?: ((value: object) => string | undefined) | undefined
   /** Whether to ask for approval before the call is made. */
   approve: boolean | ApprovalCondition
-  /** How often one run may make the call. */
-  maxCalls?: number | undefined
-  /** How long the call may take, once it is made. */
-  timeoutMs?: number | undefined
   /** Fires when the cell or this call is aborted or out of time. */
   signal: AbortSignal
   /** The same each time a durable run makes this call: pass it to a service that acts only once per key. */
   idempotencyKey?: string | undefined
-  /** From the binding's options, as the next two. */
-  idempotent?: boolean | undefined
-  unknown?: UnknownPolicy | undefined
-  journal?: boolean | undefined
   /** Converts other arguments for the binding: validates them if it has a schema. Throws a `TypeError`. */
   accept?: ((args: readonly unknown[]) => readonly unknown[] | Promise<readonly unknown[]>) | undefined
 }

@@ -3,7 +3,6 @@
 import { isBoolean, isListOf, isObjectWith, isString, type ShapeCheck } from "../core/checks/check-shape.ts"
 import type { CallPreview } from "../core/event.ts"
 
-/** A call of the cycle under way. */
 export interface LoggedCall {
   call: CallPreview
   ended: boolean

@@ -2,6 +2,7 @@
 // must belong to the current user, and nobody else may be able to write it.
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs"
 import { dirname, isAbsolute, join } from "node:path"
+import { attempt } from "../core/attempt.ts"
 import { ConfigError } from "../core/errors.ts"
 import { sessionDirectory } from "./folder/session-file.ts"
 import { lockFile } from "./folder/session-folder.ts"
@@ -58,11 +59,9 @@ function ownershipProblem(path: string, others: number): string | undefined {
 }
 
 function listEntries(folder: string): string[] {
-  try {
-    return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))
-  } catch {
-    return []
-  }
+  return (
+    attempt(() => readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))) ?? []
+  )
 }
 
 function notTrustedError(path: string, problem: string, cure: string): ConfigError {

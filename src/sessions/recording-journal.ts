@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto"
 import { types } from "node:util"
 import { callName, previewCall } from "../actions/preview-call.ts"
 import type { Journal } from "../actions/run-journal.ts"
+import { attempt } from "../core/attempt.ts"
 import { bytesOf } from "../core/values/digest.ts"
 import { type RecordedCall, recordModel } from "../models/recording.ts"
 import type { RuntimeCall } from "../runtime/runtime.ts"
@@ -65,11 +66,7 @@ export function createRecordingJournal(path: string, write: (entry: RecordingEnt
 
 /** The arguments of a call as text: equal for equal data. No code of the arguments is executed. */
 export function argumentsText({ args }: RuntimeCall): string {
-  try {
-    return JSON.stringify(plainCopy(args, new Set())).slice(0, 100_000)
-  } catch {
-    return `${args.length} arguments`
-  }
+  return attempt(() => JSON.stringify(plainCopy(args, new Set())).slice(0, 100_000)) ?? `${args.length} arguments`
 }
 
 /** Copies a value without code, so that JSON.stringify calls no `toJSON` and no getter. Throws for circular data. */

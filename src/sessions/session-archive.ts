@@ -179,7 +179,6 @@ export async function readSession(archive: Archive, id: string): Promise<StoredS
   return { record, revision, events, snapshot, calls }
 }
 
-/** Returns a function that reads an artifact of a session by name. */
 export function sessionArtifactReader({ store }: Archive, id: string): ReadArtifact {
   return async (name) => {
     const { value } = (await store.get(sessionKeys.artifacts(id) + name)) ?? {}
@@ -188,7 +187,6 @@ export function sessionArtifactReader({ store }: Archive, id: string): ReadArtif
   }
 }
 
-/** Reads all artifacts of a session, by name. */
 export async function readArtifacts(archive: Archive, id: string): Promise<Map<string, string>> {
   const artifacts = new Map<string, string>()
   const read = sessionArtifactReader(archive, id)
@@ -200,7 +198,6 @@ export async function readArtifacts(archive: Archive, id: string): Promise<Map<s
   return artifacts
 }
 
-/** Reads the recording of a session. */
 export async function readRecording({ store }: Archive, id: string): Promise<RecordingEntry[]> {
   const entries: RecordingEntry[] = []
   for await (const entry of store.read(sessionKeys.recording(id))) entries.push(entry as unknown as RecordingEntry)

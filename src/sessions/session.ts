@@ -144,7 +144,6 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
 // question.
 const statusesThatHoldQueue: ReadonlySet<Status> = new Set(["waiting", "failed", "aborted"])
 
-/** The trajectory of a session. */
 export function sessionTrajectory(
   session: string,
   events: Iterable<AgentEvent>,

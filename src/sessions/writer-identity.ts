@@ -2,7 +2,6 @@
 import { hostname } from "node:os"
 import { isProcessAlive } from "../core/child/process-tree.ts"
 
-/** The process that writes a session. */
 export interface WriterIdentity {
   host: string
   pid: number

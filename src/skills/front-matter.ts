@@ -1,4 +1,5 @@
 // Parses a SKILL.md: its YAML front matter and the text below it.
+import { attempt } from "../core/attempt.ts"
 /** The fields of the front matter, each a text, list or map of texts, and the text below. */
 export interface SkillText {
   fields: Record<string, unknown>
@@ -27,12 +28,8 @@ export async function parseSkillText(bytes: Uint8Array): Promise<SkillText | { p
 const maxFrontMatterChars = 32_768
 
 function decode(bytes: Uint8Array): string | undefined {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-    return text.includes("\0") ? undefined : text
-  } catch {
-    return undefined
-  }
+  const text = attempt(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes))
+  return text?.includes("\0") ? undefined : text
 }
 
 async function readYaml(source: string): Promise<Omit<SkillText, "body"> | { problem: string }> {

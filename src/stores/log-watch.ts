@@ -1,4 +1,5 @@
 // Watching logs: cursors over a log, and notifications about new items.
+import { attempt } from "../core/attempt.ts"
 import type { Json } from "../core/json.ts"
 
 /** Reads a log page by page: up to its end at the first read, or for a watcher without an end. */
@@ -84,20 +85,12 @@ export function pollForChanges(
 ): (notify: LogNotifier["notify"]) => ChangeSource {
   return (notify) => {
     // Changes before the first subscription do not count.
-    tryOrUndefined(hasChanged)
+    // Its error is dropped: the watchers meet the same error when they read, and report it.
+    attempt(hasChanged)
     const timer = setInterval(() => {
-      if (tryOrUndefined(hasChanged) ?? true) notify()
+      if (attempt(hasChanged) ?? true) notify()
     }, everyMs)
     return { stop: () => clearInterval(timer) }
-  }
-}
-
-// The error is dropped here: the watchers meet the same error when they read, and report it.
-function tryOrUndefined<T>(work: () => T): T | undefined {
-  try {
-    return work()
-  } catch {
-    return undefined
   }
 }
 

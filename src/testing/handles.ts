@@ -5,8 +5,25 @@ import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { DeclareTest } from "../testing.ts"
+import { assignmentCases } from "./handles/handles-assignments.ts"
+import { awaitCases } from "./handles/handles-awaits.ts"
+import { callbackCases } from "./handles/handles-callbacks.ts"
 import type { HandleCase, HandleCases } from "./handles/handles-case.ts"
-import { handleGroups } from "./handles/handles-table.ts"
+import { classCases } from "./handles/handles-classes.ts"
+import { copyCases } from "./handles/handles-copies.ts"
+import { functionCases } from "./handles/handles-functions.ts"
+import { gateCases } from "./handles/handles-gate.ts"
+import { guardCases } from "./handles/handles-guards.ts"
+import { implicitCases } from "./handles/handles-implicit.ts"
+import { iterationCases } from "./handles/handles-iteration.ts"
+import { lifetimeCases } from "./handles/handles-lifetime.ts"
+import { memberCases } from "./handles/handles-members.ts"
+import { optionalCases } from "./handles/handles-optional.ts"
+import { peerCases } from "./handles/handles-peers.ts"
+import { shapeCases } from "./handles/handles-shapes.ts"
+import { staleCopyCases } from "./handles/handles-stale-copies.ts"
+import { valueCases } from "./handles/handles-values.ts"
+import { writeBackCases } from "./handles/handles-write-back.ts"
 import type { Language } from "./runtime/runtime-case.ts"
 import { withTimeLimit } from "./time-limit.ts"
 
@@ -44,6 +61,28 @@ export function testHandles(suite: HandleSuite): void {
       await runCase(handleCase, own, number, language)
     })
   }
+}
+
+/** All cases by group. A case keeps its number forever. */
+const handleGroups: { readonly [group: string]: HandleCases } = {
+  values: valueCases,
+  "shapes of values": shapeCases,
+  members: memberCases,
+  "missing awaits": awaitCases,
+  "optional chains and default values": optionalCases,
+  copies: copyCases,
+  "writing back": writeBackCases,
+  "copies that are out of date": staleCopyCases,
+  assignments: assignmentCases,
+  "objects of cells": peerCases,
+  callbacks: callbackCases,
+  "functions of the host": functionCases,
+  gate: gateCases,
+  guards: guardCases,
+  "nothing implicit": implicitCases,
+  "lifetime and limits": lifetimeCases,
+  iteration: iterationCases,
+  "classes and agents": classCases,
 }
 
 const cases: HandleCases = Object.assign({}, ...Object.values(handleGroups))

@@ -1,8 +1,8 @@
 // The conformance suite for stores.
 import { checkOptionNames } from "../core/checks/check-options.ts"
-import { ConfigError } from "../core/errors.ts"
 import type { Store } from "../stores/store.ts"
 import type { DeclareTest } from "../testing.ts"
+import { declareCases } from "./declare-cases.ts"
 import { createStoreTrial, type StoreCheck } from "./store/store-case.ts"
 import { commitCases } from "./store/store-commits.ts"
 import { logCases } from "./store/store-logs.ts"
@@ -39,20 +39,10 @@ export type StoreCase = keyof typeof cases
 /** Declares the conformance tests of the `Store` contract, one test per promise. */
 export function testStore(suite: StoreSuite): void {
   checkOptionNames("testStore()", suite, "test", "location", "open", "module", "outage", "fill", "damage", "skip")
-  const { test, skip = {} } = suite
-  const unknown = Object.keys(skip).filter((name) => !(name in cases))
-  if (unknown.length > 0) {
-    throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. There are: ${Object.keys(cases).join(", ")}.`)
-  }
-  for (const [name, { promise, needs, check }] of Object.entries<StoreCheck>(cases)) {
-    const missing = needs && !suite[needs] ? `by design: the suite was given no "${needs}"` : undefined
-    const reason = skip[name as StoreCase] ?? missing
-    test(`${name}: ${promise}`, async (context) => {
-      if (reason !== undefined) return void context.skip(reason)
-      await using trial = await createStoreTrial(suite)
-      await withTimeLimit(check(trial))
-    })
-  }
+  declareCases<StoreCheck>(suite, cases, async ({ check }) => {
+    await using trial = await createStoreTrial(suite)
+    await withTimeLimit(check(trial), 45_000)
+  })
 }
 
 const cases = { ...valueCases, ...commitCases, ...logCases, ...watchCases, ...processCases, ...troubleCases }

@@ -1,9 +1,8 @@
 // The conformance suite for workspaces.
 import { checkOptionNames } from "../core/checks/check-options.ts"
-import { ConfigError } from "../core/errors.ts"
 import type { DeclareTest } from "../testing.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
-import type { WorkspaceCheck } from "./workspace/workspace-case.ts"
+import { declareCases } from "./declare-cases.ts"
 import { changeCases } from "./workspace/workspace-changes.ts"
 import { fileCases } from "./workspace/workspace-files.ts"
 import { pathCases } from "./workspace/workspace-paths.ts"
@@ -23,18 +22,7 @@ export type WorkspaceCase = keyof typeof cases
 /** Declares the conformance tests of the `Workspace` contract, one test per promise. */
 export function testWorkspace(suite: WorkspaceSuite): void {
   checkOptionNames("testWorkspace()", suite, "test", "workspace", "skip")
-  const { test, workspace, skip = {} } = suite
-  const unknown = Object.keys(skip).filter((name) => !(name in cases))
-  if (unknown.length > 0) {
-    throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. There are: ${Object.keys(cases).join(", ")}.`)
-  }
-  for (const [name, { promise, check }] of Object.entries<WorkspaceCheck>(cases)) {
-    const reason = skip[name as WorkspaceCase]
-    test(`${name}: ${promise}`, async (context) => {
-      if (reason !== undefined) return void context.skip(reason)
-      await check(await workspace())
-    })
-  }
+  declareCases(suite, cases, async ({ check }) => check(await suite.workspace()))
 }
 
 const cases = { ...fileCases, ...pathCases, ...changeCases }

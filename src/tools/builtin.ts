@@ -30,7 +30,6 @@ export interface BuiltinToolContext {
   maxParallel?: number | undefined
 }
 
-/** Returns the built-in tools for what an agent has. */
 export function builtinTools(context: BuiltinToolContext): Tool[] {
   const { endsByTool, artifacts, workspace, images, skills, agents, maxParallel } = context
   return [

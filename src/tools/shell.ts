@@ -27,7 +27,6 @@ export interface ShellToolOptions {
   onTimeout?: "background" | "kill" | undefined
 }
 
-/** The tools of a shell and its running commands. */
 export interface ShellTools extends AsyncDisposable {
   /** `shell` and `check_command`. */
   readonly tools: readonly Tool[]

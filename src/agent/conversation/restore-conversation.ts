@@ -19,7 +19,9 @@ export interface ConversationHead {
   version: 1
   /** The run whose `run-start` event contains the system prompt. */
   systemRun?: string
+  /** Identifies the agent definition that the system prompt was written for. */
   promptHash?: string
+  /** The names that were announced to the model. */
   told: string[]
   /** The names reported to the model as lost; absent if there are none. */
   gone?: string[]

@@ -1,4 +1,5 @@
 // Rewrites TypeScript syntax that Node's type stripping does not support.
+import { attempt } from "../../core/attempt.ts"
 import { type AnyNode, isTypeOnly, walk } from "../../runtime/compiler/parse-cell.ts"
 import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "../../runtime/compiler/typescript-ast.ts"
 import { parseTypeScript } from "../../runtime/compiler/typescript-parser.ts"
@@ -30,11 +31,7 @@ const moduleStatements = new Set([
 ])
 
 function tryParse(source: string): Program | undefined {
-  try {
-    return parseTypeScript(source)
-  } catch {
-    return undefined
-  }
+  return attempt(() => parseTypeScript(source))
 }
 
 interface Edit {
@@ -136,13 +133,8 @@ function memberName({ id }: EnumMember): string {
 
 function isWord(name: string): boolean {
   if (!/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name)) return false
-  try {
-    // Only the engine knows every reserved word.
-    new Function(`"use strict"; const ${name} = 0`)
-    return true
-  } catch {
-    return false
-  }
+  // Only the engine knows every reserved word.
+  return attempt(() => new Function(`"use strict"; const ${name} = 0`)) !== undefined
 }
 
 /** Exposes a namespace's exports through getters, so that changes of a variable are visible. */

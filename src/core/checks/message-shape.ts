@@ -1,5 +1,4 @@
 // Checks of messages that come from outside: archives, hooks, callers without types.
-
 import { isRecord } from "../object.ts"
 import { isBoolean, isListOf, isObjectWith, isString, type ShapeCheck } from "./check-shape.ts"
 
@@ -29,7 +28,6 @@ const roles: readonly unknown[] = ["user", "assistant", "result"]
 export const isMessage = isObjectWith({ id: isString, role: (role) => roles.includes(role), parts: isListOf(isPart) })
 export const isMessageList = isListOf(isMessage)
 
-/** Accepts the parts of a prompt: texts and images. */
 export const isPromptParts = isListOf(isPartOfType(["text", "image"]))
 
 /** Accepts the parts of a model's answer. */

@@ -1,5 +1,6 @@
 // Ends a process together with everything it started, also processes that left its group (Linux).
 import { setTimeout as delay } from "node:timers/promises"
+import { attempt } from "../attempt.ts"
 import { listProcesses, type ProcessInfo, readProcFile } from "./process-tree.ts"
 
 /** Describes processes that belong together. */
@@ -73,12 +74,8 @@ export function isGroupAlive(id: number): boolean {
   return sendSignal(-id, 0)
 }
 
-interface FoundProcess {
-  /** A process id, or a group id as a negative number. */
-  id: number
-  group: number
-  name: string
-}
+/** The id is that of a process, or of a group as a negative number. */
+type FoundProcess = Pick<ProcessInfo, "id" | "group" | "name">
 
 // About four seconds. Only a process that waits for a device takes that long.
 const killRounds = 40
@@ -112,9 +109,5 @@ function findProcesses(sets: readonly ProcessSet[]): FoundProcess[] {
 }
 
 function sendSignal(id: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(id, signal)
-  } catch {
-    return false
-  }
+  return attempt(() => process.kill(id, signal)) ?? false
 }

@@ -1,6 +1,7 @@
 // Finds processes: whether one exists, and through /proc its descendants or all processes of the system.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { setTimeout as delay } from "node:timers/promises"
+import { attempt } from "../attempt.ts"
 
 /** Returns a process and its descendants, at most `most`, each before its children. In a sandbox with its own process
  *  ids these are all its processes: an orphan becomes a child of the first process. Elsewhere orphans are not found. */
@@ -63,9 +64,5 @@ export async function waitUntilGone(pids: readonly number[]): Promise<void> {
 
 /** Reads a file of /proc. Returns "" if the process has ended or belongs to another user. */
 export function readProcFile(file: string): string {
-  try {
-    return readFileSync(file, "latin1")
-  } catch {
-    return ""
-  }
+  return attempt(() => readFileSync(file, "latin1")) ?? ""
 }

@@ -1,5 +1,6 @@
 // Measures the memory and processor time of a process and its descendants, from /proc.
 import { readdirSync, readlinkSync, statfsSync, statSync } from "node:fs"
+import { attempt } from "../attempt.ts"
 import { readProcFile } from "./process-tree.ts"
 
 /** Returns an upper bound of the memory that processes use: private and shared pages, files in memory that they hold
@@ -153,17 +154,9 @@ function readMounts(file: string): Mount[] {
 }
 
 function listFolder(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
+  return attempt(() => readdirSync(folder)) ?? []
 }
 
 function readLink(path: string): string {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return ""
-  }
+  return attempt(() => readlinkSync(path)) ?? ""
 }

@@ -1,5 +1,6 @@
 // The text of thrown values, and shortened texts for events and logs.
 import { types } from "node:util"
+import { attempt } from "../attempt.ts"
 import { valueText } from "./value-text.ts"
 
 /** Returns the name and message of anything that was thrown. Never throws: failing getters, `toString` methods and
@@ -27,12 +28,8 @@ const maxMessageChars = 10_000
 const maxNameChars = 200
 
 function readText(value: object, key: string): string | undefined {
-  try {
-    const text: unknown = Reflect.get(value, key)
-    return typeof text === "string" ? text : undefined
-  } catch {
-    return undefined
-  }
+  const text: unknown = attempt(() => Reflect.get(value, key))
+  return typeof text === "string" ? text : undefined
 }
 
 function describeThrown(value: unknown): string {

@@ -1,6 +1,7 @@
 // Identifies the process that owns a run, and checks whether it still exists.
 import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
+import { attempt } from "../../core/attempt.ts"
 import { isProcessAlive } from "../../core/child/process-tree.ts"
 import { newId } from "../../core/message.ts"
 
@@ -26,14 +27,6 @@ let cachedHost: string | undefined
 
 // Two containers may have the same host name but separate process ids.
 function thisHost(): string {
-  cachedHost ??= `${hostname()} ${pidNamespace()}`
+  cachedHost ??= `${hostname()} ${attempt(() => readlinkSync("/proc/self/ns/pid")) ?? ""}`
   return cachedHost
-}
-
-function pidNamespace(): string {
-  try {
-    return readlinkSync("/proc/self/ns/pid")
-  } catch {
-    return ""
-  }
 }

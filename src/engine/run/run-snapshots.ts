@@ -60,7 +60,6 @@ export async function takeSnapshot(
   }
 }
 
-/** Reads the stored snapshot of a run; undefined if none is stored. */
 export async function readSnapshot(store: Store, { id, snapshot }: RunHead): Promise<RuntimeSnapshot | undefined> {
   if (!snapshot?.kept) return undefined
   const { hash, since, language, lost } = snapshot

@@ -1,6 +1,7 @@
 // Makes a client's call of a tool in the same way as a run: validation, call gate, events, formatted result.
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { performTools, type ToolServices } from "../../actions/perform-tools.ts"
+import { attempt } from "../../core/attempt.ts"
 import { AgentError } from "../../core/errors.ts"
 import type { Emit } from "../../core/event.ts"
 import { isRecord } from "../../core/object.ts"
@@ -65,10 +66,6 @@ export async function callTool(
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value: unknown = attempt(() => JSON.parse(text))
+  return isRecord(value) ? value : undefined
 }

@@ -1,11 +1,12 @@
 // Starts a program that speaks the Agent Client Protocol, version 1, and exchanges messages with it.
+import { attempt } from "../../core/attempt.ts"
 import { ConfigError, type ProviderError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { importOptionalPackage } from "../../core/optional-package.ts"
 import { ownVersion } from "../../mcp/sdk-packages.ts"
 import { exitFailure, providerFailure } from "../provider-failure.ts"
 import { type JsonObject, numberAt, objectAt, textAt, valueAt } from "../read-json.ts"
-import { type CliProcessEnd, type StopCause, startCliProcess } from "../turn/cli-process.ts"
+import { type CliProcessEnd, type ProgramOptions, type StopCause, startCliProcess } from "../turn/cli-process.ts"
 import { cancelledAnswer } from "./acp-permissions.ts"
 
 // Only types: the optional package is loaded when the first program is started.
@@ -39,13 +40,8 @@ export interface AcpListener {
   answerPermission(request: JsonObject): Promise<JsonObject>
 }
 
-export interface AcpProcessOptions {
+export interface AcpProcessOptions extends ProgramOptions {
   cli: { readonly provider: string; readonly title: string }
-  program: string
-  args: readonly string[]
-  cwd: string
-  env: Readonly<Record<string, string>>
-  folder: string
   listener: AcpListener
   /** Called as soon as the process can be stopped. */
   onStarted(acpProcess: AcpProcess): void
@@ -195,9 +191,5 @@ function isStatus(code: number | undefined): code is number {
 
 function parseMessage(text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith("{")) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return attempt(() => JSON.parse(text))
 }

@@ -1,8 +1,8 @@
 // Where each coding CLI stores its credentials, and how they are read.
 import { join } from "node:path"
+import { attempt } from "../../core/attempt.ts"
 import type { Json } from "../../core/json.ts"
 import { numberAt, objectAt, textAt } from "../read-json.ts"
-import { isSet, jwtExpiry, parseJson, variableNamesIn } from "./auth-parsing.ts"
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -161,4 +161,25 @@ function geminiLogin(text: string): AuthFinding | undefined {
   const json: Json = parseJson(text)
   if (!isSet(textAt(json, "access_token")) && !isSet(textAt(json, "refresh_token"))) return undefined
   return { kind: "credential", expiresAt: numberAt(json, "expiry_date"), renews: isSet(textAt(json, "refresh_token")) }
+}
+
+function parseJson(text: string): Json {
+  return JSON.parse(text) as Json
+}
+
+/** Returns true if there is a secret, without returning it. */
+function isSet(value: Json | undefined): boolean {
+  return typeof value === "string" && value !== ""
+}
+
+/** The variable names in a settings file, at the matches of a pattern. */
+function variableNamesIn(text: string, pattern: RegExp): string[] {
+  return [...new Set([...text.matchAll(pattern)].flatMap(([, name]) => name ?? []))]
+}
+
+/** When a JSON Web Token expires, in milliseconds since the epoch; undefined if it does not say. */
+function jwtExpiry(token: string): number | undefined {
+  const [, payload = ""] = token.split(".")
+  const seconds = attempt(() => numberAt(parseJson(Buffer.from(payload, "base64url").toString()), "exp"))
+  return seconds === undefined ? undefined : seconds * 1000
 }

@@ -2,19 +2,14 @@
 import { type AgentEvent, isDelta } from "../../core/event.ts"
 import type { Message } from "../../core/message.ts"
 import { createOwnEventFilter, foldMessages } from "../../core/trajectory.ts"
+import type { CliConversation } from "../cli-conversation.ts"
 
-export interface FallbackConversation {
+export interface FallbackConversation
+  extends Pick<CliConversation, "events" | "messages" | "record" | "save" | "warnings"> {
   /** The index of the candidate that has the conversation, once one has answered. */
   committedIndex: number | undefined
-  readonly events: readonly AgentEvent[]
-  readonly messages: readonly Message[]
   /** Files known to be created or changed. */
   readonly files: Set<string>
-  record(event: AgentEvent): void
-  /** Stores new events; at the end of a run also metadata and snapshot. Undefined if nothing is archived. */
-  save?: ((ended: boolean) => Promise<void>) | undefined
-  /** Warnings for the next run to raise. */
-  readonly warnings: string[]
 }
 
 /** Creates a conversation that continues from earlier events or messages. */

@@ -1,6 +1,7 @@
 // Opens, resumes and forks sessions with a fallback, archived as one session whichever candidate works.
 import { combineSignals } from "../../core/abort.ts"
 import type { Run, Session } from "../../core/agent.ts"
+import { attempt } from "../../core/attempt.ts"
 import { ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { newId, type Prompt, userMessage } from "../../core/message.ts"
 import type { WaitForTurn } from "../../core/run-queue.ts"
@@ -185,9 +186,5 @@ function candidateHandleParts(
 
 // A session has no handle until its CLI has named the conversation.
 function handlePartsOf(session: Session): SessionHandleParts | undefined {
-  try {
-    return parseSessionHandle(session.handle)
-  } catch {
-    return undefined
-  }
+  return attempt(() => parseSessionHandle(session.handle))
 }

@@ -4,7 +4,7 @@ import type { Agent, Run, RunResult } from "../../core/agent.ts"
 import { getAgentSpec } from "../../core/agent-spec.ts"
 import * as check from "../../core/checks/check-options.ts"
 import { ConfigError, UnsupportedError } from "../../core/errors.ts"
-import { type Prompt, type PromptPart, userMessage } from "../../core/message.ts"
+import { userMessage } from "../../core/message.ts"
 import { trajectory } from "../../core/trajectory.ts"
 import { createHiddenField } from "../../core/values/hidden-field.ts"
 import { isAgent } from "../../runtime/bindings.ts"
@@ -85,7 +85,7 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
         ...common,
         candidates,
         conversation,
-        prompt: promptParts(prompt),
+        prompt: userMessage(prompt).parts.filter((part) => part.type !== "summary"),
         changes,
         signal,
         onEvent: eventObserver(own),
@@ -168,10 +168,6 @@ function requireOrigin(from: RunResult): { candidate: number; result: RunResult 
   throw new ConfigError(
     "from: this result is not of a run of this fallback in this process. Use a session, and its handle.",
   )
-}
-
-function promptParts(prompt: Prompt): PromptPart[] {
-  return userMessage(prompt).parts.filter((part) => part.type !== "summary")
 }
 
 const fallbackChecks: check.OptionChecks<FallbackOptions> = {

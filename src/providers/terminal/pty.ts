@@ -6,17 +6,12 @@ import { createProcessEnder, isGroupAlive, markerVariable } from "../../core/chi
 import { startWatchdog, type Watchdog } from "../../core/child/watchdog.ts"
 import { importOptionalPackage } from "../../core/optional-package.ts"
 import { abortError } from "../../core/run.ts"
+import type { ProgramOptions } from "../turn/cli-process.ts"
 import { createOutputTail } from "../turn/output-tail.ts"
 import { trackTerminalModes } from "./terminal-modes.ts"
 import { holdTerminal, type UserTerminal } from "./user-terminal.ts"
 
-export interface PtyOptions {
-  program: string
-  args: readonly string[]
-  cwd: string
-  env: Readonly<Record<string, string>>
-  /** The program's private folder; the watchdog removes it if this process is killed. */
-  folder: string
+export interface PtyOptions extends ProgramOptions {
   /** The user's terminal. */
   terminal: UserTerminal
   /** How many of the last bytes shown are returned. */

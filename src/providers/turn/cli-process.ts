@@ -14,13 +14,16 @@ import { stripTerminalSequences } from "../../core/text/terminal-text.ts"
 import { createOutputTail } from "./output-tail.ts"
 import { createTurnTimeouts } from "./turn-timeouts.ts"
 
-export interface CliProcessOptions {
+export interface ProgramOptions {
   program: string
   args: readonly string[]
   cwd: string
   env: Readonly<Record<string, string>>
   /** The process's private folder; the watchdog removes it if this program is killed. */
   folder: string
+}
+
+export interface CliProcessOptions extends ProgramOptions {
   /** Ends the process when it fires. */
   signal: AbortSignal
   timeoutMs?: number | undefined

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { attempt } from "../../core/attempt.ts"
 import type { Json } from "../../core/json.ts"
 import { isRecord } from "../../core/object.ts"
 import { abortError } from "../../core/run.ts"
@@ -238,10 +239,6 @@ function isModelActivity(step: Step): boolean {
 }
 
 function parseLine(line: string): JsonObject | undefined {
-  try {
-    const json: Json = JSON.parse(line)
-    return isRecord(json) ? json : undefined
-  } catch {
-    return undefined
-  }
+  const json: Json | undefined = attempt(() => JSON.parse(line))
+  return isRecord(json) ? json : undefined
 }

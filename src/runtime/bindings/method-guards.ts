@@ -125,7 +125,6 @@ function mergeGuardedMethods(all: readonly GuardedMethod[]): GuardedMethod | und
   return { ...first, options, subject: all.map(({ subject }) => subject).join("|") }
 }
 
-/** The methods of a guard with their options. */
 export function guardEntries(guard: MethodGuard): [string, CallOptions][] {
   return Object.entries(guard).flatMap(([method, options]) => (options ? [[method, options]] : []))
 }

@@ -1,9 +1,10 @@
 // Parses the source text an author attached to a binding and finds the functions, classes and types it declares.
 import type { AnyNode, Class, Function as FunctionNode, Node, Program } from "acorn"
+import { attempt } from "../../core/attempt.ts"
 import { parseCell } from "../compiler/parse-cell.ts"
 import type { EnumDeclaration } from "../compiler/typescript-ast.ts"
 import { type ClassSource, docCommentBefore, readClass } from "./class-source.ts"
-import { attempt, globalType, parseType, signatureOf, sourceText } from "./parse-signature.ts"
+import { globalType, parseType, signatureOf, sourceText } from "./parse-signature.ts"
 import { jsDoc, named, printMembers, type Signature, type TypeTree } from "./type-tree.ts"
 
 export interface AuthorSource {

@@ -1,8 +1,9 @@
 // Reads the public members of a class from its source text.
 import type { Class, Expression, MethodDefinition, Node, PropertyDefinition } from "acorn"
+import { attempt } from "../../core/attempt.ts"
 import { parseCell } from "../compiler/parse-cell.ts"
 import type { ParameterProperty } from "../compiler/typescript-ast.ts"
-import { annotatedType, attempt, childNode, expressionType, signatureOf, sourceText } from "./parse-signature.ts"
+import { annotatedType, childNode, expressionType, signatureOf, sourceText } from "./parse-signature.ts"
 import { any, type Member, propertyName, type TypeTree } from "./type-tree.ts"
 
 export interface ClassSource {

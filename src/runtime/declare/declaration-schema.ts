@@ -1,4 +1,5 @@
 // Converts schemas to the JSON Schema that declarations are written from, with marks for values that JSON cannot hold.
+import { attempt } from "../../core/attempt.ts"
 import type { JsonSchema } from "../../core/json.ts"
 import type { SchemaLike } from "../bindings.ts"
 import type { StandardSchema } from "../runtime.ts"
@@ -41,13 +42,9 @@ export function withoutUndefinedMark({ [acceptsUndefinedKey]: _, ...schema }: Js
 const convertedSchemas = { input: new WeakMap<object, JsonSchema>(), output: new WeakMap<object, JsonSchema>() }
 
 function convert(schema: StandardSchema, direction: Direction): JsonSchema {
-  try {
-    const options = { target: "draft-2020-12", libraryOptions: zodOptions[direction] } as const
-    // The library types the result only as an object.
-    return (schema["~standard"].jsonSchema?.[direction](options) ?? {}) as JsonSchema
-  } catch {
-    return {}
-  }
+  const options = { target: "draft-2020-12", libraryOptions: zodOptions[direction] } as const
+  // The library types the result only as an object.
+  return (attempt(() => schema["~standard"].jsonSchema?.[direction](options)) ?? {}) as JsonSchema
 }
 
 /** Our marks on a converted schema. */

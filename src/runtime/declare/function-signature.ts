@@ -1,8 +1,9 @@
 // Reads the parameters of a running function from its text, which has no types. Native functions show no parameters.
 import { types } from "node:util"
 import { tokenizer } from "acorn"
+import { attempt } from "../../core/attempt.ts"
 import { parseCell } from "../compiler/parse-cell.ts"
-import { attempt, defaultResult, parametersOf } from "./parse-signature.ts"
+import { defaultResult, parametersOf } from "./parse-signature.ts"
 import { type Signature, unknown } from "./type-tree.ts"
 
 export function functionSignature(call: object): Signature {

@@ -1,11 +1,12 @@
 // Infers TypeScript types from live values without running any of their code: no getter, proxy trap or iterator.
 import { types } from "node:util"
+import { attempt } from "../../core/attempt.ts"
 import { isClass } from "../bindings.ts"
 import { crossingFormOf } from "../handles/codec/crossing-form.ts"
 import { functionSignature } from "./function-signature.ts"
 import type { LiveClass, TypeInspector } from "./inspect-class.ts"
 import { classOf, instanceMembers, isGlobalClass, nameOfClass } from "./inspect-class.ts"
-import { attempt, globalType } from "./parse-signature.ts"
+import { globalType } from "./parse-signature.ts"
 import { any, type Member, named, printType, propertyName, type TypeTree, union } from "./type-tree.ts"
 
 export interface ValueInspector extends TypeInspector {

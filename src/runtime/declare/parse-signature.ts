@@ -1,6 +1,7 @@
 // Parses signatures and types written as TypeScript text, and reads them from syntax trees. An unknown parameter type
 // is `unknown` and an unknown result `any`, so that the type gate rejects neither.
 import type { AnyNode, Function as FunctionNode, Node, Pattern } from "acorn"
+import { attempt } from "../../core/attempt.ts"
 import { ConfigError } from "../../core/errors.ts"
 import { parseCell } from "../compiler/parse-cell.ts"
 import type { ParameterProperty, TypeNode } from "../compiler/typescript-ast.ts"
@@ -99,15 +100,6 @@ export function childNode(node: object, key: string): Node | undefined {
 
 export function sourceText(node: Node, code: string): string {
   return code.slice(node.start, node.end)
-}
-
-/** Returns undefined instead of throwing. */
-export function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
 }
 
 const openGenericTypes = new Map([

@@ -1,16 +1,9 @@
 // Splits types, interfaces and type aliases given as text into their parts.
 import type { Identifier, Node, Pattern } from "acorn"
+import { attempt } from "../../core/attempt.ts"
 import { parseCell } from "../compiler/parse-cell.ts"
 import { docCommentBefore } from "./class-source.ts"
-import {
-  annotatedResult,
-  annotatedType,
-  attempt,
-  childNode,
-  parametersOf,
-  sourceText,
-  typeFromNode,
-} from "./parse-signature.ts"
+import { annotatedResult, annotatedType, childNode, parametersOf, sourceText, typeFromNode } from "./parse-signature.ts"
 import { any, type Member, propertyName, type Signature, type TypeTree } from "./type-tree.ts"
 
 export interface SplitTypeDeclaration {

@@ -23,7 +23,6 @@ import {
 import { isPeerObject } from "./peer-objects.ts"
 import { appendMember, ForgedMessage } from "./wire.ts"
 
-/** An operation that a peer asks the host to perform on a host object. */
 export interface Operation {
   op: "call" | "new" | "get" | "set" | "iterate" | "list" | "members" | "instance" | "dispose"
   object: HostObject

@@ -1,27 +1,19 @@
 // Checks texts of types that a child wrote. The model sees them as TypeScript, so they must contain TypeScript types
 // and nothing else.
+import { attempt } from "../../core/attempt.ts"
 import { isTypeOnly, parseCell } from "../compiler/parse-cell.ts"
 import { parseVariableType } from "../declare/author-source.ts"
 
 /** Returns the text if it is exactly one type and not too long, or else `any`. */
 export function validTypeText(text: string, name: string): string {
   if (text.length > maxTypeLength) return "any"
-  try {
-    parseVariableType(text, name)
-    return text
-  } catch {
-    return "any"
-  }
+  return attempt(() => parseVariableType(text, name)) ? text : "any"
 }
 
 /** Returns true if the text contains only declarations and no executable statement. */
 export function isDeclarationList(text: string): boolean {
   if (text.length > maxDeclarationsLength) return false
-  try {
-    return parseCell(text).program.body.every(isTypeOnly)
-  } catch {
-    return false
-  }
+  return attempt(() => parseCell(text).program.body.every(isTypeOnly)) ?? false
 }
 
 /** Shortens a type to one line. */

@@ -5,8 +5,7 @@ import { isObject } from "../../core/object.ts"
 import { type Binding, boundValue } from "../bindings.ts"
 import { javaScriptCodec } from "../handles/codec/javascript-codec.ts"
 import type { NameReference } from "../handles/live-references.ts"
-import type { HostAccess } from "../handles/operations.ts"
-import { type Connection, openConnection, type PeerAnswer } from "../handles/peer-connection.ts"
+import { type Connection, type ConnectionOptions, openConnection, type PeerAnswer } from "../handles/peer-connection.ts"
 import { CannotCross, type Frame, type WireObject } from "../handles/wire.ts"
 import { formatThrown } from "../js/cell-errors.ts"
 import { crossingProblem } from "./binding-registry.ts"
@@ -26,11 +25,8 @@ export interface ConnectedChild {
   used: boolean
 }
 
-export interface ConnectedChildOptions {
-  access: HostAccess
-  maxHandles: number
+export interface ConnectedChildOptions extends Pick<ConnectionOptions, "access" | "maxHandles" | "onUnawaitedFailure"> {
   onMessage(message: WireObject, frame: Frame, live: ConnectedChild): void
-  onUnawaitedFailure(error: unknown): void
 }
 
 export function connectChild(process: PeerProcess, options: ConnectedChildOptions): ConnectedChild {

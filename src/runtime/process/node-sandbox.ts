@@ -18,7 +18,6 @@ export interface NodeSandboxOptions {
   cache: string | undefined
 }
 
-/** Returns the command that runs Node in the sandbox. */
 export function nodeSandboxCommand(options: NodeSandboxOptions): string[] {
   const { entry, cwd, scratchMb, network, env } = options
   const [binary = process.execPath, ...flags] = options.node

@@ -7,7 +7,6 @@ import type { FrameLink } from "../handles/wire.ts"
 import { type ChildLaunchOptions, launchChild } from "./process-launch.ts"
 import { watchUsage } from "./process-limits.ts"
 
-/** Why a child ended. */
 export interface PeerEnding {
   kind: "crash" | "memory" | "timeout" | "aborted"
   /** The reason, as a clause that begins with "it" (the child). */

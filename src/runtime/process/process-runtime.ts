@@ -2,6 +2,7 @@
 import { mustBeLimit, type OptionChecks } from "../../core/checks/check-options.ts"
 import { type Bindings, rebindAll } from "../bindings.ts"
 import { closedRuntimeError } from "../cell-queue.ts"
+import { CellSyntaxError, parseCell } from "../compiler/parse-cell.ts"
 import { createHostObjectState } from "../host-object-state.ts"
 import { resolveIsolation } from "../isolation.ts"
 import { createAmbient } from "../js/ambient/cell-env.ts"
@@ -11,7 +12,9 @@ import { notStartedExecution } from "../js/execute-cell.ts"
 import { createSharedCellState, RunningCell } from "../js/running-cell.ts"
 import type { ProcessRuntime, ProcessRuntimeOptions } from "../process.ts"
 import { refuseUnsupportedEnv, toRemoteEnv } from "../remote-env.ts"
-import { type CellExecution, type CellOptions, type Runtime, snapshotBytes } from "../runtime.ts"
+import { checkRules } from "../rules/check-rules.ts"
+import { explainViolations, type Rule } from "../rules/rules.ts"
+import { type CellExecution, type CellNotExecuted, type CellOptions, type Runtime, snapshotBytes } from "../runtime.ts"
 import {
   checkRuntimeOptions,
   confinementChecks,
@@ -29,7 +32,6 @@ import { executeInChild } from "./execute-in-child.ts"
 import type { StartPeer } from "./peer-process.ts"
 import { processLimitNames, resolveLimits } from "./process-limits.ts"
 import { restoreChildSnapshot, takeChildSnapshot } from "./process-snapshots.ts"
-import { ruleRefusal } from "./rule-refusal.ts"
 import { createWorkingFolder } from "./working-folder.ts"
 
 export function createProcessRuntime<B extends Bindings>(
@@ -222,4 +224,30 @@ const unsupportedEnv = ["fetch", "import"] as const
 function ambientNames(): ReadonlySet<string> {
   const shared = createSharedCellState()
   return new Set(Object.keys(createAmbient({ shared, timers: createCellTimers(shared), cwd: ".", scope: () => ({}) })))
+}
+
+/** Returns the failed execution of a cell that breaks a rule, or undefined if it breaks none. */
+function ruleRefusal(code: string, rules: readonly Rule[]): CellNotExecuted | undefined {
+  const [violation, ...others] = rules.length > 0 ? violationsOf(code, rules) : []
+  if (!violation) return undefined
+  const { line, column } = violation
+  return {
+    ok: false,
+    error: { kind: "security", message: explainViolations([violation, ...others]), line, column },
+    stdout: "",
+    stderr: "",
+    output: "",
+    durationMs: 0,
+    changes: { created: [], reassigned: [], removed: [] },
+  }
+}
+
+function violationsOf(code: string, rules: readonly Rule[]): ReturnType<typeof checkRules> {
+  try {
+    return checkRules(parseCell(code), rules)
+  } catch (error) {
+    // A syntax error is reported when the cell is compiled.
+    if (error instanceof CellSyntaxError) return []
+    throw error
+  }
 }

@@ -16,7 +16,6 @@ export function pythonSignature({ parameters, returns, awaited = returns }: Sign
   return `(${[...first, ...parameters.map(parameter)].join(", ")})${result === "Any" ? "" : ` -> ${result}`}`
 }
 
-/** Returns the Python type of a JSON Schema. */
 export function schemaPythonType(schema: Json | undefined, depth = 0): string {
   if (!isRecord(schema) || depth > maxDepth) return "Any"
   return acceptsUndefined(schema) ? union([definedType(schema, depth), "None"]) : definedType(schema, depth)
@@ -115,37 +114,13 @@ function pythonTypeOfText(text: string): string {
 }
 
 function generic(name: string, [first = "Any", second = "Any"]: readonly string[]): string {
-  switch (name) {
-    case "Promise":
-    case "Readonly":
-    case "Required":
-    case "Awaited":
-      return first
-    case "Array":
-    case "ReadonlyArray":
-    case "Iterable":
-      return `list[${first}]`
-    case "Generator":
-    case "Iterator":
-    case "IterableIterator":
-    case "IteratorObject":
-      return `Iterator[${first}]`
-    case "AsyncGenerator":
-      return "Any"
-    case "Set":
-    case "ReadonlySet":
-      return `set[${first}]`
-    case "Map":
-    case "ReadonlyMap":
-    case "Record":
-      return `dict[${first}, ${second}]`
-    case "Partial":
-    case "Pick":
-    case "Omit":
-      return "dict"
-    default:
-      return name in globalThis ? "Any" : name
-  }
+  if (/^(?:Promise|Readonly|Required|Awaited)$/.test(name)) return first
+  if (/^(?:Array|ReadonlyArray|Iterable)$/.test(name)) return `list[${first}]`
+  if (/^(?:Generator|Iterator|IterableIterator|IteratorObject)$/.test(name)) return `Iterator[${first}]`
+  if (/^(?:Readonly)?Set$/.test(name)) return `set[${first}]`
+  if (/^(?:Map|ReadonlyMap|Record)$/.test(name)) return `dict[${first}, ${second}]`
+  if (/^(?:Partial|Pick|Omit)$/.test(name)) return "dict"
+  return name === "AsyncGenerator" || name in globalThis ? "Any" : name
 }
 
 /** Splits a type at the separators that are not inside brackets or quotes. */

@@ -9,7 +9,6 @@ import { unwrapObjectProxy, unwrapProxy } from "../js/proxies/function-proxy.ts"
 import type { CellExecution, TypeGateMode } from "../runtime.ts"
 import { createTypeGate, type GateVerdict } from "../type-gate.ts"
 
-/** The type gate for one cell. */
 export interface CellTypeGate {
   /** Returns an error if the cell must not run. */
   check(cell: ParsedCell): ActionError | undefined

@@ -40,7 +40,6 @@ export function locate(root: string, key: string): Location {
   return { key, directory: sessionDirectory(root, id), part }
 }
 
-/** The folder of a session in an archive folder. */
 export function sessionDirectory(folder: string, id: string): string {
   return resolve(folder, "sessions", pathOfName(id))
 }

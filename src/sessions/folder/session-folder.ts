@@ -17,7 +17,6 @@ import { locate, parseFile, readArtifact, readLog, readSessionFile, sessionFile,
 /** The members of a store that an archive uses. */
 export type SessionStore = Pick<Store, "get" | "commit" | "keys" | "read" | "close">
 
-/** The lock file of an archive folder. */
 export const lockFile = ".lock"
 
 /** Keeps the keys and logs of sessions (`sessions/<id>/…`) in a folder, for any number of processes of one machine. A

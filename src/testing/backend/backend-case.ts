@@ -22,6 +22,10 @@ export interface BackendCheck {
   check(trial: BackendTrial): Promise<void>
 }
 
+export function backendCase(promise: string, workers: number, check: BackendCheck["check"]): BackendCheck {
+  return { promise, workers, check }
+}
+
 /** One queue and everything started for it. Disposing of it ends all of it. */
 export interface BackendTrial extends AsyncDisposable {
   backend: Backend

@@ -155,8 +155,7 @@ export const awaitCases = {
     "$order.list().length > 0",
     "$make().total + 1",
   ]),
-  98: defineHostCase({
-    title: "a member that is neither awaited, called nor walked fails its cell with its line",
+  98: defineHostCase("a member that is neither awaited, called nor walked fails its cell with its line", {
     typescript: ["1\nconst total = $order.total\n2", "1\nconst both = [\n  $order.total,\n]\n2"],
     errors: /write `await\b/,
     notApplicable: readsAtOnce,
@@ -167,15 +166,13 @@ export const awaitCases = {
       )
     },
   }),
-  99: defineHostCase({
-    title: "a member that is printed but not awaited fails its cell",
+  99: defineHostCase("a member that is printed but not awaited fails its cell", {
     typescript: "console.log($order.total)\n1",
     error: /write `await\b/,
     notApplicable: readsAtOnce,
     holds: ({ last }) => assert.doesNotMatch(last.stdout, /\b5\b/),
   }),
-  100: defineHostCase({
-    title: "a member that was taken apart from its object needs its await too",
+  100: defineHostCase("a member that was taken apart from its object needs its await too", {
     typescript: ["const { total } = $order\n;[await total, 1]", "const { total: taken } = $order\ntaken + 1"],
     error: /write `await\b/,
     notApplicable: readsAtOnce,
@@ -184,8 +181,7 @@ export const awaitCases = {
       assert.deepEqual(first.value, [5, 1])
     },
   }),
-  101: defineHostCase({
-    title: "a function of an earlier cell that forgets the await fails the cell that calls it",
+  101: defineHostCase("a function of an earlier cell that forgets the await fails the cell that calls it", {
     typescript: [
       "const isLarge = (order) => order.total > 3\nconst check = async (order) => (await order.total) > 3\n1",
       "isLarge($order)",
@@ -196,14 +192,12 @@ export const awaitCases = {
       assert.equal(await value({ typescript: "await check($order)", python: "" }), true)
     },
   }),
-  102: defineHostCase({
-    title: "the error names the member as the cell wrote it, and the cure",
+  102: defineHostCase("the error names the member as the cell wrote it, and the cure", {
     typescript: ["$order.customer.name + '!'", "if ($order.open) 1", "const kept = $order.customer.name\n1"],
     errors: /order\.(customer\.name|open).*write `await\b/,
     notApplicable: readsAtOnce,
   }),
-  103: defineHostCase({
-    title: "awaited members are values in every position",
+  103: defineHostCase("awaited members are values in every position", {
     typescript: `const seen = [(await $order.total) + 1, \`\${await $order.name}\`, (await $order.total) === 5, typeof await $order.total]
       if (await $order.open) seen.push("open")
       for (const item of await $order.items) seen.push(item)
@@ -212,25 +206,25 @@ export const awaitCases = {
     value: [6, "first", true, "number", "open", "a", "b", "a", "b", '{"name":"Ada"}', "none"],
     notApplicable: readsAtOnce,
   }),
-  104: defineHostCase({
-    title: "a member may be awaited later, by then, by Promise.all or by returning it from an async function",
-    typescript: `const later = $order.total
+  104: defineHostCase(
+    "a member may be awaited later, by then, by Promise.all or by returning it from an async function",
+    {
+      typescript: `const later = $order.total
       const all = await Promise.all([$order.total, $order.name, $order.sum()])
       const chained = await $order.total.then((total) => total + 1)
       const returned = await (async () => $order.total)()
       ;[await later, all, chained, returned, await Promise.race([$order.total])]`,
-    value: [5, [5, "first", 5], 6, 5, 5],
-    notApplicable: readsAtOnce,
-  }),
-  105: defineHostCase({
-    title: "a call that is not awaited is made before its cell ends",
+      value: [5, [5, "first", 5], 6, 5, 5],
+      notApplicable: readsAtOnce,
+    },
+  ),
+  105: defineHostCase("a call that is not awaited is made before its cell ends", {
     typescript: "$order.add(2)\n1",
     value: 1,
     notApplicable: readsAtOnce,
     holds: ({ host: { order } }) => assert.equal(order.total, 7),
   }),
-  106: defineHostCase({
-    title: "a handle itself is a value: it is true, equal to itself and an object",
+  106: defineHostCase("a handle itself is a value: it is true, equal to itself and an object", {
     typescript:
       "[$order ? 1 : 2, $order === $order, typeof $order, !$order, $order !== undefined, $order ?? 'none' ? 1 : 2, typeof $double]",
     value: [1, true, "object", false, true, 1, "function"],
@@ -239,13 +233,15 @@ export const awaitCases = {
 } as const
 
 function refused(position: string, cells: readonly string[]): HandleCase {
-  return defineHostCase({
-    title: `what was not awaited cannot be used as ${position}: the cell fails and says "write \`await\`"`,
-    typescript: cells.map((code) => `${code}\n0`),
-    errors: /write `await\b|await it first/,
-    notApplicable: readsAtOnce,
-    holds: ({ taken, host: { order } }) => assert.deepEqual([taken, order.total], [[], 5]),
-  })
+  return defineHostCase(
+    `what was not awaited cannot be used as ${position}: the cell fails and says "write \`await\`"`,
+    {
+      typescript: cells.map((code) => `${code}\n0`),
+      errors: /write `await\b|await it first/,
+      notApplicable: readsAtOnce,
+      holds: ({ taken, host: { order } }) => assert.deepEqual([taken, order.total], [[], 5]),
+    },
+  )
 }
 
 function host() {

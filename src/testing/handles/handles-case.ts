@@ -20,7 +20,6 @@ type Host = Record<string, unknown>
 type Cells = string | readonly string[]
 
 interface CaseSpec<H extends Host> {
-  title: string
   ownRuntime?: boolean
   /** Creates the host's objects. Each is injected under a name that no other case uses; `$order` in a cell stands for
    *  the name of `order`. `$take` (records its arguments) and `$echo` (returns its argument) are always available. */
@@ -40,8 +39,9 @@ interface CaseSpec<H extends Host> {
   holds?: (outcome: CaseOutcome<H>) => unknown
 }
 
+/** The cells of each language. A Python cell that is left out is the TypeScript cell without `await`. */
 type InLanguages =
-  | { typescript: Cells; python: Cells; notApplicable?: never }
+  | { typescript: Cells; python?: Cells; notApplicable?: never }
   | { typescript: Cells; python?: never; notApplicable: { python: string } }
   | { typescript?: never; python: Cells; notApplicable: { typescript: string } }
 
@@ -68,8 +68,11 @@ export interface CaseOutcome<H extends Host = Host> {
   nameOf(key: string): string
 }
 
-export function defineCase<H extends Host = Record<never, never>>(spec: CaseSpec<H> & InLanguages): HandleCase {
-  const { title, ownRuntime = false, notApplicable = {} } = spec
+export function defineCase<H extends Host = Record<never, never>>(
+  title: string,
+  spec: CaseSpec<H> & InLanguages,
+): HandleCase {
+  const { ownRuntime = false, notApplicable = {} } = spec
   return {
     title,
     ownRuntime,
@@ -77,7 +80,8 @@ export function defineCase<H extends Host = Record<never, never>>(spec: CaseSpec
     async run(runtime, number) {
       const { language } = runtime
       const trial = await createCaseOutcome(spec, runtime, number)
-      const cells = [spec[language] ?? []].flat()
+      const { typescript = [], python = [typescript].flat().map((code) => code.replaceAll("await ", "")) } = spec
+      const cells = [{ typescript, python }[language]].flat()
       assert.ok(cells.length > 0 || spec.holds, `#${number} has no cell for ${language}.`)
       for (const [index, code] of cells.entries()) {
         const mustFail = spec.errors ?? (index === cells.length - 1 ? spec.error : undefined)
@@ -92,8 +96,8 @@ export function defineCase<H extends Host = Record<never, never>>(spec: CaseSpec
 /** Returns a `defineCase` for cases that have the same host objects. */
 export function casesWith<H extends Host>(
   shared: Pick<CaseSpec<H>, "host" | "inject">,
-): (spec: CaseSpec<H> & InLanguages) => HandleCase {
-  return (spec) => defineCase({ ...shared, ...spec })
+): (title: string, spec: CaseSpec<H> & InLanguages) => HandleCase {
+  return (title, spec) => defineCase(title, { ...shared, ...spec })
 }
 
 async function createCaseOutcome<H extends Host>(

@@ -7,8 +7,7 @@ import { defineCase } from "./handles-case.ts"
 const deny: CallGate = () => Promise.reject(new Error("not approved"))
 
 export const gateCases = {
-  250: defineCase({
-    title: "the gate sees functions, methods and constructors, in order and with their arguments",
+  250: defineCase("the gate sees functions, methods and constructors, in order and with their arguments", {
     host: () => ({ add: (a: number, b: number) => a + b, light: new Light(), Light }),
     typescript: "await $add(1, 2)\nawait $light.dim(5)\nconst made = await new $Light()\nawait made.dim(6)\n1",
     python: "$add(1, 2)\n$light.dim(5)\nmade = $Light()\nmade.dim(6)\n1",
@@ -28,17 +27,14 @@ export const gateCases = {
       assert.equal(new Set(calls.map(({ id }) => id)).size, 4)
     },
   }),
-  251: defineCase({
-    title: "reading and writing fields passes no gate",
+  251: defineCase("reading and writing fields passes no gate", {
     host: () => ({ light: new Light() }),
     gate: deny,
     typescript: "$light.level = 3\nawait $light.level",
-    python: "$light.level = 3\n$light.level",
     value: 3,
     holds: ({ calls }) => assert.deepEqual(calls, []),
   }),
-  252: defineCase({
-    title: "a call that the gate refuses is not made, and the cell sees why",
+  252: defineCase("a call that the gate refuses is not made, and the cell sees why", {
     host: () => ({ light: new Light(), wipe: () => "wiped" }),
     gate: deny,
     typescript: ["await $light.dim(9)", "await $wipe()"],
@@ -46,12 +42,10 @@ export const gateCases = {
     errors: /not approved/,
     holds: ({ host: { light } }) => assert.equal(light.level, 1),
   }),
-  253: defineCase({
-    title: "the gate is told what holds for a function: approval, most calls and time",
+  253: defineCase("the gate is told what holds for a function: approval, most calls and time", {
     host: () => ({}),
     inject: () => ({ act: fn(() => 1, { approve: true, maxCalls: 3, timeoutMs: 5000, idempotent: true }) }),
     typescript: "await $act()",
-    python: "$act()",
     holds({ calls: [call] }) {
       const { approve, maxCalls, timeoutMs, idempotent } = call ?? assert.fail("no call")
       assert.deepEqual(
@@ -60,8 +54,7 @@ export const gateCases = {
       )
     },
   }),
-  254: defineCase({
-    title: "an approval that is a function of the call gets the call",
+  254: defineCase("an approval that is a function of the call gets the call", {
     inject: () => ({ pay: fn((n: number) => n, { approve: ({ args: [n] }) => Number(n) > 10 }) }),
     async gate(call, next) {
       if (typeof call.approve === "function" && (await call.approve(call))) throw new Error("not approved")
@@ -71,16 +64,14 @@ export const gateCases = {
     python: ["$pay(5)", "$pay(50)"],
     error: /not approved/,
   }),
-  255: defineCase({
-    title: "input that does not fit the schema is refused before the gate is asked",
+  255: defineCase("input that does not fit the schema is refused before the gate is asked", {
     inject: () => ({ pay: fn(({ n }: { n: number }) => n, { input: amount }) }),
     typescript: "await $pay({ n: 'much' })",
     python: "$pay({'n': 'much'})",
     error: /Invalid input of pay/,
     holds: ({ called }) => assert.deepEqual(called, []),
   }),
-  256: defineCase({
-    title: "the gate comes before the function, and goes on after it with the result",
+  256: defineCase("the gate comes before the function, and goes on after it with the result", {
     host: () => {
       const order: string[] = []
       const act = () => {
@@ -102,17 +93,14 @@ export const gateCases = {
     value: "gate saw result",
     holds: ({ host: { order } }) => assert.deepEqual(order, ["before", "made", "after"]),
   }),
-  257: defineCase({
-    title: "the gate may change the arguments of a method",
+  257: defineCase("the gate may change the arguments of a method", {
     host: () => ({ light: new Light() }),
     gate: (_, next) => next({ args: [42] }),
     typescript: "await $light.dim(1)",
-    python: "$light.dim(1)",
     value: 42,
     holds: ({ host: { light } }) => assert.equal(light.level, 42),
   }),
-  258: defineCase({
-    title: "calls that are made together are under way together",
+  258: defineCase("calls that are made together are under way together", {
     host: () => {
       const all = Promise.withResolvers<void>()
       let waiting = 0
@@ -128,30 +116,25 @@ export const gateCases = {
       "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor() as pool:\n    met = list(pool.map($meet, [1, 2, 3]))\nmet",
     value: [1, 2, 3],
   }),
-  259: defineCase({
-    title: "a method of an object that a call returned passes the gate",
+  259: defineCase("a method of an object that a call returned passes the gate", {
     host: () => ({ open: () => new Light() }),
     typescript: "const opened = await $open()\nawait opened.dim(4)",
     python: "opened = $open()\nopened.dim(4)",
     value: 4,
     holds: ({ calls }) => assert.deepEqual([calls.length, calls[1]?.method, calls[1]?.args], [2, "dim", [4]]),
   }),
-  260: defineCase({
-    title: "a method reached over a path passes the gate, once and by its name",
+  260: defineCase("a method reached over a path passes the gate, once and by its name", {
     host: () => ({ house: { enter: () => 1, light: new Light() } }),
     typescript: "await $house.light.dim(3)",
-    python: "$house.light.dim(3)",
     value: 3,
     holds: ({ called }) => {
       assert.equal(called.length, 1)
       assert.match(called[0] ?? "", /\.dim$/)
     },
   }),
-  261: defineCase({
-    title: "each cell's calls are judged by the gate of that cell",
+  261: defineCase("each cell's calls are judged by the gate of that cell", {
     host: () => ({ act: (n: number) => n }),
     typescript: "1",
-    python: "1",
     async holds({ run }) {
       const [first, second]: [unknown[], unknown[]] = [[], []]
       const cell = (n: number) => ({ typescript: `await $act(${n})`, python: `$act(${n})` })
@@ -163,11 +146,9 @@ export const gateCases = {
       assert.deepEqual([first, second], [[1, 3], [2]])
     },
   }),
-  262: defineCase({
-    title: "a call that a timer or thread of an ended cell makes is judged by the gate of its own cell",
+  262: defineCase("a call that a timer or thread of an ended cell makes is judged by the gate of its own cell", {
     host: () => ({ act: (n: number) => n }),
     typescript: "1",
-    python: "1",
     async holds({ run, value }) {
       const [first, second]: [unknown[], unknown[]] = [[], []]
       await value(callAcrossCells, { callGate: recordingGate(first) })
@@ -181,15 +162,13 @@ export const gateCases = {
       assert.deepEqual([first, second], [[1], [2]])
     },
   }),
-  263: defineCase({
-    title: "a call left behind that its own gate refuses is not made",
+  263: defineCase("a call left behind that its own gate refuses is not made", {
     host: () => {
       const made: number[] = []
       return { made, act: (n: number) => void made.push(n) }
     },
     inject: ({ act }) => ({ act }),
     typescript: "1",
-    python: "1",
     async holds({ run, value, host: { made } }) {
       await value(callAcrossCells, { callGate: deny })
       await run({
@@ -199,8 +178,7 @@ export const gateCases = {
       assert.deepEqual(made, [])
     },
   }),
-  264: defineCase({
-    title: "a function of an earlier cell that a later cell calls is judged by the gate of the later cell",
+  264: defineCase("a function of an earlier cell that a later cell calls is judged by the gate of the later cell", {
     host: () => ({ act: (n: number) => n }),
     typescript: "const wrapped = (n) => $act(n)\n1",
     python: "wrapped = lambda n: $act(n)\n1",
@@ -210,12 +188,10 @@ export const gateCases = {
       assert.equal(calls.length, 1)
     },
   }),
-  265: defineCase({
-    title: "a call has a signal that fires when its cell is aborted",
+  265: defineCase("a call has a signal that fires when its cell is aborted", {
     host: () => ({ started: Promise.withResolvers<AbortSignal>() }),
     inject: () => ({ wait: () => new Promise(() => {}) }),
     typescript: "1",
-    python: "1",
     async holds({ run, host: { started } }) {
       const controller = new AbortController()
       const running = run(

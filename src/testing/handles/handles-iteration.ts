@@ -4,29 +4,25 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { defineCase } from "./handles-case.ts"
 
 export const iterationCases = {
-  330: defineCase({
-    title: "a host object that can be iterated gives its items in order",
+  330: defineCase("a host object that can be iterated gives its items in order", {
     host: () => ({ bag: new Bag(["a", "b", "c"]) }),
     typescript: "const seen = []\nfor await (const item of $bag) seen.push(item)\nseen",
     python: "[item for item in $bag]",
     value: ["a", "b", "c"],
   }),
-  331: defineCase({
-    title: "a generator of the host is iterated",
+  331: defineCase("a generator of the host is iterated", {
     host: () => ({ count: (to: number) => upTo(to) }),
     typescript: "const seen = []\nfor await (const n of await $count(3)) seen.push(n)\nseen",
     python: "list($count(3))",
     value: [1, 2, 3],
   }),
-  332: defineCase({
-    title: "an async generator of the host is iterated",
+  332: defineCase("an async generator of the host is iterated", {
     host: () => ({ ticks: (to: number) => later(to) }),
     typescript: "const seen = []\nfor await (const n of await $ticks(3)) seen.push(n)\nseen",
     python: "list($ticks(3))",
     value: [1, 2, 3],
   }),
-  333: defineCase({
-    title: "items of an iteration may be host objects",
+  333: defineCase("items of an iteration may be host objects", {
     host: () => {
       const bags = [new Bag(["a"]), new Bag(["b"])]
       return { bags, outer: new Bag(bags) }
@@ -38,46 +34,40 @@ export const iterationCases = {
     value: [1, 1],
     holds: ({ taken, host: { bags } }) => assert.ok(taken[0] === bags[0] && taken[1] === bags[1]),
   }),
-  334: defineCase({
-    title: "leaving a loop early ends the host's iterator",
+  334: defineCase("leaving a loop early ends the host's iterator", {
     host: () => ({ source: new Source() }),
     typescript: "for await (const n of $source) if (n === 3) break\nawait $source.closed",
     value: true,
     notApplicable: { python: "Python gets all items at once" },
     holds: ({ host: { source } }) => assert.equal(source.given, 3),
   }),
-  335: defineCase({
-    title: "a cell that throws inside a loop ends the host's iterator",
+  335: defineCase("a cell that throws inside a loop ends the host's iterator", {
     host: () => ({ source: new Source() }),
     typescript: "for await (const n of $source) throw new Error('enough')",
     error: /enough/,
     notApplicable: { python: "Python gets all items at once" },
     holds: ({ host: { source } }) => assert.equal(source.closed, true),
   }),
-  336: defineCase({
-    title: "an iteration of more than a million items is an error that says so",
+  336: defineCase("an iteration of more than a million items is an error that says so", {
     host: () => ({ endless: new Endless() }),
     python: "list($endless)",
     error: /1[,_]?000[,_]?000|million/,
     notApplicable: { typescript: "TypeScript gets one item at a time" },
     holds: async ({ value }) => assert.equal(await value({ typescript: "1", python: "1 + 1" }), 2),
   }),
-  337: defineCase({
-    title: "an iterator that throws fails the cell with its message",
+  337: defineCase("an iterator that throws fails the cell with its message", {
     host: () => ({ broken: new Broken() }),
     typescript: "for await (const n of $broken) n",
     python: "for n in $broken: n",
     error: /out of paper/,
   }),
-  338: defineCase({
-    title: "what cannot be iterated says so",
+  338: defineCase("what cannot be iterated says so", {
     host: () => ({ light: { level: 1, dim: () => 1 } }),
     typescript: "for await (const n of $light) n",
     python: "for n in $light: n",
     error: /itera/,
   }),
-  339: defineCase({
-    title: "an object of a library that gives pairs is iterated as pairs",
+  339: defineCase("an object of a library that gives pairs is iterated as pairs", {
     host: () => ({ headers: new Headers({ a: "b", c: "d" }) }),
     typescript: "const pairs = []\nfor await (const pair of $headers) pairs.push(pair)\npairs",
     python: "[list(pair) for pair in $headers]",
@@ -86,8 +76,7 @@ export const iterationCases = {
       ["c", "d"],
     ],
   }),
-  341: defineCase({
-    title: "the result of a call is iterated without an await of its own",
+  341: defineCase("the result of a call is iterated without an await of its own", {
     host: () => ({
       tree: { root: 1, walk: () => upTo(3), later: () => later(2), all: () => ["x", "y"], source: () => new Source() },
       count: (to: number) => upTo(to),
@@ -102,8 +91,7 @@ export const iterationCases = {
     value: [1, 2, 3, 1, 2, "x", "y", 1, 2, 1],
     notApplicable: { python: "a call in Python gives its result" },
   }),
-  342: defineCase({
-    title: "the result of a call that cannot be iterated, or fails, fails the loop over it",
+  342: defineCase("the result of a call that cannot be iterated, or fails, fails the loop over it", {
     host: () => ({
       tree: {
         root: () => 1,
@@ -120,8 +108,7 @@ export const iterationCases = {
     errors: /iterable|no branches|write `await\b/,
     notApplicable: { python: "a call in Python gives its result" },
   }),
-  343: defineCase({
-    title: "async for takes the elements of a host object one at a time",
+  343: defineCase("async for takes the elements of a host object one at a time", {
     host: () => ({ source: new Source(), bag: new Bag(["a", "b"]), count: (to: number) => later(to) }),
     python: `seen = []
 async for n in $source:

@@ -4,8 +4,7 @@ import { callable, callMember, defineCase, memberOf } from "./handles-case.ts"
 import { collector } from "./handles-peers.ts"
 
 export const lifetimeCases = {
-  310: defineCase({
-    title: "the same host object is the same handle wherever it comes from",
+  310: defineCase("the same host object is the same handle wherever it comes from", {
     host: () => {
       const light = new Light()
       return { light, lights: [light], room: { enter: () => 1, light }, get: () => light }
@@ -15,8 +14,7 @@ export const lifetimeCases = {
     python: "[$lights[0] is $light, $room.light is $light, $get() is $light, $light.itself() is $light]",
     value: [true, true, true, true],
   }),
-  311: defineCase({
-    title: "a handle that goes back is the very object, alone and inside data",
+  311: defineCase("a handle that goes back is the very object, alone and inside data", {
     host: () => ({ light: new Light() }),
     typescript: "await $take($light, [{ deep: $light }])\nconst mine = { one: $light }\n1",
     python: "$take($light, [{'deep': $light}])\nmine = {'one': $light}\n1",
@@ -27,22 +25,19 @@ export const lifetimeCases = {
       assert.deepEqual(await retrieve("mine"), { one: light })
     },
   }),
-  312: defineCase({
-    title: "a method that is held keeps its object alive",
+  312: defineCase("a method that is held keeps its object alive", {
     host: () => ({ open: () => new Light() }),
     typescript: "const up = (await $open()).up\nconst first = await up()\n;[first, await up()]",
     python: "import gc\nup = $open().up\ngc.collect()\nfirst = up()\n[first, up()]",
     value: [2, 3],
   }),
-  313: defineCase({
-    title: "a handle works in later cells",
+  313: defineCase("a handle works in later cells", {
     host: () => ({ open: () => new Light() }),
     typescript: ["const opened = await $open()\nawait opened.up()", "await opened.up()", "await opened.level"],
     python: ["opened = $open()\nopened.up()", "opened.up()", "opened.level"],
     value: 3,
   }),
-  314: defineCase({
-    title: "a host object that cells hold no more is let go of",
+  314: defineCase("a host object that cells hold no more is let go of", {
     host: () => ({ made: [] as WeakRef<object>[] }),
     inject: ({ made }) => ({
       make() {
@@ -69,8 +64,7 @@ export const lifetimeCases = {
       assert.fail("The objects are still held.")
     },
   }),
-  315: defineCase({
-    title: "more live handles than there may be are an error that names the number and the cure",
+  315: defineCase("more live handles than there may be are an error that names the number and the cure", {
     ownRuntime: true,
     host: () => ({ many: (count: number) => Array.from({ length: count }, () => new Light()) }),
     typescript: "let said = ''\ntry { await $many(20_000) } catch (error) { said = error.message }\nsaid",
@@ -82,20 +76,17 @@ export const lifetimeCases = {
       assert.equal(await value({ typescript: "(await $many(3)).length", python: "len($many(3))" }), 3)
     },
   }),
-  316: defineCase({
-    title: "handles that were dropped make room for others",
+  316: defineCase("handles that were dropped make room for others", {
     host: () => ({ many: (count: number) => Array.from({ length: count }, () => new Light()) }),
     typescript:
       "const gc = (await import('node:v8'), (await import('node:v8')).setFlagsFromString('--expose-gc'), (await import('node:vm')).runInNewContext('gc'))\nlet total = 0\nfor (let i = 0; i < 6; i++) { total += (await $many(3_000)).length; for (let n = 0; n < 3; n++) { gc(); await new Promise((go) => setTimeout(go, 2)) } }\ntotal",
     python: "import gc\ntotal = 0\nfor _ in range(6):\n    total += len($many(3_000))\n    gc.collect()\ntotal",
     value: 18_000,
   }),
-  317: defineCase({
-    title: "a host object survives a reset of the namespace",
+  317: defineCase("a host object survives a reset of the namespace", {
     ownRuntime: true,
     host: () => ({ light: new Light() }),
     typescript: "await $light.up()",
-    python: "$light.up()",
     value: 2,
     async holds({ runtime, value, host: { light }, retrieve }) {
       await runtime.reset()
@@ -104,8 +95,7 @@ export const lifetimeCases = {
       assert.equal(await retrieve("light"), light)
     },
   }),
-  321: defineCase({
-    title: "functions and objects of cells are gone after a reset, with the code gone",
+  321: defineCase("functions and objects of cells are gone after a reset, with the code gone", {
     ownRuntime: true,
     host: () => ({ light: new Light() }),
     typescript: "class Model { n = 1; get() { return 1 } }\nawait $take((n) => n, new Model())",
@@ -120,8 +110,7 @@ export const lifetimeCases = {
       assert.equal(await value({ typescript: "1 + 1", python: "1 + 1" }), 2)
     },
   }),
-  322: defineCase({
-    title: "the error for a value that cannot cross names the argument, the cause and the cure",
+  322: defineCase("the error for a value that cannot cross names the argument, the cause and the cure", {
     host: () => ({ light: new Light() }),
     typescript: [
       "await $take(1, { a: [$light.level] })",
@@ -141,8 +130,7 @@ export const lifetimeCases = {
       assert.match(first?.ok ? "" : (first?.error.message ?? ""), /[Aa]rgument 2 of take_\d+\(…\), at .*a/)
     },
   }),
-  318: defineCase({
-    title: "a message that is nested far too deeply is an error, and host and runtime live on",
+  318: defineCase("a message that is nested far too deeply is an error, and host and runtime live on", {
     host: () => ({ hold: () => {} }),
     typescript: [
       "let deep = {}\nfor (let i = 0; i < 100_000; i++) deep = { deep }\nlet said = ''\ntry { await $take(deep) } catch (error) { said = error.message }\nsaid",
@@ -159,10 +147,8 @@ export const lifetimeCases = {
       assert.deepEqual(taken, [])
     },
   }),
-  319: defineCase({
-    title: "a message of very many small parts arrives whole or is an error, and host and runtime live on",
+  319: defineCase("a message of very many small parts arrives whole or is an error, and host and runtime live on", {
     typescript: "1",
-    python: "1",
     async holds({ run, value, taken }) {
       const sent = await run({
         typescript: "await $take(Array.from({ length: 300_000 }, () => []))",
@@ -175,8 +161,7 @@ export const lifetimeCases = {
       assert.equal(await value({ typescript: "await $echo(1)", python: "$echo(1)" }), 1)
     },
   }),
-  320: defineCase({
-    title: "many calls whose answers are not yet read do not stop either side",
+  320: defineCase("many calls whose answers are not yet read do not stop either side", {
     host: () => ({ text: (n: number) => `${n}`.repeat(2_000) }),
     typescript:
       "const all = await Promise.all(Array.from({ length: 1_000 }, (_, n) => $text(n % 10)))\nall.reduce((sum, text) => sum + text.length, 0)",

@@ -9,8 +9,7 @@ const readsAtOnce = { python: "Python reads a member when it is named, and has n
 const none = undefined
 
 export const optionalCases = {
-  107: defineHostCase({
-    title: "an optional chain over a member that is null or undefined is undefined",
+  107: defineHostCase("an optional chain over a member that is null or undefined is undefined", {
     typescript: `const parts = [
         await $order.customer?.name,
         await $order.customer?.orders?.[0]?.total,
@@ -27,9 +26,10 @@ export const optionalCases = {
     value: [none, none, none, none, "Ada", 7, none, none, none, "Ada", none],
     notApplicable: readsAtOnce,
   }),
-  108: defineHostCase({
-    title: "an optional call of a member that is null, undefined or missing is undefined, and calls nothing",
-    typescript: `[
+  108: defineHostCase(
+    "an optional call of a member that is null, undefined or missing is undefined, and calls nothing",
+    {
+      typescript: `[
         await $order.customer?.greet(1),
         await $order.customer?.greet?.(1),
         await $order.onChange?.(1),
@@ -39,12 +39,12 @@ export const optionalCases = {
         await $order.buyer?.["greet"]("Eve"),
         await $order.buyer.nickname?.(),
       ]`,
-    value: [none, none, none, none, 5, "Bob from Ada", "Eve from Ada", none],
-    notApplicable: readsAtOnce,
-    holds: ({ called }) => assert.deepEqual(called, ["order.sum", "order.buyer.greet", "order.buyer.greet"]),
-  }),
-  109: defineHostCase({
-    title: "a step without ?. over a member that is null fails, and so does a chain that was not awaited",
+      value: [none, none, none, none, 5, "Bob from Ada", "Eve from Ada", none],
+      notApplicable: readsAtOnce,
+      holds: ({ called }) => assert.deepEqual(called, ["order.sum", "order.buyer.greet", "order.buyer.greet"]),
+    },
+  ),
+  109: defineHostCase("a step without ?. over a member that is null fails, and so does a chain that was not awaited", {
     typescript: [
       "await $order.customer.name",
       "await $order.buyer?.nickname.length",
@@ -56,8 +56,7 @@ export const optionalCases = {
     errors: /Cannot read|is not a function|write `await\b/,
     notApplicable: readsAtOnce,
   }),
-  144: defineCase({
-    title: "optional chains over objects of the cell itself mean what they mean in JavaScript",
+  144: defineCase("optional chains over objects of the cell itself mean what they mean in JavaScript", {
     typescript: `const calls = []
       const local = { n: 2, nothing: null, get() { calls.push("get"); return this.n }, inner: { get: function () { return this?.n }, n: 3 } }
       const none = undefined
@@ -92,8 +91,7 @@ export const optionalCases = {
     "try { throw { note: $order.missing } } catch ({ note = 1 }) { await note }",
     "for (let { start = 1 } = { start: $order.missing }, i = 0; i < 1; i++) await start",
   ]),
-  147: defineHostCase({
-    title: "default values apply to what was awaited, and to functions, handles and results of calls",
+  147: defineHostCase("default values apply to what was awaited, and to functions, handles and results of calls", {
     typescript: `const first = ({ note = "none", total = 1 }) => [note, total]
       const second = async (order = 5, result = 6, callback = 7) => [await order.total, await result, typeof callback]
       const { a = 1, b = 2 } = { a: await $order.total, b: await $order.missing }
@@ -105,12 +103,14 @@ export const optionalCases = {
 } as const
 
 function refused(place: string, cells: readonly string[]): HandleCase {
-  return defineHostCase({
-    title: `a default value in ${place} does not replace a member that was not awaited: the cell fails and says "write \`await\`"`,
-    typescript: cells.map((code) => `${code}\n0`),
-    errors: /default values.*[Ww]rite `await\b/,
-    notApplicable: readsAtOnce,
-  })
+  return defineHostCase(
+    `a default value in ${place} does not replace a member that was not awaited: the cell fails and says "write \`await\`"`,
+    {
+      typescript: cells.map((code) => `${code}\n0`),
+      errors: /default values.*[Ww]rite `await\b/,
+      notApplicable: readsAtOnce,
+    },
+  )
 }
 
 class Customer {

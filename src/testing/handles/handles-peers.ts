@@ -21,16 +21,14 @@ model = Model()
 }
 
 export const peerCases = {
-  180: defineCase({
-    title: "a function of a cell is retrieved and called from the host",
+  180: defineCase("a function of a cell is retrieved and called from the host", {
     typescript: "const triple = (n) => n * 3\n1",
     python: "triple = lambda n: n * 3\n1",
     async holds({ retrieve }) {
       assert.equal(await callable(await retrieve("triple"))(7), 21)
     },
   }),
-  181: defineCase({
-    title: "a retrieved function keeps its closure from call to call",
+  181: defineCase("a retrieved function keeps its closure from call to call", {
     typescript: "let made = 0\nconst countUp = () => ++made\n1",
     python: "made = 0\ndef countUp():\n    global made\n    made += 1\n    return made\n1",
     async holds({ retrieve, value }) {
@@ -39,8 +37,7 @@ export const peerCases = {
       assert.equal(await value({ typescript: "made", python: "made" }), 2)
     },
   }),
-  182: defineCase({
-    title: "an instance of a cell is retrieved: its methods and fields work at the host",
+  182: defineCase("an instance of a cell is retrieved: its methods and fields work at the host", {
     ...modelCells,
     async holds({ retrieve }) {
       const model = await retrieve("model")
@@ -50,8 +47,7 @@ export const peerCases = {
       assert.equal(await callMember(memberOf(model, "inner"), "down", 1), 4)
     },
   }),
-  183: defineCase({
-    title: "a field of a cell's instance is set from the host before the next use",
+  183: defineCase("a field of a cell's instance is set from the host before the next use", {
     ...modelCells,
     async holds({ retrieve, value }) {
       const model = await retrieve("model")
@@ -61,8 +57,7 @@ export const peerCases = {
       assert.equal(await value({ typescript: "model.factor", python: "model.factor" }), 5)
     },
   }),
-  184: defineCase({
-    title: "the same object of a cell is the same handle at the host",
+  184: defineCase("the same object of a cell is the same handle at the host", {
     ...modelCells,
     async holds({ retrieve, run, taken }) {
       const model = await retrieve("model")
@@ -73,8 +68,7 @@ export const peerCases = {
       assert.equal(memberOf(taken[1], "0"), model)
     },
   }),
-  185: defineCase({
-    title: "an object of a cell that the host gives back is the very object",
+  185: defineCase("an object of a cell that the host gives back is the very object", {
     host: () => ({ kept: [] as unknown[] }),
     inject: ({ kept }) => ({ keep: (value: unknown) => void kept.push(value), kept: () => kept[0] }),
     typescript:
@@ -82,21 +76,18 @@ export const peerCases = {
     python: "class Point: x = 1\npoint = Point()\n$keep(point)\n[$kept() is point, $echo(point) is point]",
     value: [true, true],
   }),
-  186: defineCase({
-    title: "a function of a cell that the host gives back is the very function",
+  186: defineCase("a function of a cell that the host gives back is the very function", {
     typescript: "const own = () => 1\n;[(await $echo(own)) === own, (await $echo([own]))[0] === own]",
     python: "own = lambda: 1\n[$echo(own) is own, $echo([own])[0] is own]",
     value: [true, true],
   }),
-  187: defineCase({
-    title: "an instance that a cell passes is used while the call is under way",
+  187: defineCase("an instance that a cell passes is used while the call is under way", {
     host: () => ({ use: async (model: unknown) => Number(await callMember(model, "predict", 10)) + 1 }),
     typescript: [modelCells.typescript, "await $use(model)"],
     python: [modelCells.python, "$use(model)"],
     value: 21,
   }),
-  188: defineCase({
-    title: "functions and instances inside a cell's data are handles in their places",
+  188: defineCase("functions and instances inside a cell's data are handles in their places", {
     typescript:
       "class Step { run(n) { return n + 1 } }\nconst plan = { steps: [new Step(), new Step()], by: { name: (s) => s + '!' } }\n1",
     python:
@@ -107,8 +98,7 @@ export const peerCases = {
       assert.equal(await callMember(memberOf(plan, "by"), "name", "x"), "x!")
     },
   }),
-  189: defineCase({
-    title: "an async function and an async method of a cell are awaited",
+  189: defineCase("an async function and an async method of a cell are awaited", {
     typescript:
       "const slow = async (n) => { await null; return n + 1 }\nclass Job { async run(n) { return n * 2 } }\nconst job = new Job()\n1",
     python:
@@ -118,8 +108,7 @@ export const peerCases = {
       assert.equal(await callMember(await retrieve("job"), "run", 4), 8)
     },
   }),
-  190: defineCase({
-    title: "an error of a cell's function rejects at the host with its name and message",
+  190: defineCase("an error of a cell's function rejects at the host with its name and message", {
     typescript: "const bad = () => { throw new RangeError('no such row') }\n1",
     python: "def bad(): raise LookupError('no such row')\n1",
     async holds({ retrieve, language }) {
@@ -128,8 +117,7 @@ export const peerCases = {
       await assert.rejects(async () => bad(), { name, message: "no such row" })
     },
   }),
-  191: defineCase({
-    title: "a cell's function gets host objects as handles and host functions as functions",
+  191: defineCase("a cell's function gets host objects as handles and host functions as functions", {
     host: () => ({ light: { level: 4, dim: (n: number) => n - 1 }, add: (a: number, b: number) => a + b }),
     typescript: "const work = async (light, add) => add(await light.level, await light.dim(3))\n1",
     python: "def work(light, add): return add(light.level, light.dim(3))\n1",
@@ -137,8 +125,7 @@ export const peerCases = {
       assert.equal(await callable(await retrieve("work"))(light, add), 6)
     },
   }),
-  192: defineCase({
-    title: "a class of a cell is retrieved, and instances are made and used from the host",
+  192: defineCase("a class of a cell is retrieved, and instances are made and used from the host", {
     typescript: "class Point { constructor(x) { this.x = x }\n moved(by) { return this.x + by } }\n1",
     python: "class Point:\n    def __init__(self, x): self.x = x\n    def moved(self, by): return self.x + by\n1",
     async holds({ retrieve, language }) {
@@ -148,8 +135,7 @@ export const peerCases = {
       assert.equal(await callMember(point, "moved", 2), 5)
     },
   }),
-  193: defineCase({
-    title: "a handle of a cell's object has no then, and its members throw where they are used as values",
+  193: defineCase("a handle of a cell's object has no then, and its members throw where they are used as values", {
     ...modelCells,
     async holds({ retrieve }) {
       const model = await retrieve("model")
@@ -160,8 +146,7 @@ export const peerCases = {
       await factor
     },
   }),
-  194: defineCase({
-    title: "a handle of a cell's object can be injected and is that object again",
+  194: defineCase("a handle of a cell's object can be injected and is that object again", {
     ...modelCells,
     async holds({ retrieve, runtime, nameOf, value }) {
       const name = nameOf("again")
@@ -169,8 +154,7 @@ export const peerCases = {
       assert.equal(await value({ typescript: `${name} === model`, python: `${name} is model` }), true)
     },
   }),
-  195: defineCase({
-    title: "handles of cells' objects say that they are gone when the runtime is closed",
+  195: defineCase("handles of cells' objects say that they are gone when the runtime is closed", {
     ownRuntime: true,
     ...modelCells,
     async holds({ retrieve, runtime }) {
@@ -180,8 +164,7 @@ export const peerCases = {
       await assert.rejects(async () => memberOf(model, "factor"), /gone/)
     },
   }),
-  197: defineCase({
-    title: "handles of cells' objects say that they are gone when the process of the cells was killed",
+  197: defineCase("handles of cells' objects say that they are gone when the process of the cells was killed", {
     ownRuntime: true,
     ...modelCells,
     async holds({ retrieve, run, value }) {
@@ -197,8 +180,7 @@ export const peerCases = {
       await assert.rejects(async () => memberOf(model, "factor"), /gone/)
     },
   }),
-  196: defineCase({
-    title: "a cell's object is let go of when the host holds its handle no more",
+  196: defineCase("a cell's object is let go of when the host holds its handle no more", {
     typescript: "class Once { use() {} }\nlet once = new Once()\nconst ref = new WeakRef(once)\n1",
     python: "import gc, weakref\nclass Once: pass\nonce = Once()\nref = weakref.ref(once)\n1",
     async holds({ retrieve, run, value }) {

@@ -7,8 +7,7 @@ const tree = { python: "Python sends data as a tree" }
 const onlyPython = (what: string) => ({ typescript: `TypeScript has no ${what}` })
 
 export const shapeCases = {
-  25: defineCase({
-    title: "one object in two places of a value is one object in the cell",
+  25: defineCase("one object in two places of a value is one object in the cell", {
     host: () => {
       const one = { n: 1 }
       return { pair: { left: one, right: [one] } }
@@ -17,8 +16,7 @@ export const shapeCases = {
     python: "$pair['left'] is $pair['right'][0]",
     value: true,
   }),
-  26: defineCase({
-    title: "one object in two places of a cell's value is one object at the host",
+  26: defineCase("one object in two places of a cell's value is one object at the host", {
     typescript: "const both = { n: 1 }\nawait $take({ left: both, right: [both], map: new Map([['k', both]]) })",
     notApplicable: tree,
     holds({ taken: [found] }) {
@@ -27,8 +25,7 @@ export const shapeCases = {
       assert.equal(found.left, found.map.get("k"))
     },
   }),
-  27: defineCase({
-    title: "a value of the host that contains itself does so in the cell",
+  27: defineCase("a value of the host that contains itself does so in the cell", {
     host: () => {
       const loop: { name: string; self?: unknown } = { name: "loop" }
       loop.self = { back: loop }
@@ -38,8 +35,7 @@ export const shapeCases = {
     python: "$loop['self']['back'] is $loop",
     value: true,
   }),
-  28: defineCase({
-    title: "a value of a cell that contains itself does so at the host, or is an error with its path",
+  28: defineCase("a value of a cell that contains itself does so at the host, or is an error with its path", {
     typescript: "const ring = { items: [1, []] }\nring.items[1].push(ring)\nring.items.length",
     python: "ring = {'items': [1, []]}\nring['items'][1].append(ring)\nlen(ring['items'])",
     value: 2,
@@ -50,8 +46,7 @@ export const shapeCases = {
       assert.equal(found.items[1][0], found)
     },
   }),
-  29: defineCase({
-    title: "an argument that is nested too deeply is an error of the cell, and the next call works",
+  29: defineCase("an argument that is nested too deeply is an error of the cell, and the next call works", {
     typescript: [
       "let deep = []\nfor (let i = 0; i < 5_000; i++) deep = [deep]\nconst said = await $take(deep).catch((error) => error.message)\nsaid",
       "await $echo('alive')",
@@ -67,8 +62,7 @@ export const shapeCases = {
       assert.deepEqual(taken, [])
     },
   }),
-  30: defineCase({
-    title: "a value of the host that is nested too deeply is refused, and the namespace stays as it was",
+  30: defineCase("a value of the host that is nested too deeply is refused, and the namespace stays as it was", {
     host: () => ({ box: [1] as unknown }),
     typescript: "$box.length",
     python: "len($box)",
@@ -80,14 +74,12 @@ export const shapeCases = {
       assert.deepEqual(await retrieve("box"), [1])
     },
   }),
-  31: defineCase({
-    title: "what looks like a handle in a cell's data is only data",
+  31: defineCase("what looks like a handle in a cell's data is only data", {
     typescript: "await $take({ $: 'h', id: 1 }, [{ $: 'p', id: 1 }], { $: 'sh' })",
     python: "$take({'$': 'h', 'id': 1}, [{'$': 'p', 'id': 1}], {'$': 'sh'})",
     holds: ({ taken }) => assert.deepEqual(taken, [{ $: "h", id: 1 }, [{ $: "p", id: 1 }], { $: "sh" }]),
   }),
-  32: defineCase({
-    title: "a symbol or a promise in a value is refused with the path to it",
+  32: defineCase("a symbol or a promise in a value is refused with the path to it", {
     host: () => ({ held: { rows: [0] as unknown[] } }),
     typescript: "$held.rows.length",
     python: "len($held['rows'])",
@@ -100,8 +92,7 @@ export const shapeCases = {
       assert.deepEqual(await retrieve("held"), { rows: [0] })
     },
   }),
-  33: defineCase({
-    title: "an error that the host throws has its class and message in the cell",
+  33: defineCase("an error that the host throws has its class and message in the cell", {
     host: () => ({
       fail() {
         throw Object.assign(new RangeError("too far", { cause: "why" }), { code: "E2" })
@@ -113,38 +104,37 @@ export const shapeCases = {
       "try:\n    $fail()\nexcept ValueError as error:\n    seen = [isinstance(error, ValueError), type(error).__name__, str(error)]\nseen",
     value: (language: string) => [true, "RangeError", "too far", ...(language === "python" ? [] : ["E2", "why"])],
   }),
-  34: defineCase({
-    title: "an error that the host threw and the cell did not catch is in the result, with the line of the call",
-    host: () => {
-      const error = new RangeError("as it was")
-      return {
-        error,
-        fail() {
-          throw error
-        },
-      }
+  34: defineCase(
+    "an error that the host threw and the cell did not catch is in the result, with the line of the call",
+    {
+      host: () => {
+        const error = new RangeError("as it was")
+        return {
+          error,
+          fail() {
+            throw error
+          },
+        }
+      },
+      inject: ({ fail }) => ({ fail }),
+      typescript: "1\nawait $fail()",
+      error: /RangeError: as it was/,
+      holds({ last, host }) {
+        assert.ok(!last.ok)
+        assert.ok(last.thrown instanceof RangeError)
+        assert.equal(last.thrown.message, host.error.message)
+        assert.equal(last.error.line, 2)
+      },
     },
-    inject: ({ fail }) => ({ fail }),
-    typescript: "1\nawait $fail()",
-    python: "1\n$fail()",
-    error: /RangeError: as it was/,
-    holds({ last, host }) {
-      assert.ok(!last.ok)
-      assert.ok(last.thrown instanceof RangeError)
-      assert.equal(last.thrown.message, host.error.message)
-      assert.equal(last.error.line, 2)
-    },
-  }),
-  35: defineCase({
-    title: "arguments and results that are missing are undefined or None",
+  ),
+  35: defineCase("arguments and results that are missing are undefined or None", {
     host: () => ({ count: (...args: unknown[]) => args.length, nothing: () => undefined }),
     typescript:
       "[await $count(), await $count(undefined), await $count(null, undefined), (await $nothing()) === undefined]",
     python: "[$count(), $count(None), $count(None, None), $nothing() is None]",
     value: [0, 1, 2, true],
   }),
-  36: defineCase({
-    title: "numpy arrays of 64-bit integers within 2^53 arrive as numbers and go back as int64",
+  36: defineCase("numpy arrays of 64-bit integers within 2^53 arrive as numbers and go back as int64", {
     python: [
       "import numpy as np\nsmall = np.array([1, -2, 2**53 - 1])\nreturned = $echo(small)\n$take(small, returned)",
       "str(returned.dtype) + ' ' + str(returned.tolist())",
@@ -159,21 +149,18 @@ export const shapeCases = {
       assert.deepEqual(await retrieve("small"), [1, -2, 2 ** 53 - 1])
     },
   }),
-  37: defineCase({
-    title: "a numpy array with an integer beyond 2^53 arrives as big integers",
+  37: defineCase("a numpy array with an integer beyond 2^53 arrives as big integers", {
     python: "import numpy as np\nwide = np.array([1, 2**53])\n$take(wide, np.array([2**63], dtype='uint64'))",
     notApplicable: onlyPython("numpy"),
     holds: ({ taken }) =>
       assert.deepEqual(taken, [new BigInt64Array([1n, 2n ** 53n]), new BigUint64Array([2n ** 63n])]),
   }),
-  38: defineCase({
-    title: "a pandas Series and Index follow the rule of 64-bit integers",
+  38: defineCase("a pandas Series and Index follow the rule of 64-bit integers", {
     python: "import pandas as pd\n$take(pd.Series([1, 2]), pd.Index([3, 4]), pd.Series([2**60]))",
     notApplicable: onlyPython("pandas"),
     holds: ({ taken }) => assert.deepEqual(taken, [[1, 2], [3, 4], new BigInt64Array([2n ** 60n])]),
   }),
-  39: defineCase({
-    title: "a table is a DataFrame in the cell and records at the host",
+  39: defineCase("a table is a DataFrame in the cell and records at the host", {
     host: () => ({
       frame: table([
         { n: 1, at: new Date(0) },
@@ -192,8 +179,7 @@ export const shapeCases = {
       ])
     },
   }),
-  40: defineCase({
-    title: "tuples, ranges, bytes and dicts with any keys arrive as arrays, bytes and Maps",
+  40: defineCase("tuples, ranges, bytes and dicts with any keys arrive as arrays, bytes and Maps", {
     python: "$take((1, 2), range(3), b'ab', bytearray(b'c'), {1: 'a', (1, 2): 'b'}, frozenset([1]))",
     notApplicable: onlyPython("tuple"),
     holds({ taken }) {
@@ -205,8 +191,7 @@ export const shapeCases = {
       assert.deepEqual(taken, [[1, 2], [0, 1, 2], ...bytes, new Map(entries), new Set([1])])
     },
   }),
-  41: defineCase({
-    title: "members of an enum arrive as their values, and views of a dict as arrays",
+  41: defineCase("members of an enum arrive as their values, and views of a dict as arrays", {
     python: `import enum
 class Color(enum.Enum):
     RED = "red"

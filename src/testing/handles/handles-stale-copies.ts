@@ -5,8 +5,7 @@ import { casesWith } from "./handles-case.ts"
 const defineHostCase = casesWith({ host })
 
 export const staleCopyCases = {
-  148: defineHostCase({
-    title: "a copy of an earlier cell that overwrites changes of the host is named in the result",
+  148: defineHostCase("a copy of an earlier cell that overwrites changes of the host is named in the result", {
     typescript: [
       "const items = await $store.items\nconst counts = await $store.counts\nconst team = await $store.team",
       "await $store.add('host')",
@@ -30,36 +29,37 @@ export const staleCopyCases = {
       assert.deepEqual([[...store.counts.keys()], store.team.length], [["x", "z"], 1])
     },
   }),
-  149: defineHostCase({
-    title: "a copy that overwrites changes made since it was read in the same cell is named too",
+  149: defineHostCase("a copy that overwrites changes made since it was read in the same cell is named too", {
     typescript: "const items = await $store.items\nawait $store.add('host')\nitems.push('cell')\n$store.items = items",
     python: "items = $store.items\n$store.add('host')\nitems.append('cell')\n$store.items = items",
     hints: [/^store\.items .*overwr/],
     holds: ({ host: { store } }) => assert.deepEqual(store.items, ["a", "b", "cell"]),
   }),
-  172: defineHostCase({
-    title: "a copy of a field that nobody else changed is written back without a hint, as often as the cells like",
-    typescript: [
-      "const items = await $store.items\nconst nested = await $store.nested\nconst team = await $store.team",
-      "items.push('c')\n$store.items = items\nitems.push('d')\n$store.items = items\nnested.a = -0\n$store.nested = nested",
-      "items.push('e')\n$store.items = items\nnested.text = 'é\\u2028'\n$store.nested = nested\nteam.pop()\n$store.team = team",
-      "const again = await $store.items\nagain.push('f')\n$store.items = again\nawait $store.items",
-    ],
-    python: [
-      "items = $store.items\nnested = $store.nested\nteam = $store.team",
-      "items.append('c')\n$store.items = items\nitems.append('d')\n$store.items = items\nnested['a'] = 1e-7\n$store.nested = nested",
-      "items.append('e')\n$store.items = items\nnested['text'] = 'é\\u2028'\n$store.nested = nested\nteam.pop()\n$store.team = team",
-      "again = $store.items\nagain.append('f')\n$store.items = again\n$store.items",
-    ],
-    value: ["a", "b", "c", "d", "e", "f"],
-    holds({ executions, host: { store, kept } }) {
-      assert.deepEqual(
-        executions.flatMap(({ hints }) => hints ?? []),
-        [],
-      )
-      assert.equal(store.items, kept)
+  172: defineHostCase(
+    "a copy of a field that nobody else changed is written back without a hint, as often as the cells like",
+    {
+      typescript: [
+        "const items = await $store.items\nconst nested = await $store.nested\nconst team = await $store.team",
+        "items.push('c')\n$store.items = items\nitems.push('d')\n$store.items = items\nnested.a = -0\n$store.nested = nested",
+        "items.push('e')\n$store.items = items\nnested.text = 'é\\u2028'\n$store.nested = nested\nteam.pop()\n$store.team = team",
+        "const again = await $store.items\nagain.push('f')\n$store.items = again\nawait $store.items",
+      ],
+      python: [
+        "items = $store.items\nnested = $store.nested\nteam = $store.team",
+        "items.append('c')\n$store.items = items\nitems.append('d')\n$store.items = items\nnested['a'] = 1e-7\n$store.nested = nested",
+        "items.append('e')\n$store.items = items\nnested['text'] = 'é\\u2028'\n$store.nested = nested\nteam.pop()\n$store.team = team",
+        "again = $store.items\nagain.append('f')\n$store.items = again\n$store.items",
+      ],
+      value: ["a", "b", "c", "d", "e", "f"],
+      holds({ executions, host: { store, kept } }) {
+        assert.deepEqual(
+          executions.flatMap(({ hints }) => hints ?? []),
+          [],
+        )
+        assert.equal(store.items, kept)
+      },
     },
-  }),
+  ),
 } as const
 
 class Member {

@@ -3,35 +3,32 @@ import assert from "node:assert/strict"
 import { currentCall } from "../../runtime/bindings/gated-call.ts"
 import { fn, variable } from "../../runtime/bindings.ts"
 import type { CallGate, RuntimeCall } from "../../runtime/runtime.ts"
-import { type Code, type RuntimeCheck, sameInBoth } from "./runtime-case.ts"
+import { type Code, runtimeCase, sameInBoth } from "./runtime-case.ts"
 
 export const callCases = {
-  "gate-sequence": {
-    promise: "the gate sees every call, in order, with its arguments",
-    async check(trial) {
-      await trial.runtime.inject({ add, wipe: fn(() => "wiped", { approve: true }) })
-      const { gate, calls } = recordingGate()
-      const code = {
-        typescript: "const one = await add(1, 2)\nconst two = await add(one, 3)\nawait wipe()\ntwo",
-        python: "one = add(1, 2)\ntwo = add(one, 3)\nwipe()\ntwo",
-      }
-      assert.equal(await trial.value(code, { callGate: gate }), 6)
-      assert.deepEqual(
-        calls.map(({ binding, args, approve }) => [binding, args, approve]),
-        [
-          ["add", [1, 2], false],
-          ["add", [3, 3], false],
-          ["wipe", [], true],
-        ],
-      )
-      assert.equal(new Set(calls.map(({ id }) => id)).size, 3)
-      assert.ok(calls.every(({ signal }) => signal instanceof AbortSignal && !signal.aborted))
-    },
-  },
+  "gate-sequence": runtimeCase("the gate sees every call, in order, with its arguments", async (trial) => {
+    await trial.runtime.inject({ add, wipe: fn(() => "wiped", { approve: true }) })
+    const { gate, calls } = recordingGate()
+    const code = {
+      typescript: "const one = await add(1, 2)\nconst two = await add(one, 3)\nawait wipe()\ntwo",
+      python: "one = add(1, 2)\ntwo = add(one, 3)\nwipe()\ntwo",
+    }
+    assert.equal(await trial.value(code, { callGate: gate }), 6)
+    assert.deepEqual(
+      calls.map(({ binding, args, approve }) => [binding, args, approve]),
+      [
+        ["add", [1, 2], false],
+        ["add", [3, 3], false],
+        ["wipe", [], true],
+      ],
+    )
+    assert.equal(new Set(calls.map(({ id }) => id)).size, 3)
+    assert.ok(calls.every(({ signal }) => signal instanceof AbortSignal && !signal.aborted))
+  }),
 
-  "gate-parallel": {
-    promise: "calls made together are all under way together, and each gets its own answer",
-    async check(trial) {
+  "gate-parallel": runtimeCase(
+    "calls made together are all under way together, and each gets its own answer",
+    async (trial) => {
       await trial.runtime.inject({ add })
       const all = Promise.withResolvers<void>()
       let waiting = 0
@@ -50,11 +47,11 @@ export const callCases = {
       }
       assert.deepEqual(await trial.value(code, { callGate: gate, timeoutMs: 20_000 }), [1, 2, 3])
     },
-  },
+  ),
 
-  "gate-closures": {
-    promise: "a call from a function of an older cell passes the gate of the cell that runs",
-    async check(trial) {
+  "gate-closures": runtimeCase(
+    "a call from a function of an older cell passes the gate of the cell that runs",
+    async (trial) => {
       await trial.runtime.inject({ add })
       const [first, second] = [recordingGate(), recordingGate()]
       const define = {
@@ -80,28 +77,25 @@ export const callCases = {
       assert.deepEqual(await trial.value(use), [4, 3])
       assert.equal(second.calls.length, 2)
     },
-  },
+  ),
 
-  "gate-methods": {
-    promise: "the gate sees calls of methods of objects that live with the host",
-    async check(trial) {
-      await trial.runtime.inject({ counter: new Counter() })
-      const { gate, calls } = recordingGate()
-      const code = { typescript: "await counter.up(2)\nawait counter.up(3)", python: "counter.up(2)\ncounter.up(3)" }
-      assert.equal(await trial.value(code, { callGate: gate }), 5)
-      assert.deepEqual(
-        calls.map(({ binding, method, args }) => [binding, method, args]),
-        [
-          ["counter", "up", [2]],
-          ["counter", "up", [3]],
-        ],
-      )
-    },
-  },
+  "gate-methods": runtimeCase("the gate sees calls of methods of objects that live with the host", async (trial) => {
+    await trial.runtime.inject({ counter: new Counter() })
+    const { gate, calls } = recordingGate()
+    const code = { typescript: "await counter.up(2)\nawait counter.up(3)", python: "counter.up(2)\ncounter.up(3)" }
+    assert.equal(await trial.value(code, { callGate: gate }), 5)
+    assert.deepEqual(
+      calls.map(({ binding, method, args }) => [binding, method, args]),
+      [
+        ["counter", "up", [2]],
+        ["counter", "up", [3]],
+      ],
+    )
+  }),
 
-  "gate-guards": {
-    promise: "what is said of a method that is guarded is told to the gate, and the host keeps its own object",
-    async check(trial) {
+  "gate-guards": runtimeCase(
+    "what is said of a method that is guarded is told to the gate, and the host keeps its own object",
+    async (trial) => {
       const counter = new Counter()
       const guard = { up: { approve: true, maxCalls: 2, timeoutMs: 1000 } }
       await trial.runtime.inject({ counter: variable(counter, { guard }) })
@@ -115,28 +109,25 @@ export const callCases = {
       assert.equal(await trial.runtime.retrieve("counter"), counter)
       assert.equal(counter.count, 2)
     },
-  },
+  ),
 
-  "gate-changes": {
-    promise: "the gate may make a call with other arguments and another signal",
-    async check(trial) {
-      const { signal } = new AbortController()
-      let heard: AbortSignal | undefined
-      await trial.runtime.inject({
-        double(n: number) {
-          heard = currentCall()?.signal
-          return n * 2
-        },
-      })
-      const call: CallGate = (_call, next) => next({ args: [21], signal })
-      assert.equal(await trial.value({ typescript: "await double(1)", python: "double(1)" }, { callGate: call }), 42)
-      assert.equal(heard, signal)
-    },
-  },
+  "gate-changes": runtimeCase("the gate may make a call with other arguments and another signal", async (trial) => {
+    const { signal } = new AbortController()
+    let heard: AbortSignal | undefined
+    await trial.runtime.inject({
+      double(n: number) {
+        heard = currentCall()?.signal
+        return n * 2
+      },
+    })
+    const call: CallGate = (_call, next) => next({ args: [21], signal })
+    assert.equal(await trial.value({ typescript: "await double(1)", python: "double(1)" }, { callGate: call }), 42)
+    assert.equal(heard, signal)
+  }),
 
-  "gate-decides": {
-    promise: "the gate may refuse a call or change its result, and the cell sees that",
-    async check(trial) {
+  "gate-decides": runtimeCase(
+    "the gate may refuse a call or change its result, and the cell sees that",
+    async (trial) => {
       let made = 0
       await trial.runtime.inject({ wipe: () => ++made })
       const wipe = { typescript: "await wipe()", python: "wipe()" }
@@ -147,11 +138,11 @@ export const callCases = {
       assert.equal(await trial.value(wipe, { callGate: async (_, next) => Number(await next()) * 100 }), 100)
       assert.equal(made, 1)
     },
-  },
+  ),
 
-  "call-errors": {
-    promise: "what a function of the host throws, the cell can catch, with its name and message",
-    async check(trial) {
+  "call-errors": runtimeCase(
+    "what a function of the host throws, the cell can catch, with its name and message",
+    async (trial) => {
       await trial.runtime.inject({
         fail() {
           throw new RangeError("no such task")
@@ -169,11 +160,11 @@ export const callCases = {
       assert.match(String(await trial.value(code)), /not today/)
       assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
     },
-  },
+  ),
 
-  "call-error-lines": {
-    promise: "an error that a function or method of the host throws has the line of the cell that called it",
-    async check(trial) {
+  "call-error-lines": runtimeCase(
+    "an error that a function or method of the host throws has the line of the cell that called it",
+    async (trial) => {
       const failing = async () => {
         await new Promise(setImmediate)
         throw new Error("out of order")
@@ -194,27 +185,24 @@ export const callCases = {
         assert.equal(error.line, 3, code[trial.language])
       }
     },
-  },
+  ),
 
-  "call-many": {
-    promise: "many calls in one cell all arrive, in order",
-    async check(trial) {
-      const seen: unknown[] = []
-      await trial.runtime.inject({ note: (n: number) => void seen.push(n) })
-      await trial.ran({
-        typescript: "for (let i = 0; i < 200; i++) await note(i)",
-        python: "for i in range(200): note(i)",
-      })
-      assert.deepEqual(
-        seen,
-        Array.from({ length: 200 }, (_, i) => i),
-      )
-    },
-  },
+  "call-many": runtimeCase("many calls in one cell all arrive, in order", async (trial) => {
+    const seen: unknown[] = []
+    await trial.runtime.inject({ note: (n: number) => void seen.push(n) })
+    await trial.ran({
+      typescript: "for (let i = 0; i < 200; i++) await note(i)",
+      python: "for i in range(200): note(i)",
+    })
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 200 }, (_, i) => i),
+    )
+  }),
 
-  "call-with-host-objects": {
-    promise: "an object of the host that a cell hands to a function arrives as that very object",
-    async check(trial) {
+  "call-with-host-objects": runtimeCase(
+    "an object of the host that a cell hands to a function arrives as that very object",
+    async (trial) => {
       const counter = new Counter()
       const given: unknown[] = []
       await trial.runtime.inject({ counter, take: (...things: unknown[]) => void given.push(...things) })
@@ -223,11 +211,11 @@ export const callCases = {
       assert.ok(Array.isArray(given[1]))
       assert.equal(given[1][0], counter)
     },
-  },
+  ),
 
-  "call-results-with-behaviour": {
-    promise: "an object with behaviour that a function gives can be used as well",
-    async check(trial) {
+  "call-results-with-behaviour": runtimeCase(
+    "an object with behaviour that a function gives can be used as well",
+    async (trial) => {
       const made: Counter[] = []
       const open = () => {
         const counter = new Counter()
@@ -242,11 +230,11 @@ export const callCases = {
       assert.equal(await trial.value(code), 5)
       assert.equal(made[0]?.count, 5)
     },
-  },
+  ),
 
-  "calls-settle": {
-    promise: "a cell ends when the calls it made have ended, also those it did not wait for",
-    async check(trial) {
+  "calls-settle": runtimeCase(
+    "a cell ends when the calls it made have ended, also those it did not wait for",
+    async (trial) => {
       const done: string[] = []
       const slow = async (name: string) => {
         // Longer than a cell takes that does not wait.
@@ -257,8 +245,8 @@ export const callCases = {
       await trial.ran({ typescript: "slow('a')\nslow('b')\n0", python: "slow('a')\nslow('b')\n0" })
       assert.deepEqual(done, ["a", "b"])
     },
-  },
-} satisfies Record<string, RuntimeCheck>
+  ),
+}
 
 const add = (a: number, b: number) => a + b
 

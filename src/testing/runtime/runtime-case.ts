@@ -10,6 +10,10 @@ export interface RuntimeCheck {
   check(trial: RuntimeTrial): Promise<void>
 }
 
+export function runtimeCase(promise: string, check: RuntimeCheck["check"]): RuntimeCheck {
+  return { promise, check }
+}
+
 export type Code = Record<Language, string>
 
 export interface RuntimeTrial extends AsyncDisposable {

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict"
 import { AgentError, UnsupportedError } from "../../core/errors.ts"
 import type { CellExecution } from "../../runtime/runtime.ts"
-import { type Code, type RuntimeCheck, type RuntimeTrial, sameInBoth } from "./runtime-case.ts"
+import { type Code, type RuntimeTrial, runtimeCase, sameInBoth } from "./runtime-case.ts"
 
 export const keepingCases = {
-  rollback: {
-    promise: "a transaction that fails leaves the namespace as it was, or is refused as unsupported",
-    async check(trial) {
+  rollback: runtimeCase(
+    "a transaction that fails leaves the namespace as it was, or is refused as unsupported",
+    async (trial) => {
       await trial.runtime.inject({ given: [1] })
       await trial.ran({ typescript: "let made = { list: [1] }", python: "made = {'list': [1]}" })
       const spoil = {
@@ -27,31 +27,28 @@ export const keepingCases = {
       assert.deepEqual(await trial.value(sameInBoth("given")), [1])
       await assert.rejects(trial.runtime.retrieve("fresh"))
     },
-  },
+  ),
 
-  undo: {
-    promise: "a transaction that succeeded can be undone once, until the next cell begins",
-    async check(trial) {
-      await trial.ran({ typescript: "let n = 1", python: "n = 1" })
-      const first = await transaction(trial, sameInBoth("n = 2"), {
-        check: async (runtime) => (await runtime.retrieve("n")) === 2,
-      })
-      if (!first) return
-      assert.ok(first.ok && first.undo)
-      assert.deepEqual(await first.undo(), [])
-      assert.equal(await trial.runtime.retrieve("n"), 1)
-      await assert.rejects(first.undo(), AgentError)
-      const second = await transaction(trial, sameInBoth("n = 3"), true)
-      await trial.ran(sameInBoth("n"))
-      assert.ok(second?.ok && second.undo)
-      await assert.rejects(second.undo(), AgentError)
-      assert.equal(await trial.runtime.retrieve("n"), 3)
-    },
-  },
+  undo: runtimeCase("a transaction that succeeded can be undone once, until the next cell begins", async (trial) => {
+    await trial.ran({ typescript: "let n = 1", python: "n = 1" })
+    const first = await transaction(trial, sameInBoth("n = 2"), {
+      check: async (runtime) => (await runtime.retrieve("n")) === 2,
+    })
+    if (!first) return
+    assert.ok(first.ok && first.undo)
+    assert.deepEqual(await first.undo(), [])
+    assert.equal(await trial.runtime.retrieve("n"), 1)
+    await assert.rejects(first.undo(), AgentError)
+    const second = await transaction(trial, sameInBoth("n = 3"), true)
+    await trial.ran(sameInBoth("n"))
+    assert.ok(second?.ok && second.undo)
+    await assert.rejects(second.undo(), AgentError)
+    assert.equal(await trial.runtime.retrieve("n"), 3)
+  }),
 
-  snapshot: {
-    promise: "what a snapshot holds comes back in another runtime, where it replaces what is there",
-    async check(trial) {
+  snapshot: runtimeCase(
+    "what a snapshot holds comes back in another runtime, where it replaces what is there",
+    async (trial) => {
       const { runtime } = trial
       const other = await trial.another()
       if (!runtime.snapshot || !other.restore) return
@@ -75,25 +72,22 @@ export const keepingCases = {
       assert.ok((await other.execute(change)).ok)
       assert.deepEqual(await other.retrieve("rows"), [{ n: 7 }])
     },
-  },
+  ),
 
-  fork: {
-    promise: "a fork begins with the same names and goes its own way",
-    async check(trial) {
-      const { runtime } = trial
-      if (!runtime.fork) return
-      await runtime.inject({ add: (a: number, b: number) => a + b })
-      await trial.ran({ typescript: "const list = [1]", python: "list = [1]" })
-      await using fork = await runtime.fork()
-      const more: Code = { typescript: "list.push(await add(1, 1))", python: "list.append(add(1, 1))" }
-      assert.ok((await fork.execute(more[trial.language])).ok)
-      assert.deepEqual(await fork.retrieve("list"), [1, 2])
-      assert.deepEqual(await runtime.retrieve("list"), [1])
-      await fork.close()
-      assert.deepEqual(await trial.value(sameInBoth("list")), [1])
-    },
-  },
-} satisfies Record<string, RuntimeCheck>
+  fork: runtimeCase("a fork begins with the same names and goes its own way", async (trial) => {
+    const { runtime } = trial
+    if (!runtime.fork) return
+    await runtime.inject({ add: (a: number, b: number) => a + b })
+    await trial.ran({ typescript: "const list = [1]", python: "list = [1]" })
+    await using fork = await runtime.fork()
+    const more: Code = { typescript: "list.push(await add(1, 1))", python: "list.append(add(1, 1))" }
+    assert.ok((await fork.execute(more[trial.language])).ok)
+    assert.deepEqual(await fork.retrieve("list"), [1, 2])
+    assert.deepEqual(await runtime.retrieve("list"), [1])
+    await fork.close()
+    assert.deepEqual(await trial.value(sameInBoth("list")), [1])
+  }),
+}
 
 type Transaction = NonNullable<Parameters<RuntimeTrial["execute"]>[1]>["transaction"]
 

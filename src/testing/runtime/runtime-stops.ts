@@ -2,49 +2,43 @@
 import assert from "node:assert/strict"
 import { AgentError } from "../../core/errors.ts"
 import type { PauseSignal } from "../../runtime/runtime.ts"
-import { type Code, type RuntimeCheck, sameInBoth } from "./runtime-case.ts"
+import { type Code, runtimeCase, sameInBoth } from "./runtime-case.ts"
 
 export const stopCases = {
-  turns: {
-    promise: "cells run one at a time, in the order they came",
-    async check(trial) {
-      const story: string[] = []
-      await trial.runtime.inject({ note: (text: string) => void story.push(text) })
-      const cell = (name: string): Code => ({
-        typescript: `await note("${name} in")\nawait new Promise((go) => setTimeout(go, 1))\nawait note("${name} out")`,
-        python: `import asyncio\nnote("${name} in")\nawait asyncio.sleep(0.001)\nnote("${name} out")`,
-      })
-      await Promise.all(["a", "b", "c"].map((name) => trial.ran(cell(name))))
-      assert.deepEqual(story, ["a in", "a out", "b in", "b out", "c in", "c out"])
-    },
-  },
+  turns: runtimeCase("cells run one at a time, in the order they came", async (trial) => {
+    const story: string[] = []
+    await trial.runtime.inject({ note: (text: string) => void story.push(text) })
+    const cell = (name: string): Code => ({
+      typescript: `await note("${name} in")\nawait new Promise((go) => setTimeout(go, 1))\nawait note("${name} out")`,
+      python: `import asyncio\nnote("${name} in")\nawait asyncio.sleep(0.001)\nnote("${name} out")`,
+    })
+    await Promise.all(["a", "b", "c"].map((name) => trial.ran(cell(name))))
+    assert.deepEqual(story, ["a in", "a out", "b in", "b out", "c in", "c out"])
+  }),
 
-  "failure-in-line": {
-    promise: "a cell that fails does not take those behind it along",
-    async check(trial) {
-      const cells = [sameInBoth("1"), { typescript: "throw 2", python: "raise Exception(2)" }, sameInBoth("3")]
-      const executions = await Promise.all(cells.map((code) => trial.execute(code)))
-      assert.deepEqual(
-        executions.map(({ ok }) => ok),
-        [true, false, true],
-      )
-    },
-  },
+  "failure-in-line": runtimeCase("a cell that fails does not take those behind it along", async (trial) => {
+    const cells = [sameInBoth("1"), { typescript: "throw 2", python: "raise Exception(2)" }, sameInBoth("3")]
+    const executions = await Promise.all(cells.map((code) => trial.execute(code)))
+    assert.deepEqual(
+      executions.map(({ ok }) => ok),
+      [true, false, true],
+    )
+  }),
 
-  "timeout-loop": {
-    promise: "a time-out ends an endless loop, the runtime goes on, and what was injected is there",
-    async check(trial) {
+  "timeout-loop": runtimeCase(
+    "a time-out ends an endless loop, the runtime goes on, and what was injected is there",
+    async (trial) => {
       await trial.runtime.inject({ given: 41 })
       const { error } = await trial.failed(endless, { timeoutMs: 200 })
       assert.equal(error.kind, "timeout")
       assert.match(error.message, /200 ms/)
       assert.equal(await trial.value(sameInBoth("given + 1")), 42)
     },
-  },
+  ),
 
-  "timeout-pauses": {
-    promise: "a time-out does not count while time stands still, and goes on afterwards",
-    async check(trial) {
+  "timeout-pauses": runtimeCase(
+    "a time-out does not count while time stands still, and goes on afterwards",
+    async (trial) => {
       const listeners = new Set<(paused: boolean) => void>()
       const seen: string[] = []
       await trial.runtime.inject({
@@ -68,21 +62,19 @@ export const stopCases = {
       assert.deepEqual(seen, ["answered"])
       assert.equal(listeners.size, 0)
     },
-  },
+  ),
 
-  "timeout-nothing-after": {
-    promise: "nothing of a cell happens after its time-out",
-    async check(trial) {
-      const seen: string[] = []
-      const never = Promise.withResolvers<void>()
-      await trial.runtime.inject({ wait: () => never.promise, note: (text: string) => void seen.push(text) })
-      const code = {
-        typescript: `
+  "timeout-nothing-after": runtimeCase("nothing of a cell happens after its time-out", async (trial) => {
+    const seen: string[] = []
+    const never = Promise.withResolvers<void>()
+    await trial.runtime.inject({ wait: () => never.promise, note: (text: string) => void seen.push(text) })
+    const code = {
+      typescript: `
 const other = async () => { await wait(); await note("other branch") }
 const careful = async () => { try { await wait() } catch { await note("catch") } finally { await note("finally") } }
 await Promise.allSettled([other(), careful()])
 await note("end")`,
-        python: `
+      python: `
 try:
     wait()
 except BaseException:
@@ -90,18 +82,17 @@ except BaseException:
 finally:
     note("finally")
 note("end")`,
-      }
-      const { error } = await trial.failed(code, { timeoutMs: 200 })
-      assert.equal(error.kind, "timeout")
-      never.resolve()
-      assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
-      assert.deepEqual(seen, [])
-    },
-  },
+    }
+    const { error } = await trial.failed(code, { timeoutMs: 200 })
+    assert.equal(error.kind, "timeout")
+    never.resolve()
+    assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
+    assert.deepEqual(seen, [])
+  }),
 
-  "timeout-signal": {
-    promise: "a call in flight hears of the time-out, and is not made when it still waits at the gate",
-    async check(trial) {
+  "timeout-signal": runtimeCase(
+    "a call in flight hears of the time-out, and is not made when it still waits at the gate",
+    async (trial) => {
       let made = 0
       const heard = Promise.withResolvers<unknown>()
       const open = Promise.withResolvers<void>()
@@ -125,11 +116,11 @@ note("end")`,
       assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
       assert.equal(made, 0)
     },
-  },
+  ),
 
-  "timeout-unneeded": {
-    promise: "a cell that is quick enough is not stopped, and waiting for its turn does not count",
-    async check(trial) {
+  "timeout-unneeded": runtimeCase(
+    "a cell that is quick enough is not stopped, and waiting for its turn does not count",
+    async (trial) => {
       const open = Promise.withResolvers<void>()
       await trial.runtime.inject({ wait: () => open.promise })
       const first = trial.execute({ typescript: "await wait()", python: "wait()" })
@@ -140,110 +131,92 @@ note("end")`,
       const execution = await second
       assert.equal(execution.ok ? execution.value : execution.error.message, "in time")
     },
-  },
+  ),
 
-  abort: {
-    promise: "a signal ends a running cell, with what it printed, and the runtime goes on",
-    async check(trial) {
-      const controller = new AbortController()
-      await trial.runtime.inject({ leave: () => controller.abort(new Error("the user left")) })
-      const code = {
-        typescript: "console.log('before')\nawait leave()\nwhile (true) await 1",
-        python: "print('before', flush=True)\nleave()\nwhile True: pass",
-      }
-      const { error, output } = await trial.failed(code, { signal: controller.signal })
-      assert.equal(error.kind, "aborted")
-      assert.match(error.message, /the user left/)
-      assert.equal(output, "before\n")
-      assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
-    },
-  },
+  abort: runtimeCase("a signal ends a running cell, with what it printed, and the runtime goes on", async (trial) => {
+    const controller = new AbortController()
+    await trial.runtime.inject({ leave: () => controller.abort(new Error("the user left")) })
+    const code = {
+      typescript: "console.log('before')\nawait leave()\nwhile (true) await 1",
+      python: "print('before', flush=True)\nleave()\nwhile True: pass",
+    }
+    const { error, output } = await trial.failed(code, { signal: controller.signal })
+    assert.equal(error.kind, "aborted")
+    assert.match(error.message, /the user left/)
+    assert.equal(output, "before\n")
+    assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
+  }),
 
-  "abort-before": {
-    promise: "with a signal that fired before, nothing runs",
-    async check(trial) {
-      const { error } = await trial.failed(
-        { typescript: "const ran = 1", python: "ran = 1" },
-        { signal: AbortSignal.abort() },
-      )
-      assert.equal(error.kind, "aborted")
-      await assert.rejects(trial.runtime.retrieve("ran"))
-    },
-  },
+  "abort-before": runtimeCase("with a signal that fired before, nothing runs", async (trial) => {
+    const { error } = await trial.failed(
+      { typescript: "const ran = 1", python: "ran = 1" },
+      { signal: AbortSignal.abort() },
+    )
+    assert.equal(error.kind, "aborted")
+    await assert.rejects(trial.runtime.retrieve("ran"))
+  }),
 
-  "abort-in-line": {
-    promise: "a cell that waits for its turn can be aborted at once",
-    async check(trial) {
-      const open = Promise.withResolvers<void>()
-      const seen: string[] = []
-      await trial.runtime.inject({ wait: () => open.promise, note: (text: string) => void seen.push(text) })
-      const note = (text: string): Code => ({ typescript: `await note("${text}")`, python: `note("${text}")` })
-      const controller = new AbortController()
-      const first = trial.execute({ typescript: "await wait()", python: "wait()" })
-      const second = trial.failed(note("second"), { signal: controller.signal })
-      const others = Promise.allSettled([first, trial.execute(note("third"))])
-      controller.abort()
-      assert.equal((await second).error.kind, "aborted")
-      open.resolve()
-      assert.ok((await others).every(({ status }) => status === "fulfilled"))
-      assert.deepEqual(seen, ["third"])
-    },
-  },
+  "abort-in-line": runtimeCase("a cell that waits for its turn can be aborted at once", async (trial) => {
+    const open = Promise.withResolvers<void>()
+    const seen: string[] = []
+    await trial.runtime.inject({ wait: () => open.promise, note: (text: string) => void seen.push(text) })
+    const note = (text: string): Code => ({ typescript: `await note("${text}")`, python: `note("${text}")` })
+    const controller = new AbortController()
+    const first = trial.execute({ typescript: "await wait()", python: "wait()" })
+    const second = trial.failed(note("second"), { signal: controller.signal })
+    const others = Promise.allSettled([first, trial.execute(note("third"))])
+    controller.abort()
+    assert.equal((await second).error.kind, "aborted")
+    open.resolve()
+    assert.ok((await others).every(({ status }) => status === "fulfilled"))
+    assert.deepEqual(seen, ["third"])
+  }),
 
-  close: {
-    promise: "a closed runtime says so to every later use, and closing twice is fine",
-    async check({ runtime }) {
-      await runtime.inject({ given: 1 })
-      await Promise.all([runtime.close(), runtime.close()])
-      await runtime.close()
-      const uses = {
-        execute: () => runtime.execute("1"),
-        inject: () => runtime.inject({ more: 1 }),
-        update: () => runtime.update({ given: 2 }),
-        retrieve: () => runtime.retrieve("given"),
-        names: () => runtime.names(),
-        describe: () => runtime.describe(),
-        keep: () => runtime.keep("x", 1),
-        reset: () => runtime.reset(),
-      }
-      for (const [name, use] of Object.entries(uses)) {
-        await assert.rejects(use, (error: unknown) => {
-          assert.ok(error instanceof AgentError, `${name}: ${error}`)
-          assert.equal(error.code, "closed", name)
-          return true
-        })
-      }
-    },
-  },
-
-  "close-while-running": {
-    promise: "closing aborts the cell that runs and refuses those that wait",
-    async check(trial) {
-      const started = Promise.withResolvers<void>()
-      await trial.runtime.inject({ begin: () => started.resolve() })
-      const stuck = trial.failed({
-        typescript: "await begin()\nawait new Promise(() => {})",
-        python: "begin()\nwhile True: pass",
+  close: runtimeCase("a closed runtime says so to every later use, and closing twice is fine", async ({ runtime }) => {
+    await runtime.inject({ given: 1 })
+    await Promise.all([runtime.close(), runtime.close()])
+    await runtime.close()
+    const uses = {
+      execute: () => runtime.execute("1"),
+      inject: () => runtime.inject({ more: 1 }),
+      update: () => runtime.update({ given: 2 }),
+      retrieve: () => runtime.retrieve("given"),
+      names: () => runtime.names(),
+      describe: () => runtime.describe(),
+      keep: () => runtime.keep("x", 1),
+      reset: () => runtime.reset(),
+    }
+    for (const [name, use] of Object.entries(uses)) {
+      await assert.rejects(use, (error: unknown) => {
+        assert.ok(error instanceof AgentError, `${name}: ${error}`)
+        assert.equal(error.code, "closed", name)
+        return true
       })
-      const refused = assert.rejects(trial.execute(sameInBoth("1")), /closed/)
-      await started.promise
-      await trial.runtime.close()
-      assert.equal((await stuck).error.kind, "aborted")
-      await refused
-    },
-  },
+    }
+  }),
 
-  disposal: {
-    promise: "`await using` closes a runtime",
-    async check(trial) {
-      const kept = await trial.another()
-      {
-        await using runtime = kept
-        assert.ok((await runtime.execute("1")).ok)
-      }
-      await assert.rejects(kept.execute("1"), /closed/)
-    },
-  },
-} satisfies Record<string, RuntimeCheck>
+  "close-while-running": runtimeCase("closing aborts the cell that runs and refuses those that wait", async (trial) => {
+    const started = Promise.withResolvers<void>()
+    await trial.runtime.inject({ begin: () => started.resolve() })
+    const stuck = trial.failed({
+      typescript: "await begin()\nawait new Promise(() => {})",
+      python: "begin()\nwhile True: pass",
+    })
+    const refused = assert.rejects(trial.execute(sameInBoth("1")), /closed/)
+    await started.promise
+    await trial.runtime.close()
+    assert.equal((await stuck).error.kind, "aborted")
+    await refused
+  }),
+
+  disposal: runtimeCase("`await using` closes a runtime", async (trial) => {
+    const kept = await trial.another()
+    {
+      await using runtime = kept
+      assert.ok((await runtime.execute("1")).ok)
+    }
+    await assert.rejects(kept.execute("1"), /closed/)
+  }),
+}
 
 const endless: Code = { typescript: "while (true) {}", python: "while True: pass" }

@@ -18,6 +18,18 @@ export interface StoreCheck {
   check(trial: StoreTrial): Promise<void>
 }
 
+export function storeCase(promise: string, check: StoreCheck["check"]): StoreCheck {
+  return { promise, check }
+}
+
+export function storeCaseNeeding(
+  needs: NonNullable<StoreCheck["needs"]>,
+  promise: string,
+  check: StoreCheck["check"],
+): StoreCheck {
+  return { promise, needs, check }
+}
+
 /** One place and everything opened and started there. Disposing of it ends all of it. */
 export interface StoreTrial extends AsyncDisposable {
   open(): Promise<Store>

@@ -1,23 +1,19 @@
 // Cases of the store suite: several processes on one store, and processes that are killed.
 import assert from "node:assert/strict"
 import type { Store } from "../../stores/store.ts"
-import { itemsOf, keysOf, type StoreCheck, valueAt } from "./store-case.ts"
+import { itemsOf, keysOf, storeCaseNeeding, valueAt } from "./store-case.ts"
 
 export const processCases = {
-  race: {
-    promise: "processes that count the same counter up lose no step",
-    needs: "module",
-    async check(trial) {
-      const workers = Array.from({ length: 4 }, () => trial.start({ type: "count", times: 25 }))
-      await Promise.all(workers.map((worker) => worker.ended()))
-      assert.equal(await valueAt(await trial.open(), "counter"), 100)
-    },
-  },
+  race: storeCaseNeeding("module", "processes that count the same counter up lose no step", async (trial) => {
+    const workers = Array.from({ length: 4 }, () => trial.start({ type: "count", times: 25 }))
+    await Promise.all(workers.map((worker) => worker.ended()))
+    assert.equal(await valueAt(await trial.open(), "counter"), 100)
+  }),
 
-  "append-race": {
-    promise: "processes that append to the same log all get in, each in its order",
-    needs: "module",
-    async check(trial) {
+  "append-race": storeCaseNeeding(
+    "module",
+    "processes that append to the same log all get in, each in its order",
+    async (trial) => {
       const names = ["a", "b", "c", "d"]
       const workers = names.map((name) => trial.start({ type: "append", log: "l", name, times: 40 }))
       await Promise.all(workers.map((worker) => worker.ended()))
@@ -31,12 +27,12 @@ export const processCases = {
         )
       }
     },
-  },
+  ),
 
-  "seen-together": {
-    promise: "whoever sees one change of a commit of another process sees all of them",
-    needs: "module",
-    async check(trial) {
+  "seen-together": storeCaseNeeding(
+    "module",
+    "whoever sees one change of a commit of another process sees all of them",
+    async (trial) => {
       const store = await trial.open()
       const worker = trial.start({ type: "endless", blobBytes: 100_000 })
       await worker.nextMessage()
@@ -49,12 +45,12 @@ export const processCases = {
       }
       await worker.kill()
     },
-  },
+  ),
 
-  "always-there": {
-    promise: "a value that another process replaces is never missing, and the set of keys never another",
-    needs: "module",
-    async check(trial) {
+  "always-there": storeCaseNeeding(
+    "module",
+    "a value that another process replaces is never missing, and the set of keys never another",
+    async (trial) => {
       const store = await trial.open()
       const worker = trial.start({ type: "flip" })
       await worker.nextMessage()
@@ -64,13 +60,12 @@ export const processCases = {
       }
       await worker.kill()
     },
-  },
+  ),
 
-  kill: {
-    promise:
-      "a process killed at any moment leaves each of its commits whole or not begun, and none that it was told of undone",
-    needs: "module",
-    async check(trial) {
+  kill: storeCaseNeeding(
+    "module",
+    "a process killed at any moment leaves each of its commits whole or not begun, and none that it was told of undone",
+    async (trial) => {
       const store = await trial.open()
       for (const [round, blobBytes] of [10, 200_000, 2_000_000, 10, 200_000, 2_000_000, 50_000, 70_000].entries()) {
         const worker = trial.start({ type: "endless", blobBytes })
@@ -84,26 +79,22 @@ export const processCases = {
         await fresh.close()
       }
     },
-  },
+  ),
 
-  "watch-process": {
-    promise: "a process sees what others append, as it comes",
-    needs: "module",
-    async check(trial) {
-      const store = await trial.open()
-      await store.commit([{ type: "append", log: "l", items: ["before"] }])
-      const watcher = trial.start({ type: "watch", log: "l", from: 0 })
-      assert.equal(await watcher.nextMessage(), "ready")
-      assert.equal(await watcher.nextMessage(), "before")
-      for (const item of ["first", "second"]) {
-        await store.commit([{ type: "append", log: "l", items: [item] }])
-        assert.equal(await watcher.nextMessage(), item)
-      }
-      await store.commit([{ type: "delete", key: "l" }])
-      await watcher.ended()
-    },
-  },
-} satisfies Record<string, StoreCheck>
+  "watch-process": storeCaseNeeding("module", "a process sees what others append, as it comes", async (trial) => {
+    const store = await trial.open()
+    await store.commit([{ type: "append", log: "l", items: ["before"] }])
+    const watcher = trial.start({ type: "watch", log: "l", from: 0 })
+    assert.equal(await watcher.nextMessage(), "ready")
+    assert.equal(await watcher.nextMessage(), "before")
+    for (const item of ["first", "second"]) {
+      await store.commit([{ type: "append", log: "l", items: [item] }])
+      assert.equal(await watcher.nextMessage(), item)
+    }
+    await store.commit([{ type: "delete", key: "l" }])
+    await watcher.ended()
+  }),
+}
 
 async function checkWhole(store: Store, told: number, blobBytes: number): Promise<void> {
   const last = Number(await valueAt(store, "a"))

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict"
 import { AgentError } from "../../core/errors.ts"
 import type { Store } from "../../stores/store.ts"
-import { itemsOf, keysOf, refused, type StoreCheck, valueAt } from "./store-case.ts"
+import { itemsOf, keysOf, refused, storeCaseNeeding, valueAt } from "./store-case.ts"
 import { watch } from "./store-watch.ts"
 
 export const troubleCases = {
-  outage: {
-    promise: "while the server is away commands wait or fail as retryable, and nothing is done twice or by halves",
-    needs: "outage",
-    async check(trial) {
+  outage: storeCaseNeeding(
+    "outage",
+    "while the server is away commands wait or fail as retryable, and nothing is done twice or by halves",
+    async (trial) => {
       const store = await trial.open()
       const watcher = watch(store, "l", 0)
       await append(store, 0)
@@ -47,13 +47,12 @@ export const troubleCases = {
       assert.deepEqual(await watcher.take(items.length), items)
       await watcher.stop()
     },
-  },
+  ),
 
-  full: {
-    promise:
-      "with no room left a commit is refused as a whole, what is there stays, and it works again once there is room",
-    needs: "fill",
-    async check(trial) {
+  full: storeCaseNeeding(
+    "fill",
+    "with no room left a commit is refused as a whole, what is there stays, and it works again once there is room",
+    async (trial) => {
       const store = await trial.open()
       const before = { type: "put", key: "k", value: "before" } as const
       await store.commit([before, { type: "append", log: "l", items: [1] }])
@@ -83,12 +82,12 @@ export const troubleCases = {
       assert.deepEqual(await itemsOf(again, "l"), [1, 2])
       assert.deepEqual(await keysOf(again), ["k"])
     },
-  },
+  ),
 
-  damage: {
-    promise: "damage is told as such, and neither reading nor a commit makes it worse",
-    needs: "damage",
-    async check(trial) {
+  damage: storeCaseNeeding(
+    "damage",
+    "damage is told as such, and neither reading nor a commit makes it worse",
+    async (trial) => {
       const store = await trial.open()
       await store.commit([
         { type: "put", key: "k", value: "x".repeat(50_000) },
@@ -115,8 +114,8 @@ export const troubleCases = {
       assert.equal(await valueAt(again, "k"), "x".repeat(50_000))
       assert.deepEqual((await itemsOf(again, "l")).slice(0, 2), ["y".repeat(50_000), 2])
     },
-  },
-} satisfies Record<string, StoreCheck>
+  ),
+}
 
 async function append(store: Store, number: number): Promise<void> {
   await store.commit([

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict"
 import type { Json } from "../../core/json.ts"
 import type { Store } from "../../stores/store.ts"
-import type { StoreCheck, StoreTrial } from "./store-case.ts"
+import { type StoreTrial, storeCase } from "./store-case.ts"
 
 export const watchCases = {
-  watch: {
-    promise: "a watcher gets what is there from its position on, then what comes, each once and in order",
-    async check(trial) {
+  watch: storeCase(
+    "a watcher gets what is there from its position on, then what comes, each once and in order",
+    async (trial) => {
       const store = await trial.open()
       const add = (...items: Json[]) => store.commit([{ type: "append", log: "l", items }])
       await add(0, 1, 2)
@@ -22,11 +22,11 @@ export const watchCases = {
       assert.deepEqual(await coming, [4, 5, 6])
       await watcher.stop()
     },
-  },
+  ),
 
-  "watch-before": {
-    promise: "a watcher waits for a log that is not there, and for a position that it has not reached",
-    async check(trial) {
+  "watch-before": storeCase(
+    "a watcher waits for a log that is not there, and for a position that it has not reached",
+    async (trial) => {
       const store = await trial.open()
       const [early, late] = [watch(store, "l", 0), watch(store, "l", 2)]
       const [first, third] = [early.take(3), late.take(1)]
@@ -36,11 +36,11 @@ export const watchCases = {
       await early.stop()
       await late.stop()
     },
-  },
+  ),
 
-  "watch-many": {
-    promise: "many watch at once, one log or several, and miss nothing while much is written",
-    async check(trial) {
+  "watch-many": storeCase(
+    "many watch at once, one log or several, and miss nothing while much is written",
+    async (trial) => {
       const store = await trial.open()
       const logs = ["a", "b", "c"]
       const watchers = logs.flatMap((log) => [watch(store, log, 0), watch(store, log, 0)])
@@ -52,11 +52,11 @@ export const watchCases = {
       for (const taken of await Promise.all(all)) assert.deepEqual(taken, wanted)
       for (const watcher of watchers) await watcher.stop()
     },
-  },
+  ),
 
-  "watch-abort": {
-    promise: "watching ends quietly when its signal fires: waiting, between two items, and from the start",
-    async check(trial) {
+  "watch-abort": storeCase(
+    "watching ends quietly when its signal fires: waiting, between two items, and from the start",
+    async (trial) => {
       const store = await trial.open()
       await store.commit([{ type: "append", log: "l", items: [1, 2] }])
       const waiting = watch(store, "l", 2)
@@ -70,11 +70,11 @@ export const watchCases = {
       const late = watch(store, "l", 0, AbortSignal.abort())
       assert.deepEqual(await late.rest(), [])
     },
-  },
+  ),
 
-  "watch-delete": {
-    promise: "watching ends when the log is deleted, also when another begins in its place",
-    async check(trial) {
+  "watch-delete": storeCase(
+    "watching ends when the log is deleted, also when another begins in its place",
+    async (trial) => {
       const store = await trial.open()
       const add = { type: "append", log: "l", items: [1, 2] } as const
       await store.commit([add])
@@ -90,24 +90,21 @@ export const watchCases = {
       await store.commit([{ type: "delete", key: "l" }, add, add])
       assert.deepEqual(await rest, [])
     },
-  },
+  ),
 
-  "watch-close": {
-    promise: "watching ends when the store is closed",
-    async check(trial) {
-      const store = await trial.open()
-      await store.commit([{ type: "append", log: "l", items: [1] }])
-      const watcher = watch(store, "l", 0)
-      assert.deepEqual(await watcher.take(1), [1])
-      const rest = watcher.rest()
-      await store.close()
-      assert.deepEqual(await rest, [])
-    },
-  },
+  "watch-close": storeCase("watching ends when the store is closed", async (trial) => {
+    const store = await trial.open()
+    await store.commit([{ type: "append", log: "l", items: [1] }])
+    const watcher = watch(store, "l", 0)
+    assert.deepEqual(await watcher.take(1), [1])
+    const rest = watcher.rest()
+    await store.close()
+    assert.deepEqual(await rest, [])
+  }),
 
-  "watch-elsewhere": {
-    promise: "a watcher sees what another opening of the same store appends",
-    async check(trial: StoreTrial) {
+  "watch-elsewhere": storeCase(
+    "a watcher sees what another opening of the same store appends",
+    async (trial: StoreTrial) => {
       const [reader, writer] = [await trial.open(), await trial.open()]
       const watcher = watch(reader, "l", 0)
       const taken = watcher.take(3)
@@ -118,8 +115,8 @@ export const watchCases = {
       await writer.commit([{ type: "delete", key: "l" }])
       assert.deepEqual(await rest, [])
     },
-  },
-} satisfies Record<string, StoreCheck>
+  ),
+}
 
 /** Watches a log. `take` waits for a number of items; `rest` returns the items before the end. */
 export function watch(store: Store, log: string, from: number, signal?: AbortSignal) {

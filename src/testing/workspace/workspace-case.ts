@@ -9,6 +9,10 @@ export interface WorkspaceCheck {
   check(workspace: Workspace): Promise<void>
 }
 
+export function workspaceCase(promise: string, check: WorkspaceCheck["check"]): WorkspaceCheck {
+  return { promise, check }
+}
+
 export async function textAt(workspace: Workspace, path: string, options?: ReadOptions): Promise<string> {
   return new TextDecoder().decode(await workspace.read(path, options))
 }

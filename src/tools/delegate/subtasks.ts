@@ -42,7 +42,6 @@ export interface SubtaskRequest {
   slots?: Semaphore | undefined
 }
 
-/** The sub-tasks of one conversation. */
 export interface Subtasks {
   start(request: SubtaskRequest): Subtask
   /** Also restores a task that has been waiting since an earlier process, if `agentOf` returns its agent. */

@@ -2,7 +2,6 @@
 import { codeUnitBytes } from "./read-lines.ts"
 import { type Encoding, encode } from "./text-encoding.ts"
 
-/** A match in bytes. */
 export interface ByteMatch {
   start: number
   end: number

@@ -9,7 +9,6 @@ import type { FileBytes } from "./matcher.ts"
 import { filesByRipgrep } from "./ripgrep.ts"
 import type { SearchPattern } from "./search-pattern.ts"
 
-/** Which files are searched. */
 export interface SearchScope {
   workspace: Workspace
   /** A clean path; "" is the workspace itself. */

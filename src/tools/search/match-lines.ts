@@ -21,7 +21,6 @@ export interface Row {
   match: boolean
 }
 
-/** The matches in one file. */
 export interface FileMatch {
   path: string
   /** The number of matching lines. */

@@ -29,7 +29,7 @@ const escapeForms: [RegExp, (match: RegExpExecArray) => Omit<Escape, "end" | "so
   [/^(?:[fnrtv]|0(?!\d))/, ([letter]) => ({ code: controls[letter] ?? 0 })],
   [
     /^u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})/,
-    ([, high = "", low = ""]) => ({ code: pair(high, low) }),
+    ([, high = "", low = ""]) => ({ code: String.fromCharCode(hex(high), hex(low)).codePointAt(0) ?? 0 }),
   ],
   [
     /^(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]+)\})/,
@@ -41,10 +41,6 @@ const escapeForms: [RegExp, (match: RegExpExecArray) => Omit<Escape, "end" | "so
   // Any other character that is not a letter or digit is itself.
   [/^[^A-Za-z0-9]/u, ([character]) => ({ code: character.codePointAt(0) ?? 0 })],
 ]
-
-function pair(high: string, low: string): number {
-  return String.fromCharCode(hex(high), hex(low)).codePointAt(0) ?? 0
-}
 
 function hex(digits = ""): number {
   const code = Number.parseInt(digits, 16)

@@ -7,7 +7,6 @@ export function elementText(xml: string, name: string): string | undefined {
   return value === undefined ? undefined : unescapeXml(value)
 }
 
-/** The contents of every element of a name. */
 export function elementContents(xml: string, name: string): string[] {
   return [...eachElementContent(xml, name)]
 }

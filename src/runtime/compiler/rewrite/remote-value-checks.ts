@@ -117,23 +117,8 @@ function isPromiseClass(node: AnyNode): boolean {
 
 /** Returns true if an expression's value can be a member or a call's result unchanged. */
 function mayBeMember(node: AnyNode): boolean {
-  switch (node.type) {
-    case "Identifier":
-      return node.name !== "undefined"
-    case "MemberExpression":
-    case "CallExpression":
-    case "ChainExpression":
-    case "LogicalExpression":
-    case "ConditionalExpression":
-    case "AssignmentExpression":
-    case "SequenceExpression":
-    case "ParenthesizedExpression":
-    case "TSAsExpression":
-    case "TSNonNullExpression":
-    case "TSSatisfiesExpression":
-    case "TSTypeAssertion":
-      return true
-    default:
-      return false
-  }
+  return node.type === "Identifier" ? node.name !== "undefined" : memberForms.test(node.type)
 }
+
+const memberForms =
+  /^(?:(?:Member|Call|Chain|Logical|Conditional|Assignment|Sequence|Parenthesized|TSAs|TSNonNull|TSSatisfies)Expression|TSTypeAssertion)$/

@@ -2,6 +2,7 @@
 // Handles in the value count as equal: only data is compared.
 import { createHash } from "node:crypto"
 import { types } from "node:util"
+import { attempt } from "../../../core/attempt.ts"
 import { isPeerObject } from "../peer-objects.ts"
 import { stringifyWire } from "../socket-frames.ts"
 import type { EncodeReferences, WireCodec, WireObject } from "../wire.ts"
@@ -16,12 +17,10 @@ export function digestOfWire(text: string, buffers: readonly Uint8Array[]): stri
 /** Encodes a value and returns its digest. Returns undefined for a value that is not copied or cannot be encoded. */
 export function currentDigest(value: unknown, codec: WireCodec): string | undefined {
   if (typeof value !== "object" || value === null || types.isPromise(value)) return undefined
-  try {
+  return attempt(() => {
     const { json, buffers } = codec.encode(value, "the copy", references)
     return digestOfWire(stringifyWire(json), buffers)
-  } catch {
-    return undefined
-  }
+  })
 }
 
 // Quotes inside JSON strings are escaped, so that no string value matches this pattern.

@@ -26,7 +26,6 @@ export function decodeJavaScript(json: Json, frame: FrameContents, references: D
   return frame.special ? new Decoding(frame, references).value(json) : json
 }
 
-/** Decodes the members of a message body. */
 export function decodeBody(message: WireObject, frame: Frame, references: DecodeReferences): Record<string, unknown> {
   if (!frame.special) return message
   const decoding = new Decoding(frame, references)

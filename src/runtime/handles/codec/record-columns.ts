@@ -1,5 +1,6 @@
 // Encodes arrays of records with the same keys as columns, which is several times faster than JSON.
 import { types } from "node:util"
+import { attempt } from "../../../core/attempt.ts"
 import type { Json } from "../../../core/json.ts"
 
 /** A column as it is sent. Numbers and booleans are bytes, texts are JSON; `i` is the number of the buffer. */
@@ -74,11 +75,7 @@ function booleansFrom(bytes: Uint8Array): boolean[] {
 }
 
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return attempt(() => JSON.parse(text))
 }
 
 // JSON is as fast for fewer records.

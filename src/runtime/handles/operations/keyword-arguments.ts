@@ -1,9 +1,10 @@
 // Places arguments that a peer passed by keyword into the parameters of a host function.
+import { attempt } from "../../../core/attempt.ts"
 import { agentCallOptions } from "../../bindings/cell-agent.ts"
 import type { FunctionBinding } from "../../bindings.ts"
 import { declarationSchema } from "../../declare/declaration-schema.ts"
 import { functionSignature } from "../../declare/function-signature.ts"
-import { attempt, parseSignature } from "../../declare/parse-signature.ts"
+import { parseSignature } from "../../declare/parse-signature.ts"
 import { isTuple } from "../../schema.ts"
 
 export interface CalledFunction {

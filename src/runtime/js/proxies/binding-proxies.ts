@@ -1,11 +1,11 @@
 // What cells get for each binding: most values themselves; functions, agents and guarded objects as proxies that pass
 // the call gate.
 import { isObject } from "../../../core/object.ts"
+import { createCellAgent } from "../../bindings/cell-agent.ts"
 import { createMethodGuards } from "../../bindings/method-guards.ts"
 import type { Binding, VariableBinding } from "../../bindings.ts"
 import type { SharedCellState } from "../running-cell.ts"
-import { createAgentProxy } from "./agent-proxy.ts"
-import { type BoundFunction, bindFunction } from "./function-proxy.ts"
+import { type BoundFunction, bindFunction, callFromCell, registerObjectProxy } from "./function-proxy.ts"
 import { createGuardedProxies } from "./guarded-proxies.ts"
 
 export interface BindingProxies {
@@ -75,4 +75,20 @@ export function createBindingProxies(shared: SharedCellState): BindingProxies {
 function createGuardState(shared: SharedCellState) {
   const guards = createMethodGuards()
   return { guards, guardedProxies: createGuardedProxies(guards, shared) }
+}
+
+// The agent's runs record their own calls.
+const options = { journal: false }
+
+function createAgentProxy(name: string, agent: object, shared: SharedCellState): object {
+  const { epoch } = shared
+  const view = createCellAgent(agent, (method, call) => {
+    const member = (...args: unknown[]) => {
+      if (shared.epoch !== epoch) throw new Error(`${name}.${method} was not called: its runtime was reset or closed.`)
+      return callFromCell({ binding: name, method, options, make: (finalArgs) => call(...finalArgs) }, args, shared)
+    }
+    return Object.defineProperty(member, "name", { value: method.slice(method.lastIndexOf(".") + 1) })
+  })
+  registerObjectProxy(view, agent, shared)
+  return view
 }

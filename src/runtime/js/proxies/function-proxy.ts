@@ -1,9 +1,8 @@
 // Functions of the host in cells: each call passes the gate of the calling cell. Also the registry of proxies: which
 // host object or function a value in a cell stands for.
 import { isObject } from "../../../core/object.ts"
-import { callThroughGate } from "../../bindings/gated-call.ts"
+import { type CallRequest, callThroughGate } from "../../bindings/gated-call.ts"
 import type { AnyFunction, CallOptions, FunctionBinding } from "../../bindings.ts"
-import type { RuntimeCall } from "../../runtime.ts"
 import { isTuple, type Validation, validateMaybeSync } from "../../schema.ts"
 import { recordCallingCell } from "../cell-errors.ts"
 import { cellStorage, type RunningCell, type SharedCellState } from "../running-cell.ts"
@@ -79,13 +78,8 @@ export function proxyFor(value: unknown, shared: SharedCellState): unknown {
   return entry?.epoch === shared.epoch ? entry.proxy : value
 }
 
-export interface CellCall {
-  binding: string
-  method?: string | undefined
+export interface CellCall extends Pick<CallRequest, "binding" | "method" | "subject" | "accept" | "make"> {
   options: CallOptions
-  subject?: string | undefined
-  accept?: RuntimeCall["accept"]
-  make(args: readonly unknown[]): unknown
 }
 
 /** Makes a call for the running cell, through its gate. */

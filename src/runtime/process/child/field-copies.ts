@@ -15,7 +15,6 @@ export interface CopyOrigin {
 }
 
 export interface FieldCopies {
-  /** Records that a cell read a field. */
   recordRead(cell: RunningCell, origin: CopyOrigin, value: unknown, frame: Frame): void
   /** Returns true if the value is a copy of this field. */
   isCopyOf(value: unknown, id: number, path: readonly string[]): boolean

@@ -34,7 +34,6 @@ export interface ServerEvents {
 }
 
 export interface CellServer {
-  /** Reports an uncaught error. */
   reportUncaught(error: unknown): void
 }
 

@@ -34,6 +34,7 @@ export interface LaunchOptions extends SandboxOptions {
 /** A kernel's process and the private folder it shares with its host. */
 export interface KernelProcess {
   pid: number
+  /** Its temporary folder. Cells work there unless `cwd` is set. */
   folder: string
   /** The key that signs Jupyter messages. */
   key: string

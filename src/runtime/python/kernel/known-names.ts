@@ -17,7 +17,6 @@ export interface KnownNames {
   noteCellCode(code: string): void
   /** The injected names that cells reassigned or may have changed in place. Snapshots include them. */
   possiblyChanged(): string[]
-  /** Records the name changes of a cell. */
   recordChanges(changes: CellExecution["changes"]): void
   /** Forgets all names after their kernel ended, and returns the lost ones. */
   forgetAll(reason: string): RuntimeLoss[]

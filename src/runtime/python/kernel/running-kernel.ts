@@ -1,5 +1,7 @@
 // Starts a kernel and connects both channels to it: the host's own socket (bridge) and Jupyter's.
 import { randomBytes } from "node:crypto"
+import { mkdir, mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { AgentError } from "../../../core/errors.ts"
 import { removeFolder } from "../../../core/remove-folder.ts"
@@ -8,25 +10,15 @@ import { listenForKernel } from "./bridge-socket.ts"
 import { connectJupyter, type JupyterClient, loadZeroMq } from "./jupyter-client.ts"
 import { keepProgramAlive } from "./keep-alive.ts"
 import { createKernelBridge, type KernelBridge, type KernelBridgeEvents } from "./kernel-bridge.ts"
-import { createKernelFolder } from "./kernel-folder.ts"
 import { type KernelProcess, type LaunchOptions, launchKernel } from "./kernel-launch.ts"
 
-export interface RunningKernel {
-  readonly pid: number
-  /** Its temporary folder. Cells work there unless `cwd` is set. */
-  readonly folder: string
+export interface RunningKernel extends Pick<KernelProcess, "pid" | "folder" | "exited" | "interrupt" | "end"> {
   readonly jupyter: JupyterClient
   readonly bridge: KernelBridge
-  /** Resolves with the reason when the kernel has ended. */
-  readonly exited: Promise<string>
   /** Why the kernel ended; undefined while it runs. */
   readonly exitReason: string | undefined
-  /** Interrupts the running cell (Ctrl-C). */
-  interrupt(): void
   /** Kills the kernel; `reason` becomes its exit reason. */
   kill(reason: string): void
-  /** Kills the kernel and removes its folder. */
-  end(): Promise<void>
 }
 
 export type KernelEvents = Omit<KernelBridgeEvents, "onProtocolViolation">
@@ -102,3 +94,12 @@ async function launch(options: LaunchOptions, access: HostAccess, events: Kernel
 }
 
 const maxStartMs = 60_000
+
+/** The folder holds the sockets, the working folder and temporary files. Only this user can read it. */
+async function createKernelFolder(): Promise<string> {
+  // The path of a Unix socket has at most about a hundred characters.
+  const parent = tmpdir().length > 60 ? "/tmp" : tmpdir()
+  const folder = await mkdtemp(join(parent, "karst-"))
+  for (const part of ["work", "tmp", "shm"]) await mkdir(join(folder, part))
+  return folder
+}

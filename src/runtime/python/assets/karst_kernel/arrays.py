@@ -7,6 +7,7 @@ import math
 import sys
 
 from . import arrow
+from .cannot_cross import CannotCross
 
 UNKNOWN = object()
 SAFE = 2**53 - 1
@@ -115,9 +116,9 @@ def _frame(frame, encoding, pandas):
     names = [".".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in table.columns]
     duplicate = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if duplicate is not None:
-        raise _cannot_cross(f"the table has two columns named {duplicate!r}; rename one")
+        raise CannotCross(f"the table has two columns named {duplicate!r}; rename one")
     if len(table) * max(1, len(names)) > MAX_CELLS:
-        raise _cannot_cross(f"a table of {len(table)} rows and {len(names)} columns is too large; retrieve a part of it")
+        raise CannotCross(f"a table of {len(table)} rows and {len(names)} columns is too large; retrieve a part of it")
     columns = []
     for at, name in enumerate(names):
         try:
@@ -125,7 +126,7 @@ def _frame(frame, encoding, pandas):
         except TypeError as error:
             raise error.within(f"[{name!r}]") if hasattr(error, "within") else error
     if sum(len(encoding.buffers[each["i"]]) for each in columns if each["kind"] == "text") > MAX_TEXT_BYTES:
-        raise _cannot_cross("the texts in the table take more than 64 MB; retrieve a part of it")
+        raise CannotCross("the texts in the table take more than 64 MB; retrieve a part of it")
     return encoding.tagged("t", n=len(table), c=columns)
 
 
@@ -226,9 +227,3 @@ def _numpy(what):
     except ImportError:
         raise ImportError(f"{what} needs numpy: pip install numpy, or apt install python3-numpy.") from None
     return numpy
-
-
-def _cannot_cross(reason):
-    from .values import CannotCross
-
-    return CannotCross(reason)

@@ -8,7 +8,6 @@ import warnings
 
 from . import await_rewrite
 from .objects import HostMethod, HostObject
-from .values import CannotCross
 
 MAX_VALUE_BYTES = 64 * 1024
 MAX_MESSAGE_LENGTH = 100_000

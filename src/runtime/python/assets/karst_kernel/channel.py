@@ -9,23 +9,15 @@ import os
 import re
 import select
 import socket
-import struct
 import threading
 
+from . import frames
 from .cannot_cross import CannotCross
 from .executions import current
+from .interrupts import Interrupts
 
-# Head of a frame: bytes after this field, 1 if the JSON holds tagged values, bytes of JSON, number of buffers.
-# After the head come the length of each buffer, the JSON, and the buffers.
-HEAD = struct.Struct("<IBII")
-# The host ends a kernel that exceeds these limits.
-MAX_FRAME_BYTES = 2**29
-MAX_JSON_BYTES = 2**26
-MAX_BUFFERS = 2**20
 # Dropped objects are released at the end of a cell, and before that if there are this many.
 MAX_DROPPED = 500
-# One shared encoder: creating one takes longer than encoding a small message.
-encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 class Channel:
@@ -128,18 +120,7 @@ class Channel:
     def send(self, message, buffers=(), special=False):
         if os.getpid() != self._process:
             raise RuntimeError("The host cannot be reached from a forked process: give the result back and go on here.")
-        text = encode(message).encode()
-        lengths = [len(buffer) for buffer in buffers]
-        size = HEAD.size - 4 + 4 * len(lengths) + len(text) + sum(lengths)
-        if size > MAX_FRAME_BYTES - 4 or len(text) > MAX_JSON_BYTES or len(lengths) > MAX_BUFFERS:
-            raise TooLarge(
-                f"{size / 2**20:.0f} MB are too large to cross at once; 512 MB cross as bytes, numpy array or DataFrame, "
-                "64 MB as anything else"
-            )
-        head = HEAD.pack(size, special, len(text), len(lengths))
-        if lengths:
-            head += struct.pack(f"<{len(lengths)}I", *lengths)
-        frame = [head + text, *buffers]
+        frame = frames.pack(message, buffers, special)
         if self._writer == threading.get_ident():
             # A finaliser prints while this thread writes a frame: send its frame afterwards.
             self._deferred_frames.append(frame)
@@ -252,19 +233,7 @@ class Channel:
             # The host has ended, and the kernel ends with it.
             os._exit(0)
         self._buffer += data
-        while len(self._buffer) >= HEAD.size:
-            size, special, length, count = HEAD.unpack_from(self._buffer)
-            end = 4 + size
-            if len(self._buffer) < end:
-                return
-            frame = bytes(memoryview(self._buffer)[HEAD.size : end])
-            del self._buffer[:end]
-            start = 4 * count + length
-            text = frame[4 * count : start]
-            buffers = []
-            for taken in struct.unpack_from(f"<{count}I", frame) if count else ():
-                buffers.append(memoryview(frame)[start : start + taken])
-                start += taken
+        for text, buffers, special in frames.take(self._buffer):
             self._accept(text, buffers, special)
 
     def _accept(self, text, buffers, special):
@@ -325,51 +294,3 @@ def describe_argument(op, title, path):
     else:
         name, rest = f"the argument {steps[1][2:-2]} of {title}(…)", steps[2:]
     return f"{name}, at {''.join(rest)}" if rest else name
-
-
-class TooLarge(ValueError):
-    pass
-
-
-class Interrupts:
-    """Delays Ctrl-C while a frame is read or written, and raises it afterwards, so that no frame is cut off."""
-
-    def __init__(self):
-        self._held = 0
-        self._pending = False
-
-    def handle(self, _signal, _frame):
-        if self._held and threading.current_thread() is threading.main_thread():
-            self._pending = True
-            return
-        raise KeyboardInterrupt
-
-    def held(self):
-        return _HoldState(self, 1)
-
-    def allowed(self):
-        return _HoldState(self, 0)
-
-
-class _HoldState:
-    def __init__(self, interrupts, held):
-        self.interrupts = interrupts
-        self.to = held
-        self.main = threading.current_thread() is threading.main_thread()
-
-    def __enter__(self):
-        if self.main:
-            self.before = self.interrupts._held
-            self.interrupts._held = self.to
-            self._check()
-
-    def __exit__(self, kind, _value, _traceback):
-        if self.main:
-            self.interrupts._held = self.before
-            if kind is None:
-                self._check()
-
-    def _check(self):
-        if self.interrupts._pending and not self.interrupts._held:
-            self.interrupts._pending = False
-            raise KeyboardInterrupt

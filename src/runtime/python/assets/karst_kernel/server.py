@@ -8,14 +8,16 @@ import socket
 import threading
 
 from . import arrays, declarations, skill_modules, snapshots, table_files
+from .cannot_cross import CannotCross
 from .cells import Cells, failure
-from .channel import Channel, TooLarge
+from .channel import Channel
 from .executions import Executions, propagate_to_threads
 from .field_copies import Copies
+from .frames import TooLarge
 from .objects import Objects
 from .printed_output import Output
 from .recorded_env import RecordedEnv
-from .values import CannotCross, Keywords, Values
+from .values import Keywords, Values
 
 
 def attach(kernel, path, token):

@@ -8,7 +8,8 @@ import sys
 import types
 
 from . import table_codec
-from .values import CannotCross
+from .cannot_cross import CannotCross
+from .table_writer import is_extension_array, is_plain_array
 
 
 def snapshot(namespace, names, max_bytes):
@@ -148,12 +149,12 @@ class _DataUnpickler(pickle.Unpickler):
 
 def _is_table(value):
     pandas = sys.modules.get("pandas")
-    if table_codec.is_plain_array(value):
+    if is_plain_array(value):
         return True
     # A subclass that a cell defined would not exist when the snapshot is restored.
     if pandas is None or type(value).__module__.partition(".")[0] != "pandas":
         return False
-    return isinstance(value, (pandas.DataFrame, pandas.Series, pandas.Index)) or table_codec.is_extension_array(value)
+    return isinstance(value, (pandas.DataFrame, pandas.Series, pandas.Index)) or is_extension_array(value)
 
 
 def is_data_class(module, name):

@@ -3,7 +3,7 @@
 import os
 
 from . import table_codec
-from .values import CannotCross
+from .cannot_cross import CannotCross
 
 
 class AsHandle:
