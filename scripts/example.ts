@@ -4,7 +4,9 @@ import { join } from "node:path"
 import { root } from "./tools.ts"
 
 const wanted = process.argv[2]
-const examples = readdirSync(join(root, "examples")).filter((file) => file.endsWith(".ts"))
+const examples = readdirSync(join(root, "examples"), { encoding: "utf8", recursive: true }).filter((file) =>
+  file.endsWith(".ts"),
+)
 const chosen = wanted ? examples.find((file) => file.startsWith(wanted)) : undefined
 if (chosen) {
   // The example's own arguments begin where the name was.
