@@ -13,7 +13,7 @@ const values: Record<string, string> = {
   "karst/engine": "bullmqBackend createEngine inlineBackend workerBackend",
   "karst/evals": "suite",
   "karst/mcp": "mcpTools methods serveMcp serveMcpStdio",
-  "karst/models": `aiSdk recordModel replayModel resolveModel rotateModels scriptedModel withRetry withTimeouts`,
+  "karst/models": `aiSdk handModel recordModel replayModel resolveModel rotateModels scriptedModel withRetry withTimeouts`,
   "karst/otel": "traced",
   "karst/process": "processRuntime",
   "karst/providers": "acp checkHealth claude codex codingAgent fallback gemini installedProviders opencode",

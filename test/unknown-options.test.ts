@@ -60,6 +60,7 @@ const functions: Case[] = [
   ["fn", "description", (extra) => fn(noop, extra)],
   ["functionRule", "except", (extra) => rules.functionRule("x", extra)],
   ["gemini", "protocol", (extra) => providers.gemini(extra)],
+  ["handModel", "contextWindow", (extra) => models.handModel({ dir: "x", ...extra })],
   ["handoffTool", "description", (extra) => tools.handoffTool(agent, extra)],
   ["importRule", "description", (extra) => rules.importRule("x", extra)],
   ["inlineBackend", "onError", (extra) => inlineBackend(extra)],

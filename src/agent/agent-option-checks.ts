@@ -5,10 +5,12 @@ import { limitChecks } from "../core/checks/limit-checks.ts"
 import { ConfigError } from "../core/errors.ts"
 import { nearestWord } from "../core/text/nearest-word.ts"
 import { memoryChecks } from "../memory.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import type { Store } from "../stores/store.ts"
 import { builtinNames } from "../tools/builtin-names.ts"
 import { shellChecks } from "../tools/shell/shell-option-checks.ts"
 import type { Tool } from "../tools/tool.ts"
-import { workspaceMethods } from "../workspaces/workspace.ts"
+import { type Workspace, workspaceMethods } from "../workspaces/workspace.ts"
 import type { AgentOptions } from "./agent-config.ts"
 import type { CodeRunOptions, CodeSessionOptions } from "./create-agent.ts"
 import type { PromptSections } from "./prompt/system-prompt.ts"
@@ -26,7 +28,17 @@ const policyChecks: check.OptionChecks<ToolPolicy> = {
   only: check.mustBeFunction,
 }
 
-const runtimeMethods = ["inject", "update", "retrieve", "execute", "describe", "names", "keep", "reset", "close"]
+const runtimeMethods = [
+  "inject",
+  "update",
+  "retrieve",
+  "execute",
+  "describe",
+  "names",
+  "keep",
+  "reset",
+  "close",
+] as const
 
 // `anything` marks an option that is checked where it is resolved, because its type alone does not suffice.
 const agentChecks: check.OptionChecks<AgentOptions> = {
@@ -86,7 +98,7 @@ const sessionChecks: check.OptionChecks<CodeSessionOptions> = {
   archive: check.mustBeEither(
     "a folder or a store",
     check.mustBeText,
-    check.mustImplement(["get", "commit", "keys", "read"], "a store"),
+    check.mustImplement<Store>(["get", "commit", "keys", "read"], "a store"),
   ),
   resume: check.mustBeText,
   recording: check.mustBeBoolean,
@@ -141,7 +153,7 @@ export function checkWorkspace(workspace: unknown): void {
     const dir = typeof workspace === "string" ? JSON.stringify(workspace) : "dir"
     throw new ConfigError(`workspace: this is no workspace. Use localWorkspace(${dir}).`)
   }
-  const problem = check.mustImplement(workspaceMethods, "a workspace")(workspace, "workspace")
+  const problem = check.mustImplement<Workspace>(workspaceMethods, "a workspace")(workspace, "workspace")
   if (problem !== undefined)
     throw new ConfigError(`workspace: this ${String(problem)}. Use localWorkspace(dir), or implement Workspace whole.`)
 }
@@ -150,7 +162,7 @@ export function checkWorkspace(workspace: unknown): void {
 export function checkRuntime(runtime: unknown): void {
   if (runtime === undefined || typeof runtime === "function") return
   const isObject = typeof runtime === "object" && runtime !== null && "execute" in runtime
-  const problem = isObject && check.mustImplement(runtimeMethods, "a runtime")(runtime, "runtime")
+  const problem = isObject && check.mustImplement<Runtime>(runtimeMethods, "a runtime")(runtime, "runtime")
   if (problem === undefined) return
   const why = problem ? `this ${String(problem)}` : "this is neither a runtime nor a function that makes one"
   throw new ConfigError(`runtime: ${why}. Use jsRuntime({ … }).`)

@@ -2,7 +2,7 @@
 // The mode is set at creation: a umask only removes bits, and there is no moment in which others could open the file.
 // Existing files and folders keep their mode.
 import { appendFileSync, closeSync, mkdirSync, openSync } from "node:fs"
-import { mkdir, open, rename, rm, stat } from "node:fs/promises"
+import { mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { newId } from "./message.ts"
 
@@ -33,6 +33,17 @@ export function createPrivateFileSync(path: string): void {
 export function appendPrivateFileSync(path: string, text: string): void {
   makePrivateFolderSync(dirname(path))
   appendFileSync(path, text, { mode: privateFileMode })
+}
+
+/** Writes a new file. Returns false, and writes nothing, if there is already a file of that name. */
+export async function writeNewPrivateFile(path: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(path, text, { flag: "wx", mode: privateFileMode })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false
+    throw error
+  }
 }
 
 /** Writes a file completely or not at all. An existing file is replaced and its mode is preserved. */

@@ -1,7 +1,8 @@
 // Checks the options of the engine and its methods.
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
-import type { BackendOptions } from "./backends/backend.ts"
+import type { Store } from "../stores/store.ts"
+import type { Backend, BackendOptions } from "./backends/backend.ts"
 import { runStatuses } from "./checkpoint.ts"
 import type { EngineOptions } from "./engine-contract.ts"
 import type { ListFilter } from "./run-info.ts"
@@ -18,8 +19,8 @@ const retryChecks: check.OptionChecks<RetryPolicy> = {
 
 const engineChecks: check.OptionChecks<EngineOptions> = {
   agents: check.mustBeObject,
-  store: check.mustImplement(["get", "commit", "keys", "read", "close"], "a store"),
-  backend: check.mustImplement(["push", "start", "queued"], "a backend"),
+  store: check.mustImplement<Store>(["get", "commit", "keys", "read", "close"], "a store"),
+  backend: check.mustImplement<Backend>(["push", "start", "countQueued"], "a backend"),
   leaseMs: check.mustBeIntegerFrom(1),
   holdMs: check.mustBeLimit(0),
   sliceMs: check.mustBeLimit(0),

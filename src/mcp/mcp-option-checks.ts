@@ -1,7 +1,7 @@
 // Option checks of the MCP client and server.
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
-import { workspaceMethods } from "../workspaces/workspace.ts"
+import { type Workspace, workspaceMethods } from "../workspaces/workspace.ts"
 import type { McpClientOptions, McpServer, ServeMcpOptions, ServeOptions } from "./mcp-types.ts"
 
 export const clientChecks: check.OptionChecks<McpClientOptions> = {
@@ -32,7 +32,7 @@ export const serveChecks: check.OptionChecks<ServeOptions> = {
   approvalTimeoutMs: check.mustBeLimit(1),
   hooks: check.anything,
   limits: check.mustBeOptions({ calls: limitChecks.calls, callsByName: limitChecks.callsByName }),
-  workspace: check.mustImplement(workspaceMethods, "a workspace"),
+  workspace: check.mustImplement<Workspace>(workspaceMethods, "a workspace"),
   onEvent: check.mustBeFunction,
   host: check.mustBeFunction,
   answerTimeoutMs: check.mustBeLimit(1),

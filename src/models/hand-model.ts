@@ -1,10 +1,10 @@
 // A model that a person plays: each request is written to a text file, and its answer is read from another file.
-import { readdir, readFile, writeFile } from "node:fs/promises"
+import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as check from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
-import { makePrivateFolder, privateFileMode } from "../core/private-files.ts"
+import { makePrivateFolder, replacePrivateFile, writeNewPrivateFile } from "../core/private-files.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, type Usage, withCost } from "../core/usage.ts"
 import { parseHandAnswer, requestSections, sectionText } from "./hand-texts.ts"
@@ -68,12 +68,7 @@ async function writeRequest(dir: string, texts: readonly string[], continues: bo
     const number = String(next).padStart(4, "0")
     const title = continues ? `Request ${next}: what is new since the previous one` : `Request ${next}`
     const text = `${[title, ...texts].join("\n\n")}\n\n(Write the answer to ${number}-answer.md.)\n`
-    try {
-      await writeFile(join(dir, `${number}-request.md`), text, { flag: "wx", mode: privateFileMode })
-      return number
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-    }
+    if (await writeNewPrivateFile(join(dir, `${number}-request.md`), text)) return number
   }
 }
 
@@ -88,7 +83,7 @@ async function readAnswer(dir: string, number: string, signal: AbortSignal): Pro
       const found = parseHandAnswer(text.replace(/\n$/, ""), number)
       if (Array.isArray(found)) return { text, parts: found }
       refused = text
-      await writeFile(join(dir, `${number}-problem.md`), `${found}\n`, { mode: privateFileMode })
+      await replacePrivateFile(join(dir, `${number}-problem.md`), `${found}\n`)
     }
     seen = text
     await sleep(pollMs, undefined, { signal }).catch(() => {

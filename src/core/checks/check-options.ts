@@ -130,7 +130,7 @@ export function missingMethods(value: unknown, methods: readonly string[]): stri
 }
 
 /** Checks that an object can be used as a workspace, runtime or store. */
-export function mustImplement(methods: readonly string[], what: string): OptionCheck {
+export function mustImplement<T = never>(methods: readonly (keyof T & string)[], what: string): OptionCheck {
   return (value) => {
     const missing = missingMethods(value, methods)
     return missing.length === 0 ? undefined : `is not ${what}: it lacks ${missing.join(", ")}`

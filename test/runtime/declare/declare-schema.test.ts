@@ -192,10 +192,13 @@ test("keys that are no identifiers are quoted", () => {
   )
 })
 
-test("a reference to nowhere and a schema that says nothing are unknown", () => {
-  assert.equal(shown({ $ref: "#/$defs/Missing" }), "unknown")
+test("a reference to another document and a schema that says nothing are unknown", () => {
   assert.equal(shown({ $ref: "https://example.org/schema.json" }), "unknown")
   assert.equal(shown({}), "unknown")
+})
+
+test("a reference to nowhere is a mistake of the schema", () => {
+  assert.throws(() => shown({ $ref: "#/$defs/Missing" }), { name: "ConfigError" })
 })
 
 test("a schema that contains itself as an object, or fans out, stays bounded", () => {
