@@ -7,7 +7,7 @@ import { createDeclarationBlock, type DeclarationBlock, type TypeWriter } from "
 import { acceptsUndefined, declarationSchema, withoutUndefinedMark } from "./declaration-schema.ts"
 import { type AgentDescriptions, declareAgent, noAgentDescriptions } from "./declare-agent.ts"
 import { declareClass, declareTypeBinding, inferredNote, markInferred } from "./declare-type-binding.ts"
-import { functionSignature } from "./function-signature.ts"
+import { inferredSignature } from "./function-signature.ts"
 import { guardedType } from "./guarded-type.ts"
 import { classOf, isGlobalClass, nameOfClass } from "./inspect-class.ts"
 import { isCopied, isPlain } from "./inspect-value.ts"
@@ -15,13 +15,14 @@ import { schemaType } from "./json-schema-type.ts"
 import { attempt, parseSignature } from "./parse-signature.ts"
 import { declareRemoteClass, declareRemoteType } from "./remote-class.ts"
 import { handleType, receivedDeclaration, receivedType } from "./remote-type.ts"
+import { createSourceLookup, type SourceLookup } from "./source/source-lookup.ts"
 import type { Parameter, Signature, TypeTree } from "./type-tree.ts"
 import { any, capitalize, jsDoc, printSignature, printType, promisedResult } from "./type-tree.ts"
 
 /** Returns one block of TypeScript declarations for the bindings, in their order. It contains types and docs, never
  *  values, and runs no code of the values. The same bindings always produce the same text. Each type comes from the
- *  first available source: the author's type text, a schema, the author's source code, or inspection of the live value
- *  (marked `// inferred`). If `bindings` is a subset, `allBindings` is the full set: its types keep their names and are
+ *  first available source: the author's type text, a schema, the author's source code, the file that declares the
+ *  running function or class, or inspection of the live value (marked `// inferred`). If `bindings` is a subset, `allBindings` is the full set: its types keep their names and are
  *  not declared again. With `remote`, objects with behaviour live in another process and each member takes an `await`.
  *  `agents` describes the runtimes of agents among the bindings. Throws a `ConfigError` for text that is not
  *  TypeScript. A schema without a TypeScript equivalent is shown as `unknown`. */
@@ -30,8 +31,26 @@ export function declareBindings(
   allBindings = bindings,
   remote = false,
   agents: AgentDescriptions = noAgentDescriptions,
+  lookup: SourceLookup = createSourceLookup(),
 ): string {
-  const block = createDeclarationBlock(bindings, allBindings, remote ? remoteWriter : { declareClass })
+  for (let pass = 1; ; pass++) {
+    const text = writeDeclarations(bindings, allBindings, remote, agents, lookup)
+    // The functions that the text shows are located together and the text is written again, with their types. These
+    // may show other classes.
+    if (pass === maxPasses || !lookup.locateMissing()) return text
+  }
+}
+
+const maxPasses = 4
+
+function writeDeclarations(
+  bindings: ReadonlyMap<string, Binding>,
+  allBindings: ReadonlyMap<string, Binding>,
+  remote: boolean,
+  agents: AgentDescriptions,
+  lookup: SourceLookup,
+): string {
+  const block = createDeclarationBlock(bindings, allBindings, remote ? remoteWriter : { declareClass }, lookup)
   for (const [name, binding] of bindings) {
     const text = declareBinding(name, binding, block, remote, agents)
     if (text) block.lines.push(text)
@@ -117,10 +136,13 @@ function functionSignatures(
     block.declareMentionedClasses(signature)
     return { signatures: [cached(parsedSignatures, options, () => parseSignature(signature, name))], doc: description }
   }
+  const isUndeclared = text === undefined && !input && !output && !types.isProxy(call)
+  const located = isUndeclared ? block.sources.functionSource(call) : undefined
+  if (located) return { signatures: located.signatures, doc: description ?? located.doc }
   const source = text === undefined ? undefined : readAuthorSource(text)
   const written = source?.functionNamed([nameOfClass(call) ?? name, name])
-  const [own = functionSignature(call)] = written?.signatures ?? []
-  const doc = description ?? written?.doc
+  const [own = inferredSignature(call)] = written?.signatures ?? []
+  const doc = description ?? written?.doc ?? (isUndeclared ? block.sources.docOf(call) : undefined)
   if (input || output) {
     const { parameters, docs } = input
       ? schemaParameters(name, own, input, block)

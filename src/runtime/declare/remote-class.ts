@@ -9,15 +9,16 @@ import { jsDoc, type Member, named, printMembers, printType, type TypeTree } fro
 
 /** Declares instances of a class as an interface, because cells cannot construct a class that is not bound. */
 export function declareRemoteClass(name: string, type: LiveClass, block: DeclarationBlock): string {
-  const { members, extendsClause } = classMembers(
+  const { members, generics, extendsClause, isWritten } = classMembers(
     type,
     block.inspector("any"),
     block.referToClass,
     block.instanceOf(type),
   )
-  const base = /^ extends (\w+)$/.exec(extendsClause)?.[1]
+  const base = /^ extends (\w+)(?:<.*>)?$/.exec(extendsClause)?.[1]
   const extended = base !== undefined && !(base in globalThis) ? extendsClause : ""
-  return printRemoteInterface(`${name}${extended}`, members, block, " // inferred")
+  const head = `${name}${generics}${extended}`
+  return jsDoc(block.sources.docOf(type)) + printRemoteInterface(head, members, block, isWritten ? "" : " // inferred")
 }
 
 /** Declares a bound class, whose constructor is awaited: `await new Light()`. Returns undefined if it is not shown. */
@@ -34,19 +35,20 @@ export function declareRemoteType(
     ? undefined
     : classMembers(type, block.inspector("any"), block.referToClass, block.instanceOf(type))
   const members = written?.type.members ?? inferred?.members ?? []
-  const { generics = "", base, baseArguments = "", abstract = false } = written?.type ?? {}
+  const { generics = "", abstract = false } = written?.type ?? inferred ?? {}
+  const { base, baseArguments = "" } = written?.type ?? {}
   if (source)
     block.declareMentionedTypes(source, `${printMembers(members, "", true)} ${generics} ${base ?? ""}${baseArguments}`)
   const parent: unknown = Object.getPrototypeOf(type)
   const bound = typeof parent === "function" ? block.referToClass(parent) : undefined
   const extended = bound ?? (base !== undefined && source?.declares(base) ? base : undefined)
   const extendsClause = extended === undefined ? "" : ` extends ${extended}${baseArguments}`
-  const comment = doc ? jsDoc(description ?? written?.doc) : ""
+  const comment = doc ? jsDoc(description ?? written?.doc ?? (written ? "" : block.sources.docOf(type))) : ""
   const instances = printRemoteInterface(
     `${name}${generics}${extendsClause}`,
     members,
     block,
-    written ? "" : " // inferred",
+    written || inferred?.isWritten ? "" : " // inferred",
   )
   const own = members.some(({ form }) => form === "constructor")
   const constructors = own ? [] : inheritedConstructors(parent, block)
