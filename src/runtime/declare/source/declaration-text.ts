@@ -82,7 +82,7 @@ export function typeParametersText(node: Node, scope: TypeScope, withDefaults = 
   const list = childNode(node, "typeParameters")
   if (list?.type !== "TSTypeParameterDeclaration") return ""
   const parameters = childNodes(list).map((each) => {
-    const text = resolveTypes(each, scope) ?? parameterName(each)
+    const text = onOneLine(resolveTypes(each, scope) ?? parameterName(each))
     return withDefaults && !childNode(each, "default") ? `${text} = any` : text
   })
   return `<${parameters.join(", ")}>`
@@ -147,8 +147,16 @@ function parameterText(node: AnyNode, scope: TypeScope): string {
 
 function annotationText(annotation: Node, scope: TypeScope): string {
   const type = childNode(annotation, "typeAnnotation")
-  return `: ${type ? resolveOrUnknown(type, scope) : "unknown"}`
+  return `: ${type ? onOneLine(resolveOrUnknown(type, scope)) : "unknown"}`
 }
+
+/** Joins the lines of a short type. */
+function onOneLine(type: string): string {
+  const line = type.replace(/\s*\n\s*/g, " ").replace(/; \}/g, " }")
+  return type.includes("//") || line.length > maxLine ? type : line
+}
+
+const maxLine = 100
 
 /** Writes `: Task[]`, or a value that shows the type. */
 function fieldText(field: PropertyDefinition, scope: TypeScope): string {

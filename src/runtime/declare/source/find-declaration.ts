@@ -2,7 +2,7 @@
 import type { AnyNode } from "acorn"
 import { isClass } from "../../bindings.ts"
 import { walk } from "../../compiler/parse-cell.ts"
-import { functionSignature } from "../function-signature.ts"
+import { functionSignature, isNativeFunction } from "../function-signature.ts"
 import { nameOfClass } from "../inspect-class.ts"
 import { attempt, parametersOf } from "../parse-signature.ts"
 import type { FunctionLocation } from "./locate-functions.ts"
@@ -19,6 +19,8 @@ export interface FoundDeclaration {
   holder: AnyNode
   /** The type that a variable or field with the function has. */
   annotation?: AnyNode | undefined
+  /** True if only the annotation is in the module; the node is in the script. */
+  isAnnotationOnly?: boolean | undefined
   /** The top-level name of the declaration. */
   name?: string | undefined
   /** The number of arguments that `bind` has already given to the function. */
@@ -31,7 +33,7 @@ export function findDeclaration(call: object, location: FunctionLocation): Found
     const found = attempt(() => declarationAt(call, position))
     if (!found) continue
     const { module, name } = found
-    const typed = isUntyped(module.path) && name !== undefined && typedDeclaration(module.path, name, isClass(call))
+    const typed = isUntyped(module.path) && name !== undefined && typedDeclaration(found, name, isClass(call))
     return { ...(typed || found), boundArguments: location.boundArguments }
   }
   return undefined
@@ -41,15 +43,32 @@ function isUntyped(path: string): boolean {
   return /\.[cm]?jsx?$/.test(path)
 }
 
-/** Returns the top-level class or function of that name from the `.d.ts` file beside a compiled file. */
-function typedDeclaration(path: string, name: string, wantsClass: boolean): FoundDeclaration | undefined {
-  const file = declarationFileOf(path)
+/** Returns the top-level class, function or constant of that name from the `.d.ts` file beside a compiled file. */
+function typedDeclaration(found: FoundDeclaration, name: string, wantsClass: boolean): FoundDeclaration | undefined {
+  const file = declarationFileOf(found.module.path)
   const module = file === undefined ? undefined : readModule(file)
-  for (const { node } of module?.declared.get(name) ?? []) {
+  if (!module) return undefined
+  for (const { node } of module.declared.get(name) ?? []) {
     const isFunction = node.type === "FunctionDeclaration" || node.type === "TSDeclareFunction"
-    if (!module || !(wantsClass ? node.type === "ClassDeclaration" : isFunction)) continue
+    if (!(wantsClass ? node.type === "ClassDeclaration" : isFunction)) continue
     // An overload has every part of a function except the body, but acorn's types do not know it.
     return { module, node: node as AnyNode as FunctionNode, holder: statementOf(module, node), name }
+  }
+  const constant = wantsClass ? undefined : constantNamed(module, name)
+  return constant && { ...found, module, ...constant, isAnnotationOnly: true }
+}
+
+/** Returns the type of `export declare const name: …`. */
+function constantNamed(
+  { program }: SourceModule,
+  name: string,
+): Pick<FoundDeclaration, "holder" | "annotation"> | undefined {
+  for (const holder of program.body) {
+    const statement = holder.type === "ExportNamedDeclaration" ? holder.declaration : holder
+    if (statement?.type !== "VariableDeclaration") continue
+    for (const { id } of statement.declarations) {
+      if (id.type === "Identifier" && id.name === name) return { holder, annotation: id.typeAnnotation }
+    }
   }
   return undefined
 }
@@ -123,6 +142,8 @@ const topLevelParents = new Set([
 ])
 
 function hasSameParameters(call: object, node: FunctionNode, { code }: SourceModule): boolean {
+  // A bound function shows no parameters.
+  if (isNativeFunction(call)) return true
   const names = (list: readonly { name: string }[]) => list.map(({ name }) => name).join()
   return names(functionSignature(call).parameters) === names(parametersOf(node.params, code))
 }

@@ -68,7 +68,10 @@ export function resolveRelative(from: SourceModule, specifier: string): string |
   const stem = target.slice(0, target.length - end.length)
   const typed = compiledEndings[end]?.map((ending) => stem + ending) ?? []
   const endings = [".ts", ".tsx", ".mts", ".cts", ".d.ts", ".js", "/index.ts", "/index.d.ts", "/index.js"]
-  return [...typed, target, ...endings.map((ending) => target + ending)].find(isFile)
+  const isSource = /^\.[cm]?tsx?$/.test(end)
+  return [...(isSource ? [target, ...typed] : [...typed, target]), ...endings.map((ending) => target + ending)].find(
+    isFile,
+  )
 }
 
 /** The files with the types of a compiled file. */
@@ -77,6 +80,9 @@ const compiledEndings: { [ending: string]: readonly string[] } = {
   ".jsx": [".tsx", ".d.ts"],
   ".mjs": [".mts", ".d.mts"],
   ".cjs": [".cts", ".d.cts"],
+  ".ts": [".d.ts"],
+  ".mts": [".d.mts"],
+  ".cts": [".d.cts"],
 }
 
 function isFile(path: string): boolean {

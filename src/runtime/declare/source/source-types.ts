@@ -97,6 +97,7 @@ function readFunction(found: FoundDeclaration, scope: TypeScope): WrittenFunctio
   const typed = overloads.length === 0 && annotation ? contextualSignature(annotation, node, scope) : undefined
   // An overload has every part of a function except the body, but acorn's types do not know it.
   const nodes = overloads.length > 0 ? overloads.map((each) => each.node as Node as FunctionNode) : [node]
+  if (!typed && found.isAnnotationOnly) return undefined
   const signatures = typed ? [typed] : nodes.map((each) => readSignature(functionText(each, scope)))
   return { signatures: signatures.map(withoutBound), doc: doc === undefined ? docOf(found) : shortDoc(doc) }
 
