@@ -8,9 +8,10 @@ import type {
   Node,
   PropertyDefinition,
 } from "acorn"
-import { isPrivateName } from "../class-source.ts"
-import { childNode } from "../parse-signature.ts"
-import { jsDoc } from "../type-tree.ts"
+import { parseCell } from "../../compiler/parse-cell.ts"
+import { type ClassSource, isPrivateName, readClass } from "../class-source.ts"
+import { childNode, signatureOf } from "../parse-signature.ts"
+import { jsDoc, type Signature } from "../type-tree.ts"
 import { docBefore, shortDoc } from "./doc-text.ts"
 import {
   childNodes,
@@ -33,6 +34,45 @@ export interface ClassText {
   /** True if members were left out because there are too many. */
   isCut: boolean
 }
+
+/** Reads the members of a class from text that `classText` wrote. */
+export function readClassText(text: string): ClassSource {
+  return parsedClasses.get(text, () => {
+    const [statement] = parseCell(text).program.body
+    if (statement?.type !== "ClassDeclaration") throw new SyntaxError("This is no class.")
+    return readClass(statement, text)
+  })
+}
+
+/** Reads a signature from text that `functionText` wrote. */
+export function readFunctionText(text: string): Signature {
+  return parsedFunctions.get(text, () => {
+    const [statement] = parseCell(text).program.body
+    if (statement?.type !== "FunctionDeclaration") throw new SyntaxError("This is no function.")
+    return signatureOf(statement, text)
+  })
+}
+
+// Each description writes the same texts again.
+const parsedClasses = createParsedTexts<ClassSource>()
+const parsedFunctions = createParsedTexts<Signature>()
+
+function createParsedTexts<T>() {
+  const known = new Map<string, T>()
+  return {
+    get(text: string, parse: () => T): T {
+      const found = known.get(text) ?? parse()
+      // The most recent texts come last.
+      known.delete(text)
+      known.set(text, found)
+      const [oldest] = known.keys()
+      if (known.size > maxParsed && oldest !== undefined) known.delete(oldest)
+      return found
+    },
+  }
+}
+
+const maxParsed = 200
 
 /** At most this many members of a class are shown. */
 export const maxClassMembers = 40

@@ -1,11 +1,10 @@
 // Reads the types of running functions and classes from the files that declare them.
 import type { Function as FunctionNode, Node } from "acorn"
-import { parseCell } from "../../compiler/parse-cell.ts"
-import { type ClassSource, readClass } from "../class-source.ts"
+import type { ClassSource } from "../class-source.ts"
 import type { DeclarationBlock } from "../declaration-block.ts"
-import { attempt, childNode, parseSignature, signatureOf } from "../parse-signature.ts"
+import { attempt, childNode, parseSignature } from "../parse-signature.ts"
 import { any, type Signature } from "../type-tree.ts"
-import { classText, functionText } from "./declaration-text.ts"
+import { classText, functionText, readClassText, readFunctionText } from "./declaration-text.ts"
 import { docBefore, shortDoc } from "./doc-text.ts"
 import type { FoundDeclaration } from "./find-declaration.ts"
 import { childNodes, resolveTypes, type TypeScope, withTypeParameters } from "./resolve-types.ts"
@@ -98,7 +97,7 @@ function readFunction(found: FoundDeclaration, scope: TypeScope): WrittenFunctio
   // An overload has every part of a function except the body, but acorn's types do not know it.
   const nodes = overloads.length > 0 ? overloads.map((each) => each.node as Node as FunctionNode) : [node]
   if (!typed && found.isAnnotationOnly) return undefined
-  const signatures = typed ? [typed] : nodes.map((each) => readSignature(functionText(each, scope)))
+  const signatures = typed ? [typed] : nodes.map((each) => readFunctionText(functionText(each, scope)))
   return { signatures: signatures.map(withoutBound), doc: doc === undefined ? docOf(found) : shortDoc(doc) }
 
   function withoutBound(signature: Signature): Signature {
@@ -109,12 +108,6 @@ function readFunction(found: FoundDeclaration, scope: TypeScope): WrittenFunctio
       parameters: signature.parameters.filter((each, index) => index >= boundArguments || isRest(each)),
     }
   }
-}
-
-function readSignature(code: string): Signature {
-  const [statement] = parseCell(code).program.body
-  if (statement?.type !== "FunctionDeclaration") throw new SyntaxError("This is no function.")
-  return signatureOf(statement, code)
 }
 
 /** Reads the signature of `const add: Add = (a, b) => …` from the type of the variable. */
@@ -135,9 +128,7 @@ function readClassSource(
   const { node } = found
   if ((node.type !== "ClassDeclaration" && node.type !== "ClassExpression") || !hasTypes(found)) return undefined
   const { text, hidden, isCut } = classText(node, "C", scope, typeArguments)
-  const [statement] = parseCell(text).program.body
-  if (statement?.type !== "ClassDeclaration") return undefined
-  const { base: _, ...written } = readClass(statement, text)
+  const { base: _, ...written } = readClassText(text)
   const inner = withTypeParameters(node, scope)
   const list = node.superTypeParameters
   return {

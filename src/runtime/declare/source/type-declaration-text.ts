@@ -1,11 +1,9 @@
 // Writes a type of the user's sources as a declaration of the block.
 import type { AnyNode, Class, Node } from "acorn"
-import { parseCell } from "../../compiler/parse-cell.ts"
 import { type DeclaredNode, readAuthorSource } from "../author-source.ts"
-import { readClass } from "../class-source.ts"
 import { childNode } from "../parse-signature.ts"
 import { jsDoc, type Member, printMembers } from "../type-tree.ts"
-import { classText, typeParametersText } from "./declaration-text.ts"
+import { classText, readClassText, typeParametersText } from "./declaration-text.ts"
 import { shortDoc } from "./doc-text.ts"
 import { childNodes, resolveOrUnknown, resolveTypes, type TypeScope, withTypeParameters } from "./resolve-types.ts"
 
@@ -68,9 +66,7 @@ function nameableBase(base: string | undefined): string | undefined {
 /** A class that is not bound is shown by the members of its instances. */
 function instanceText(name: string, node: Class, scope: TypeScope): string {
   const { text, isCut } = classText(node, name, scope)
-  const [statement] = parseCell(text).program.body
-  if (statement?.type !== "ClassDeclaration") return `type ${name} = unknown`
-  const { generics, members } = readClass(statement, text)
+  const { generics, members } = readClassText(text)
   const own = members.filter((member) => !member.static && member.form !== "constructor")
   const base = node.superClass && nameableBase(baseText(node, scope))
   const isOpen = isCut || (node.superClass && base === undefined)
