@@ -1,6 +1,7 @@
 // Writes the TypeScript declarations that show the model what is bound in a runtime.
 import { types } from "node:util"
 import type { Binding, FunctionBinding, VariableBinding } from "../bindings.ts"
+import { parseCell } from "../compiler/parse-cell.ts"
 import { isTuple } from "../schema.ts"
 import { parseVariableType, readAuthorSource, type VariableType } from "./author-source.ts"
 import { createDeclarationBlock, type DeclarationBlock, type TypeWriter } from "./declaration-block.ts"
@@ -15,7 +16,7 @@ import { schemaType } from "./json-schema-type.ts"
 import { attempt, parseSignature } from "./parse-signature.ts"
 import { declareRemoteClass, declareRemoteType } from "./remote-class.ts"
 import { handleType, receivedDeclaration, receivedType } from "./remote-type.ts"
-import { createSourceLookup, type SourceLookup } from "./source/source-lookup.ts"
+import { createSourceLookup, noSourceLookup, type SourceLookup } from "./source/source-lookup.ts"
 import type { Parameter, Signature, TypeTree } from "./type-tree.ts"
 import { any, capitalize, jsDoc, printSignature, printType, promisedResult } from "./type-tree.ts"
 
@@ -37,11 +38,27 @@ export function declareBindings(
     const text = writeDeclarations(bindings, allBindings, remote, agents, lookup)
     // The functions that the text shows are located together and the text is written again, with their types. These
     // may show other classes.
-    if (pass === maxPasses || !lookup.locateMissing()) return text
+    if (pass < maxPasses && lookup.locateMissing()) continue
+    return lookup === noSourceLookup || isTypeScript(text)
+      ? text
+      : writeDeclarations(bindings, allBindings, remote, agents, noSourceLookup)
   }
 }
 
 const maxPasses = 4
+
+/** Returns true if the text parses. Types from files are only shown if they are valid together. */
+function isTypeScript(text: string): boolean {
+  if (validTexts.has(text)) return true
+  if (attempt(() => parseCell(text)) === undefined) return false
+  validTexts.add(text)
+  const [oldest] = validTexts
+  if (validTexts.size > maxValidTexts && oldest !== undefined) validTexts.delete(oldest)
+  return true
+}
+
+const validTexts = new Set<string>()
+const maxValidTexts = 16
 
 function writeDeclarations(
   bindings: ReadonlyMap<string, Binding>,

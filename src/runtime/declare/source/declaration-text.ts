@@ -8,10 +8,10 @@ import type {
   Node,
   PropertyDefinition,
 } from "acorn"
-import { parseCell } from "../../compiler/parse-cell.ts"
-import { type ClassSource, isPrivateName, readClass } from "../class-source.ts"
-import { childNode, signatureOf } from "../parse-signature.ts"
-import { jsDoc, type Signature } from "../type-tree.ts"
+import { walk } from "../../compiler/parse-cell.ts"
+import { isPrivateName } from "../class-source.ts"
+import { childNode } from "../parse-signature.ts"
+import { jsDoc } from "../type-tree.ts"
 import { docBefore, shortDoc } from "./doc-text.ts"
 import {
   childNodes,
@@ -34,45 +34,6 @@ export interface ClassText {
   /** True if members were left out because there are too many. */
   isCut: boolean
 }
-
-/** Reads the members of a class from text that `classText` wrote. */
-export function readClassText(text: string): ClassSource {
-  return parsedClasses.get(text, () => {
-    const [statement] = parseCell(text).program.body
-    if (statement?.type !== "ClassDeclaration") throw new SyntaxError("This is no class.")
-    return readClass(statement, text)
-  })
-}
-
-/** Reads a signature from text that `functionText` wrote. */
-export function readFunctionText(text: string): Signature {
-  return parsedFunctions.get(text, () => {
-    const [statement] = parseCell(text).program.body
-    if (statement?.type !== "FunctionDeclaration") throw new SyntaxError("This is no function.")
-    return signatureOf(statement, text)
-  })
-}
-
-// Each description writes the same texts again.
-const parsedClasses = createParsedTexts<ClassSource>()
-const parsedFunctions = createParsedTexts<Signature>()
-
-function createParsedTexts<T>() {
-  const known = new Map<string, T>()
-  return {
-    get(text: string, parse: () => T): T {
-      const found = known.get(text) ?? parse()
-      // The most recent texts come last.
-      known.delete(text)
-      known.set(text, found)
-      const [oldest] = known.keys()
-      if (known.size > maxParsed && oldest !== undefined) known.delete(oldest)
-      return found
-    },
-  }
-}
-
-const maxParsed = 200
 
 /** At most this many members of a class are shown. */
 export const maxClassMembers = 40
@@ -158,8 +119,24 @@ function callText(node: FunctionNode, outer: TypeScope): string {
   const parameters = (node.params as readonly AnyNode[])
     .filter((each) => each.type !== "Identifier" || each.name !== "this")
     .map((each) => parameterText(each, scope))
-  const returns = node.returnType ? annotationText(node.returnType, scope) : ""
+  const returns = node.returnType ? annotationText(node.returnType, scope) : unwrittenResult(node)
   return `${typeParametersText(node, scope)}(${parameters.join(", ")})${returns}`
+}
+
+/** A function that never returns a value returns `void`; other results that are not written are `any`. */
+function unwrittenResult(node: FunctionNode): string {
+  const body = childNode(node, "body")
+  if (body?.type !== "BlockStatement" || node.generator || returnsValue(node.body)) return ""
+  return node.async ? ": Promise<void>" : ": void"
+}
+
+function returnsValue(body: AnyNode): boolean {
+  let found = false
+  walk(body, (node) => {
+    if (node.type === "ReturnStatement" && node.argument) found = true
+    return node === body || !/Function|Class/.test(node.type)
+  })
+  return found
 }
 
 function parameterText(node: AnyNode, scope: TypeScope): string {

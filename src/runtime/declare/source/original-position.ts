@@ -15,15 +15,13 @@ export interface OriginalPosition {
 }
 
 /** Returns the possible origins, the best first: by the source map, then in the script's own file. */
-export function originalPositions(location: FunctionLocation): OriginalPosition[] {
+export function* originalPositions(location: FunctionLocation): Generator<OriginalPosition> {
   const { script, line, column } = location
   const origin = originOf(script)
-  if (!origin) return []
-  const mapped = origin.map && mappedPosition(origin.map, line, column)
-  const own: OriginalPosition[] = origin.module
-    ? [{ module: origin.module, offset: offsetIn(script.text, line, column), by: "text" }]
-    : []
-  return mapped ? [mapped, ...own] : own
+  const mapped = origin?.map && mappedPosition(origin.map, line, column)
+  if (mapped) yield mapped
+  const module = origin?.module()
+  if (module) yield { module, offset: offsetIn(script.text, line, column), by: "text" }
 }
 
 /** Returns the path of a script's file. */
@@ -33,8 +31,8 @@ export function scriptPath({ url }: RunningScript): string | undefined {
 }
 
 interface ScriptOrigin {
-  /** The script's own file, if the script is this file without its types. */
-  module?: SourceModule | undefined
+  /** Returns the script's own file, if the script is this file without its types. */
+  module(): SourceModule | undefined
   map?: LoadedMap | undefined
 }
 
@@ -58,9 +56,17 @@ function originOf(script: RunningScript): ScriptOrigin | undefined {
 function findOrigin(script: RunningScript): ScriptOrigin | undefined {
   const path = scriptPath(script)
   if (path === undefined || script.text === "") return undefined
-  const code = readText(path)
-  const module = code !== undefined && isWithoutTypes(script.text, code) ? parseModule(path, code) : undefined
-  return { module, map: script.sourceMapUrl ? attempt(() => loadMap(script.sourceMapUrl, path)) : undefined }
+  let module: SourceModule | null | undefined
+  return {
+    map: script.sourceMapUrl ? attempt(() => loadMap(script.sourceMapUrl, path)) : undefined,
+    module() {
+      if (module === undefined) {
+        const code = readText(path)
+        module = (code !== undefined && isWithoutTypes(script.text, code) && parseModule(path, code)) || null
+      }
+      return module ?? undefined
+    },
+  }
 }
 
 /** Returns true if a script is a file in which types were replaced by blanks. Where a type ended a statement, the loader

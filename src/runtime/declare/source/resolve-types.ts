@@ -33,6 +33,8 @@ export function resolveTypes(node: Node, scope: TypeScope): string | undefined {
       return resolveImport(node, inner)
     case "TSTypeQuery":
       return constantType(node, scope)
+    case "TSIndexedAccessType":
+      return elementsOfConstant(node, scope) ?? spliceChildren(node, inner)
     case "TSTypePredicate":
     case "TSThisType":
       return spliceChildren(node, inner, (child) => child !== childNode(node, "parameterName"))
@@ -176,19 +178,35 @@ function nameParts(node: Node): string[] | undefined {
   return before && after ? [...before, ...after] : undefined
 }
 
+/** Returns `"a" | "b"` for `(typeof modes)[number]`, where `modes` is `["a", "b"] as const`. */
+function elementsOfConstant(node: Node, { module }: TypeScope): string | undefined {
+  let list = childNode(node, "objectType")
+  while (list?.type === "TSParenthesizedType") list = childNode(list, "typeAnnotation")
+  if (list?.type !== "TSTypeQuery" || childNode(node, "indexType")?.type !== "TSNumberKeyword") return undefined
+  const value = constantValue(list, module)
+  if (value?.type !== "ArrayExpression") return undefined
+  const parts = value.elements.map((each) => (each ? literalType(each, module.code) : undefined))
+  return parts.length === 0 || parts.includes(undefined) ? undefined : `(${parts.join(" | ")})`
+}
+
 /** Returns the type of a constant of the module that is written with `as const`: `typeof modes`. */
 function constantType(node: Node, { module }: TypeScope): string | undefined {
+  const value = constantValue(node, module)
+  const text = value && literalType(value, module.code)
+  return text !== undefined && text.length <= maxConstant ? text : undefined
+}
+
+const maxConstant = 400
+
+/** Returns the value of a constant with `as const`. */
+function constantValue(node: Node, module: SourceModule): AnyNode | undefined {
   const [name = "", more] = nameParts(childNode(node, "exprName") ?? node) ?? []
   const [declared] = more === undefined ? (module.declared.get(name) ?? []) : []
   const value = declared?.node
   if (value?.type !== "TSAsExpression") return undefined
   const type = childNode(value, "typeAnnotation")
-  const isConst = type && module.code.slice(type.start, type.end) === "const"
-  const text = isConst ? literalType(value.expression, module.code) : undefined
-  return text !== undefined && text.length <= maxConstant ? text : undefined
+  return type && module.code.slice(type.start, type.end) === "const" ? value.expression : undefined
 }
-
-const maxConstant = 400
 
 function literalType(node: AnyNode, code: string): string | undefined {
   if (node.type === "Literal" && !node.regex) return code.slice(node.start, node.end)

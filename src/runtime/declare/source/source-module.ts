@@ -59,7 +59,7 @@ export function readText(path: string): string | undefined {
   })
 }
 
-const maxFileBytes = 2_000_000
+const maxFileBytes = 500_000
 
 /** Returns the file that a relative specifier names, as TypeScript finds it. */
 export function resolveRelative(from: SourceModule, specifier: string): string | undefined {

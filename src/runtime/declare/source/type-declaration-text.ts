@@ -3,8 +3,9 @@ import type { AnyNode, Class, Node } from "acorn"
 import { type DeclaredNode, readAuthorSource } from "../author-source.ts"
 import { childNode } from "../parse-signature.ts"
 import { jsDoc, type Member, printMembers } from "../type-tree.ts"
-import { classText, readClassText, typeParametersText } from "./declaration-text.ts"
+import { classText, typeParametersText } from "./declaration-text.ts"
 import { shortDoc } from "./doc-text.ts"
+import { readClassText } from "./parsed-text.ts"
 import { childNodes, resolveOrUnknown, resolveTypes, type TypeScope, withTypeParameters } from "./resolve-types.ts"
 
 /** Returns true if a declaration can be written as a type. */
@@ -40,9 +41,13 @@ function bareText(name: string, node: AnyNode, scope: TypeScope): string {
     }
     default: {
       const type = childNode(node, "typeAnnotation")
-      return `type ${name}${typeParametersText(node, scope)} = ${type ? resolveOrUnknown(type, scope) : "unknown"}`
+      return `type ${name}${typeParametersText(node, scope)} = ${type ? withoutParentheses(resolveOrUnknown(type, scope)) : "unknown"}`
     }
   }
+}
+
+function withoutParentheses(type: string): string {
+  return /^\([^()]*\)$/.test(type) ? type.slice(1, -1) : type
 }
 
 function interfaceText(name: string, node: Node, scope: TypeScope): string {

@@ -49,7 +49,7 @@ declare class Light {
   static create(name: string): Light
 }
 declare const light: Light
-type Door = (readonly ["front", "back"])[number]
+type Door = "front" | "back"
 interface Room {
   name: string
   doors: Door[]
