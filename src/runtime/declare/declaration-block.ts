@@ -22,8 +22,8 @@ export interface DeclarationBlock extends TypeDeclarer {
   liveClasses(): Iterable<LiveClass>
   /** Returns true if an enum, or an object used as one, is bound by this name. */
   isBoundEnum(name: string): boolean
-  /** Declares a type of the user's files under this name or a numbered variant. */
-  declareSourceType(suggestedName: string, isHandle: boolean, createText: (name: string) => string): void
+  /** Declares a type of the user's files under this name or a numbered variant. Declares nothing if there is no text. */
+  declareSourceType(suggestedName: string, isHandle: boolean, createText: (name: string) => string | undefined): void
   /** Returns an injected instance of a class, if there is one. */
   instanceOf(type: LiveClass): object | undefined
   /** Declares a text under this name or a numbered variant, once per distinct text. Returns the name. */
@@ -97,9 +97,15 @@ export function createDeclarationBlock(
       for (let count = 2; isTaken(name) || declared.has(name); count++) name = `${suggestedName}${count}`
       // Reserve the name: building the text may declare other types.
       declared.set(name, "")
-      const text = createText(name)
-      declared.set(name, text)
-      block.lines.push(writer.declareSourceType?.(text, block, isHandle) ?? text)
+      const before = block.lines.length
+      const own = createText(name)
+      const isMentioned = () => block.lines.slice(before).some((line) => mentions(line, name))
+      const text = own ?? (isMentioned() ? `type ${name} = any` : undefined)
+      if (text === undefined) declared.delete(name)
+      else {
+        declared.set(name, text)
+        block.lines.push(writer.declareSourceType?.(text, block, isHandle) ?? text)
+      }
     },
     instanceOf: (type) => reached.get(type),
     declareMentionedClasses(text) {
@@ -155,6 +161,10 @@ export function createDeclarationBlock(
  *  identifiers, globals, or names already taken by a binding or another class. */
 export function impliedClasses(bindings: ReadonlyMap<string, Binding>): Map<string, LiveClass> {
   return nameImpliedClasses(bindings, injectedClasses(bindings).keys())
+}
+
+function mentions(text: string, name: string): boolean {
+  return text.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu)?.includes(name) ?? false
 }
 
 /** `interface Task { … }` where the type is an object, else `type Task = …`. */

@@ -167,9 +167,12 @@ function annotationText(annotation: Node, scope: TypeScope): string {
   return `: ${type ? onOneLine(resolveOrUnknown(type, scope)) : "unknown"}`
 }
 
-/** Joins the lines of a short type. */
+/** Joins the lines of a short type. A line break between members becomes a semicolon. */
 function onOneLine(type: string): string {
-  const line = type.replace(/\s*\n\s*/g, " ").replace(/; \}/g, " }")
+  const line = type
+    .replace(/(?<![\s{([,;|&<=>:?])\s*\n\s*(?![\s})\]|&,.?:>=])/g, "; ")
+    .replace(/\s*\n\s*/g, " ")
+    .replace(/; \}/g, " }")
   return type.includes("//") || line.length > maxLine ? type : line
 }
 

@@ -93,8 +93,14 @@ function spliceChildren(
   let text = ""
   let from = node.start
   for (const child of childNodes(node)) {
-    if (child.start < from || !isType(child) || !mayHoldTypes(child)) continue
-    const resolved = resolveTypes(child, scope) ?? substitute(node, child)
+    if (child.start < from || !isType(child)) continue
+    if (isHiddenMember(node, child, code)) {
+      text = (text + code.slice(from, child.start)).replace(/(?:\/\*(?:(?!\*\/)[\s\S])*\*\/)?\s*$/, "")
+      from = child.end
+      continue
+    }
+    if (!mayHoldTypes(child)) continue
+    const resolved = resolveTypes(child, scope) ?? substitute(node, child, code)
     if (resolved === undefined) return undefined
     text += code.slice(from, child.start) + resolved
     from = child.end
@@ -102,9 +108,16 @@ function spliceChildren(
   return text + code.slice(from, node.end)
 }
 
+/** A member whose name is a symbol of the module cannot be named in the block. */
+function isHiddenMember(node: Node, member: Node, code: string): boolean {
+  if (node.type !== "TSInterfaceBody" && node.type !== "TSTypeLiteral") return false
+  const key = Reflect.get(member, "computed") === true ? childNode(member, "key") : undefined
+  return key !== undefined && key.type !== "Literal" && !code.startsWith("Symbol.", key.start)
+}
+
 /** Returns what is written for a part that cannot be expressed; undefined if the whole cannot be expressed either. */
-function substitute(node: Node, child: Node): string | undefined {
-  if (child.type === "TSTypeAnnotation") return ": unknown"
+function substitute(node: Node, child: Node, code: string): string | undefined {
+  if (child.type === "TSTypeAnnotation") return code.startsWith("=>", child.start) ? "=> unknown" : ": unknown"
   if (child.type === "TSTypeParameterInstantiation") return undefined
   return transparentTypes.has(node.type) ? "unknown" : undefined
 }
@@ -114,8 +127,6 @@ const transparentTypes = new Set([
   "TSTupleType",
   "TSNamedTupleMember",
   "TSOptionalType",
-  "TSParenthesizedType",
-  "TSUnionType",
   "TSIntersectionType",
   "TSFunctionType",
   "TSConstructorType",

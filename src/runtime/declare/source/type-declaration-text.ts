@@ -6,7 +6,7 @@ import { jsDoc, type Member, printMembers } from "../type-tree.ts"
 import { classText, typeParametersText } from "./declaration-text.ts"
 import { shortDoc } from "./doc-text.ts"
 import { readClassText } from "./parsed-text.ts"
-import { childNodes, resolveOrUnknown, resolveTypes, type TypeScope, withTypeParameters } from "./resolve-types.ts"
+import { childNodes, resolveTypes, type TypeScope, withTypeParameters } from "./resolve-types.ts"
 
 /** Returns true if a declaration can be written as a type. */
 export function isTypeDeclaration({ type }: AnyNode): boolean {
@@ -21,13 +21,14 @@ const typeDeclarations = new Set([
   "ClassExpression",
 ])
 
-/** Writes an interface, alias, enum or class as a type called `name`. */
-export function typeDeclarationText(name: string, { node, doc }: DeclaredNode, outer: TypeScope): string {
-  const scope = withTypeParameters(node, outer)
-  return jsDoc(shortDoc(doc)) + bareText(name, node, scope)
+/** Writes an interface, alias, enum or class as a type called `name`. Returns undefined for an alias of a type that
+ *  cannot be expressed. */
+export function typeDeclarationText(name: string, { node, doc }: DeclaredNode, outer: TypeScope): string | undefined {
+  const text = bareText(name, node, withTypeParameters(node, outer))
+  return text === undefined ? undefined : jsDoc(shortDoc(doc)) + text
 }
 
-function bareText(name: string, node: AnyNode, scope: TypeScope): string {
+function bareText(name: string, node: AnyNode, scope: TypeScope): string | undefined {
   switch (node.type) {
     case "TSInterfaceDeclaration":
       return interfaceText(name, node, scope)
@@ -41,7 +42,8 @@ function bareText(name: string, node: AnyNode, scope: TypeScope): string {
     }
     default: {
       const type = childNode(node, "typeAnnotation")
-      return `type ${name}${typeParametersText(node, scope)} = ${type ? withoutParentheses(resolveOrUnknown(type, scope)) : "unknown"}`
+      const text = type && resolveTypes(type, scope)
+      return text && `type ${name}${typeParametersText(node, scope)} = ${withoutParentheses(text)}`
     }
   }
 }

@@ -7,13 +7,13 @@ import type { SourceLookup } from "./source-lookup.ts"
 import type { SourceModule } from "./source-module.ts"
 import { isTypeDeclaration, typeDeclarationText } from "./type-declaration-text.ts"
 
-/** At most this many types are declared for one block. */
+/** At most this many types are declared for one block, and no more after this many characters. */
 const maxTypes = 40
-/** A longer type is shown as `unknown`. */
-const maxTypeText = 4_000
+const maxText = 8_000
 
 export function createTypeNames(lookup: SourceLookup, block: DeclarationBlock) {
   const shown = new Map<string, string | undefined>()
+  let length = 0
   const followedFiles = new Map<string, FollowedFiles>()
 
   /** Returns the names for the types of one module. The number of files read for them is limited. */
@@ -44,7 +44,7 @@ export function createTypeNames(lookup: SourceLookup, block: DeclarationBlock) {
     const key = `${module.path}\n${name}`
     if (!shown.has(key)) {
       const live = liveName(module, name)
-      if (live !== undefined || shown.size >= maxTypes) shown.set(key, live)
+      if (live !== undefined || shown.size >= maxTypes || length > maxText) shown.set(key, live)
       else declare(key, module, name, names)
     }
     return shown.get(key)
@@ -73,8 +73,11 @@ export function createTypeNames(lookup: SourceLookup, block: DeclarationBlock) {
     block.declareSourceType(name === "default" ? "Default" : name, isClass, (free) => {
       // Known before its text is written: a type may mention itself.
       shown.set(key, free)
-      const text = nodes.map((node) => typeDeclarationText(free, node, scope)).join("\n")
-      return text.length <= maxTypeText ? text : `type ${free} = unknown`
+      const texts = nodes.map((node) => typeDeclarationText(free, node, scope))
+      const text = texts.includes(undefined) ? undefined : texts.join("\n")
+      length += text?.length ?? 0
+      if (text === undefined) shown.set(key, undefined)
+      return text
     })
   }
 
