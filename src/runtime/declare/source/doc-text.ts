@@ -23,7 +23,9 @@ export function shortDoc(doc: string | undefined): string | undefined {
     const line = about.replace(/\s+/g, " ").trim()
     return name !== undefined && line ? [`@param ${name} ${line}`] : []
   })
-  return [summary.trim(), ...parameters].filter((line) => line).join("\n") || undefined
+  // The lines of a list stay apart.
+  const line = /\n\s*(?:[-*]|\d+\.)\s/.test(summary) ? summary.trim() : summary.replace(/\s*\n\s*/g, " ").trim()
+  return [line, ...parameters].filter((line) => line).join("\n") || undefined
 }
 
 const parameterTag = /^@param\s+(?:\{[^}]*\}\s*)?\[?([\w$.]+)[^\s\]]*\]?\s*(?:-\s*)?([\s\S]*)$/

@@ -40,6 +40,11 @@ export function resolveTypes(node: Node, scope: TypeScope): string | undefined {
       return spliceChildren(node, inner, (child) => child !== childNode(node, "parameterName"))
     case "TSTypeParameter":
       return typeParameterText(node, inner)
+    case "TSMappedType": {
+      // `[K in unknown]` is an error.
+      const keys = childNode(childNode(node, "typeParameter") ?? {}, "constraint")
+      return keys && resolveTypes(keys, inner) === undefined ? undefined : spliceChildren(node, inner)
+    }
     default:
       return spliceChildren(node, inner)
   }
@@ -117,7 +122,10 @@ function isHiddenMember(node: Node, member: Node, code: string): boolean {
 
 /** Returns what is written for a part that cannot be expressed; undefined if the whole cannot be expressed either. */
 function substitute(node: Node, child: Node, code: string): string | undefined {
-  if (child.type === "TSTypeAnnotation") return code.startsWith("=>", child.start) ? "=> unknown" : ": unknown"
+  if (child.type === "TSTypeAnnotation") {
+    const [mark = ""] = /^(?:=>|:)/.exec(code.slice(child.start, child.start + 2)) ?? []
+    return `${mark} unknown`
+  }
   if (child.type === "TSTypeParameterInstantiation") return undefined
   return transparentTypes.has(node.type) ? "unknown" : undefined
 }

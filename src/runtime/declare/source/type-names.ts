@@ -9,7 +9,7 @@ import { isTypeDeclaration, typeDeclarationText } from "./type-declaration-text.
 
 /** At most this many types are declared for one block, and no more after this many characters. */
 const maxTypes = 40
-const maxText = 8_000
+const maxText = 6_000
 
 export function createTypeNames(lookup: SourceLookup, block: DeclarationBlock) {
   const shown = new Map<string, string | undefined>()
