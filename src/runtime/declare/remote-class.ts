@@ -4,7 +4,7 @@ import type { TypeBinding } from "../bindings.ts"
 import { readAuthorSource } from "./author-source.ts"
 import type { DeclarationBlock } from "./declaration-block.ts"
 import { classMembers, isPlatformClass, type LiveClass, nameOfClass } from "./inspect-class.ts"
-import { handleMembers } from "./remote-type.ts"
+import { handleMembers, receivedType } from "./remote-type.ts"
 import { jsDoc, type Member, named, printMembers, printType, type TypeTree } from "./type-tree.ts"
 
 /** Declares instances of a class as an interface, because cells cannot construct a class that is not bound. */
@@ -29,6 +29,13 @@ export function declareRemoteType(
 ): string | undefined {
   const { schema = true, doc = true, description, source: text } = options
   if (!schema || typeof type !== "function" || types.isProxy(type)) return undefined
+  const reference = text === undefined ? block.sources.referenceTo(type) : undefined
+  if (reference !== undefined) {
+    const parameters = `...args: ConstructorParameters<typeof ${reference}>`
+    const instance = printType(receivedType(named(reference), block))
+    const comment = doc ? jsDoc(description) : ""
+    return `${comment}type ${name} = ${instance}\ndeclare const ${name}: { new (${parameters}): Promise<${name}> }`
+  }
   const source = text === undefined ? undefined : readAuthorSource(text)
   const written = source?.classNamed([nameOfClass(type) ?? name, name])
   const inferred = written

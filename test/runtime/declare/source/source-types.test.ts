@@ -114,6 +114,10 @@ test("a class of the platform or of a package is referred to", () => {
     shown({ Document }),
     'declare const Document: typeof import("yaml").Document\ntype Document = import("yaml").Document',
   )
+  assert.match(
+    shown({ Document }, true),
+    /^type Document = Handle<import\("yaml"\)\.Document>\ndeclare const Document: \{ new \(\.\.\.args: ConstructorParameters/m,
+  )
   assert.match(shown({ db }, true), /^declare const db: Handle<import\("node:sqlite"\)\.DatabaseSync>$/m)
   assert.match(
     shown({ find: fn(() => db, { signature: "() => DatabaseSync" }), db }),
