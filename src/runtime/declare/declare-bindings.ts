@@ -158,7 +158,8 @@ function functionSignatures(
   if (located) return { signatures: located.signatures, doc: description ?? located.doc }
   const source = text === undefined ? undefined : readAuthorSource(text)
   const written = source?.functionNamed([nameOfClass(call) ?? name, name])
-  const [own = inferredSignature(call)] = written?.signatures ?? []
+  const [own = types.isProxy(call) ? inferredSignature(call) : block.sources.inferredSignature(call)] =
+    written?.signatures ?? []
   const doc = description ?? written?.doc ?? (isUndeclared ? block.sources.docOf(call) : undefined)
   if (input || output) {
     const { parameters, docs } = input

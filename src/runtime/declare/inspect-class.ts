@@ -7,6 +7,7 @@ import { isPrivateName, runningClassSource } from "./class-source.ts"
 import { inferredSignature, isNativeFunction, withUnknownOptional } from "./function-signature.ts"
 import { accessorMember, anyMember, createMemberList, memberKey, methodMembers } from "./member-list.ts"
 import { globalType } from "./parse-signature.ts"
+import { memberWithDocTypes } from "./source/doc-types.ts"
 import type { SourceTypes } from "./source/source-types.ts"
 import { type Member, named, printType, propertyName, type TypeTree } from "./type-tree.ts"
 
@@ -181,7 +182,9 @@ interface OwnMembers {
 function ownMembers(type: LiveClass, inspector: TypeInspector, typeArguments?: readonly string[]): OwnMembers {
   const prototype: unknown = Object.getOwnPropertyDescriptor(type, "prototype")?.value
   const written = inspector.sources.classSource(type, typeArguments)
-  const running = written ? undefined : runningClassSource(type)?.members.map(withOptionalParameters)
+  const running = written
+    ? undefined
+    : runningClassSource(type)?.members.map(withOptionalParameters).map(memberWithDocTypes)
   const fromSource = written?.members ?? running ?? [constructorMember(type)]
   const hasPrototype = typeof prototype === "object" && prototype !== null && !types.isProxy(prototype)
   const listed = new Set(fromSource.map(memberKey))

@@ -2,7 +2,7 @@
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
 import { crossingFormOf } from "../handles/codec/crossing-form.ts"
-import { functionSignature, inferredSignature } from "./function-signature.ts"
+import { functionSignature } from "./function-signature.ts"
 import type { LiveClass, TypeInspector } from "./inspect-class.ts"
 import { classOf, instanceMembers, isGlobalClass, nameOfClass } from "./inspect-class.ts"
 import { accessorMember, methodMembers } from "./member-list.ts"
@@ -109,7 +109,7 @@ function inspectFunction(value: object, { sources }: InspectorState): TypeTree {
   if (types.isProxy(value)) return any
   if (!isClass(value)) {
     const [written] = sources.functionSource(value)?.signatures ?? []
-    return { kind: "function", signature: written ?? inferredSignature(value) }
+    return { kind: "function", signature: written ?? sources.inferredSignature(value) }
   }
   return { kind: "function", signature: { parameters: anyArguments, returns: any }, constructs: true }
 }

@@ -28,4 +28,4 @@ export function shortDoc(doc: string | undefined): string | undefined {
   return [line, ...parameters].filter((line) => line).join("\n") || undefined
 }
 
-const parameterTag = /^@param\s+(?:\{[^}]*\}\s*)?\[?([\w$.]+)[^\s\]]*\]?\s*(?:-\s*)?([\s\S]*)$/
+const parameterTag = /^@param\s+(?:\{(?:[^{}]|\{[^{}]*\})*\}\s*)?\[?([\w$.]+)[^\s\]]*\]?\s*(?:-\s*)?([\s\S]*)$/

@@ -26,8 +26,15 @@ export function findType(
     const inner = imported.name === "*" ? rest : [imported.name, ...rest]
     return findImportedType(imported.specifier, inner, module, followed)
   }
+  const text = languageType(path)
+  return text === undefined ? undefined : { kind: "text", text }
+}
+
+/** Returns the text of a type that every TypeScript program knows. */
+export function languageType(path: readonly string[]): string | undefined {
+  const [first = "", ...rest] = path
   const isLanguage = rest.length === 0 ? isLanguageType(first) : first === "Intl"
-  return isLanguage ? { kind: "text", text: path.join(".") } : undefined
+  return isLanguage ? path.join(".") : undefined
 }
 
 export function findImportedType(

@@ -2,10 +2,12 @@
 import type { Function as FunctionNode, Node } from "acorn"
 import type { ClassSource } from "../class-source.ts"
 import type { DeclarationBlock } from "../declaration-block.ts"
+import { inferredSignature } from "../function-signature.ts"
 import { attempt, childNode, parseSignature } from "../parse-signature.ts"
 import { any, type Signature } from "../type-tree.ts"
 import { classText, functionText } from "./declaration-text.ts"
 import { docBefore, shortDoc } from "./doc-text.ts"
+import { withDocTypes } from "./doc-types.ts"
 import type { FoundDeclaration } from "./find-declaration.ts"
 import { readClassText, readFunctionText } from "./parsed-text.ts"
 import { childNodes, resolveTypes, type TypeScope, withTypeParameters } from "./resolve-types.ts"
@@ -18,6 +20,8 @@ export interface SourceTypes {
   functionSource(call: object): WrittenFunction | undefined
   /** `typeArguments` replace the type parameters of a base class whose members are shown in another class. */
   classSource(type: object, typeArguments?: readonly string[]): WrittenClass | undefined
+  /** Returns the signature that running code and its JSDoc comment show. */
+  inferredSignature(call: object): Signature
   /** Returns the first paragraph of the JSDoc comment, and the descriptions of parameters. */
   docOf(call: object): string | undefined
   /** Returns text such as `import("node:sqlite").DatabaseSync` for a class of Node or of a package. */
@@ -39,6 +43,7 @@ export interface WrittenClass extends Omit<ClassSource, "base" | "baseArguments"
 export const noSourceTypes: SourceTypes = {
   functionSource: () => undefined,
   classSource: () => undefined,
+  inferredSignature,
   docOf: () => undefined,
   referenceTo: () => undefined,
 }
@@ -70,6 +75,10 @@ export function createSourceTypes(lookup: SourceLookup, block: DeclarationBlock)
       const written = attempt(() => readClassSource(found, scopeOf(found), typeArguments))
       classes.set(key, written)
       return written
+    },
+    inferredSignature(call) {
+      const found = lookup.find(call)?.declaration
+      return withDocTypes(inferredSignature(call), found && docBefore(found.module.code, found.holder.start))
     },
     docOf(call) {
       const found = lookup.find(call)?.declaration

@@ -302,3 +302,32 @@ test("if the inspector fails, everything is inferred", () => {
     mock.restoreAll()
   }
 })
+
+test("in JavaScript the types of the comments are shown, as far as they are of the language", async () => {
+  const { Counter, greet } = await import(new URL("fixture/counter.js", import.meta.url).href)
+  assert.equal(
+    shown({ Counter, greet }),
+    `/** Counts things. */
+declare class Counter { // inferred
+  /** @param {number} start Where to begin. */
+  constructor(start: number)
+  /** @type {Date | undefined} */
+  last: Date | undefined
+  count: any
+  /**
+   * Adds to the count.
+   * @param {number} by How much.
+   * @param {Unknown} [note]
+   * @returns {number}
+   */
+  add(by: number, note?: unknown): number
+}
+/**
+ * Greets somebody.
+ * @param name Who.
+ * @param options How.
+ * @param other What else.
+ */
+declare function greet(name: string, options?: { loud?: boolean }, other?: unknown): Promise<string[]> // inferred`,
+  )
+})
