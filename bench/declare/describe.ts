@@ -4,6 +4,10 @@ import { jsRuntime } from "../../src/runtime/js.ts"
 const functions = Array.from({ length: 101 }, (_, index) => (text: string, times?: number) => `${text}${times}${index}`)
 const [first, ...others] = functions.map((call, index) => ({ [`f${index}`]: call }))
 
+// The first description of a process also loads the runtime.
+await using empty = jsRuntime({ count: 1 })
+await empty.describe()
+
 const awaitsBefore = await awaits()
 const firstUse = await describe({ ...first })
 const nextHundred = await describe(Object.assign({}, ...others))

@@ -27,6 +27,10 @@ test("the files are found in a worker", async () => {
   assert.equal(await printed([], ["worker"]), homeDeclarations)
 })
 
+test("the files are found where Node compiles TypeScript instead of removing types", async () => {
+  assert.equal(await printed(["--experimental-transform-types"]), homeDeclarations)
+})
+
 test("the files are found while a debugger may attach", async () => {
   assert.equal(await printed(["--inspect=127.0.0.1:0"]), homeDeclarations)
 })
