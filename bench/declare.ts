@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { repeat, stats } from "./measure.ts"
 import { budget, type Report } from "./report.ts"
 
-/** What it takes of the processor to read the types of functions from their files: the first time in a process, for each
- *  further function, and again; and how much slower `await` is afterwards. */
+/** What it takes of the processor to read the types of functions from their files: the first time in a process, for
+ *  each further function, and again; and how much slower `await` is afterwards. */
 export async function declare(): Promise<Report> {
   const samples: Figures[] = []
   await repeat(5, () => samples.push(measure()))

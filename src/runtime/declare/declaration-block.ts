@@ -22,7 +22,8 @@ export interface DeclarationBlock extends TypeDeclarer {
   liveClasses(): Iterable<LiveClass>
   /** Returns true if an enum, or an object used as one, is bound by this name. */
   isBoundEnum(name: string): boolean
-  /** Declares a type of the user's files under this name or a numbered variant. Declares nothing if there is no text. */
+  /** Declares a type of the user's files under this name or a numbered variant. Declares nothing if there is no
+   *  text. */
   declareSourceType(suggestedName: string, isHandle: boolean, createText: (name: string) => string | undefined): void
   /** Returns an injected instance of a class, if there is one. */
   instanceOf(type: LiveClass): object | undefined

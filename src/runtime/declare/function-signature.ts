@@ -18,8 +18,8 @@ export function functionSignature(call: object): Signature {
   return signature
 }
 
-/** Returns the signature for a declaration. Running code does not show which parameters are optional, so those of unknown
- *  type are shown as optional: a required one could be wrong. */
+/** Returns the signature for a declaration. Running code does not show which parameters are optional, so those of
+ *  unknown type are shown as optional: a required one could be wrong. */
 export function inferredSignature(call: object): Signature {
   return withUnknownOptional(functionSignature(call))
 }

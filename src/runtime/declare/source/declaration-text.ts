@@ -100,8 +100,9 @@ function elementText(element: MethodDefinition | PropertyDefinition, scope: Type
   const { value, kind } = element
   const form = kind === "get" || kind === "set" ? `${kind} ` : ""
   const hasBody = childNode(value, "body") !== undefined
-  const call = `${value.async ? "async " : ""}${form}${value.generator ? "*" : ""}${written}${callText(value, scope)}`
-  return `${before}${call}${hasBody ? ` ${bodyText(element, scope)}` : ";"}`
+  const head = `${value.async ? "async " : ""}${form}${value.generator ? "*" : ""}${written}`
+  const call = callText(value, scope, kind === "method" || kind === "get")
+  return `${before}${head}${call}${hasBody ? ` ${bodyText(element, scope)}` : ";"}`
 }
 
 function visibility({ accessibility }: MethodDefinition | PropertyDefinition): string {
@@ -114,12 +115,12 @@ function bodyText({ kind, value }: MethodDefinition, { module }: TypeScope): str
   return kind === "constructor" && isUntyped ? module.code.slice(value.body.start, value.body.end) : "{}"
 }
 
-function callText(node: FunctionNode, outer: TypeScope): string {
+function callText(node: FunctionNode, outer: TypeScope, hasResult = true): string {
   const scope = withTypeParameters(node, outer)
   const parameters = (node.params as readonly AnyNode[])
     .filter((each) => each.type !== "Identifier" || each.name !== "this")
     .map((each) => parameterText(each, scope))
-  const returns = node.returnType ? annotationText(node.returnType, scope) : unwrittenResult(node)
+  const returns = node.returnType ? annotationText(node.returnType, scope) : hasResult ? unwrittenResult(node) : ""
   return `${typeParametersText(node, scope)}(${parameters.join(", ")})${returns}`
 }
 
@@ -145,8 +146,8 @@ function parameterText(node: AnyNode, scope: TypeScope): string {
   const type = annotation ? annotationText(annotation, scope) : ""
   switch (node.type) {
     case "TSParameterProperty": {
-      const { accessibility, readonly } = node as { accessibility?: string; readonly?: boolean }
-      const before = `${accessibility ?? "public"} ${readonly ? "readonly " : ""}`
+      const accessibility: unknown = Reflect.get(node, "accessibility") ?? "public"
+      const before = `${accessibility} ${Reflect.get(node, "readonly") === true ? "readonly " : ""}`
       return before + parameterText(node.parameter, scope)
     }
     case "Identifier":

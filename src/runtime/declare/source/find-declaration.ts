@@ -83,8 +83,8 @@ interface Candidate {
   length: number
 }
 
-/** Returns the innermost function or class whose head contains the position. Where a map says the position, the name must
- *  be right too, because maps are not exact; where the file may have changed, also the parameters. */
+/** Returns the innermost function or class whose head contains the position. Where a map says the position, the name
+ *  must be right too, because maps are not exact; where the file may have changed, also the parameters. */
 function declarationAt(call: object, { module, offset, by }: OriginalPosition): FoundDeclaration | undefined {
   let best: Candidate | undefined
   const parents: AnyNode[] = []

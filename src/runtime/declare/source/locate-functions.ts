@@ -1,5 +1,5 @@
-// Finds out where functions are defined. Only the engine's inspector knows it. While a session is open, `await` is slow,
-// so a session lives for one synchronous batch.
+// Finds out where functions are defined. Only the engine's inspector knows it. While a session is open, `await` is
+// slow, so a session lives for one synchronous batch.
 import type { Runtime, Session } from "node:inspector"
 import { types } from "node:util"
 
@@ -122,8 +122,8 @@ function isPlace(value: unknown): value is Place {
   return typeof value === "object" && value !== null && "scriptId" in value && "lineNumber" in value
 }
 
-/** Reads the addresses and texts of scripts. The debugger reports all scripts when it is enabled, which is the slow part
- *  of a batch, so this is done only for new scripts. */
+/** Reads the addresses and texts of scripts. The debugger reports all scripts when it is enabled, which is the slow
+ *  part of a batch, so this is done only for new scripts. */
 function readScripts(session: Session, ids: Iterable<string>): void {
   const missing = new Set([...ids].filter((id) => !scripts.has(id)))
   if (missing.size === 0) return

@@ -9,8 +9,8 @@ import { parseModule, readModule, readText, type SourceModule } from "./source-m
 export interface OriginalPosition {
   module: SourceModule
   offset: number
-  /** How the position was found. `text`: the script is the file without its types. `map`: the source map has the text of
-   *  the file. `unchecked map`: the file may have changed since it was compiled. */
+  /** How the position was found. `text`: the script is the file without its types. `map`: the source map has the
+   *  text of the file. `unchecked map`: the file may have changed since it was compiled. */
   by: "text" | "map" | "unchecked map"
 }
 
@@ -69,8 +69,8 @@ function findOrigin(script: RunningScript): ScriptOrigin | undefined {
   }
 }
 
-/** Returns true if a script is a file in which types were replaced by blanks. Where a type ended a statement, the loader
- *  writes a semicolon; after the text it adds comments. */
+/** Returns true if a script is a file in which types were replaced by blanks. Where a type ended a statement, the
+ *  loader writes a semicolon; after the text it adds comments. */
 export function isWithoutTypes(script: string, file: string): boolean {
   if (script === file) return true
   if (script.length < file.length) return false

@@ -1,5 +1,5 @@
-// Writes the types of the author's file so that they are valid in a block of declarations: each named type is one of the
-// block, a type of the language, a type of a package, or `unknown`.
+// Writes the types of the author's file so that they are valid in a block of declarations: each named type is one of
+// the block, a type of the language, a type of a package, or `unknown`.
 import type { AnyNode, Node } from "acorn"
 import { childNode } from "../parse-signature.ts"
 import type { SourceModule } from "./source-module.ts"

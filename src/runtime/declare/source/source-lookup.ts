@@ -1,5 +1,5 @@
-// Remembers where functions and classes were declared. Functions that are asked for the first time are collected and then
-// located together.
+// Remembers where functions and classes were declared. Functions that are asked for the first time are collected and
+// then located together.
 import { attempt } from "../parse-signature.ts"
 import { type FoundDeclaration, findDeclaration } from "./find-declaration.ts"
 import { type FunctionLocation, locateFunctions } from "./locate-functions.ts"

@@ -14,8 +14,8 @@ import { childNodes, resolveTypes, type TypeScope, withTypeParameters } from "./
 import type { SourceLookup } from "./source-lookup.ts"
 import { createTypeNames } from "./type-names.ts"
 
-/** What the files of the user say about running functions and classes. Each method returns undefined if no file is found
- *  that matches the running code. */
+/** What the files of the user say about running functions and classes. Each method returns undefined if no file is
+ *  found that matches the running code. */
 export interface SourceTypes {
   functionSource(call: object): WrittenFunction | undefined
   /** `typeArguments` replace the type parameters of a base class whose members are shown in another class. */
