@@ -2,6 +2,7 @@
 // tests: these figures are for people, on a machine that does nothing else.
 import { parseArgs } from "node:util"
 import { cell } from "./cell.ts"
+import { declare } from "./declare.ts"
 import { durable } from "./durable.ts"
 import { growth } from "./growth.ts"
 import { importTime } from "./import.ts"
@@ -22,6 +23,7 @@ const benches: Record<string, () => Promise<Report>> = {
   recall,
   minds,
   runtime,
+  declare,
   workspace,
   store,
   durable,

@@ -39,7 +39,8 @@ export function readAuthorSource(text: string): AuthorSource | undefined {
 const recent = new Map<string, AuthorSource | null>()
 const maxRecent = 16
 
-interface DeclaredNode {
+/** A top-level declaration with the comment before it. */
+export interface DeclaredNode {
   node: AnyNode
   doc: string | undefined
 }
@@ -108,7 +109,8 @@ export function parseVariableType(text: string, owner: string): VariableType {
   return source && name !== undefined ? { tree: named(name), source } : { tree: parseType(text, owner) }
 }
 
-function declarations(program: Program, code: string): Map<string, DeclaredNode[]> {
+/** Returns the top-level declarations of a program by name. Overloads and merged interfaces have several. */
+export function declarations(program: Program, code: string): Map<string, DeclaredNode[]> {
   const declared = new Map<string, DeclaredNode[]>()
   let from = 0
   for (const statement of program.body) {

@@ -4,15 +4,27 @@ import { type AuthorSource, readAuthorSource } from "./author-source.ts"
 import { instanceMembers, isGlobalClass, type LiveClass, nameOfClass } from "./inspect-class.ts"
 import { createInspector, type ValueInspector } from "./inspect-value.ts"
 import type { TypeDeclarer } from "./json-schema-type.ts"
+import { noSourceLookup, type SourceLookup } from "./source/source-lookup.ts"
+import { createSourceTypes, noSourceTypes, type SourceTypes } from "./source/source-types.ts"
 import { splitTypeDeclaration } from "./type-parts.ts"
 import { isIdentifier, jsDoc, type Member, printMembers, printType, type TypeTree } from "./type-tree.ts"
 
 export interface DeclarationBlock extends TypeDeclarer {
   lines: string[]
+  /** What the author wrote in the files of functions and classes. */
+  sources: SourceTypes
   /** Returns an inspector that declares each class it finds. Unnamed classes are shown by members, or as `unnamed`. */
   inspector(unnamed?: string): ValueInspector
-  /** Returns the name of a class that is bound, or that has an injected instance. Declares the class at first use. */
+  /** Returns the name of a class that is bound, or that has an injected instance. Declares the class at first use. A
+   *  class of Node or of a package that is not bound is `import("pkg").Name`. */
   referToClass(type: LiveClass): string | undefined
+  /** Returns the classes that are bound or have an injected instance. */
+  liveClasses(): Iterable<LiveClass>
+  /** Returns true if an enum, or an object used as one, is bound by this name. */
+  isBoundEnum(name: string): boolean
+  /** Declares a type of the user's files under this name or a numbered variant. Declares nothing if there is no
+   *  text. */
+  declareSourceType(suggestedName: string, isHandle: boolean, createText: (name: string) => string | undefined): void
   /** Returns an injected instance of a class, if there is one. */
   instanceOf(type: LiveClass): object | undefined
   /** Declares a text under this name or a numbered variant, once per distinct text. Returns the name. */
@@ -41,6 +53,7 @@ export function createDeclarationBlock(
   bindings: ReadonlyMap<string, Binding>,
   allBindings: ReadonlyMap<string, Binding>,
   writer: TypeWriter,
+  lookup: SourceLookup = noSourceLookup,
 ): DeclarationBlock {
   const all = allBindings === bindings ? bindings : new Map([...allBindings, ...bindings])
   const reached = injectedClasses(all)
@@ -56,16 +69,44 @@ export function createDeclarationBlock(
   const declarePending = (name: string) => {
     const type = pending.get(name)
     if (!type || !pending.delete(name)) return
-    block.lines.push(writer.declareClass(name, type, block))
+    const reference = block.sources.referenceTo(type)
+    if (reference === undefined) block.lines.push(writer.declareClass(name, type, block))
+    else {
+      const text = `type ${name} = ${reference}`
+      block.lines.push(writer.declareSourceType?.(text, block, true) ?? text)
+    }
   }
 
   const block: DeclarationBlock = {
     lines: [],
-    inspector: (unnamed) => createInspector((type) => block.referToClass(type) ?? unnamed),
+    sources: noSourceTypes,
+    inspector: (unnamed) => createInspector((type) => block.referToClass(type) ?? unnamed, undefined, block.sources),
     referToClass(type) {
-      const name = explicit.get(type) ?? classes.get(type)
+      const bound = explicit.get(type)
+      const reference = bound === undefined ? block.sources.referenceTo(type) : undefined
+      const name = bound ?? reference ?? classes.get(type)
       if (name !== undefined) declarePending(name)
       return name
+    },
+    liveClasses: () => [...explicit.keys(), ...classes.keys()].filter((type) => typeof type === "function"),
+    isBoundEnum(name) {
+      const binding = all.get(name)
+      return binding?.kind === "type" && typeof binding.type !== "function"
+    },
+    declareSourceType(suggestedName, isHandle, createText) {
+      let name = suggestedName
+      for (let count = 2; isTaken(name) || declared.has(name); count++) name = `${suggestedName}${count}`
+      // Reserve the name: building the text may declare other types.
+      declared.set(name, "")
+      const before = block.lines.length
+      const own = createText(name)
+      const isMentioned = () => block.lines.slice(before).some((line) => mentions(line, name))
+      const text = own ?? (isMentioned() ? `type ${name} = any` : undefined)
+      if (text === undefined) declared.delete(name)
+      else {
+        declared.set(name, text)
+        block.lines.push(writer.declareSourceType?.(text, block, isHandle) ?? text)
+      }
     },
     instanceOf: (type) => reached.get(type),
     declareMentionedClasses(text) {
@@ -80,7 +121,10 @@ export function createDeclarationBlock(
       const own = all.get(name)
       const found =
         own?.kind === "type" ? own : [...all.values()].find((each) => each.kind === "type" && each.type === type)
-      if (found?.kind !== "type" || found.options.source === undefined) return undefined
+      if (found?.kind !== "type" || found.options.source === undefined) {
+        const written = type && block.sources.classSource(type, [])?.members
+        return written?.filter((member) => !member.static && member.form !== "constructor")
+      }
       const words = [nameOfClass(found.type) ?? name, name]
       const members = readAuthorSource(found.options.source)?.classNamed(words)?.type.members
       return members?.filter((member) => !member.static && member.form !== "constructor")
@@ -110,6 +154,7 @@ export function createDeclarationBlock(
       }
     },
   }
+  block.sources = lookup === noSourceLookup ? noSourceTypes : createSourceTypes(lookup, block)
   return block
 }
 
@@ -117,6 +162,10 @@ export function createDeclarationBlock(
  *  identifiers, globals, or names already taken by a binding or another class. */
 export function impliedClasses(bindings: ReadonlyMap<string, Binding>): Map<string, LiveClass> {
   return nameImpliedClasses(bindings, injectedClasses(bindings).keys())
+}
+
+function mentions(text: string, name: string): boolean {
+  return text.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu)?.includes(name) ?? false
 }
 
 /** `interface Task { … }` where the type is an object, else `type Task = …`. */

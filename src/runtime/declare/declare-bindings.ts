@@ -2,13 +2,14 @@
 import { types } from "node:util"
 import { attempt } from "../../core/attempt.ts"
 import type { Binding, FunctionBinding, VariableBinding } from "../bindings.ts"
+import { parseCell } from "../compiler/parse-cell.ts"
 import { isTuple } from "../schema.ts"
 import { parseVariableType, readAuthorSource, type VariableType } from "./author-source.ts"
 import { createDeclarationBlock, type DeclarationBlock, type TypeWriter } from "./declaration-block.ts"
 import { acceptsUndefined, declarationSchema, withoutUndefinedMark } from "./declaration-schema.ts"
 import { type AgentDescriptions, declareAgent, noAgentDescriptions } from "./declare-agent.ts"
 import { declareClass, declareTypeBinding, inferredNote, markInferred } from "./declare-type-binding.ts"
-import { functionSignature } from "./function-signature.ts"
+import { inferredSignature } from "./function-signature.ts"
 import { guardedType } from "./guarded-type.ts"
 import { classOf, isGlobalClass, nameOfClass } from "./inspect-class.ts"
 import { isCopied, isPlain } from "./inspect-value.ts"
@@ -16,23 +17,59 @@ import { schemaType } from "./json-schema-type.ts"
 import { parseSignature } from "./parse-signature.ts"
 import { declareRemoteClass, declareRemoteType } from "./remote-class.ts"
 import { handleType, receivedDeclaration, receivedType } from "./remote-type.ts"
+import { createSourceLookup, noSourceLookup, type SourceLookup } from "./source/source-lookup.ts"
 import type { Parameter, Signature, TypeTree } from "./type-tree.ts"
 import { any, capitalize, jsDoc, printSignature, printType, promisedResult } from "./type-tree.ts"
 
 /** Returns one block of TypeScript declarations for the bindings, in their order. It contains types and docs, never
  *  values, and runs no code of the values. The same bindings always produce the same text. Each type comes from the
- *  first available source: the author's type text, a schema, the author's source code, or inspection of the live value
- *  (marked `// inferred`). If `bindings` is a subset, `allBindings` is the full set: its types keep their names and are
- *  not declared again. With `remote`, objects with behaviour live in another process and each member takes an `await`.
- *  `agents` describes the runtimes of agents among the bindings. Throws a `ConfigError` for text that is not
- *  TypeScript. A schema without a TypeScript equivalent is shown as `unknown`. */
+ *  first available source: the author's type text, a schema, the author's source code, the file that declares the
+ *  running function or class, or inspection of the live value (marked `// inferred`). If `bindings` is a subset,
+ *  `allBindings` is the full set: its types keep their names and are not declared again. With `remote`, objects with
+ *  behaviour live in another process and each member takes an `await`. `agents` describes the runtimes of agents
+ *  among the bindings. Throws a `ConfigError` for text that is not TypeScript. A schema without a TypeScript
+ *  equivalent is shown as `unknown`. */
 export function declareBindings(
   bindings: ReadonlyMap<string, Binding>,
   allBindings = bindings,
   remote = false,
   agents: AgentDescriptions = noAgentDescriptions,
+  lookup: SourceLookup = createSourceLookup(),
 ): string {
-  const block = createDeclarationBlock(bindings, allBindings, remote ? remoteWriter : { declareClass })
+  for (let pass = 1; ; pass++) {
+    const text = writeDeclarations(bindings, allBindings, remote, agents, lookup)
+    // The functions that the text shows are located together and the text is written again, with their types. These
+    // may show other classes.
+    if (pass < maxPasses && lookup.locateMissing()) continue
+    return lookup === noSourceLookup || isTypeScript(text)
+      ? text
+      : writeDeclarations(bindings, allBindings, remote, agents, noSourceLookup)
+  }
+}
+
+const maxPasses = 4
+
+/** Returns true if the text parses. Types from files are only shown if they are valid together. */
+function isTypeScript(text: string): boolean {
+  if (validTexts.has(text)) return true
+  if (attempt(() => parseCell(text)) === undefined) return false
+  validTexts.add(text)
+  const [oldest] = validTexts
+  if (validTexts.size > maxValidTexts && oldest !== undefined) validTexts.delete(oldest)
+  return true
+}
+
+const validTexts = new Set<string>()
+const maxValidTexts = 16
+
+function writeDeclarations(
+  bindings: ReadonlyMap<string, Binding>,
+  allBindings: ReadonlyMap<string, Binding>,
+  remote: boolean,
+  agents: AgentDescriptions,
+  lookup: SourceLookup,
+): string {
+  const block = createDeclarationBlock(bindings, allBindings, remote ? remoteWriter : { declareClass }, lookup)
   for (const [name, binding] of bindings) {
     const text = declareBinding(name, binding, block, remote, agents)
     if (text) block.lines.push(text)
@@ -118,10 +155,14 @@ function functionSignatures(
     block.declareMentionedClasses(signature)
     return { signatures: [cached(parsedSignatures, options, () => parseSignature(signature, name))], doc: description }
   }
+  const isUndeclared = text === undefined && !input && !output && !types.isProxy(call)
+  const located = isUndeclared ? block.sources.functionSource(call) : undefined
+  if (located) return { signatures: located.signatures, doc: description ?? located.doc }
   const source = text === undefined ? undefined : readAuthorSource(text)
   const written = source?.functionNamed([nameOfClass(call) ?? name, name])
-  const [own = functionSignature(call)] = written?.signatures ?? []
-  const doc = description ?? written?.doc
+  const [own = types.isProxy(call) ? inferredSignature(call) : block.sources.inferredSignature(call)] =
+    written?.signatures ?? []
+  const doc = description ?? written?.doc ?? (isUndeclared ? block.sources.docOf(call) : undefined)
   if (input || output) {
     const { parameters, docs } = input
       ? schemaParameters(name, own, input, block)

@@ -9,6 +9,7 @@ import { declarationSchema } from "./declaration-schema.ts"
 import { classMembers, type LiveClass, nameOfClass } from "./inspect-class.ts"
 import { schemaType } from "./json-schema-type.ts"
 import { globalType } from "./parse-signature.ts"
+import { maxClassMembers } from "./source/declaration-text.ts"
 import { jsDoc, type Member, printClass, printMembers, printType, propertyName, type TypeTree } from "./type-tree.ts"
 
 /** Marks a type that was inferred from a live value instead of written by its author. */
@@ -19,7 +20,8 @@ export function declareTypeBinding(name: string, { type, options }: TypeBinding,
   const { schema = true, doc = true, description, source: text } = options
   const source = text === undefined ? undefined : readAuthorSource(text)
   const written = source?.classNamed([nameOfClass(type) ?? name, name])
-  const comment = doc ? jsDoc(description ?? written?.doc) : ""
+  const isUndeclared = !written && typeof type === "function" && !types.isProxy(type)
+  const comment = doc ? jsDoc(description ?? written?.doc ?? (isUndeclared ? block.sources.docOf(type) : "")) : ""
   if (!schema && !doc) return ""
   if (!schema || types.isProxy(type)) {
     return comment + (typeof type === "function" ? `declare class ${name} {}` : `declare const ${name}: any`)
@@ -32,21 +34,26 @@ export function declareTypeBinding(name: string, { type, options }: TypeBinding,
     const shown = doc ? written.type : { ...written.type, members: written.type.members.map(withoutDoc) }
     return comment + declareSourceClass(name, type, shown, source, block)
   }
-  return comment + declareClass(name, type, block, doc)
+  const reference = block.sources.referenceTo(type)
+  if (reference !== undefined) {
+    return `${comment}declare const ${name}: typeof ${reference}\ntype ${name} = ${reference}`
+  }
+  return comment + writeClass(name, type, block, doc)
 }
 
-/** Declares a class from what inspection of the running class finds. */
-export function declareClass(name: string, type: LiveClass, block: DeclarationBlock, doc = true): string {
-  const { members, extendsClause } = classMembers(
-    type,
-    block.inspector("any"),
-    block.referToClass,
-    block.instanceOf(type),
-  )
+/** Declares the class of an injected instance. */
+export function declareClass(name: string, type: LiveClass, block: DeclarationBlock): string {
+  return jsDoc(block.sources.docOf(type)) + writeClass(name, type, block, true)
+}
+
+/** Writes a class as its file declares it, or from what inspection of the running class finds. */
+function writeClass(name: string, type: LiveClass, block: DeclarationBlock, doc: boolean): string {
+  const shape = classMembers(type, block.inspector("any"), block.referToClass, block.instanceOf(type))
+  const { members, generics, extendsClause, abstract, isWritten } = shape
   return printClass(
-    `declare class ${name}${extendsClause}`,
-    limitMembers(doc ? members : members.map(withoutDoc)),
-    inferredNote,
+    `declare ${abstract ? "abstract " : ""}class ${name}${generics}${extendsClause}`,
+    limitMembers(doc ? members : members.map(withoutDoc), isWritten ? maxClassMembers : maxMembers),
+    isWritten ? "" : inferredNote,
   )
 }
 
@@ -97,10 +104,12 @@ export function markInferred(text: string): string {
 /** Members beyond this number are not listed. */
 const maxMembers = 80
 
-function limitMembers(members: Member[]): Member[] {
-  if (members.length <= maxMembers) return members
+function limitMembers(members: Member[], limit: number): Member[] {
+  const names = [...new Set(members.map(({ name }) => name))].filter((name) => !name.startsWith("[member"))
+  if (names.length <= limit) return members
+  const kept = new Set(names.slice(0, limit))
   const rest: TypeTree = { kind: "name", text: "any" }
-  return [...members.slice(0, maxMembers), { name: "[member: string]", form: "field", type: rest }]
+  return [...members.filter(({ name }) => kept.has(name)), { name: "[member: string]", form: "field", type: rest }]
 }
 
 function withoutDoc({ doc: _, ...member }: Member): Member {

@@ -4,7 +4,7 @@ import { tokenizer } from "acorn"
 import { attempt } from "../../core/attempt.ts"
 import { parseCell } from "../compiler/parse-cell.ts"
 import { defaultResult, parametersOf } from "./parse-signature.ts"
-import { type Signature, unknown } from "./type-tree.ts"
+import { type Parameter, type Signature, unknown } from "./type-tree.ts"
 
 export function functionSignature(call: object): Signature {
   const known = signatures.get(call)
@@ -17,6 +17,23 @@ export function functionSignature(call: object): Signature {
   }
   signatures.set(call, signature)
   return signature
+}
+
+/** Returns the signature for a declaration. Running code does not show which parameters are optional, so those of
+ *  unknown type are shown as optional: a required one could be wrong. */
+export function inferredSignature(call: object): Signature {
+  return withUnknownOptional(functionSignature(call))
+}
+
+export function withUnknownOptional(signature: Signature): Signature {
+  return { ...signature, parameters: signature.parameters.map(optionalIfUnknown) }
+}
+
+function optionalIfUnknown(parameter: Parameter): Parameter {
+  const { type, rest } = parameter
+  if (type.kind !== "object") return rest || type !== unknown ? parameter : { ...parameter, optional: true }
+  const members = type.members.map((member) => (member.type === unknown ? { ...member, optional: true } : member))
+  return { ...parameter, type: { ...type, members } }
 }
 
 export function isNativeFunction(call: object): boolean {

@@ -3,10 +3,13 @@ import { EventEmitter } from "node:events"
 import * as stream from "node:stream"
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
-import { isPrivateName, runningClassSource, sortMembers } from "./class-source.ts"
-import { functionSignature, isNativeFunction } from "./function-signature.ts"
+import { isPrivateName, runningClassSource } from "./class-source.ts"
+import { inferredSignature, isNativeFunction, withUnknownOptional } from "./function-signature.ts"
+import { accessorMember, anyMember, createMemberList, memberKey, methodMembers } from "./member-list.ts"
 import { globalType } from "./parse-signature.ts"
-import { any, type Member, named, printType, propertyName, type TypeTree } from "./type-tree.ts"
+import { memberWithDocTypes } from "./source/doc-types.ts"
+import type { SourceTypes } from "./source/source-types.ts"
+import { type Member, named, printType, propertyName, type TypeTree } from "./type-tree.ts"
 
 /** Any function with a prototype: a class, a constructor function or a native constructor. */
 export type LiveClass = object
@@ -14,12 +17,19 @@ export type LiveClass = object
 /** Infers the types of the values that members hold. */
 export interface TypeInspector {
   typeOf(value: unknown, depth: number): TypeTree
+  /** What the author wrote in the file of a function or class. */
+  sources: SourceTypes
 }
 
 export interface ClassShape {
   members: Member[]
+  /** Text such as `<T = any>`. */
+  generics: string
   /** Text after the name, such as ` extends Light`. */
   extendsClause: string
+  abstract: boolean
+  /** True if all members come from the author's files. */
+  isWritten: boolean
 }
 
 /** Returns the public members of a class, including inherited ones up to the first base class that has a name in the
@@ -30,34 +40,67 @@ export function classMembers(
   baseName: (base: LiveClass) => string | undefined,
   instance?: object,
 ): ClassShape {
-  const members = new Map<string, Member>()
+  const { sources } = inspector
+  const found = createMemberList()
   const inherited = new Set<string>()
+  const own = sources.classSource(type)
+  let baseArguments = own?.baseArguments
   let extendsClause = ""
+  let isWritten = own !== undefined
   for (const current of classChain(type)) {
-    if (current !== type && !extendsClause) extendsClause = extendsClauseOf(current, baseName(current))
-    if (current !== type && isPlatformClass(current)) break
-    for (const member of ownMembers(current, inspector)) {
-      if (extendsClause) inherited.add(memberKey(member))
-      else addIfMissing(members, member)
+    const isOwn = current === type
+    if (!isOwn && !extendsClause) {
+      extendsClause = extendsClauseOf(
+        current,
+        baseName(current),
+        sources.classSource(current)?.generics ? baseArguments : [],
+      )
+      // The members of a base class that cannot be named are not listed.
+      if (isWritten && extendsClause.startsWith(" /*")) found.add([anyMember], true)
     }
+    if (!isOwn && (isPlatformClass(current) || sources.referenceTo(current) !== undefined)) break
+    const shown = ownMembers(current, inspector, isOwn ? undefined : baseArguments)
+    found.hide(shown.hidden)
+    if (extendsClause) for (const member of shown.members) inherited.add(memberKey(member))
+    else {
+      found.add(shown.members, shown.isWritten)
+      isWritten &&= shown.isWritten
+    }
+    if (!isOwn) baseArguments = sources.classSource(current, baseArguments)?.baseArguments
   }
   const fields = instance ? instanceFields(instance, inspector, 2) : []
-  for (const field of fields) if (!inherited.has(memberKey(field))) refineField(members, field)
-  return { members: sortMembers([...members.values()]), extendsClause }
+  for (const field of fields) if (!inherited.has(memberKey(field))) found.refine(field)
+  return {
+    members: found.list(),
+    generics: own?.generics ?? "",
+    extendsClause,
+    abstract: own?.abstract ?? false,
+    isWritten,
+  }
 }
 
 /** Returns the members of an object for an anonymous type. */
 export function instanceMembers(instance: object, inspector: TypeInspector, depth: number): Member[] {
-  const members = new Map<string, Member>()
+  const found = createMemberList()
   for (const prototype of prototypeChain(instance)) {
     const type = constructorOf(prototype)
-    if (type && isPlatformClass(type) && (members.size || isGlobalClass(type))) break
-    const own = type ? ownMembers(type, inspector) : prototypeMembers(prototype, inspector)
-    for (const member of own) if (!member.static && member.form !== "constructor") addIfMissing(members, member)
+    if (type && isPlatformClass(type) && (found.list().length || isGlobalClass(type))) break
+    const own = type
+      ? ownMembers(type, inspector, anyArguments)
+      : { members: prototypeMembers(prototype, inspector), hidden: noNames, isWritten: false }
+    found.hide(own.hidden)
+    found.add(
+      own.members.filter((member) => !member.static && member.form !== "constructor"),
+      own.isWritten,
+    )
   }
-  for (const field of instanceFields(instance, inspector, depth)) refineField(members, field)
-  return sortMembers([...members.values()])
+  for (const field of instanceFields(instance, inspector, depth)) found.refine(field)
+  return found.list()
 }
+
+/** The type parameters of a class are not known for an anonymous type: all become `any`. */
+const anyArguments: readonly string[] = []
+const noNames: ReadonlySet<string> = new Set()
 
 /** Returns the class of an object without running the object's code. */
 export function classOf(value: object): LiveClass | undefined {
@@ -93,9 +136,13 @@ export function isPlatformClass(type: LiveClass): boolean {
 
 const streamClasses = new Set<unknown>(Object.values(stream))
 
-function extendsClauseOf(base: LiveClass, name: string | undefined): string {
-  if (name !== undefined) return ` extends ${name}`
-  if (!isPlatformClass(base)) return ""
+function extendsClauseOf(base: LiveClass, name: string | undefined, typeArguments: readonly string[] = []): string {
+  // A class can extend a name, but not `import("pkg").Name`.
+  if (name?.startsWith("import(") && !name.startsWith('import("node:')) return ` /* extends ${name} */`
+  if (name !== undefined && !name.startsWith("import(")) {
+    return ` extends ${name}${typeArguments.length > 0 ? `<${typeArguments.join(", ")}>` : ""}`
+  }
+  if (!isPlatformClass(base) && name === undefined) return ""
   const own = nameOfClass(base) ?? "a native class"
   const text = isGlobalClass(base) ? globalType(own) : undefined
   if (!text) return ` /* extends ${own.replaceAll("*/", "")} */`
@@ -124,26 +171,57 @@ function constructorOf(prototype: object): LiveClass | undefined {
   return Object.getOwnPropertyDescriptor(type, "prototype")?.value === prototype ? type : undefined
 }
 
+interface OwnMembers {
+  members: Member[]
+  hidden: ReadonlySet<string>
+  /** True if the author's file was found. */
+  isWritten: boolean
+}
+
 /** Returns the members of one class in the chain, taken from its source where it has one. */
-function ownMembers(type: LiveClass, inspector: TypeInspector): Member[] {
+function ownMembers(type: LiveClass, inspector: TypeInspector, typeArguments?: readonly string[]): OwnMembers {
   const prototype: unknown = Object.getOwnPropertyDescriptor(type, "prototype")?.value
-  const fromSource = runningClassSource(type)?.members ?? [constructorMember(type)]
+  const written = inspector.sources.classSource(type, typeArguments)
+  const running = written
+    ? undefined
+    : runningClassSource(type)?.members.map(withOptionalParameters).map(memberWithDocTypes)
+  const fromSource = written?.members ?? running ?? [constructorMember(type)]
   const hasPrototype = typeof prototype === "object" && prototype !== null && !types.isProxy(prototype)
-  const fromRunning = [
-    ...(hasPrototype ? prototypeMembers(prototype, inspector) : []),
-    ...propertiesOf(type, inspector, 1, staticKeys(type)).map((member) => ({ ...member, static: true })),
-  ]
   const listed = new Set(fromSource.map(memberKey))
-  return [...fromSource, ...fromRunning.filter((member) => !listed.has(memberKey(member)))]
+  const hidden = written?.hidden ?? noNames
+  const isMissing = (before: string) => (key: string) => !listed.has(before + propertyName(key)) && !hidden.has(key)
+  // Members beyond the limit stay left out.
+  const isCut = written && listed.has(anyMember.name)
+  const fromRunning = isCut
+    ? []
+    : [
+        ...(hasPrototype ? prototypeMembers(prototype, inspector, isMissing("")) : []),
+        ...propertiesOf(type, inspector, 1, staticKeys(type).filter(isMissing("static "))).map((member) => {
+          return { ...member, static: true }
+        }),
+      ]
+  const members = [...fromSource, ...fromRunning.filter((member) => !listed.has(memberKey(member)))]
+  return { members, hidden, isWritten: written !== undefined }
+}
+
+function withOptionalParameters(member: Member): Member {
+  const { type } = member
+  return type.kind === "function"
+    ? { ...member, type: { ...type, signature: withUnknownOptional(type.signature) } }
+    : member
 }
 
 function constructorMember(type: LiveClass): Member {
-  return { name: "constructor", form: "constructor", type: { kind: "function", signature: functionSignature(type) } }
+  return { name: "constructor", form: "constructor", type: { kind: "function", signature: inferredSignature(type) } }
 }
 
-function prototypeMembers(prototype: object, inspector: TypeInspector): Member[] {
+function prototypeMembers(
+  prototype: object,
+  inspector: TypeInspector,
+  isWanted: (key: string) => boolean = () => true,
+): Member[] {
   const symbols = symbolMembers.filter(({ symbol }) => Object.hasOwn(prototype, symbol)).map(({ member }) => member)
-  return [...propertiesOf(prototype, inspector, 1), ...symbols]
+  return [...propertiesOf(prototype, inspector, 1, Object.getOwnPropertyNames(prototype).filter(isWanted)), ...symbols]
 }
 
 const symbolMembers = [
@@ -174,13 +252,11 @@ function propertiesOf(
     const property = Object.getOwnPropertyDescriptor(owner, key)
     if (!property || isPrivateName(key) || key === "constructor") return []
     const name = propertyName(key)
-    if (!("value" in property)) {
-      return [
-        { name, form: property.get ? (property.set ? "field" : "getter") : "setter", type: any, isAccessor: true },
-      ]
+    if (!("value" in property)) return [accessorMember(name, property, inspector.sources)]
+    if (typeof property.value === "function" && !isClass(property.value)) {
+      return methodMembers(name, property.value, inspector.typeOf(property.value, depth), inspector.sources)
     }
     const type = inspector.typeOf(property.value, depth)
-    if (type.kind === "function" && !isClass(property.value)) return [{ name, form: "method", type }]
     return [{ name, form: "field", type, readonly: property.writable === false }]
   })
 }
@@ -190,26 +266,3 @@ function staticKeys(type: LiveClass): string[] {
 }
 
 const builtInFunctionKeys = new Set(["prototype", "length", "name", "arguments", "caller"])
-
-function addIfMissing(members: Map<string, Member>, member: Member): void {
-  const key = memberKey(member)
-  if (!members.has(key)) members.set(key, member)
-}
-
-/** Prefers the field type found in an instance to the type guessed from the source. */
-function refineField(members: Map<string, Member>, field: Member): void {
-  const key = memberKey(field)
-  const known = members.get(key)
-  if (known?.form === "getter" || known?.form === "method") return
-  members.set(key, { ...field, type: typeOfField(field.type, known?.type), doc: known?.doc })
-}
-
-/** Uses the written type for a field that is empty now, because it may be filled later. */
-function typeOfField(type: TypeTree, written: TypeTree | undefined): TypeTree {
-  const empty = type.kind === "name" && (type.text === "null" || type.text === "undefined")
-  return empty ? (written ?? any) : type
-}
-
-function memberKey(member: Member): string {
-  return `${member.static ? "static " : ""}${member.name}`
-}

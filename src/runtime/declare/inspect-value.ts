@@ -6,7 +6,9 @@ import { crossingFormOf } from "../handles/codec/crossing-form.ts"
 import { functionSignature } from "./function-signature.ts"
 import type { LiveClass, TypeInspector } from "./inspect-class.ts"
 import { classOf, instanceMembers, isGlobalClass, nameOfClass } from "./inspect-class.ts"
+import { accessorMember, methodMembers } from "./member-list.ts"
 import { globalType } from "./parse-signature.ts"
+import { noSourceTypes, type SourceTypes } from "./source/source-types.ts"
 import { any, type Member, named, printType, propertyName, type TypeTree, union } from "./type-tree.ts"
 
 export interface ValueInspector extends TypeInspector {
@@ -15,14 +17,16 @@ export interface ValueInspector extends TypeInspector {
 }
 
 /** `nameOf` returns the name shown for instances of a class; without a name their members are shown. Types that are too
- *  deep, too many, or cyclic are shown as `fallback`. */
+ *  deep, too many, or cyclic are shown as `fallback`. `sources` has the types that the author of a function wrote. */
 export function createInspector(
   nameOf: (type: LiveClass, instance: object) => string | undefined,
   fallback: TypeTree = any,
+  sources: SourceTypes = noSourceTypes,
 ): ValueInspector {
   const state: InspectorState = {
     nameOf,
     fallback,
+    sources,
     remainingTypes: maxTypes,
     openObjects: new Set(),
     typeOf: (value, depth = maxDepth) => inspectValue(value, state, depth),
@@ -82,7 +86,7 @@ interface InspectorState extends ValueInspector {
 }
 
 function inspectValue(value: unknown, state: InspectorState, depth: number): TypeTree {
-  if (typeof value === "function") return inspectFunction(value)
+  if (typeof value === "function") return inspectFunction(value, state)
   if (typeof value !== "object" || value === null) return primitiveType(value)
   if (types.isProxy(value) || state.openObjects.has(value) || state.remainingTypes-- <= 0) return state.fallback
   state.openObjects.add(value)
@@ -102,10 +106,12 @@ function primitiveType(value: unknown): TypeTree {
   return tree
 }
 
-function inspectFunction(value: object): TypeTree {
+function inspectFunction(value: object, { sources }: InspectorState): TypeTree {
   if (types.isProxy(value)) return any
-  const signature = functionSignature(value)
-  if (!isClass(value)) return { kind: "function", signature }
+  if (!isClass(value)) {
+    const [written] = sources.functionSource(value)?.signatures ?? []
+    return { kind: "function", signature: written ?? sources.inferredSignature(value) }
+  }
   return { kind: "function", signature: { parameters: anyArguments, returns: any }, constructs: true }
 }
 
@@ -195,21 +201,24 @@ type ObjectType = Extract<TypeTree, { kind: "object" }>
 
 function shapeOf(value: object, state: InspectorState, depth: number): ObjectType {
   const keys = keysOf(value)
-  const members = keys.slice(0, maxListed).map((key): Member => memberOf(value, key, state, depth - 1))
+  const members = keys.slice(0, maxListed).flatMap((key) => membersOf(value, key, state, depth - 1))
   // The index signature allows reading keys that are not listed.
   if (keys.length > maxListed) members.push({ name: "[key: string]", form: "field", type: any })
   return { kind: "object", members }
 }
 
-function memberOf(value: object, key: string, state: InspectorState, depth: number): Member {
+/** Returns one member; for a function with overloads, several. */
+function membersOf(value: object, key: string, state: InspectorState, depth: number): Member[] {
   const name = propertyName(key)
   const property = attempt(() => Object.getOwnPropertyDescriptor(value, key))
-  if (!property || !("value" in property)) {
-    return { name, form: property?.set ? "field" : "getter", type: any, isAccessor: true }
+  if (!property) return [{ name, form: "getter", type: any, isAccessor: true }]
+  if (!("value" in property)) {
+    const member = accessorMember(name, property, state.sources)
+    return [{ ...member, form: property.set ? "field" : "getter" }]
   }
   const type = inspectValue(property.value, state, depth)
-  if (type.kind === "function" && !type.constructs) return { name, form: "method", type }
-  return { name, form: "field", type, readonly: property.writable === false }
+  if (type.kind === "function" && !type.constructs) return methodMembers(name, property.value, type, state.sources)
+  return [{ name, form: "field", type, readonly: property.writable === false }]
 }
 
 /** Merges the members of several objects. Members that some objects lack become optional. */
@@ -222,10 +231,10 @@ function mergeShapes(shapes: readonly ObjectType[]): ObjectType {
     if (same) same.types.push(member.type)
     else found.set(member.name, { member, types: [member.type] })
   }
-  const members = [...found.values()].map(({ member: { name, form, readonly, isAccessor }, types }): Member => {
+  const members = [...found.values()].map(({ member: { name, form, readonly, isAccessor, doc }, types }): Member => {
     const type = mergeTypes(types)
     const optional = types.length < shapes.length && !name.startsWith("[")
-    return { name, form: type.kind === "function" ? form : "field", type, optional, readonly, isAccessor }
+    return { name, form: type.kind === "function" ? form : "field", type, optional, readonly, isAccessor, doc }
   })
   return { kind: "object", members }
 }

@@ -4,20 +4,21 @@ import type { TypeBinding } from "../bindings.ts"
 import { readAuthorSource } from "./author-source.ts"
 import type { DeclarationBlock } from "./declaration-block.ts"
 import { classMembers, isPlatformClass, type LiveClass, nameOfClass } from "./inspect-class.ts"
-import { handleMembers } from "./remote-type.ts"
+import { handleMembers, receivedType } from "./remote-type.ts"
 import { jsDoc, type Member, named, printMembers, printType, type TypeTree } from "./type-tree.ts"
 
 /** Declares instances of a class as an interface, because cells cannot construct a class that is not bound. */
 export function declareRemoteClass(name: string, type: LiveClass, block: DeclarationBlock): string {
-  const { members, extendsClause } = classMembers(
+  const { members, generics, extendsClause, isWritten } = classMembers(
     type,
     block.inspector("any"),
     block.referToClass,
     block.instanceOf(type),
   )
-  const base = /^ extends (\w+)$/.exec(extendsClause)?.[1]
+  const base = /^ extends (\w+)(?:<.*>)?$/.exec(extendsClause)?.[1]
   const extended = base !== undefined && !(base in globalThis) ? extendsClause : ""
-  return printRemoteInterface(`${name}${extended}`, members, block, " // inferred")
+  const head = `${name}${generics}${extended}`
+  return jsDoc(block.sources.docOf(type)) + printRemoteInterface(head, members, block, isWritten ? "" : " // inferred")
 }
 
 /** Declares a bound class, whose constructor is awaited: `await new Light()`. Returns undefined if it is not shown. */
@@ -28,25 +29,33 @@ export function declareRemoteType(
 ): string | undefined {
   const { schema = true, doc = true, description, source: text } = options
   if (!schema || typeof type !== "function" || types.isProxy(type)) return undefined
+  const reference = text === undefined ? block.sources.referenceTo(type) : undefined
+  if (reference !== undefined) {
+    const parameters = `...args: ConstructorParameters<typeof ${reference}>`
+    const instance = printType(receivedType(named(reference), block))
+    const comment = doc ? jsDoc(description) : ""
+    return `${comment}type ${name} = ${instance}\ndeclare const ${name}: { new (${parameters}): Promise<${name}> }`
+  }
   const source = text === undefined ? undefined : readAuthorSource(text)
   const written = source?.classNamed([nameOfClass(type) ?? name, name])
   const inferred = written
     ? undefined
     : classMembers(type, block.inspector("any"), block.referToClass, block.instanceOf(type))
   const members = written?.type.members ?? inferred?.members ?? []
-  const { generics = "", base, baseArguments = "", abstract = false } = written?.type ?? {}
+  const { generics = "", abstract = false } = written?.type ?? inferred ?? {}
+  const { base, baseArguments = "" } = written?.type ?? {}
   if (source)
     block.declareMentionedTypes(source, `${printMembers(members, "", true)} ${generics} ${base ?? ""}${baseArguments}`)
   const parent: unknown = Object.getPrototypeOf(type)
   const bound = typeof parent === "function" ? block.referToClass(parent) : undefined
   const extended = bound ?? (base !== undefined && source?.declares(base) ? base : undefined)
   const extendsClause = extended === undefined ? "" : ` extends ${extended}${baseArguments}`
-  const comment = doc ? jsDoc(description ?? written?.doc) : ""
+  const comment = doc ? jsDoc(description ?? written?.doc ?? (written ? "" : block.sources.docOf(type))) : ""
   const instances = printRemoteInterface(
     `${name}${generics}${extendsClause}`,
     members,
     block,
-    written ? "" : " // inferred",
+    written || inferred?.isWritten ? "" : " // inferred",
   )
   const own = members.some(({ form }) => form === "constructor")
   const constructors = own ? [] : inheritedConstructors(parent, block)

@@ -7,6 +7,8 @@ import * as types from "./type-tree.ts"
 /** Returns the type of a value received by a cell: a copy in which everything that cannot be copied is a handle. If
  *  nothing changes, the author's text is kept. */
 export function receivedType(tree: types.TypeTree, block: DeclarationBlock): types.TypeTree {
+  // The class of a value on the host, which stays there.
+  if (tree.kind === "name" && tree.text.startsWith("import(")) return handleOf(tree, block)
   const parts = splitType(tree)
   // A copy of a frozen object is not frozen.
   const copied = parts === tree && tree.kind === "object" ? withoutReadonly(tree.members) : parts

@@ -49,7 +49,7 @@ test("a class shows its constructor, fields, accessors, methods and statics, wit
   assert.equal(
     declared({ Light }),
     `declare class Light { // inferred
-  constructor(name: unknown, options?: { watts?: number; color: unknown })
+  constructor(name?: unknown, options?: { watts?: number; color?: unknown })
   /** In percent. */
   brightness: number
   label: any
@@ -59,11 +59,11 @@ test("a class shows its constructor, fields, accessors, methods and statics, wit
   /** Who made it. */
   maker: string
   /** Dims to a level. */
-  dim(level: unknown, ...steps: unknown[]): any
-  fade(to: unknown, seconds?: number): Promise<any>
+  dim(level?: unknown, ...steps: unknown[]): any
+  fade(to?: unknown, seconds?: number): Promise<any>
   frames(): Generator<any>
   stream(): AsyncGenerator<any>
-  onChange(listener: unknown): any
+  onChange(listener?: unknown): any
   repair(part?: string): any
   static made: number
   static of(...names: unknown[]): any
@@ -111,10 +111,10 @@ test("members put on a class at run time and constructor functions are seen too"
   Old.prototype.greet = (to: string) => to
   const old: unknown = Reflect.construct(Old, ["x"])
   const text = declared({ Plugin, old })
-  assert.match(text, /declare class Plugin \{ \/\/ inferred\n {2}run\(job: unknown\): any\n\}/)
+  assert.match(text, /declare class Plugin \{ \/\/ inferred\n {2}run\(job\?: unknown\): any\n\}/)
   assert.match(
     text,
-    /declare class Old \{ \/\/ inferred\n {2}constructor\(name: unknown\)\n {2}name: string\n {2}greet\(to: unknown\): any\n\}/,
+    /declare class Old \{ \/\/ inferred\n {2}constructor\(name\?: unknown\)\n {2}name: string\n {2}greet\(to\?: unknown\): any\n\}/,
   )
 })
 
@@ -148,10 +148,10 @@ test("functions show parameter names, defaults as types, rest and destructured o
   const single = Function("return x => x")()
   assert.equal(
     declared({ plain, arrow, early, single }),
-    `declare function plain(a: unknown, b?: string, ...rest: unknown[]): Promise<any> // inferred
-declare function arrow(a: unknown, options: { b: unknown; c?: number }, arg3: unknown): Promise<any> // inferred
-declare function early(a: number | undefined, b: unknown): Promise<any> // inferred
-declare function single(x: unknown): Promise<any> // inferred`,
+    `declare function plain(a?: unknown, b?: string, ...rest: unknown[]): Promise<any> // inferred
+declare function arrow(a: unknown, options: { b?: unknown; c?: number }, arg3?: unknown): Promise<any> // inferred
+declare function early(a?: number, b?: unknown): Promise<any> // inferred
+declare function single(x?: unknown): Promise<any> // inferred`,
   )
 })
 
@@ -197,10 +197,10 @@ test("methods, async functions and generators are read like other functions", ()
   }
   assert.equal(
     declared({ get, computed, load, list }),
-    `declare function get(key: unknown): Promise<any> // inferred
-declare function computed(a: unknown): Promise<any> // inferred
-declare function load(url: unknown): Promise<any> // inferred
-declare function list(from: unknown): Promise<Generator<any>> // inferred`,
+    `declare function get(key?: unknown): Promise<any> // inferred
+declare function computed(a?: unknown): Promise<any> // inferred
+declare function load(url?: unknown): Promise<any> // inferred
+declare function list(from?: unknown): Promise<Generator<any>> // inferred`,
   )
 })
 

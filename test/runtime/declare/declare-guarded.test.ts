@@ -65,7 +65,7 @@ describe("a guarded method is declared with its author's types and a Promise", (
 
   test("and by inspection where its author wrote nothing", () => {
     const text = declared({ vault: variable(new Vault(), { guard }) })
-    assert.match(text, /^declare const vault: \{ wipe\(_why: unknown, _times\?: number\): Promise<any> \} & Vault$/m)
+    assert.match(text, /^declare const vault: \{ wipe\(_why\?: unknown, _times\?: number\): Promise<any> \} & Vault$/m)
   })
 })
 

@@ -99,7 +99,7 @@ test("a result that the author did not write down is anything", () => {
 
 test("source that does not declare the function or does not parse leaves inspection", () => {
   const f = (a: unknown) => a
-  const inspected = "declare function f(a: unknown): Promise<any> // inferred"
+  const inspected = "declare function f(a?: unknown): Promise<any> // inferred"
   assert.equal(declared({ f: fn(f, { source: "function a() {}; function b() {}" }) }), inspected)
   assert.equal(declared({ f: fn(f, { source: "def f(a): pass" }) }), inspected)
 })

@@ -90,7 +90,7 @@ test("an explicit type wins over an implied one", () => {
 test("a class is not implied where another binding has its name, and its members are shown in place", () => {
   const bindings = { Light: variable("taken"), light: new Light() }
   assert.equal(impliedClasses(bound(bindings)).size, 0)
-  assert.match(declared(bindings), /declare const light: \{ brightness: number; dim\(level: unknown\): any \}/)
+  assert.match(declared(bindings), /declare const light: \{ brightness: number; dim\(level\?: unknown\): any \}/)
 })
 
 test("of two classes with one name the first is implied", () => {

@@ -121,7 +121,7 @@ test("an instance of a class that is not bound shows the members of the class, m
     [
       "declare class Light { // inferred",
       "  brightness: number",
-      "  dim(level: unknown): any",
+      "  dim(level?: unknown): any",
       "}",
       "declare const light: Light",
     ].join("\n"),

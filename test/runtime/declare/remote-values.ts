@@ -257,7 +257,7 @@ export const remoteValues: Record<string, RemoteValue> = {
     bindings: () => ({ steps: [(by: number) => by + 1, (by: number) => by * 2] }),
     good: ["for (const step of steps) (await step(1)) + 1", "steps.length + 1"],
     bad: ["steps[0]?.(1) + 1"],
-    lines: ["declare let steps: ((by: unknown) => Promise<any>)[] // inferred"],
+    lines: ["declare let steps: ((by: number) => Promise<any>)[] // inferred"],
   },
   "functions and instances inside a Map and a Set": {
     bindings: () => ({ byName: new Map([["double", (n: number) => n * 2]]), lamps: new Set([new Lamp()]) }),

@@ -266,7 +266,7 @@ test("handles are declared async", async () => {
   })
   const text = await runtime.describe()
   assert.match(text, /interface Light \{/)
-  assert.match(text, /dim\(to: \w+\): Promise<any>/)
+  assert.match(text, /dim\(to: number\): Promise<this>/)
   assert.match(text, /get brightness\(\): Promise<number>\n {2}set brightness\(value: number\)/)
   assert.match(text, /declare const Light: \{[\s\S]*new \(name\?: \w+\): Promise<Light>/)
   assert.match(text, /declare const light: Light/)

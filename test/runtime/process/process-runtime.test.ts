@@ -367,11 +367,11 @@ test("close ends a cell under way and refuses those that wait", async () => {
 
 test("declarations are there before anything runs, and follow what cells do", async () => {
   await using runtime = processRuntime({ add, rows: variable([{ a: 1 }], "The rows") })
-  assert.match(await runtime.describe(), /declare function add\(a: unknown, b: unknown\): Promise<any>/)
+  assert.match(await runtime.describe(), /declare function add\(a: number, b: number\): Promise<any>/)
   assert.match(await runtime.describe(["rows"]), /The rows[\s\S]*declare let rows: \{ a: number \}\[\]/)
   await cellValue(runtime, "rows[0].b = 'x'; const made = (n: number) => 'text'")
   assert.match(await runtime.describe(["rows"]), /The rows[\s\S]*declare let rows: \{ a: number; b: string \}\[\]/)
-  assert.match(await runtime.describe(["made"]), /made: \(n: /)
+  assert.match(await runtime.describe(["made"]), /made: \(n\?: /)
   await assert.rejects(runtime.describe(["nothing"]), /no "nothing"/)
 })
 

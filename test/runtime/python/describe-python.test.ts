@@ -37,7 +37,7 @@ test("objects of the host are described in Python as they behave there", { skip 
       "class Lamp:",
       "    level: float",
       "    isOn: Any  # read-only",
-      "    def dim(self, to): ...",
+      "    def dim(self, to=...): ...",
       "    def walk(self) -> Iterator[Any]: ...",
       "    def __iter__(self) -> Iterator[Any]: ...",
       "class Frozen:",

@@ -1,3 +1,4 @@
+import { runInThisContext } from "node:vm"
 import { z } from "zod"
 import { type Bindings, classType, fn, isBinding, variable } from "../../../src/runtime/bindings.ts"
 import { badExplicit, goodExplicit } from "./type-gate-explicit-corpus.ts"
@@ -150,9 +151,8 @@ export function corpusBindings(): Bindings {
     each: fn(async (list: unknown[], use: (item: unknown) => unknown) => list.map((item) => use(item)), {
       signature: "<T, R>(list: T[], use: (item: T) => R) => Promise<R[]>",
     }),
-    search: function search(text: unknown, limit: unknown = 10) {
-      return [{ text, limit }]
-    },
+    // Code without a file, so that its types are inferred.
+    search: runInThisContext("(function search(text, limit = 10) { return [{ text, limit }] })"),
   }
 }
 
