@@ -2,8 +2,8 @@ import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { findPackageJSON } from "node:module"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { type Comment, parse } from "acorn"
 import type { OutputAsset, OutputChunk, Plugin } from "rollup"
+import { type MinifyOptions, minify } from "terser"
 import { root } from "./tools.ts"
 
 // As dependencies, the packages that serve MCP would make an install 8.6 MB larger; the part that Karst uses is far
@@ -15,7 +15,7 @@ export function isBundled(id: string): boolean {
   return bundled.test(id)
 }
 
-/** Finds the modules of those packages. */
+/** Finds the modules of those packages and makes them small. */
 export function packagesInside(): Plugin {
   return {
     name: "packages-inside",
@@ -23,22 +23,22 @@ export function packagesInside(): Plugin {
       if (importer === undefined || source.startsWith(".") || source.startsWith("/") || !isBundled(source)) return null
       return moduleFile(source, importer)
     },
-    transform: (code, id) => (isBundled(id) ? { code: withoutComments(code), map: null } : null),
+    transform: async (code, id) => (isBundled(id) ? { code: await minified(code), map: null } : null),
   }
 }
 
-function withoutComments(code: string): string {
-  const comments: Comment[] = []
-  parse(code, { ecmaVersion: "latest", sourceType: "module", onComment: comments })
-  let text = ""
-  let at = 0
-  for (const { start, end, value } of comments) {
-    if (/^!|@license|@preserve|__PURE__/.test(value)) continue
-    // A comment may stand between two words, and one with a line break may end a statement.
-    text += `${code.slice(at, start)}${value.includes("\n") ? "\n" : " "}`
-    at = end
-  }
-  return text + code.slice(at)
+// Names of classes and functions stay, because errors show them.
+const minifyOptions: MinifyOptions = {
+  module: true,
+  keep_classnames: true,
+  keep_fnames: true,
+  format: { comments: /^!|@license|@preserve/ },
+}
+
+async function minified(code: string): Promise<string> {
+  const result = await minify(code, minifyOptions)
+  if (result.code === undefined) throw new Error("terser returned no code.")
+  return result.code
 }
 
 function moduleFile(specifier: string, importer: string): string {

@@ -1,27 +1,21 @@
-// A rollup plugin that makes the files of dist a tenth smaller: tabs in place of four spaces. Code of other packages is not
-// indented at all. String and template literals keep every character.
+// A rollup plugin that makes the files of dist a tenth smaller: tabs in place of four spaces. String and template literals
+// keep every character.
 import type { Plugin } from "rollup"
-import { isBundled } from "./bundled.ts"
 
 export function narrowIndentation(): Plugin {
   return {
     name: "narrow-indentation",
-    renderChunk(code, { moduleIds }) {
-      const narrow = moduleIds.some(isBundled) ? removeIndentation : indentByTabs
+    renderChunk(code) {
       const texts = textsOf(this.parse(code))
       let narrowed = ""
       let at = 0
       for (const { start, end } of texts) {
-        narrowed += narrow(code.slice(at, start)) + code.slice(start, end)
+        narrowed += indentByTabs(code.slice(at, start)) + code.slice(start, end)
         at = end
       }
-      return { code: narrowed + narrow(code.slice(at)), map: null }
+      return { code: narrowed + indentByTabs(code.slice(at)), map: null }
     },
   }
-}
-
-function removeIndentation(code: string): string {
-  return code.replaceAll(/\n\s+/g, "\n")
 }
 
 function indentByTabs(code: string): string {
