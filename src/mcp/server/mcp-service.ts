@@ -18,18 +18,6 @@ import { createInputRequiredCalls } from "./input-required.ts"
 import { createProgressNotifier } from "./progress-notifications.ts"
 import { createRuntimeTools } from "./runtime-tools.ts"
 
-/** Tools and a runtime, served to clients over any transport. */
-export interface McpService {
-  /** Creates the server for one connection or request. */
-  factory: mcp.McpServerFactory
-  /** Reads the declarations of the runtime again for the next client. Waits at most this long, because the runtime
-   *  may be busy. Default 2,000. */
-  refresh(withinMs?: number): Promise<void>
-  replaceTools(sources: ToolSources): void
-  /** Aborts the calls in progress and waits for them. */
-  close(): Promise<void>
-}
-
 /** What the request provides to a call. */
 interface CallRequest {
   signal: AbortSignal
@@ -43,7 +31,8 @@ interface CallRequest {
   approved: string[]
 }
 
-export function createMcpService(sdk: ServerPackage, options: ServeOptions): McpService {
+/** Serves tools and a runtime to clients over any transport. */
+export function createMcpService(sdk: ServerPackage, options: ServeOptions) {
   const { name, version = ownVersion(), runtime, maxOutputChars } = options
   const live = runtime && createRuntimeTools(runtime, options)
   const hostOf = createCallHosts(options)
@@ -123,7 +112,8 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
   }
 
   return {
-    factory() {
+    /** Creates the server for one connection or request. */
+    factory(): mcp.Server {
       const server = new sdk.Server(
         { name, version },
         { capabilities: { tools: { listChanged: true } }, ...(instructions && { instructions }) },
@@ -140,7 +130,9 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
       })
       return server
     },
-    async refresh(withinMs = 2000) {
+    /** Reads the declarations of the runtime again for the next client. Waits at most this long, because the runtime
+     *  may be busy. */
+    async refresh(withinMs = 2000): Promise<void> {
       if (!live) return
       // A busy or closed runtime does not delay clients: they get the last known declarations.
       const declarations = await resultWithin(
@@ -149,10 +141,11 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
       )
       if (declarations !== undefined) instructions = said(declarations)
     },
-    replaceTools(sources) {
+    replaceTools(sources: ToolSources): void {
       tools = toolMap(sources)
     },
-    async close() {
+    /** Aborts the calls in progress and waits for them. */
+    async close(): Promise<void> {
       const reason = new AbortError("The server is closing.")
       closing.abort(reason)
       rounds.close(reason)
