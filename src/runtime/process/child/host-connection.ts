@@ -22,7 +22,7 @@ import { memberTitle } from "./unawaited-members.ts"
 export function createHostConnection(link: FrameLink, flush: () => void) {
   const executionOf = new WeakMap<CallGate, string>()
   const cells = new Map<string, RunningCell>()
-  const waiting = new Map<number, Waiter>()
+  const waiting = new Map<number, { resolve(answered: HostAnswer): void; reject(error: unknown): void }>()
   const objects = createCellObjects()
   const bound = new WeakMap<object, object>()
   let runInLatestCell: RunInContext | undefined
@@ -245,11 +245,6 @@ interface ObjectInput {
 interface HostAnswer {
   value: unknown
   frame: Frame
-}
-
-interface Waiter {
-  resolve(answered: HostAnswer): void
-  reject(error: unknown): void
 }
 
 const plain = { buffers: [], special: false }
