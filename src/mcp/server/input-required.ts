@@ -8,6 +8,7 @@ import { AbortError } from "../../core/errors.ts"
 import type { McpCall } from "../mcp-types.ts"
 import type { ServerPackage } from "../sdk-packages.ts"
 import { answerSchema, answerTimeoutMs, decisionOf, questionAbout } from "./ask-client.ts"
+import type { ClientCellCall } from "./client-cells.ts"
 import { createProgressNotifier } from "./progress-notifications.ts"
 
 /** In this protocol a server cannot ask during a call. It answers the call with its questions ("input required") and
@@ -24,12 +25,8 @@ export interface InputRequiredCalls {
 }
 
 /** What a call needs that may outlive its request. */
-export interface ResumableCall {
-  signal: AbortSignal
-  progress(text: string): void
+export interface ResumableCall extends ClientCellCall {
   approver: Approver
-  /** Returns true if the call waits for answers of the client. */
-  isAsking(): boolean
 }
 
 interface PausedCall {

@@ -14,18 +14,15 @@ import { askClient, canAskClient, clientName } from "./ask-client.ts"
 import { type CallHost, createCallHosts } from "./call-host.ts"
 import { createCallQueue, type YieldTurn } from "./call-queue.ts"
 import { callTool } from "./call-tool.ts"
+import type { ClientCellCall } from "./client-cells.ts"
 import { createInputRequiredCalls } from "./input-required.ts"
 import { createProgressNotifier } from "./progress-notifications.ts"
 import { createRuntimeTools } from "./runtime-tools.ts"
 
 /** What the request provides to a call. */
-interface CallRequest {
-  signal: AbortSignal
-  progress(text: string): void
+interface CallRequest extends ClientCellCall {
   /** Asks the person at the client; undefined if the client cannot. */
   approver: Approver | undefined
-  /** Returns true if the call waits for answers of the client. */
-  isAsking?: () => boolean
   session: string
   /** The subjects of calls that the person has approved with "always". */
   approved: string[]

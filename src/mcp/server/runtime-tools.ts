@@ -9,7 +9,7 @@ import { validateArguments } from "../../runtime/schema/tool-arguments.ts"
 import type { McpCall, ServeOptions } from "../mcp-types.ts"
 import { toContent } from "../result-content.ts"
 import type { CallHost } from "./call-host.ts"
-import { type CellCall, type ClientCells, createClientCells } from "./client-cells.ts"
+import { type ClientCellCall, type ClientCells, createClientCells } from "./client-cells.ts"
 
 export function createRuntimeTools(runtime: Runtime, options: ServeOptions) {
   const cells = createClientCells(runtime, options)
@@ -30,7 +30,7 @@ export function createRuntimeTools(runtime: Runtime, options: ServeOptions) {
   return {
     listed,
     /** Returns undefined if the tool is not one of these. */
-    call(call: McpCall, host: CallHost, cellCall: CellCall): Promise<CallToolResult> | undefined {
+    call(call: McpCall, host: CallHost, cellCall: ClientCellCall): Promise<CallToolResult> | undefined {
       const tool = listed.find(({ name }) => name === call.tool)
       const handler = handlers[call.tool]
       if (!tool || !handler) return undefined
@@ -60,14 +60,14 @@ export interface ListedTool {
   annotations?: { readOnlyHint: boolean }
 }
 
-type Handler = (call: McpCall, host: CallHost, cellCall: CellCall) => Promise<CallToolResult>
+type Handler = (call: McpCall, host: CallHost, cellCall: ClientCellCall) => Promise<CallToolResult>
 
 async function inspect(
   runtime: Runtime,
   cells: ClientCells,
   { id, input }: McpCall,
   host: CallHost,
-  cellCall: CellCall,
+  cellCall: ClientCellCall,
   withinMs: number,
 ): Promise<CallToolResult> {
   const name = textIn(input, "name")

@@ -5,11 +5,11 @@ import { createCellAgent } from "../../bindings/cell-agent.ts"
 import { createMethodGuards } from "../../bindings/method-guards.ts"
 import type { Binding, VariableBinding } from "../../bindings.ts"
 import type { SharedCellState } from "../running-cell.ts"
-import { type BoundFunction, bindFunction, callFromCell, registerObjectProxy } from "./function-proxy.ts"
+import { type BoundCellFunction, bindFunction, callFromCell, registerObjectProxy } from "./function-proxy.ts"
 import { createGuardedProxies } from "./guarded-proxies.ts"
 
 export function createBindingProxies(shared: SharedCellState) {
-  const functions = new Map<string, BoundFunction>()
+  const functions = new Map<string, BoundCellFunction>()
   const agents = new Map<string, { agent: unknown; proxy: unknown }>()
   let { guards, guardedProxies } = createGuardState(shared)
 
