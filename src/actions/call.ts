@@ -7,8 +7,8 @@ import { createToolState } from "../tools/tool-state.ts"
 import { type ApprovalServices, callIfStillApproved, requireApproval } from "./approval.ts"
 import type { CallPolicy } from "./call-policy.ts"
 import { type CallContext, type CallOutcome, runAfterCall, runBeforeCall } from "./hooks.ts"
+import type { CallSteps, Journal } from "./journal-contract.ts"
 import { callName, previewCall } from "./preview-call.ts"
-import type { CallSteps, Journal } from "./run-journal.ts"
 import { spendCall } from "./run-limits.ts"
 
 export interface GateServices extends ApprovalServices, CallPolicy {

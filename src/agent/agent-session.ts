@@ -1,5 +1,5 @@
 // Sessions of agents made by createAgent: opening, resuming, forking, and archiving their conversation.
-import { hasJournaledParent, type Journal, setJournal } from "../actions/run-journal.ts"
+import { hasJournaledParent, type Journal, setJournal } from "../actions/journal-contract.ts"
 import type { Run } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"

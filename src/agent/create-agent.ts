@@ -1,6 +1,6 @@
 // createAgent: an agent that works by writing code or calling tools, with its runs, sessions and durable runs.
 import { combineObservers } from "../actions/hooks.ts"
-import { setJournal } from "../actions/run-journal.ts"
+import { setJournal } from "../actions/journal-contract.ts"
 import { combineSignals } from "../core/abort.ts"
 import type { Agent, Run, RunOptions, SessionOptions } from "../core/agent.ts"
 import { type AgentSpec, getAgentSpec } from "../core/agent-spec.ts"

@@ -3,12 +3,6 @@ import { createHighlighter, type Highlighter } from "./highlight.ts"
 import type { Paint, Palette } from "./paint.ts"
 import type { TextFlow } from "./text-flow.ts"
 
-/** Text is held until the end mark or the end of the line decides its style, so drawn text never changes. */
-export interface Markdown {
-  add(text: string): void
-  end(): void
-}
-
 // A line start that may still become a heading, list mark, quote, rule or fence.
 const undecidedLineStart = /^ *(?:#{0,6}|[-*+_]{1,3}|\d{1,9}[.)]?|>|`{1,2}|~{1,2})$/
 const heading = /^ {0,3}(#{1,6})\s+/
@@ -20,7 +14,8 @@ const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)/
 /** Longer lines are drawn in pieces, because searching them for the end of a span would take too long. */
 const maxLineLength = 2000
 
-export function createMarkdown(flow: TextFlow, paint: Palette): Markdown {
+/** Text is held until the end mark or the end of the line decides its style, so drawn text never changes. */
+export function createMarkdown(flow: TextFlow, paint: Palette) {
   let line = ""
   let begun = false
   // True if the start of the line was drawn early because the line is too long.
@@ -132,13 +127,13 @@ export function createMarkdown(flow: TextFlow, paint: Palette): Markdown {
   }
 
   return {
-    add(text) {
+    add(text: string): void {
       text.split("\n").forEach((part, index) => {
         if (index > 0) endLine()
         for (let at = 0; at < part.length; at += maxLineLength) addToLine(part.slice(at, at + maxLineLength))
       })
     },
-    end() {
+    end(): void {
       if (line) endLine()
       closeFence()
     },

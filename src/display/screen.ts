@@ -19,16 +19,12 @@ export interface Screen {
   close(): void
 }
 
-export interface ScreenOptions {
-  color: boolean
-}
-
 const spinnerFrames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 const hideCursor = "\x1b[?25l"
 const showCursor = "\x1b[?25h"
 const clearLine = "\r\x1b[K"
 
-export function createScreen(stream: NodeJS.WritableStream, { color }: ScreenOptions): Screen {
+export function createScreen(stream: NodeJS.WritableStream, { color }: { color: boolean }): Screen {
   const terminal = stream as NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
   const animated = terminal.isTTY === true && color
   const paint = createPalette(color)

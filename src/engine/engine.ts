@@ -26,7 +26,7 @@ import { runInfoOf } from "./run-info.ts"
 import { checkDurableAgents, heldElsewhereError } from "./run-refusal.ts"
 import { retryRun } from "./run-retries.ts"
 import { createRunTimers } from "./run-timers.ts"
-import { readSessionQueue, releaseHeldRuns } from "./session-queue.ts"
+import { readSessionQueue, releaseHeldBackRuns } from "./session-queue.ts"
 import { submitRun } from "./submit.ts"
 import { waitForResult, watchRun } from "./watch-run.ts"
 
@@ -247,7 +247,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     },
     queue: (agent, session) => readSessionQueue(store, agent, session),
     async continueQueue(agent, session) {
-      const first = await releaseHeldRuns(store, agent, session)
+      const first = await releaseHeldBackRuns(store, agent, session)
       if (first !== undefined) await push(first)
     },
     async clearQueue(agent, session) {

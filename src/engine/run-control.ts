@@ -14,30 +14,6 @@ import type { LeaseObserver } from "./run/lease-observer.ts"
 import { denyExpired, nextExpiry } from "./run/run-approvals.ts"
 import { type InboxMessage, readInboxMessages } from "./run/run-inbox.ts"
 
-/** Acts on runs from outside, whether a worker holds them or not. */
-export interface RunControl {
-  /** Throws an error of code `unknown-run` if there is no such run. */
-  requireRun(id: string): Promise<StoredRunHead>
-  /** Sends a message to the worker of a run; false if no worker has it. */
-  send(id: string, message: InboxMessage): Promise<boolean>
-  /** Answers the question of a waiting run and pushes a job for it. */
-  answer(id: string, text: string): Promise<void>
-  /** Sends a text to the model, also if no worker has the run. */
-  steer(id: string, text: string): Promise<void>
-  /** Ends a run and resolves when it has ended. Its worker does it; if the worker is gone, or gives no sign of life for
-   *  its lease, this process does it. */
-  abort(id: string, reason?: string): Promise<void>
-  /** Aborts a run that no worker holds, or whose worker is gone. */
-  abortUnowned(id: string, reason?: string): Promise<StoredRunHead | undefined>
-  /** Answers an approval of a run that no worker holds. */
-  decideUnowned(id: string, key: string, decision: Decision): Promise<boolean>
-  /** Denies the approvals of a waiting run that were not answered in time. Returns when the next one expires; undefined
-   *  if none does. */
-  expireUnowned(id: string): Promise<number | undefined>
-  /** Acts on messages that arrived just before the run began to wait. */
-  processInbox(id: string): Promise<void>
-}
-
 export interface RunControlSetup {
   store: Store
   leaseObserver: LeaseObserver
@@ -45,7 +21,9 @@ export interface RunControlSetup {
   pushNext(id: string): Promise<void>
 }
 
-export function createRunControl({ store, leaseObserver, push, pushNext }: RunControlSetup): RunControl {
+/** Acts on runs from outside, whether a worker holds them or not. */
+export function createRunControl({ store, leaseObserver, push, pushNext }: RunControlSetup) {
+  /** Acts on messages that arrived just before the run began to wait. */
   async function processInbox(id: string): Promise<void> {
     const found = await readHead(store, id)
     if (found?.head.status !== "waiting") return
@@ -55,6 +33,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     }
   }
 
+  /** Aborts a run that no worker holds, or whose worker is gone. */
   async function abortUnowned(id: string, reason?: string): Promise<StoredRunHead | undefined> {
     const ended = await updateHead(store, id, (head) => {
       if (hasEnded(head) || (head.status === "running" && !isClaimable(head, { leaseObserver }))) return undefined
@@ -73,12 +52,15 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     return ended
   }
 
+  /** Answers an approval of a run that no worker holds. */
   function decideUnowned(id: string, key: string, decision: Decision): Promise<boolean> {
     return answerUnowned(id, (asked) =>
       asked.map((each) => (each.key === key && each.decision === undefined ? { ...each, decision } : each)),
     )
   }
 
+  /** Denies the approvals of a waiting run that were not answered in time. Returns when the next one expires; undefined
+   *  if none does. */
   async function expireUnowned(id: string): Promise<number | undefined> {
     const found = await readHead(store, id)
     if (found?.head.status !== "waiting" || nextExpiry(found.head) === undefined) return undefined
@@ -108,6 +90,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     return changed !== undefined
   }
 
+  /** Sends a message to the worker of a run; false if no worker has it. */
   async function send(id: string, message: InboxMessage): Promise<boolean> {
     for (;;) {
       const { head, revision } = await requireRun(id)
@@ -123,6 +106,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     }
   }
 
+  /** Answers the question of a waiting run and pushes a job for it. */
   async function answer(id: string, text: string): Promise<void> {
     await requireRun(id)
     const message = userMessage(text)
@@ -139,6 +123,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     await push(id, changed.revision)
   }
 
+  /** Sends a text to the model, also if no worker has the run. */
   async function steer(id: string, text: string): Promise<void> {
     const { head } = await requireRun(id)
     if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nobody would hear it.`, { code: "ended" })
@@ -146,6 +131,8 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     await store.commit([{ type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }])
   }
 
+  /** Ends a run and resolves when it has ended. Its worker does it; if the worker is gone, or gives no sign of life for
+   *  its lease, this process does it. */
   async function abort(id: string, reason?: string): Promise<void> {
     const ended = new AbortController()
     const restLog = followLog(store, runKeys(id).rests, 0, ended.signal)
@@ -164,6 +151,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     }
   }
 
+  /** Throws an error of code `unknown-run` if there is no such run. */
   async function requireRun(id: string): Promise<StoredRunHead> {
     const found = await readHead(store, id)
     if (!found) throw new AgentError(`There is no run "${id}" in this store.`, { code: "unknown-run" })

@@ -1,20 +1,14 @@
 // Timers for runs: retries and approvals that expire.
 import { maxTimerMs } from "../core/time-limit.ts"
 
-/** At most one timer for each run. If this process ends before a timer fires, `recover` finds the run. */
-export interface RunTimers {
-  /** Sets a timer for that time, in milliseconds since the epoch, unless the run has one. */
-  add(id: string, at: number): void
-  remove(id: string): void
-  close(): void
-}
-
-/** `onTimer` is called with the id of the run; its failures are ignored. */
-export function createRunTimers(onTimer: (id: string) => Promise<void>): RunTimers {
+/** Has at most one timer for each run. `onTimer` is called with the id of the run; its failures are ignored. If this
+ *  process ends before a timer fires, `recover` finds the run. */
+export function createRunTimers(onTimer: (id: string) => Promise<void>) {
   const timers = new Map<string, NodeJS.Timeout>()
   let isClosed = false
   return {
-    add(id, at) {
+    /** Sets a timer for that time, in milliseconds since the epoch, unless the run has one. */
+    add(id: string, at: number): void {
       if (isClosed || timers.has(id)) return
       const fire = () => {
         timers.delete(id)
@@ -22,11 +16,11 @@ export function createRunTimers(onTimer: (id: string) => Promise<void>): RunTime
       }
       timers.set(id, setTimeout(fire, Math.min(Math.max(at - Date.now(), 0), maxTimerMs)))
     },
-    remove(id) {
+    remove(id: string): void {
       clearTimeout(timers.get(id))
       timers.delete(id)
     },
-    close() {
+    close(): void {
       isClosed = true
       for (const timer of timers.values()) clearTimeout(timer)
       timers.clear()

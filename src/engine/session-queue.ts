@@ -48,28 +48,28 @@ export async function enqueueChanges(
   session: string,
 ): Promise<[StoreChange[], StoreGuard]> {
   const { guard, last, before, pending } = await readQueue(store, head.agent, session)
-  const held = pending.filter((entry) => isHeldBack(entry, before))
-  const [next] = held
+  const heldBack = pending.filter((entry) => isHeldBack(entry, before))
+  const [next] = heldBack
   head.session = session
   const after = next ? (next.position.after ?? next.head.after) : last
   if (after !== undefined) head.after = after
-  if (pending.length > held.length || (before && !hasEnded(before))) head.isQueued = true
+  if (pending.length > heldBack.length || (before && !hasEnded(before))) head.isQueued = true
   const changes: StoreChange[] = [{ type: "put", key: guard.key, value: next && last !== undefined ? last : head.id }]
   if (after !== undefined) changes.push({ type: "put", key: runKeys(after).next, value: head.id })
   if (next) changes.push({ type: "put", key: runKeys(head.id).next, value: next.head.id })
-  for (const entry of held) {
+  for (const entry of heldBack) {
     changes.push(putPosition(entry, { ...entry.position, ...(entry === next && { after: head.id }), held: true }))
   }
   return [changes, guard]
 }
 
 /** Releases the runs that are held back; returns the first run of the queue. */
-export async function releaseHeldRuns(store: Store, agent: string, session: string): Promise<string | undefined> {
+export async function releaseHeldBackRuns(store: Store, agent: string, session: string): Promise<string | undefined> {
   for (;;) {
     const { guard, last, before, pending } = await readQueue(store, agent, session)
-    const held = pending.filter((entry) => isHeldBack(entry, before))
-    if (held.length === 0 || last === undefined) return pending[0]?.head.id
-    const changes = held.map((entry) => {
+    const heldBack = pending.filter((entry) => isHeldBack(entry, before))
+    if (heldBack.length === 0 || last === undefined) return pending[0]?.head.id
+    const changes = heldBack.map((entry) => {
       const { held: _, mayFollow: __, ...position } = entry.position
       return putPosition(entry, { ...position, ...(before && hasEnded(before) && { mayFollow: before.id }) })
     })

@@ -24,6 +24,7 @@ export interface CompactionJob {
   readonly emit: Emit
   /** For the whole request. */
   readonly limit: number
+  /** For the conversation: the limit without the system prompt. */
   readonly room: number
   state: MemoryState
   /** Usage that no event has reported yet. */

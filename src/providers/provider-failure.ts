@@ -3,7 +3,7 @@ import { ProviderError, type ProviderErrorCode } from "../core/errors.ts"
 import type { CliProcessEnd } from "./turn/cli-process.ts"
 
 /** What is known about a failure that a CLI reported. */
-export interface FailureFacts {
+export interface CliFailureFacts {
   provider: string
   title: string
   /** The CLI's message. */
@@ -24,7 +24,7 @@ export function providerFailure({
   retryAt,
   stderr,
   ...facts
-}: FailureFacts): ProviderError {
+}: CliFailureFacts): ProviderError {
   const code = facts.code ?? errorCodeOfStatus(status)
   return new ProviderError(`${title}: ${withoutFinalPeriod(message)}.${cureOf(code, title)}`, {
     code,

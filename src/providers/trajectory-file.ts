@@ -5,18 +5,11 @@ import type { Trajectory } from "../core/trajectory.ts"
 import { saveTrajectory } from "../sessions/session.ts"
 import type { CliConversation } from "./cli-conversation.ts"
 
-interface TrajectoryFile {
-  /** Schedules a write; each write replaces the whole file. */
-  scheduleWrite(): void
-  /** Writes the final state. Resolves with the problem if the file could not be written. */
-  finish(): Promise<string | undefined>
-}
-
 // Long trajectories take long to write: the pause is a multiple of the last write's duration.
 const pauseFactor = 20
 const minimumPauseMs = 100
 
-function createTrajectoryFile(path: string, read: () => Trajectory): TrajectoryFile {
+function createTrajectoryFile(path: string, read: () => Trajectory) {
   let timer: NodeJS.Timeout | undefined
   const writes = serialQueue()
   let problem: string | undefined
@@ -43,11 +36,13 @@ function createTrajectoryFile(path: string, read: () => Trajectory): TrajectoryF
   }
 
   return {
-    scheduleWrite() {
+    /** Schedules a write; each write replaces the whole file. */
+    scheduleWrite(): void {
       isOutdated = true
       timer ??= setTimeout(() => void writeNext(), pauseMs).unref()
     },
-    async finish() {
+    /** Writes the final state. Resolves with the problem if the file could not be written. */
+    async finish(): Promise<string | undefined> {
       await writeNext()
       return problem
     },

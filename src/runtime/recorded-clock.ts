@@ -1,22 +1,13 @@
 // A clock that replays recorded times, and random numbers from a seed: a durable run repeats both exactly.
 import { createHash } from "node:crypto"
 
-export interface RecordedClock {
-  /** Returns the recorded times first, then the real time, which never goes back. */
-  now(): number
-  /** Adds times that another process read from a clock with the same recording. */
-  note(reads: readonly number[]): void
-  /** Returns the new times that were read since the last call. */
-  takeReads(): number[]
-}
-
 /** Keeps a program that reads the time in a loop from filling the journal. */
 export const maxRecordedReads = 1_000
 
 /** The name of the effect that reads beyond this limit are reported as. */
 export const unrecordedClockEffect = "the clock, once it was looked at 1,000 times"
 
-export function createRecordedClock(recorded: readonly number[], onFull: () => void = () => {}): RecordedClock {
+export function createRecordedClock(recorded: readonly number[], onFull: () => void = () => {}) {
   const reads: number[] = []
   let count = 0
   let last = 0
@@ -25,20 +16,23 @@ export function createRecordedClock(recorded: readonly number[], onFull: () => v
     else onFull()
   }
   return {
-    now() {
+    /** Returns the recorded times first, then the real time, which never goes back. */
+    now(): number {
       const recordedTime = recorded[count++]
       last = recordedTime ?? Math.max(last, Date.now())
       if (recordedTime === undefined) addRead(last)
       return last
     },
-    note(times) {
+    /** Adds times that another process read from a clock with the same recording. */
+    note(times: readonly number[]): void {
       count = Math.max(count, recorded.length)
       for (const time of times) {
         count++
         addRead(time)
       }
     },
-    takeReads: () => reads.splice(0),
+    /** Returns the new times that were read since the last call. */
+    takeReads: (): number[] => reads.splice(0),
   }
 }
 

@@ -12,7 +12,7 @@ import { restorePayload } from "./snapshot/restore-payload.ts"
 import { decodeSnapshot, encodeSnapshot, hashOf, invalidSnapshot } from "./snapshot/snapshot-bytes.ts"
 import type { BaseImage, Changes, SharingGroup } from "./snapshot/snapshot-changes.ts"
 import { changesSince, createBaseImage } from "./snapshot/snapshot-changes.ts"
-import { createDraft, type Draft } from "./snapshot/snapshot-draft.ts"
+import { createDraft, type SnapshotDraft } from "./snapshot/snapshot-draft.ts"
 
 export interface TakeSnapshotOptions {
   codecs: Codecs
@@ -123,7 +123,11 @@ function writeNamespace(namespace: Namespace, { codecs, maxBytes, changes }: Wri
 }
 
 /** Returns the injected objects that cells used and that the snapshot does not contain. */
-function lostUsedObjects({ bindings, used }: Namespace, draft: Draft, changes: Changes | undefined): RuntimeLoss[] {
+function lostUsedObjects(
+  { bindings, used }: Namespace,
+  draft: SnapshotDraft,
+  changes: Changes | undefined,
+): RuntimeLoss[] {
   const reported = new Set(draft.lost.flatMap(({ name, path }) => (path === undefined ? [name] : [])))
   const stored = new Set(namesIn(draft))
   return injectedObjects(bindings)
@@ -231,9 +235,9 @@ function readBytes(data: unknown, hash: string): unknown {
   return decodeSnapshot(data)
 }
 
-type DraftOnly = (names: ReadonlySet<string>) => Draft
+type DraftOnly = (names: ReadonlySet<string>) => SnapshotDraft
 
-function tryEncode({ payload, mayBeDeep }: Draft, changes?: Changes): Uint8Array | Error {
+function tryEncode({ payload, mayBeDeep }: SnapshotDraft, changes?: Changes): Uint8Array | Error {
   try {
     return encodeSnapshot(changes ? { ...payload, dropped: changes.dropped } : payload, mayBeDeep)
   } catch (error) {
@@ -242,14 +246,14 @@ function tryEncode({ payload, mayBeDeep }: Draft, changes?: Changes): Uint8Array
   }
 }
 
-function sizesOf(draft: Draft, draftOnly: DraftOnly): { name: string; size: number }[] {
+function sizesOf(draft: SnapshotDraft, draftOnly: DraftOnly): { name: string; size: number }[] {
   return namesIn(draft)
     .map((name) => ({ name, size: encodeSnapshot(draftOnly(new Set([name])).payload).length }))
     .sort((one, other) => other.size - one.size)
 }
 
 /** Finds the names that V8 cannot serialize, with its error messages. Throws the error if there is none. */
-function unwritable(draft: Draft, draftOnly: DraftOnly, error: Error): [name: string, reason: string][] {
+function unwritable(draft: SnapshotDraft, draftOnly: DraftOnly, error: Error): [name: string, reason: string][] {
   const found = namesIn(draft).flatMap((name): [string, string][] => {
     const problem = tryEncode(draftOnly(new Set([name])))
     return problem instanceof Error ? [[name, `it cannot be written: ${problem.message}`]] : []
@@ -258,6 +262,6 @@ function unwritable(draft: Draft, draftOnly: DraftOnly, error: Error): [name: st
   return found
 }
 
-function namesIn({ payload }: Draft): string[] {
+function namesIn({ payload }: SnapshotDraft): string[] {
   return [...payload.names, ...payload.contents].map(([name]) => name)
 }

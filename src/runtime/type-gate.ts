@@ -13,13 +13,6 @@ import { createTrustAnalysis, type PromiseMethods } from "./type-gate/type-trust
 import type { CheckResult, Diagnostic, TypeChecker } from "./type-gate/typescript-checker.ts"
 import { sharedTypeChecker } from "./type-gate/typescript-checker.ts"
 
-export interface TypeGate {
-  /** Loads the checker. Throws a `MissingPeerError` if TypeScript 7 is not installed. */
-  open(): Promise<void>
-  /** Checks a cell; `open` must be called first. Never throws: if the checker fails, the cell gets a hint. */
-  check(cell: ParsedCell, mode: TypeGateMode, names: GateNamespace): GateVerdict
-}
-
 /** The namespace as the gate sees it. */
 export interface GateNamespace {
   /** The declarations of the injected values, as `declare` writes them. */
@@ -47,7 +40,7 @@ export interface GateVerdict {
   rememberTypes(values: GateNamespace["values"]): void
 }
 
-export function createTypeGate(): TypeGate {
+export function createTypeGate() {
   const cellNames = createCellNames()
   const history = createCellHistory()
   let checker: TypeChecker | undefined
@@ -64,10 +57,12 @@ export function createTypeGate(): TypeGate {
   }
 
   return {
-    async open() {
+    /** Loads the checker. Throws a `MissingPeerError` if TypeScript 7 is not installed. */
+    async open(): Promise<void> {
       checker ??= await sharedTypeChecker()
     },
-    check(cell, mode, names) {
+    /** Checks a cell; `open` must be called first. Never throws: if the checker fails, the cell gets a hint. */
+    check(cell: ParsedCell, mode: TypeGateMode, names: GateNamespace): GateVerdict {
       const { declarations } = names
       if (hostDeclarations.text !== declarations)
         hostDeclarations = { text: declarations, names: parseHostNames(declarations) }

@@ -1,8 +1,8 @@
 // Records the outcomes of everything outside a session's runs, for replays.
 import { randomBytes } from "node:crypto"
 import { types } from "node:util"
+import type { Journal } from "../actions/journal-contract.ts"
 import { callName, previewCall } from "../actions/preview-call.ts"
-import type { Journal } from "../actions/run-journal.ts"
 import { attempt } from "../core/attempt.ts"
 import { bytesOf } from "../core/values/digest.ts"
 import { type RecordedCall, recordModel } from "../models/recording.ts"

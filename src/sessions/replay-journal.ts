@@ -1,6 +1,7 @@
-// Replays a run from the recording of a session.
+// The journal that replays a run from the recording of a session.
+
+import type { Journal } from "../actions/journal-contract.ts"
 import { callName } from "../actions/preview-call.ts"
-import type { Journal } from "../actions/run-journal.ts"
 import { AgentError } from "../core/errors.ts"
 import type { Model } from "../models/model.ts"
 import { replayModel } from "../models/recording.ts"
@@ -25,7 +26,7 @@ export function createReplayJournal(
   const cells = own.filter((entry) => entry.kind === "cell")
   let models = 0
   let children = 0
-  const turn = createRecordedOrder()
+  const waitForTurn = createRecordedOrder()
 
   return {
     async call(call, { approve, make, state }) {
@@ -41,14 +42,14 @@ export function createReplayJournal(
         const why = `what ${name} gave, ${entry.outcome.opaque}, because only data is recorded`
         throw notRecordedError(`${why}; let it be called: live: ["${name}"]`, options)
       }
-      await turn(entry.position)
+      await waitForTurn(entry.position)
       state.applyChanges(entry.state)
       return decodeOutcome(entry.outcome)
     },
     wrapModel(model): Model {
       const number = models++
-      const said = own.flatMap((entry) => (entry.kind === "model" && entry.model === number ? [entry.call] : []))
-      return replayModel(said, { id: model.id, contextWindow: model.contextWindow, price: model.price })
+      const answers = own.flatMap((entry) => (entry.kind === "model" && entry.model === number ? [entry.call] : []))
+      return replayModel(answers, { id: model.id, contextWindow: model.contextWindow, price: model.price })
     },
     cellEnv() {
       const { times, randoms } = cells.shift() ?? { times: [], randoms: [] }

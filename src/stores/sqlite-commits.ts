@@ -5,13 +5,7 @@ import type { StoreGuard } from "./store.ts"
 import { checkGuard } from "./store-errors.ts"
 
 /** Makes commits of the same moment in one transaction, so that they wait for the disk only once. */
-export interface CommitBatcher {
-  add(changes: readonly EncodedChange[], guard: StoreGuard | undefined): Promise<number>
-  /** Resolves when all added commits are made or have failed. */
-  untilIdle(): Promise<void>
-}
-
-export function createCommitBatcher(open: () => Promise<SqliteDatabase>): CommitBatcher {
+export function createCommitBatcher(open: () => Promise<SqliteDatabase>) {
   let waiting: PendingCommit[] = []
   let writing: Promise<void> | undefined
 
@@ -40,13 +34,14 @@ export function createCommitBatcher(open: () => Promise<SqliteDatabase>): Commit
   }
 
   return {
-    add(changes, guard) {
+    add(changes: readonly EncodedChange[], guard: StoreGuard | undefined): Promise<number> {
       const { promise, resolve, reject } = Promise.withResolvers<number>()
       waiting.push({ changes, guard, resolve, reject })
       writing ??= writeAll()
       return promise
     },
-    untilIdle: async () => writing,
+    /** Resolves when all added commits are made or have failed. */
+    untilIdle: async (): Promise<void> => writing,
   }
 }
 

@@ -9,7 +9,7 @@ import { checkIfMatch, conflictError, notFoundError, pathTakenError } from "./wo
 
 /** A file that is not visible yet, written beside the one it will replace. If disposed of before `publish`, it is
  *  removed. */
-export interface Draft extends AsyncDisposable {
+export interface FileDraft extends AsyncDisposable {
   /** The version that was there when the draft was created; null if there was none. */
   readonly before: string | null
   write(chunk: Uint8Array): Promise<void>
@@ -17,7 +17,7 @@ export interface Draft extends AsyncDisposable {
   publish(ifMatch: string | null | undefined): Promise<BigIntStats>
 }
 
-export async function createDraft(root: string, path: string): Promise<Draft> {
+export async function createDraft(root: string, path: string): Promise<FileDraft> {
   for (let attempt = 0; ; attempt++) {
     let openedPath: OpenPath | undefined
     try {
@@ -51,7 +51,7 @@ export async function removeEmptyFolders(folders: readonly OpenFolder[]): Promis
   }
 }
 
-async function createDraftAt(openedPath: OpenPath, path: string): Promise<Draft> {
+async function createDraftAt(openedPath: OpenPath, path: string): Promise<FileDraft> {
   const { folders, folder, name, stats } = openedPath
   if (stats && !stats.isFile()) throw pathTakenError(path, path)
   const target = folder.at(name)

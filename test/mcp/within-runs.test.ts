@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { AsyncLocalStorage } from "node:async_hooks"
 import { describe, test } from "node:test"
-import type { Journal } from "../../src/actions/run-journal.ts"
+import type { Journal } from "../../src/actions/journal-contract.ts"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { AgentEvent } from "../../src/core/event.ts"
 import { mcpTools } from "../../src/mcp/client/mcp-tools.ts"

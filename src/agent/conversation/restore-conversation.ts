@@ -62,19 +62,14 @@ export function headOf(conversation: Conversation): ConversationHead {
   })
 }
 
-export interface RestoreOptions {
-  /** Retains the stored system prompt even if the agent's definition has changed. Default false. */
-  keepPrompt?: boolean | undefined
-}
-
 /** Restores a conversation. Its messages are folded from the events; the agent's factory creates the runtime, which
  *  gets the objects of the snapshot. Objects that could not be restored are in `lost`; the next run reports them to the
  *  model. A runtime given as an instance belongs to its owner and is not changed. If the agent's definition has
- *  changed, the system prompt is dropped and the next run writes a new one. */
+ *  changed, the system prompt is dropped and the next run writes a new one, unless `keepPrompt` is set. */
 export async function restoreConversation(
   stored: StoredConversation,
   config: AgentConfig,
-  { keepPrompt = false }: RestoreOptions = {},
+  { keepPrompt = false }: { keepPrompt?: boolean | undefined } = {},
 ): Promise<Conversation> {
   const { runtime: source = () => jsRuntime() } = config
   const owns = typeof source === "function"
@@ -209,13 +204,11 @@ export async function objectsLostWithProcess(events: readonly AgentEvent[], runt
 const changedAfterSnapshot =
   "it was made or changed after the last time that objects were kept, in a run that did not come to its end"
 
-interface RestoredObjects {
-  lost: RuntimeLoss[]
-  problem?: string
-}
-
 // If the snapshot cannot be read, the conversation is still restored.
-async function restoreSnapshot(runtime: Runtime, snapshot: RuntimeSnapshot): Promise<RestoredObjects> {
+async function restoreSnapshot(
+  runtime: Runtime,
+  snapshot: RuntimeSnapshot,
+): Promise<{ lost: RuntimeLoss[]; problem?: string }> {
   if (!runtime.restore) return { lost: [], problem: "this kind of runtime cannot be brought back" }
   try {
     return { lost: [...(await runtime.restore(snapshot))] }

@@ -1,7 +1,7 @@
 // Assembles what a cycle needs from the configuration, the conversation and the run.
 import { readersAsApprover } from "../../actions/approval.ts"
 import type { CallPolicy } from "../../actions/call-policy.ts"
-import type { Journal } from "../../actions/run-journal.ts"
+import type { Journal } from "../../actions/journal-contract.ts"
 import type { Stopwatch } from "../../actions/run-limits.ts"
 import type { ToolFilter } from "../../actions/tool-policy.ts"
 import type { Message } from "../../core/message.ts"

@@ -1,5 +1,5 @@
 // The contract between a durable run and the engine that stores and resumes it.
-import type { Journal } from "../../actions/run-journal.ts"
+import type { Journal } from "../../actions/journal-contract.ts"
 import type { Limits } from "../../core/agent.ts"
 import type { Emit, Metadata } from "../../core/event.ts"
 import type { UserMessage } from "../../core/message.ts"

@@ -1,8 +1,8 @@
 // The run loop: cycles until the agent answers, waits, reaches a limit, fails or is aborted.
 import { setCallPolicy } from "../../actions/call-policy.ts"
 import type { HookContext } from "../../actions/hooks.ts"
+import { ensureJournal } from "../../actions/journal-contract.ts"
 import { runBeforeRun } from "../../actions/run-hooks.ts"
-import { ensureJournal } from "../../actions/run-journal.ts"
 import { createStopwatch, noCalls, reachedLimit, type Stopwatch } from "../../actions/run-limits.ts"
 import { setToolFilter, type ToolFilter } from "../../actions/tool-policy.ts"
 import { followSignals } from "../../core/abort.ts"

@@ -1,6 +1,6 @@
 // Rewrites TypeScript syntax that Node's type stripping does not support.
 import { attempt } from "../../core/attempt.ts"
-import { type AnyNode, isTypeOnly, walk } from "../../runtime/compiler/parse-cell.ts"
+import { type AnyNode, callsSuper, isTypeOnly, walk } from "../../runtime/compiler/parse-cell.ts"
 import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "../../runtime/compiler/typescript-ast.ts"
 import { parseTypeScript } from "../../runtime/compiler/typescript-parser.ts"
 
@@ -127,7 +127,7 @@ function lowerEnum(node: EnumDeclaration, parent: AnyNode | undefined, context: 
   closeWrapper(node, name, context)
 }
 
-function memberName({ id }: EnumMember): string {
+function memberName({ id }: EnumMember | NamespaceDeclaration): string {
   return id.type === "Identifier" ? id.name : String(id.value)
 }
 
@@ -143,7 +143,7 @@ function lowerNamespace(node: NamespaceDeclaration, parent: AnyNode | undefined,
   if (!body || id.type !== "Identifier" || isOnlyType(node)) return false
   if (body.type === "TSModuleDeclaration") {
     openWrapper(node, id.name, parent, body.start, context)
-    context.replace(body.start, body.start, exportGetters([memberIdentifier(body)]))
+    context.replace(body.start, body.start, exportGetters([memberName(body)]))
     context.replace(node.end, node.end, `;return ${holderName}})({});`)
     return undefined
   }
@@ -163,10 +163,6 @@ function exportGetters(names: readonly string[]): string {
         `Object.defineProperty(${holderName}, "${name}", { get: () => ${name}, enumerable: true, configurable: true });`,
     )
     .join("")
-}
-
-function memberIdentifier({ id }: NamespaceDeclaration): string {
-  return id.type === "Identifier" ? id.name : String(id.value)
 }
 
 function exportedNames({ declaration }: NodeOf<"ExportNamedDeclaration">): string[] {
@@ -200,7 +196,7 @@ function lowerConstructor(body: NodeOf<"ClassBody">, isDerived: boolean, replace
     const properties = params.filter((param) => param.type === "TSParameterProperty")
     const names = properties.map(({ parameter }) => boundNames(parameter)[0])
     const statements = member.value.body.body
-    const superCall = isDerived ? statements.find(isSuperCall) : undefined
+    const superCall = isDerived ? statements.find(callsSuper) : undefined
     if (names.length === 0 || (isDerived && !superCall)) continue
     for (const { start, parameter } of properties) {
       const name: AnyNode = parameter.type === "AssignmentPattern" ? parameter.left : parameter
@@ -209,11 +205,6 @@ function lowerConstructor(body: NodeOf<"ClassBody">, isDerived: boolean, replace
     const at = superCall?.end ?? member.value.body.start + 1
     replace(at, at, `;${names.map((name) => `this.${name} = ${name};`).join("")}`)
   }
-}
-
-function isSuperCall(statement: AnyNode): boolean {
-  if (statement.type !== "ExpressionStatement") return false
-  return statement.expression.type === "CallExpression" && statement.expression.callee.type === "Super"
 }
 
 /** Returns true if Node removes the whole statement. */

@@ -17,14 +17,12 @@ export interface ProcessGroup {
   hasLeader: boolean
 }
 
-/** Ends processes and their descendants: sends SIGTERM, and SIGKILL after a grace period. Resolves when none is left,
- *  or after the kill rounds. Requests made in the same turn are handled together, because listing all processes is
- *  slow.
+/** Returns a function that ends processes and their descendants: it sends SIGTERM, and SIGKILL after a grace period. It
+ *  resolves when none is left, or after the kill rounds. Requests made in the same turn are handled together, because
+ *  listing all processes is slow.
  *  On Linux it also finds processes that left their group: by session, parent or environment. A process that changed
  *  all three is not found. On other systems it ends process groups only. */
-export type EndProcesses = (getSet: () => ProcessSet) => Promise<void>
-
-export function createProcessEnder(graceMs: number): EndProcesses {
+export function createProcessEnder(graceMs: number): (getSet: () => ProcessSet) => Promise<void> {
   let gathering: { all: (() => ProcessSet)[]; ending: Promise<void> } | undefined
   async function endGathered(all: readonly (() => ProcessSet)[]): Promise<void> {
     // Requests made in the same turn are handled together.

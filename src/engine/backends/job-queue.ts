@@ -13,7 +13,7 @@ export interface JobQueue {
 
 export function createJobQueue(report: ErrorReporter): JobQueue {
   const waiting = new Map<string, QueuedJob>()
-  const delayed = new Map<string, DelayedJob>()
+  const delayed = new Map<string, { next: QueuedJob; timer: NodeJS.Timeout }>()
   const underWay = new Set<string>()
   const consumers = new Set<Consumer>()
 
@@ -108,11 +108,6 @@ export function checkMaxParallel(maxParallel: number): void {
 interface QueuedJob {
   job: Job
   failures: number
-}
-
-interface DelayedJob {
-  next: QueuedJob
-  timer: NodeJS.Timeout
 }
 
 interface Consumer {

@@ -8,14 +8,8 @@ export function currentPoolBackend(): Backend | undefined {
   return poolBackend
 }
 
-/** Called when the pool asks this process to drain or to end. */
-export interface PoolRequests {
-  drain(): unknown
-  end(): unknown
-}
-
-/** Makes this process a worker of the pool that started it. */
-export function joinPool(requests: PoolRequests): { hasStarted(): boolean } {
+/** Makes this process a worker of the pool that started it. `requests` has what the pool may ask of it. */
+export function joinPool(requests: { drain(): unknown; end(): unknown }): { hasStarted(): boolean } {
   let handle: JobHandler | undefined
   let last = 0
   const asked = new Map<number, (value: number) => void>()

@@ -1,13 +1,7 @@
 // Replays the outcomes of parallel calls in their recorded order.
 /** Releases recorded outcomes in the order in which they were recorded, so that code with parallel calls takes the same
- *  path again. */
-export interface CompletionOrder {
-  /** Resolves when all outcomes before this position have been released. */
-  waitForTurn(position: number): Promise<void>
-}
-
-/** `onStuck` is called if an earlier outcome is not requested in time: the code took another path. */
-export function createCompletionOrder(onStuck: () => void, timeoutMs = 2_000): CompletionOrder {
+ *  path again. `onStuck` is called if an earlier outcome is not requested in time: the code took another path. */
+export function createCompletionOrder(onStuck: () => void, timeoutMs = 2_000) {
   const waiting = new Map<number, () => void>()
   let next = 0
   let isReleasing = false
@@ -34,7 +28,8 @@ export function createCompletionOrder(onStuck: () => void, timeoutMs = 2_000): C
   }
 
   return {
-    waitForTurn(position) {
+    /** Resolves when all outcomes before this position have been released. */
+    waitForTurn(position: number): Promise<void> {
       if (position < next) return Promise.resolve()
       return new Promise((resolve) => {
         waiting.set(position, resolve)

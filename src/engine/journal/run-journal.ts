@@ -1,8 +1,8 @@
 // The journal of a run: records models' answers, calls and clock values, and replays them when a cycle is executed
 // again.
 import type { ApprovalAnswer } from "../../actions/approval.ts"
+import type { CallSteps, Journal } from "../../actions/journal-contract.ts"
 import { callName, callSubject, fullCallText, previewCall } from "../../actions/preview-call.ts"
-import type { CallSteps, Journal } from "../../actions/run-journal.ts"
 import type { InterruptedCall } from "../../agent/conversation/interruption.ts"
 import { rejectOnAbort } from "../../core/abort.ts"
 import type { ErrorData } from "../../core/errors.ts"
@@ -42,9 +42,9 @@ export interface JournalSetup {
   /** Rejects if the worker has lost the run. */
   checkHeld(): Promise<void>
   unknown: UnknownPolicy
-  /** `wait` requests an approval. `decided` returns the decision made before the cycle was executed again. */
+  /** `wait` requests an approval. `recordedAnswer` returns the decision made before the cycle was executed again. */
   approval: {
-    decided(key: string): ApprovalAnswer | undefined
+    recordedAnswer(key: string): ApprovalAnswer | undefined
     wait(key: string, asked: ApprovalCall): Promise<ApprovalAnswer>
   }
   /** Called if the cycle makes other calls than before. */
@@ -162,7 +162,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
   function deciding(call: RuntimeCall, key: string, hasUnnamed: boolean) {
     const reason = hasUnnamed ? unnamedArgumentReason : undefined
     return {
-      recordedAnswer: hasUnnamed ? undefined : setup.approval.decided(key),
+      recordedAnswer: hasUnnamed ? undefined : setup.approval.recordedAnswer(key),
       reason,
       askReaders: (id: string, text: string, timeoutMs?: number) =>
         setup.approval.wait(key, { id, call: previewCall(call), reason, text, timeoutMs }),

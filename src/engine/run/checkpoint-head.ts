@@ -27,9 +27,9 @@ export interface CheckpointProgress {
 export function headAfterSave(head: RunHead, progress: CheckpointProgress): RunHead {
   const { status, conversation, definition, snapshot, pending } = progress
   const { counts } = conversation.artifacts
-  const { pending: _, gone: __, interrupted: ___, lease: held, retries, attempts, ...rest } = head
+  const { pending: _, gone: __, interrupted: ___, lease: current, retries, attempts, ...rest } = head
   // A lease that was prolonged for this cycle returns to its normal length.
-  const lease = held && progress.isCycle ? { ...held, forMs: progress.leaseMs } : held
+  const lease = current && progress.isCycle ? { ...current, forMs: progress.leaseMs } : current
   return {
     ...rest,
     ...(retries && !progress.isCycle && { retries }),

@@ -1,4 +1,4 @@
-// Counts the workers that died with a run, and sets aside a run that kills its workers.
+// Counts the workers that died with a run, and decides when a run that kills its workers fails.
 import { AgentError } from "../../core/errors.ts"
 import type { EventBody } from "../../core/event.ts"
 import type { RunHead } from "../checkpoint.ts"

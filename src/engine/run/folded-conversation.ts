@@ -8,8 +8,8 @@ import { createOwnEventFilter, foldMessages } from "../../core/trajectory.ts"
 import type { Store, StoreChange } from "../../stores/store.ts"
 import { type RunHead, runKeys } from "../checkpoint.ts"
 
-/** A conversation in folded form, so that later runs need not read all earlier events. */
-export interface StoredConversation {
+/** The stored record of a folded conversation, so that later runs need not read all earlier events. */
+export interface FoldedRecord {
   /** `conversation` includes the first `at` events of this run, and all events of the runs before it. */
   run: string
   at: number
@@ -18,7 +18,7 @@ export interface StoredConversation {
 
 /** The folded conversation and the events since. */
 export interface LoadedConversation {
-  folded: StoredConversation | undefined
+  folded: FoldedRecord | undefined
   events: AgentEvent[]
   /** The cost of reading the rest, counted in events. */
   cost: number
@@ -29,13 +29,10 @@ export const runReadCost = 100
 
 /** Reads the folded conversation that a head names. Resolves to undefined if none is stored, or if a run that was
  *  deleted since had replaced it: the events of all runs are still stored. */
-export async function readFoldedConversation(
-  store: Store,
-  { folded }: RunHead,
-): Promise<StoredConversation | undefined> {
+export async function readFoldedConversation(store: Store, { folded }: RunHead): Promise<FoldedRecord | undefined> {
   if (folded === undefined) return undefined
   const entry = await store.get(runKeys(folded).conversation)
-  const value = entry?.value as unknown as StoredConversation | undefined
+  const value = entry?.value as unknown as FoldedRecord | undefined
   return value?.conversation?.version === 1 && value.run === folded ? value : undefined
 }
 
@@ -73,7 +70,7 @@ export function createConversationFolder(run: string | undefined, cost: number):
   return folding
 }
 
-function foldingChanges(stored: StoredConversation, replaced: string | undefined): StoreChange[] {
+function foldingChanges(stored: FoldedRecord, replaced: string | undefined): StoreChange[] {
   const put: StoreChange = { type: "put", key: runKeys(stored.run).conversation, value: stored as unknown as Json }
   if (replaced === undefined || replaced === stored.run) return [put]
   return [put, { type: "delete", key: runKeys(replaced).conversation }]

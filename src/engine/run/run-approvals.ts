@@ -8,7 +8,7 @@ import type { HeldRun } from "./held-run.ts"
 
 /** The calls of one cycle that wait for approval. Requests and decisions are stored in the head of the run. */
 export interface Approvals {
-  decided(key: string): ApprovalAnswer | undefined
+  recordedAnswer(key: string): ApprovalAnswer | undefined
   wait(key: string, asked: ApprovalCall): Promise<ApprovalAnswer>
   /** Continues a held call with a decision that is already stored. */
   decide(key: string, decision: Decision): void
@@ -77,7 +77,7 @@ export function createApprovals(
   }
 
   return {
-    decided: (key) => storedAnswer(held.head, key),
+    recordedAnswer: (key) => storedAnswer(held.head, key),
     async wait(key, { id, call, reason, text, timeoutMs }) {
       const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>()
       waiting.set(key, resolve)

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http"
 import { ConfigError } from "../../core/errors.ts"
 
 /** Why a request is refused. */
-export interface Refusal {
+export interface RequestRefusal {
   status: number
   /** The JSON-RPC error code in the response. Default -32000. */
   code?: number
@@ -16,7 +16,7 @@ export const mcpPath = "/mcp"
 
 /** Returns the refusal of a request, or undefined if it is accepted. A web page in a browser is refused, because it
  *  has neither a local origin nor the token. */
-export function authorizeRequest(request: IncomingMessage, token: string): Refusal | undefined {
+export function authorizeRequest(request: IncomingMessage, token: string): RequestRefusal | undefined {
   const { url = "", headers, method = "" } = request
   const isToken = (given: string) => timingSafeEqual(sha256(given), sha256(token))
   if (!isLoopback(`http://${headers.host}`)) return { status: 403, message: "Forbidden: this is no host of here." }

@@ -11,14 +11,14 @@ import type { CallHost } from "./call-host.ts"
 
 export interface ClientCells {
   /** Runs a cell and returns its result. If that takes longer than clients wait, returns how to wait for it. */
-  run(id: string, code: string, host: CallHost, call: CellCall): Promise<CallToolResult>
+  run(id: string, code: string, host: CallHost, call: ClientCellCall): Promise<CallToolResult>
   /** Waits for a cell that was still running; undefined if there is none with this id. */
-  wait(id: string, call: CellCall): Promise<CallToolResult> | undefined
+  wait(id: string, call: ClientCellCall): Promise<CallToolResult> | undefined
   /** Aborts the running cells. */
   close(reason: AbortError): Promise<void>
 }
 
-export interface CellCall {
+export interface ClientCellCall {
   /** Cancelling the call aborts its cell. */
   signal: AbortSignal
   progress(text: string): void
@@ -75,7 +75,7 @@ export function createClientCells(runtime: Runtime, options: ServeOptions): Clie
     return cell
   }
 
-  async function answer(cell: ClientCell, { signal, progress, isAsking }: CellCall): Promise<CallToolResult> {
+  async function answer(cell: ClientCell, { signal, progress, isAsking }: ClientCellCall): Promise<CallToolResult> {
     cell.progress = progress
     const cancelled = onAbort(signal, () => cell.controller.abort(new AbortError("The client cancelled the call.")))
     const timeLimit = Promise.withResolvers<undefined>()

@@ -3,14 +3,6 @@ import { randomUUID } from "node:crypto"
 import type { McpServerFactory, Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server"
 import type { ServerPackage } from "../sdk-packages.ts"
 
-/** These clients cancel a call with a separate request, so both must belong to a session. */
-export interface ClientSessions {
-  /** Answers a request. The session is named in its headers, or starts with it. */
-  answer(request: Request, body: unknown): Promise<Response>
-  toolsChanged(): void
-  close(): Promise<void>
-}
-
 interface HttpSession {
   server: Server
   transport: WebStandardStreamableHTTPServerTransport
@@ -18,11 +10,8 @@ interface HttpSession {
   busy: number
 }
 
-export function createClientSessions(
-  sdk: ServerPackage,
-  factory: McpServerFactory,
-  maxSessions: number,
-): ClientSessions {
+/** These clients cancel a call with a separate request, so both must belong to a session. */
+export function createClientSessions(sdk: ServerPackage, factory: McpServerFactory, maxSessions: number) {
   // Ordered by last use, oldest first.
   const sessions = new Map<string, HttpSession>()
 
@@ -53,7 +42,8 @@ export function createClientSessions(
   }
 
   return {
-    async answer(request, body) {
+    /** Answers a request. The session is named in its headers, or starts with it. */
+    async answer(request: Request, body: unknown): Promise<Response> {
       const id = request.headers.get("mcp-session-id")
       if (id === null && sdk.isInitializeRequest(body)) return begin(request, body)
       if (id === null) return refusal(400, "Begin with initialize: this request names no session.")
@@ -66,10 +56,10 @@ export function createClientSessions(
       const response = await session.transport.handleRequest(request, { parsedBody: body })
       return notifyWhenRead(response, () => session.busy--)
     },
-    toolsChanged() {
+    toolsChanged(): void {
       for (const { server } of sessions.values()) void server.sendToolListChanged().catch(() => undefined)
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...sessions.values()].map(({ server }) => server.close()))
     },
   }

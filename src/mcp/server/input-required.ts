@@ -8,6 +8,7 @@ import { AbortError } from "../../core/errors.ts"
 import type { McpCall } from "../mcp-types.ts"
 import type { ServerPackage } from "../sdk-packages.ts"
 import { answerSchema, answerTimeoutMs, decisionOf, questionAbout } from "./ask-client.ts"
+import type { ClientCellCall } from "./client-cells.ts"
 import { createProgressNotifier } from "./progress-notifications.ts"
 
 /** In this protocol a server cannot ask during a call. It answers the call with its questions ("input required") and
@@ -17,19 +18,15 @@ export interface InputRequiredCalls {
   answer(
     call: McpCall,
     context: ServerContext,
-    begin: (call: McpCall, askedQuestion: ResumableCall) => Promise<CallToolResult>,
+    begin: (call: McpCall, resources: ResumableCall) => Promise<CallToolResult>,
   ): Promise<CallToolResult | InputRequiredResult>
   /** Aborts the paused calls. */
   close(reason: AbortError): void
 }
 
 /** What a call needs that may outlive its request. */
-export interface ResumableCall {
-  signal: AbortSignal
-  progress(text: string): void
+export interface ResumableCall extends ClientCellCall {
   approver: Approver
-  /** Returns true if the call waits for answers of the client. */
-  isAsking(): boolean
 }
 
 interface PausedCall {
@@ -79,7 +76,7 @@ export function createInputRequiredCalls(sdk: ServerPackage): InputRequiredCalls
       })
   }
 
-  function started(call: McpCall, begin: Parameters<InputRequiredCalls["answer"]>[2]): PausedCall {
+  function startCall(call: McpCall, begin: Parameters<InputRequiredCalls["answer"]>[2]): PausedCall {
     const controller = new AbortController()
     const started: PausedCall = { call, controller, progress() {}, outcome: Promise.resolve({ content: [] }) }
     started.outcome = begin(call, {
@@ -93,7 +90,7 @@ export function createInputRequiredCalls(sdk: ServerPackage): InputRequiredCalls
     return started
   }
 
-  function continued(state: unknown, { tool, input }: McpCall): PausedCall {
+  function takePausedCall(state: unknown, { tool, input }: McpCall): PausedCall {
     const found = typeof state === "string" ? paused.get(state) : undefined
     if (typeof state === "string" && found && found.call.tool === tool && isDeepStrictEqual(found.call.input, input)) {
       paused.delete(state)
@@ -125,7 +122,7 @@ export function createInputRequiredCalls(sdk: ServerPackage): InputRequiredCalls
   return {
     async answer(call, context, begin) {
       const state = context.mcpReq.requestState()
-      const current = state === undefined ? started(call, begin) : continued(state, call)
+      const current = state === undefined ? startCall(call, begin) : takePausedCall(state, call)
       const answers = context.mcpReq.inputResponses ?? {}
       for (const question of questionsFor(current.call)) {
         if (Object.hasOwn(answers, question.key)) question.resolve(decisionOf(answers[question.key], false))

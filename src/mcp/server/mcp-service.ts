@@ -14,77 +14,67 @@ import { askClient, canAskClient, clientName } from "./ask-client.ts"
 import { type CallHost, createCallHosts } from "./call-host.ts"
 import { createCallQueue, type YieldTurn } from "./call-queue.ts"
 import { callTool } from "./call-tool.ts"
+import type { ClientCellCall } from "./client-cells.ts"
 import { createInputRequiredCalls } from "./input-required.ts"
 import { createProgressNotifier } from "./progress-notifications.ts"
 import { createRuntimeTools } from "./runtime-tools.ts"
 
-/** Tools and a runtime, served to clients over any transport. */
-export interface McpService {
-  /** Creates the server for one connection or request. */
-  factory: mcp.McpServerFactory
-  /** Reads the declarations of the runtime again for the next client. Waits at most this long, because the runtime
-   *  may be busy. Default 2,000. */
-  refresh(withinMs?: number): Promise<void>
-  replaceTools(sources: ToolSources): void
-  /** Aborts the calls in progress and waits for them. */
-  close(): Promise<void>
-}
-
 /** What the request provides to a call. */
-interface CallRequest {
-  signal: AbortSignal
-  progress(text: string): void
+interface CallRequest extends ClientCellCall {
   /** Asks the person at the client; undefined if the client cannot. */
   approver: Approver | undefined
-  /** Returns true if the call waits for answers of the client. */
-  isAsking?: () => boolean
   session: string
   /** The subjects of calls that the person has approved with "always". */
   approved: string[]
 }
 
-export function createMcpService(sdk: ServerPackage, options: ServeOptions): McpService {
+/** Serves tools and a runtime to clients over any transport. */
+export function createMcpService(sdk: ServerPackage, options: ServeOptions) {
   const { name, version = ownVersion(), runtime, maxOutputChars } = options
-  const live = runtime && createRuntimeTools(runtime, options)
+  const runtimeTools = runtime && createRuntimeTools(runtime, options)
   const hostOf = createCallHosts(options)
   const inTurn = createCallQueue()
-  const rounds = createInputRequiredCalls(sdk)
+  const inputRequiredCalls = createInputRequiredCalls(sdk)
   const closing = new AbortController()
   const open = new Set<Promise<unknown>>()
-  let instructions = said(live?.usage)
+  let instructions = withInstructions(runtimeTools?.usage)
   let tools = toolMap(options.tools ?? [])
 
   function toolMap(sources: ToolSources): ReadonlyMap<string, Tool> {
     const made = toTools(sources)
-    const taken = live?.listed.find(({ name }) => made.some((tool) => tool.name === name))
+    const taken = runtimeTools?.listed.find(({ name }) => made.some((tool) => tool.name === name))
     if (taken) throw new ConfigError(`tools: "${taken.name}" is a tool of the runtime that is served. Rename yours.`)
     return new Map(made.map((tool) => [tool.name, tool]))
   }
 
-  function said(declarations: string | undefined): string {
+  function withInstructions(declarations: string | undefined): string {
     return [options.instructions, declarations].filter(Boolean).join("\n\n")
   }
 
   function list(): mcp.Tool[] {
-    return [...(live?.listed ?? []), ...[...tools.values()].map(toListedTool)]
+    return [...(runtimeTools?.listed ?? []), ...[...tools.values()].map(toListedTool)]
   }
 
-  async function make(call: McpCall, { session, approved, ...given }: CallRequest): Promise<mcp.CallToolResult> {
+  async function performCall(call: McpCall, { session, approved, ...given }: CallRequest): Promise<mcp.CallToolResult> {
     const tool = tools.get(call.tool)
     const host = hostOf(call, { approver: given.approver, approved })
     const controller = new AbortController()
-    const unfollow = followSignals(controller, [given.signal, closing.signal, ...(host.signal ? [host.signal] : [])])
-    const means = { ...given, signal: controller.signal }
+    const stopFollowing = followSignals(controller, [
+      given.signal,
+      closing.signal,
+      ...(host.signal ? [host.signal] : []),
+    ])
+    const resources = { ...given, signal: controller.signal }
     try {
-      const cell = live?.call(call, host, means)
-      if (cell) return await cell
+      const result = runtimeTools?.call(call, host, resources)
+      if (result) return await result
       if (!tool) throw unknownTool(call.tool)
       const work = (by: CallHost) =>
-        callTool(tool, call, by, { ...means, maxOutputChars: maxOutputChars ?? 40_000, runtime })
+        callTool(tool, call, by, { ...resources, maxOutputChars: maxOutputChars ?? 40_000, runtime })
       if (tool.options.parallel) return await work(host)
-      return await inTurn(session, (aside) => work(session === "" ? yieldTurnWhileAsking(host, aside) : host))
+      return await inTurn(session, (yieldTurn) => work(session === "" ? yieldTurnWhileAsking(host, yieldTurn) : host))
     } finally {
-      unfollow()
+      stopFollowing()
     }
   }
 
@@ -92,12 +82,14 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
     const session = context.sessionId ?? ""
     const asks = canAskClient(server, context)
     if (context.mcpReq.envelope && asks) {
-      return rounds.answer(call, context, (begun, asked) => tracked(make(begun, { ...asked, session, approved })))
+      return inputRequiredCalls.answer(call, context, (begun, resumable) =>
+        tracked(performCall(begun, { ...resumable, session, approved })),
+      )
     }
     if (context.mcpReq.envelope && context.mcpReq.requestState() !== undefined) throw cannotContinue()
     const { signal } = context.mcpReq
     const approver = asks ? askClient(context) : undefined
-    return make(call, { signal, progress: createProgressNotifier(context), approver, session, approved })
+    return performCall(call, { signal, progress: createProgressNotifier(context), approver, session, approved })
   }
 
   /** Registers work that `close` aborts and waits for. */
@@ -123,7 +115,8 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
   }
 
   return {
-    factory() {
+    /** Creates the server for one connection or request. */
+    factory(): mcp.Server {
       const server = new sdk.Server(
         { name, version },
         { capabilities: { tools: { listChanged: true } }, ...(instructions && { instructions }) },
@@ -140,32 +133,35 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
       })
       return server
     },
-    async refresh(withinMs = 2000) {
-      if (!live) return
+    /** Reads the declarations of the runtime again for the next client. Waits at most this long, because the runtime
+     *  may be busy. */
+    async refresh(withinMs = 2000): Promise<void> {
+      if (!runtimeTools) return
       // A busy or closed runtime does not delay clients: they get the last known declarations.
       const declarations = await resultWithin(
-        live.instructions().catch(() => undefined),
+        runtimeTools.instructions().catch(() => undefined),
         withinMs,
       )
-      if (declarations !== undefined) instructions = said(declarations)
+      if (declarations !== undefined) instructions = withInstructions(declarations)
     },
-    replaceTools(sources) {
+    replaceTools(sources: ToolSources): void {
       tools = toolMap(sources)
     },
-    async close() {
+    /** Aborts the calls in progress and waits for them. */
+    async close(): Promise<void> {
       const reason = new AbortError("The server is closing.")
       closing.abort(reason)
-      rounds.close(reason)
-      await Promise.all([live?.close(reason), Promise.allSettled(open)])
+      inputRequiredCalls.close(reason)
+      await Promise.all([runtimeTools?.close(reason), Promise.allSettled(open)])
     },
   }
 }
 
 /** Clients without a session share one queue. While one of them is asked, others take their turn. */
-function yieldTurnWhileAsking(host: CallHost, aside: YieldTurn): CallHost {
+function yieldTurnWhileAsking(host: CallHost, yieldTurn: YieldTurn): CallHost {
   const { approver: approve } = host.gate
   if (typeof approve !== "function") return host
-  return { ...host, gate: { ...host.gate, approver: (call, signal) => aside(async () => approve(call, signal)) } }
+  return { ...host, gate: { ...host.gate, approver: (call, signal) => yieldTurn(async () => approve(call, signal)) } }
 }
 
 // The JSON Schema dialect of our tools, which is also the protocol's default.

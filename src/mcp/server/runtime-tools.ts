@@ -1,7 +1,7 @@
 // Serves a runtime as the tools `describe`, `run`, `inspect` and `wait`.
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { rejectOnAbort } from "../../core/abort.ts"
-import { type AbortError, errorData } from "../../core/errors.ts"
+import { errorData } from "../../core/errors.ts"
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { resultWithin } from "../../core/time-limit.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -9,19 +9,9 @@ import { validateArguments } from "../../runtime/schema/tool-arguments.ts"
 import type { McpCall, ServeOptions } from "../mcp-types.ts"
 import { toContent } from "../result-content.ts"
 import type { CallHost } from "./call-host.ts"
-import { type CellCall, type ClientCells, createClientCells } from "./client-cells.ts"
+import { type ClientCellCall, type ClientCells, createClientCells } from "./client-cells.ts"
 
-export interface RuntimeTools {
-  listed: readonly ListedTool[]
-  /** Returns undefined if the tool is not one of these. */
-  call(call: McpCall, host: CallHost, cellCall: CellCall): Promise<CallToolResult> | undefined
-  /** General instructions for clients; `instructions()` adds the current declarations. */
-  usage: string
-  instructions(): Promise<string>
-  close(reason: AbortError): Promise<void>
-}
-
-export function createRuntimeTools(runtime: Runtime, options: ServeOptions): RuntimeTools {
+export function createRuntimeTools(runtime: Runtime, options: ServeOptions) {
   const cells = createClientCells(runtime, options)
   const { answerTimeoutMs = 40_000 } = options
   const listed = runtimeToolList(runtime.language)
@@ -39,14 +29,16 @@ export function createRuntimeTools(runtime: Runtime, options: ServeOptions): Run
   }
   return {
     listed,
-    call(call, host, cellCall) {
+    /** Returns undefined if the tool is not one of these. */
+    call(call: McpCall, host: CallHost, cellCall: ClientCellCall): Promise<CallToolResult> | undefined {
       const tool = listed.find(({ name }) => name === call.tool)
       const handler = handlers[call.tool]
       if (!tool || !handler) return undefined
       return withCheckedInput(tool.inputSchema, call, (input) => handler({ ...call, input }, host, cellCall))
     },
+    /** General instructions for clients; `instructions()` adds the current declarations. */
     usage: usageText,
-    instructions: async () => instructions(runtime.language, await runtime.describe()),
+    instructions: async (): Promise<string> => instructions(runtime.language, await runtime.describe()),
     close: cells.close,
   }
 }
@@ -68,14 +60,14 @@ export interface ListedTool {
   annotations?: { readOnlyHint: boolean }
 }
 
-type Handler = (call: McpCall, host: CallHost, cellCall: CellCall) => Promise<CallToolResult>
+type Handler = (call: McpCall, host: CallHost, cellCall: ClientCellCall) => Promise<CallToolResult>
 
 async function inspect(
   runtime: Runtime,
   cells: ClientCells,
   { id, input }: McpCall,
   host: CallHost,
-  cellCall: CellCall,
+  cellCall: ClientCellCall,
   withinMs: number,
 ): Promise<CallToolResult> {
   const name = textIn(input, "name")

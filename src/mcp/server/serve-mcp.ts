@@ -8,7 +8,7 @@ import { resultWithin } from "../../core/time-limit.ts"
 import { serveMcpChecks } from "../mcp-option-checks.ts"
 import type { McpEndpoint, ServeMcpOptions } from "../mcp-types.ts"
 import { loadServer, type ServerPackage } from "../sdk-packages.ts"
-import { authorizeRequest, checkOrCreateToken, mcpPath, type Refusal } from "./authorize-request.ts"
+import { authorizeRequest, checkOrCreateToken, mcpPath, type RequestRefusal } from "./authorize-request.ts"
 import { createClientSessions } from "./client-sessions.ts"
 import { createMcpService } from "./mcp-service.ts"
 
@@ -106,13 +106,13 @@ async function listen(http: HttpServer, port: number): Promise<string> {
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : port}`
 }
 
-function sendRefusal(response: ServerResponse, { status, code = -32000, message, headers }: Refusal): void {
+function sendRefusal(response: ServerResponse, { status, code = -32000, message, headers }: RequestRefusal): void {
   // The rest of the request is not read: the connection is closed after the response.
   response.writeHead(status, { "Content-Type": "application/json", Connection: "close", ...headers })
   response.end(JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }))
 }
 
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<{ value: unknown } | Refusal> {
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<{ value: unknown } | RequestRefusal> {
   const bytes = await readAtMost(request, maxBytes)
   if (!bytes) return { status: 413, message: `Payload too large: a request has at most ${maxBytes} bytes.` }
   try {

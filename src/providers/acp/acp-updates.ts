@@ -5,22 +5,6 @@ import { cliReportedUsage, type Usage } from "../../core/usage.ts"
 import type { Step } from "../provider.ts"
 import { type JsonObject, listAt, numberAt, objectAt, textAt, toolContentOf, valueAt } from "../read-json.ts"
 
-/** Reads the updates of one turn. It has no effects but its own state, so it can also read recorded updates. */
-export interface AcpUpdateReader {
-  /** Reads the `update` of a `session/update`. */
-  update(update: JsonObject): Step[]
-  /** Reads the call of a permission request. `steps` reports the call if no update did. */
-  permissionRequested(call: JsonObject): { steps: Step[]; call: AcpCall }
-  /** Ends a call whose permission was denied. */
-  permissionDenied(id: string): Step[]
-  /** Reports what is pending at the end of the turn. */
-  finish(): Step[]
-  /** True while a call is running. */
-  readonly hasRunningCalls: boolean
-  /** True if there was any call. */
-  readonly hasCalls: boolean
-}
-
 export interface AcpCall {
   id: string
   name: string
@@ -37,7 +21,8 @@ interface TrackedCall extends AcpCall {
   state: "known" | "reported" | "ended"
 }
 
-export function createAcpUpdateReader(cwd: string): AcpUpdateReader {
+/** Reads the updates of one turn. It has no effects but its own state, so it can also read recorded updates. */
+export function createAcpUpdateReader(cwd: string) {
   const calls = new Map<string, TrackedCall>()
   let pending: { type: "text" | "reasoning"; text: string } | undefined
 
@@ -115,7 +100,8 @@ export function createAcpUpdateReader(cwd: string): AcpUpdateReader {
   }
 
   return {
-    update(update) {
+    /** Reads the `update` of a `session/update`. */
+    update(update: JsonObject): Step[] {
       switch (textAt(update, "sessionUpdate")) {
         case "agent_message_chunk":
           return addText("text", valueAt(update, "content"))
@@ -128,21 +114,26 @@ export function createAcpUpdateReader(cwd: string): AcpUpdateReader {
           return []
       }
     },
-    permissionRequested(toolCall) {
+    /** Reads the call of a permission request. `steps` reports the call if no update did. */
+    permissionRequested(toolCall: JsonObject): { steps: Step[]; call: AcpCall } {
       const call = trackCall(toolCall)
       return { steps: reportCall(call), call }
     },
-    permissionDenied(id) {
+    /** Ends a call whose permission was denied. */
+    permissionDenied(id: string): Step[] {
       const call = calls.get(id)
       if (!call || call.state === "ended") return []
       call.state = "ended"
       return [{ type: "result", id, ok: false, text: "It was not allowed.", refused: true }]
     },
-    finish: () => [...[...calls.values()].flatMap(reportCall), ...flush()],
-    get hasRunningCalls() {
+    /** Reports what is pending at the end of the turn. */
+    finish: (): Step[] => [...[...calls.values()].flatMap(reportCall), ...flush()],
+    /** True while a call is running. */
+    get hasRunningCalls(): boolean {
       return [...calls.values()].some(({ state }) => state === "reported")
     },
-    get hasCalls() {
+    /** True if there was any call. */
+    get hasCalls(): boolean {
       return calls.size > 0
     },
   }

@@ -3,20 +3,6 @@
 import type { Step } from "../provider.ts"
 import { type JsonObject, listAt, textAt } from "../read-json.ts"
 
-export interface ClaudeBackgroundTasks {
-  /** Reads a `system` line; returns undefined if it is not about a task. */
-  read(line: JsonObject): Step[] | undefined
-  /** Called when a call has its result. If the call has a running task, marks it as detached and returns true: the
-   *  result then only says that the task was started. */
-  detachTaskOf(call: string): boolean
-  /** Called when the model is asked: the request reports the tasks that have ended. */
-  markReported(): void
-  /** Descriptions of the running detached tasks. */
-  running(): string[]
-  /** True if a task has ended and the model does not know yet. */
-  readonly hasUnreported: boolean
-}
-
 interface Task {
   description: string
   call: string | undefined
@@ -25,7 +11,7 @@ interface Task {
   detached: boolean
 }
 
-export function createClaudeBackgroundTasks(): ClaudeBackgroundTasks {
+export function createClaudeBackgroundTasks() {
   const tasks = new Map<string, Task>()
   let hasUnreported = false
 
@@ -38,7 +24,8 @@ export function createClaudeBackgroundTasks(): ClaudeBackgroundTasks {
   }
 
   return {
-    read(line) {
+    /** Reads a `system` line; returns undefined if it is not about a task. */
+    read(line: JsonObject): Step[] | undefined {
       const id = textAt(line, "task_id") ?? ""
       switch (textAt(line, "subtype")) {
         case "task_started": {
@@ -60,16 +47,21 @@ export function createClaudeBackgroundTasks(): ClaudeBackgroundTasks {
           return undefined
       }
     },
-    detachTaskOf(call) {
+    /** Called when a call has its result. If the call has a running task, marks it as detached and returns true: the
+     *  result then only says that the task was started. */
+    detachTaskOf(call: string): boolean {
       const task = tasks.values().find((each) => each.call === call)
       if (task) task.detached = true
       return task !== undefined
     },
-    markReported() {
+    /** Called when the model is asked: the request reports the tasks that have ended. */
+    markReported(): void {
       hasUnreported = false
     },
-    running: () => [...tasks.values()].filter((task) => task.detached).map((task) => task.description),
-    get hasUnreported() {
+    /** Descriptions of the running detached tasks. */
+    running: (): string[] => [...tasks.values()].filter((task) => task.detached).map((task) => task.description),
+    /** True if a task has ended and the model does not know yet. */
+    get hasUnreported(): boolean {
       return hasUnreported
     },
   }

@@ -9,21 +9,12 @@ import { isRecord } from "../../core/object.ts"
 import { makePrivateFolder, privateFileMode } from "../../core/private-files.ts"
 import type { JsonObject } from "../read-json.ts"
 
-export interface GeminiHome {
-  readonly env: { readonly GEMINI_CLI_HOME: string }
-  /** Moves new files into the user's home and removes the folder. */
-  close(): Promise<void>
-}
-
 /** Creates the home inside `within`, a private folder. */
-export async function createGeminiHome(
-  env: Readonly<Record<string, string>>,
-  settings: JsonObject,
-  within: string,
-): Promise<GeminiHome> {
+export async function createGeminiHome(env: Readonly<Record<string, string>>, settings: JsonObject, within: string) {
   const userFolder = userGeminiFolder(env)
   const folder = join(within, "home")
   const linked = join(folder, ".gemini")
+  /** Moves new files into the user's home and removes the folder. */
   const close = async () => {
     await moveNewFilesHome(linked, userFolder)
     await rm(folder, { recursive: true, force: true })

@@ -1,14 +1,7 @@
 // Tracks the terminal modes that a program changes (the alternate screen, a hidden cursor, mouse reporting), so that
 // they can be restored when it ends, even if it was killed. Where terminals differ, a setting counts as changed:
 // restoring an initial value again does no harm.
-export interface TerminalModes {
-  /** Reads the program's output, in pieces that may end anywhere. */
-  follow(chunk: Buffer): void
-  /** The output that restores the terminal; empty if nothing is changed. */
-  restoreSequence(): string
-}
-
-export function trackTerminalModes(): TerminalModes {
+export function trackTerminalModes() {
   /** Modes that differ from their initial state, with their current state; private ones begin with "?". */
   const changed = new Map<string, boolean>()
   /** Sequences that reset other changed settings. */
@@ -75,7 +68,8 @@ export function trackTerminalModes(): TerminalModes {
   }
 
   return {
-    follow(chunk) {
+    /** Reads the program's output, in pieces that may end anywhere. */
+    follow(chunk: Buffer): void {
       if (incomplete === "" && !chunk.includes(27)) return
       const text = incomplete + chunk.toString("latin1")
       for (const [, prefix = "", numbers = "", intermediate = "", final, singleCharacter] of text.matchAll(sequence)) {
@@ -86,7 +80,8 @@ export function trackTerminalModes(): TerminalModes {
       }
       incomplete = unfinishedSequence.exec(text)?.[0] ?? ""
     },
-    restoreSequence() {
+    /** The output that restores the terminal; empty if nothing is changed. */
+    restoreSequence(): string {
       const pop = (count: number) => (count > 0 ? `\x1b[<${count}u` : "")
       const undo = (isScreen: boolean) =>
         [...changed]

@@ -16,12 +16,6 @@ export function requireTerminal(purpose: string): UserTerminal {
   )
 }
 
-/** A terminal whose input goes to one listener until `release`. */
-export interface HeldTerminal {
-  /** Restores the terminal. May be called twice. */
-  release(): void
-}
-
 export interface TerminalHandlers {
   /** Gets the typed bytes. */
   onInput(bytes: Buffer): void
@@ -33,9 +27,9 @@ export interface TerminalHandlers {
   restoreSequence(): string
 }
 
-/** Takes the terminal. It is also released when this process exits, throws, or is ended by a signal without other
- *  listeners. */
-export function holdTerminal({ input, output }: UserTerminal, handlers: TerminalHandlers): HeldTerminal {
+/** Takes the terminal: its input goes to `handlers` until `release`. It is also released when this process exits, throws,
+ *  or is ended by a signal without other listeners. */
+export function holdTerminal({ input, output }: UserTerminal, handlers: TerminalHandlers) {
   if (heldInputs.has(input)) {
     throw new ConfigError("The terminal is in use by another CLI or menu of this program. Wait until that has ended.")
   }
@@ -44,6 +38,7 @@ export function holdTerminal({ input, output }: UserTerminal, handlers: Terminal
   const wasFlowing = input.readableFlowing === true
   let isHeld = true
 
+  /** Restores the terminal. May be called twice. */
   function release(): void {
     if (!isHeld) return
     isHeld = false

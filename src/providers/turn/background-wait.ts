@@ -3,21 +3,14 @@ import { maxTimerMs } from "../../core/time-limit.ts"
 import type { TurnResult } from "../provider.ts"
 import type { BackgroundWork } from "./json-lines-session.ts"
 
-export interface BackgroundWait {
-  /** Starts or restarts the wait. Returns `startWarning` the first time there is one. */
-  start(work: BackgroundWork): string | undefined
-  /** Called when the model works again: the wait stops and its time stops counting. */
-  pause(): void
-  readonly isWaiting: boolean
-}
-
 /** `giveUp` is called when the time is over, with the result that the turn has so far. */
-export function createBackgroundWait(giveUp: (end: TurnResult, warning: string | undefined) => void): BackgroundWait {
+export function createBackgroundWait(giveUp: (end: TurnResult, warning: string | undefined) => void) {
   let timer: NodeJS.Timeout | undefined
   let since = 0
   let waitedMs = 0
   let hasWarned = false
 
+  /** Called when the model works again: the wait stops and its time stops counting. */
   function pause(): void {
     if (timer === undefined) return
     clearTimeout(timer)
@@ -26,7 +19,8 @@ export function createBackgroundWait(giveUp: (end: TurnResult, warning: string |
   }
 
   return {
-    start({ end, maxMs, startWarning, timeoutWarning }) {
+    /** Starts or restarts the wait. Returns `startWarning` the first time there is one. */
+    start({ end, maxMs, startWarning, timeoutWarning }: BackgroundWork): string | undefined {
       pause()
       since = performance.now()
       // Waits without a `timeoutWarning` are short and have their own time.
@@ -37,7 +31,7 @@ export function createBackgroundWait(giveUp: (end: TurnResult, warning: string |
       return startWarning
     },
     pause,
-    get isWaiting() {
+    get isWaiting(): boolean {
       return timer !== undefined
     },
   }

@@ -1,21 +1,14 @@
 // The two time-outs of a turn: its total time, and the time without any output.
 import { maxTimerMs } from "../../core/time-limit.ts"
 
-export interface TurnTimeouts {
-  /** Called when output has come. */
-  resetIdleTimer(): void
-  /** Sets whether work is done that may take long without output; the idle time does not count then. */
-  setBusy(busy: boolean): void
-  stop(): void
-}
-
 export function createTurnTimeouts(
   { timeoutMs, idleTimeoutMs }: { timeoutMs?: number | undefined; idleTimeoutMs?: number | undefined },
   stop: (why: "timeout" | "idle") => void,
-): TurnTimeouts {
+) {
   const total = timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), Math.min(timeoutMs, maxTimerMs))
   let idle: NodeJS.Timeout | undefined
   let isBusy = false
+  /** Called when output has come. */
   function resetIdleTimer(): void {
     clearTimeout(idle)
     if (idleTimeoutMs !== undefined && !isBusy)
@@ -24,11 +17,12 @@ export function createTurnTimeouts(
   resetIdleTimer()
   return {
     resetIdleTimer,
-    setBusy(busy) {
+    /** Sets whether work is done that may take long without output; the idle time does not count then. */
+    setBusy(busy: boolean): void {
       isBusy = busy
       resetIdleTimer()
     },
-    stop() {
+    stop(): void {
       // `resetIdleTimer` starts no timer while busy.
       isBusy = true
       clearTimeout(total)

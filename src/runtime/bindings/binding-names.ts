@@ -38,21 +38,16 @@ export function nameProblem(name: string, ambient: ReadonlySet<string>): string 
   return undefined
 }
 
-export interface NameGenerator {
-  /** Records that a name was used; it is never generated later. */
-  markUsed(name: string): void
-  /** Returns the first of `prefix_1`, `prefix_2`, … that was never used. */
-  createName(prefix: string): string
-}
-
-export function createNameGenerator(isTaken: (name: string) => boolean): NameGenerator {
+export function createNameGenerator(isTaken: (name: string) => boolean) {
   const used = new Set<string>()
   const counts = new Map<string, number>()
   return {
-    markUsed(name) {
+    /** Records that a name was used; it is never generated later. */
+    markUsed(name: string): void {
       used.add(name)
     },
-    createName(prefix) {
+    /** Returns the first of `prefix_1`, `prefix_2`, … that was never used. */
+    createName(prefix: string): string {
       if (!identifierPattern.test(`${prefix}_1`)) {
         throw new ConfigError(`Cannot keep a value under "${prefix}_1": the prefix must begin an identifier.`)
       }

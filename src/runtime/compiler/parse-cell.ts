@@ -79,6 +79,12 @@ export function eachChild(node: AnyNode, visit: (child: AnyNode) => void): void 
   }
 }
 
+/** Returns true for the statement `super(…)`. */
+export function callsSuper(statement: AnyNode): boolean {
+  if (statement.type !== "ExpressionStatement") return false
+  return statement.expression.type === "CallExpression" && statement.expression.callee.type === "Super"
+}
+
 /** Returns true if the node does not exist at run time. */
 export function isTypeOnly(node: AnyNode): boolean {
   // Called for every node, so most are decided by their first letter.

@@ -138,18 +138,12 @@ function declareFunction(
   return jsDoc(doc) + lines.join("\n") + (inferred ? inferredNote : "")
 }
 
-interface FunctionSignatures {
-  signatures: Signature[]
-  doc: string | undefined
-  inferred?: boolean
-}
-
 function functionSignatures(
   name: string,
   call: object,
   options: FunctionBinding["options"],
   block: DeclarationBlock,
-): FunctionSignatures {
+): { signatures: Signature[]; doc: string | undefined; inferred?: boolean } {
   const { description, signature, input, output, source: text } = options
   if (signature !== undefined) {
     block.declareMentionedClasses(signature)

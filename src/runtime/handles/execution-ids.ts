@@ -4,15 +4,8 @@ import type { Json } from "../../core/json.ts"
 import type { Caller } from "./caller.ts"
 import { expectText, ForgedMessage } from "./wire.ts"
 
-/** The execution ids of one connection. */
-export interface ExecutionIds {
-  /** Returns the id of a new execution. Calls with this id are made for `caller`. */
-  issue(caller: Caller): string
-  /** Returns the caller of an execution. Throws `ForgedMessage` for an id that was never issued. */
-  callerOf(id: Json | undefined): Caller
-}
-
-export function createExecutionIds(): ExecutionIds {
+/** Issues the execution ids of one connection. */
+export function createExecutionIds() {
   const callers = new Map<string, Caller>()
   const secret = randomBytes(32).toString("hex")
   let count = 0
@@ -28,14 +21,16 @@ export function createExecutionIds(): ExecutionIds {
   }
 
   return {
-    issue(caller) {
+    /** Returns the id of a new execution. Calls with this id are made for `caller`. */
+    issue(caller: Caller): string {
       const id = signed(++count)
       callers.set(id, caller)
       // Timers of old cells may still make calls. Only the newest executions are stored; older ones are refused.
       if (callers.size > maxStoredCallers) callers.delete(callers.keys().next().value ?? "")
       return id
     },
-    callerOf(given) {
+    /** Returns the caller of an execution. Throws `ForgedMessage` for an id that was never issued. */
+    callerOf(given: Json | undefined): Caller {
       const id = expectText(given)
       const caller = callers.get(id)
       if (caller) return caller

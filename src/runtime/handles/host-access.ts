@@ -8,17 +8,10 @@ import { createGatedFunctions } from "./gated-functions.ts"
 import { callBoundFunction, callGatedMethod } from "./operations/call-operations.ts"
 import type { HostAccess } from "./operations.ts"
 
-export interface PermittedAccess {
-  readonly access: HostAccess
-  /** Registers the function, the guards and the extensibility of a binding. Call it before a peer receives the
-   *  value. */
-  registerBinding(name: string, binding: Binding): void
-}
-
 export function createHostAccess(
   language: Pick<HostAccess, "missingError" | "convertToOldType" | "wrapCall"> = {},
   codecs: Codecs = {},
-): PermittedAccess {
+) {
   const usedObjects = createUsedObjects(codecs)
   const guards = createMethodGuards()
   const extensible = new WeakSet<object>()
@@ -28,7 +21,9 @@ export function createHostAccess(
   })
   return {
     access: { functions, guards, extensible, usedObjects, ...language },
-    registerBinding(name, binding) {
+    /** Registers the function, the guards and the extensibility of a binding. Call it before a peer receives the
+     *  value. */
+    registerBinding(name: string, binding: Binding): void {
       guards.add(name, binding)
       if (binding.kind === "variable" && binding.extend && isObject(binding.value)) extensible.add(binding.value)
       if (binding.kind === "function") functions.bind(name, binding)

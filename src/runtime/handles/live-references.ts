@@ -12,20 +12,13 @@ export type NameReference = (where: string) => { binding: string; title: string 
 /** Names objects that were not reached through a binding. */
 export const nameUnbound: NameReference = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
 
-export interface ReferenceCodec {
-  encodeReferences(nameReference: NameReference): EncodeReferences
-  /** With a caller, host functions decode to gated functions. Without one, the runtime's owner gets the originals. */
-  decodeReferences(caller: Caller | undefined): DecodeReferences
-  /** Makes every object that the peer sent before unusable. */
-  forgetPeerObjects(): void
-}
-
-export function createReferenceCodec(objects: HostObjects, access: HostAccess, peer: Peer): ReferenceCodec {
+export function createReferenceCodec(objects: HostObjects, access: HostAccess, peer: Peer) {
   const { functions, guards, usedObjects } = access
   const peerObjects = createPeerObjects(peer)
   return {
-    forgetPeerObjects: () => peerObjects.releaseAll(),
-    encodeReferences: (nameReference) => ({
+    /** Makes every object that the peer sent before unusable. */
+    forgetPeerObjects: (): void => peerObjects.releaseAll(),
+    encodeReferences: (nameReference: NameReference): EncodeReferences => ({
       isHandle: isPeerObject,
       encodeReference(value, where) {
         if (peerObjectOf(value)) return peerReference(value, peer)
@@ -33,7 +26,8 @@ export function createReferenceCodec(objects: HostObjects, access: HostAccess, p
         return objects.encodeReference(value, binding, title)
       },
     }),
-    decodeReferences: (caller) => ({
+    /** With a caller, host functions decode to gated functions. Without one, the runtime's owner gets the originals. */
+    decodeReferences: (caller: Caller | undefined): DecodeReferences => ({
       decodeHostObject({ id }) {
         const { bound, original } = objects.find(expectId(id))
         if (caller) usedObjects.markUsed(original)

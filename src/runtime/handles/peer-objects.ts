@@ -33,17 +33,10 @@ export interface PeerObject {
   isReleased?: boolean
 }
 
-/** The objects of one peer that the host holds. An object has one handle as long as host code holds it. */
-export interface PeerObjects {
-  /** Returns the handle for a tagged value. `caller`: the cell that passes the object to host code. */
-  receive(tagged: WireObject, caller?: Caller): object
-  /** Called when the peer is reset. Makes every object received before unusable. */
-  releaseAll(): void
-}
-
 /** A handle reads and calls in the peer: `await model.predict(x)`, `await model.name`, `model.name = "x"`. An
- *  assignment is made before the next use. `then` is undefined, so a handle can be awaited and returned. */
-export function createPeerObjects(peer: Peer): PeerObjects {
+ *  assignment is made before the next use. `then` is undefined, so a handle can be awaited and returned. An object of
+ *  the peer has one handle as long as host code holds it. */
+export function createPeerObjects(peer: Peer) {
   const held = new Map<number, { handle: WeakRef<object>; count: number }>()
   const collected = new FinalizationRegistry<number>((id) => {
     const entry = held.get(id)
@@ -53,7 +46,8 @@ export function createPeerObjects(peer: Peer): PeerObjects {
     if (peer.alive) peer.release(id, entry.count)
   })
   return {
-    receive(tagged, caller) {
+    /** Returns the handle for a tagged value. `caller`: the cell that passes the object to host code. */
+    receive(tagged: WireObject, caller?: Caller): object {
       const id = expectId(tagged.id)
       const entry = held.get(id)
       const known = entry?.handle.deref()
@@ -74,7 +68,8 @@ export function createPeerObjects(peer: Peer): PeerObjects {
       collected.register(handle, id)
       return handle
     },
-    releaseAll() {
+    /** Called when the peer is reset. Makes every object received before unusable. */
+    releaseAll(): void {
       for (const [id, { handle, count }] of held) {
         const object = peerObjectOf(handle.deref())
         if (object) object.isReleased = true

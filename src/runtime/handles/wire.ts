@@ -125,6 +125,11 @@ export function expectId(value: unknown): number {
   return Number(value)
 }
 
+export function expectTime(value: unknown): number {
+  if (typeof value !== "number" || !Number.isFinite(value)) throw new ForgedMessage("an invalid time")
+  return value
+}
+
 export function expectList(value: unknown): Json[] {
   if (!Array.isArray(value)) throw new ForgedMessage("a message with something else where a list belongs")
   return value

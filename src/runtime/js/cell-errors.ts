@@ -2,6 +2,7 @@
 // and Karst.
 import { fileURLToPath } from "node:url"
 import { types } from "node:util"
+import { attempt } from "../../core/attempt.ts"
 import type { ActionError } from "../../core/event.ts"
 import type { Position } from "../compiler/text-positions.ts"
 import { inspectShort } from "../preview.ts"
@@ -155,20 +156,12 @@ function framesOf(thrown: unknown): string[] {
 }
 
 function isError(thrown: unknown): thrown is Error {
-  try {
-    return thrown instanceof Error || types.isNativeError(thrown)
-  } catch {
-    return false
-  }
+  return attempt(() => thrown instanceof Error || types.isNativeError(thrown)) ?? false
 }
 
 // Reading a thrown value may run its code, which may throw.
 function readSafely(error: object, key: string): unknown {
-  try {
-    return Reflect.get(error, key)
-  } catch {
-    return undefined
-  }
+  return attempt(() => Reflect.get(error, key))
 }
 
 function textOf(message: unknown): string {

@@ -1,7 +1,7 @@
 // Starts a child when one is needed, fills it with the injected bindings, and reports what is lost when it ends.
 import { AgentError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
-import { expectList, expectText, ForgedMessage, type WireObject } from "../handles/wire.ts"
+import { expectList, expectText, expectTime, ForgedMessage, type WireObject } from "../handles/wire.ts"
 import { formatUncaught } from "../js/cell-errors.ts"
 import { CellStopped, cellStorage, printForCell, type RunningCell, type SharedCellState } from "../js/running-cell.ts"
 import { applyEnvUpdate } from "../remote-env.ts"
@@ -149,7 +149,7 @@ export function createChildSupervisor(
         const { cell } = tracked.get(expectText(message.x)) ?? {}
         return applyEnvUpdate(
           cell?.env ?? {},
-          expectList(message.reads).map(expectFinite),
+          expectList(message.reads).map(expectTime),
           expectList(message.effects).map(expectText),
         )
       }
@@ -258,11 +258,6 @@ interface TrackedExecution {
   cell: RunningCell
   check: (() => unknown) | undefined
   printed: number
-}
-
-function expectFinite(value: unknown): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw new ForgedMessage("an invalid time")
-  return value
 }
 
 /** Reports the files that cells wrote to a folder in memory, which ended with the process. */

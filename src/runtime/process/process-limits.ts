@@ -59,21 +59,13 @@ function wholeMegabytes(bytes: number): number {
   return Math.min(Math.ceil(bytes / megabyte), 2 ** 24)
 }
 
-export interface UsageWatcher {
-  /** Restarts the measurement of processor time. */
-  startCell(): void
-  /** Usage is measured often while a cell is running, and seldom otherwise. */
-  setBusy(busy: boolean): void
-  stop(): void
-}
-
 /** Measures the memory and processor time of a process and its descendants. Without `/proc` nothing is measured, and
  *  only the heap limit applies. */
 export function watchUsage(
   pid: number,
   bounds: ResolvedLimits,
   onExceeded: (kind: "memory" | "timeout", why: string) => void,
-): UsageWatcher {
+) {
   let cpuMsAtStart = 0
   let isBusy = true
   let everyMs = 0
@@ -94,15 +86,17 @@ export function watchUsage(
   measureEvery(busyMs)
 
   return {
-    startCell() {
+    /** Restarts the measurement of processor time. */
+    startCell(): void {
       if (Number.isFinite(bounds.cpuMs)) cpuMsAtStart = cpuMsOf(processTree(pid, maxProcesses))
     },
-    setBusy(busy) {
+    /** Usage is measured often while a cell is running, and seldom otherwise. */
+    setBusy(busy: boolean): void {
       isBusy = busy
       // The next measurement slows the timer down, so that a cell that follows immediately sets no new timer.
       if (busy) measureEvery(busyMs)
     },
-    stop: () => clearInterval(timer),
+    stop: (): void => clearInterval(timer),
   }
 }
 

@@ -10,18 +10,7 @@ import { constructorPath, globalPath, normalizeModuleName, promisePrefix, protot
 /** A path starts at a name that the cell does not declare. `process.exit` is also the path of
  *  `globalThis["process"].exit`, of a destructured or imported `exit`, and of a variable that holds it and is never
  *  reassigned. */
-export interface NamePaths {
-  of(node: AnyNode): string | undefined
-  ofCall(node: CallExpression, callee: string | undefined): string | undefined
-  /** The string that an expression always evaluates to; undefined if there is none. */
-  constant(node: AnyNode | undefined): string | undefined
-  /** Returns true if a later cell may change that string, because it depends on a top-level name of the cell. */
-  changeable(node: AnyNode | undefined): boolean
-  /** The name of a member or of a key in a pattern; undefined if it cannot be determined. */
-  key(computed: boolean, name: AnyNode): string | undefined
-}
-
-export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
+export function createNamePaths({ references }: ScopeAnalysis) {
   const paths = new Map<Declaration, string | undefined>()
   const texts = new Map<Declaration, string | undefined>()
   return { of, ofCall, constant, changeable, key }
@@ -79,6 +68,7 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
       : undefined
   }
 
+  /** The string that an expression always evaluates to; undefined if there is none. */
   function constant(node: AnyNode | undefined): string | undefined {
     switch (node?.type) {
       case "Literal":
@@ -125,6 +115,7 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
     return method === "toUpperCase" ? text.toUpperCase() : undefined
   }
 
+  /** Returns true if a later cell may change that string, because it depends on a top-level name of the cell. */
   function changeable(node: AnyNode | undefined): boolean {
     if (node?.type === "Identifier") {
       const reference = references.get(node)
@@ -139,6 +130,7 @@ export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
     return found
   }
 
+  /** The name of a member or of a key in a pattern; undefined if it cannot be determined. */
   function key(computed: boolean, name: AnyNode): string | undefined {
     if (name.type === "PrivateIdentifier") return `#${name.name}`
     return !computed && name.type === "Identifier" ? name.name : constant(name)

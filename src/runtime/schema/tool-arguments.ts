@@ -1,4 +1,5 @@
 // Validates the arguments of a tool call against the tool's schema, and repairs arguments that arrive as JSON text.
+import { attempt } from "../../core/attempt.ts"
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { isRecord } from "../../core/object.ts"
 import type { SchemaLike } from "../bindings.ts"
@@ -25,7 +26,7 @@ export function validateArguments<T = unknown>(
  *  itself. */
 export function decodeArguments(input: Json): Json {
   let decoded: Json | undefined = input
-  for (let attempt = 0; attempt < 2 && typeof decoded === "string"; attempt++) decoded = tryParseJson(decoded)
+  for (let count = 0; count < 2 && typeof decoded === "string"; count++) decoded = tryParseJson(decoded)
   return isRecord(decoded) ? decoded : input
 }
 
@@ -115,9 +116,5 @@ function resolveSchema({ schema, root }: SchemaNode): JsonSchema | undefined {
 }
 
 function tryParseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return attempt(() => JSON.parse(text))
 }

@@ -10,21 +10,8 @@ import { classNameOf, classOfPrototype, globalName, type ObjectKind, platformObj
 import { addToTrail } from "./heap/object-trail.ts"
 import { mayHavePrivate, privateStateOfClass } from "./heap/private-fields.ts"
 import type { CodeDeclaration, Payload, Reference } from "./payload.ts"
-import { asData, type Classify, reportLoss, type SnapshotWalk, walkValue } from "./snapshot-walk.ts"
+import { asData, reportLoss, type SnapshotWalk, walkValue } from "./snapshot-walk.ts"
 import { bufferOf } from "./undo/buffer-contents.ts"
-
-/** The decision function, and everything it decided to write as a reference. */
-export interface Classifier {
-  classify: Classify
-  /** Objects that are never written as data, even if they look plain. */
-  preclassified: ReadonlyMap<object, unknown>
-  /** Encodes an instance whose class has a codec. Returns its reference, a failure reason, or undefined without
-   *  codec. */
-  encode(walk: SnapshotWalk, value: object, parent: number): number | string | undefined
-  references: Reference[]
-  declarations: () => CodeDeclaration[]
-  statics: Payload["statics"]
-}
 
 export interface ClassifierOptions {
   /** The values the host has bound, by name. */
@@ -33,7 +20,8 @@ export interface ClassifierOptions {
   codecs: Codecs
 }
 
-export function createClassifier({ bound, origins, codecs }: ClassifierOptions): Classifier {
+/** Creates the decision function, and collects what it decides to write as a reference. */
+export function createClassifier({ bound, origins, codecs }: ClassifierOptions) {
   const references: Reference[] = []
   const statics: Payload["statics"] = []
   const code: { origin: CodeOrigin; reference: number; declaration: CodeDeclaration }[] = []
@@ -44,9 +32,10 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
   return {
     references,
     statics,
+    /** Objects that are never written as data, even if they look plain. */
     preclassified: decisions,
     encode,
-    declarations() {
+    declarations(): CodeDeclaration[] {
       // Declarations refer to each other through references, so sorting changes only their own numbers.
       code.sort((one, other) => one.origin.order - other.origin.order)
       code.forEach(({ reference }, at) => {
@@ -54,7 +43,7 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
       })
       return code.map(({ declaration }) => declaration)
     },
-    classify(walk, value, kind, parent) {
+    classify(walk: SnapshotWalk, value: object, kind: ObjectKind, parent: number): number {
       const known = knownDecision(value)
       if (typeof known === "number") return known
       if (known === undefined && kind === "object" && Object.getPrototypeOf(value) === Object.prototype) {
@@ -115,6 +104,7 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions):
     return asData
   }
 
+  /** Encodes an instance whose class has a codec. Returns its reference, why it failed, or undefined without codec. */
   function encode(walk: SnapshotWalk, value: object, parent: number): number | string | undefined {
     const found = codecOf(value, codecs)
     if (!found) return undefined

@@ -15,6 +15,7 @@ export function decodeOrder({ references, places, fillings }: Payload): number[]
   const entered = new Set<number>()
   const order: number[] = []
   // An explicit stack, because data may be nested deeply. The last task pushed is done first.
+  type Task = { enter?: number; leave?: number; visit?: unknown }
   const work: Task[] = references.map((_, number) => ({ enter: number })).reverse()
   for (let task = work.pop(); task; task = work.pop()) {
     if (task.leave !== undefined) order.push(task.leave)
@@ -32,10 +33,4 @@ export function decodeOrder({ references, places, fillings }: Payload): number[]
     }
   }
   return order
-}
-
-interface Task {
-  enter?: number
-  leave?: number
-  visit?: unknown
 }

@@ -20,7 +20,7 @@ import {
 import { splitDeepObjects } from "./split-deep-objects.ts"
 import { createWritableCopies } from "./writable-copies.ts"
 
-export interface Draft {
+export interface SnapshotDraft {
   payload: Payload
   /** True if there are enough objects for deep nesting. */
   mayBeDeep: boolean
@@ -44,7 +44,7 @@ export interface DraftOptions {
 export function createDraft(
   namespace: Namespace,
   { codecs, excluded, only, splitDeep, onObject }: DraftOptions,
-): Draft {
+): SnapshotDraft {
   const { scope, origins, constants } = namespace
   const bound = namespace.boundValues()
   const { classify, preclassified, encode, references, declarations, statics } = createClassifier({

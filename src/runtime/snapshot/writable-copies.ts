@@ -21,7 +21,7 @@ export function createWritableCopies(walk: SnapshotWalk): WritableCopies {
   const fillings: Payload["fillings"] = []
   for (const container of containersToCopy(walk)) copies.set(container, emptyLike(container))
 
-  const of = <T>(value: T): T => {
+  const writtenFor = <T>(value: T): T => {
     const copy = copies.get(value)
     // A copy has the same kind as its original.
     return copy === undefined ? value : (copy as T)
@@ -29,7 +29,7 @@ export function createWritableCopies(walk: SnapshotWalk): WritableCopies {
 
   const put = (copy: object, key: string | number, value: unknown, encoding: number | undefined) => {
     if (encoding !== undefined && encoding !== omitted) places.push([copy, key, encoding])
-    const written = encoding === undefined ? of(value) : undefined
+    const written = encoding === undefined ? writtenFor(value) : undefined
     Object.defineProperty(copy, key, { value: written, writable: true, enumerable: true, configurable: true })
   }
 
@@ -50,7 +50,7 @@ export function createWritableCopies(walk: SnapshotWalk): WritableCopies {
   }
   for (const { container, key, value, encoding } of walk.slots)
     put(container, key, value, encoding === asData ? undefined : encoding)
-  return { writtenFor: of, places, fillings }
+  return { writtenFor, places, fillings }
 }
 
 function containersToCopy({ replaced, containers }: SnapshotWalk): Set<object> {

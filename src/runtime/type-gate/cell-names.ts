@@ -11,28 +11,23 @@ export interface CellName {
   trust: Trust
 }
 
-/** A type is valid while the name has the value that it had when its cell ended. Interfaces and type aliases, which
- *  have no value, are valid until they are declared again. */
-export interface CellNames {
-  /** Returns the names whose types are still valid. */
-  current(values: Values): Map<string, CellName>
-  /** Stores the names that a cell declared. A name that has the same value as before is ignored: the cell did not reach
-   *  its declaration, or was rolled back. */
-  remember(declaredNames: ReadonlyMap<string, CellName>, values: Values, before: Values): void
-}
-
 type Values = ReadonlyMap<string, unknown>
 
-export function createCellNames(): CellNames {
+/** A type is valid while the name has the value that it had when its cell ended. Interfaces and type aliases, which
+ *  have no value, are valid until they are declared again. */
+export function createCellNames() {
   const names = new Map<string, CellName & { value: unknown }>()
   return {
-    current(values) {
+    /** Returns the names whose types are still valid. */
+    current(values: Values): Map<string, CellName> {
       const current = [...names].filter(
         ([name, { kind, value }]) => kind === "type" || (values.has(name) && Object.is(values.get(name), value)),
       )
       return new Map(current)
     },
-    remember(declared, values, before) {
+    /** Stores the names that a cell declared. A name that has the same value as before is ignored: the cell did not
+     *  reach its declaration, or was rolled back. */
+    remember(declared: ReadonlyMap<string, CellName>, values: Values, before: Values): void {
       const declaredNames = [...declared].filter(([name, { kind }]) => {
         if (kind === "type") return true
         return values.has(name) && !(before.has(name) && Object.is(values.get(name), before.get(name)))

@@ -27,7 +27,7 @@ export interface GateKnowledge extends Omit<TrustSources, "mistypedNames"> {
   history: CellHistory
 }
 
-export interface Judgement {
+export interface DiagnosticJudgement {
   /** Almost certain to fail, or to do something unintended. */
   blocked: Diagnostic[]
   doubtful: Diagnostic[]
@@ -36,7 +36,7 @@ export interface Judgement {
   tree: CellTree
 }
 
-type Verdict = "block" | "hint" | "nothing"
+type Severity = "block" | "hint" | "nothing"
 
 interface MemberUse {
   isMisspelling: boolean
@@ -49,7 +49,7 @@ export function judgeDiagnostics(
   cell: ParsedCell,
   checked: Omit<CheckResult, "typesAt">,
   known: GateKnowledge,
-): Judgement {
+): DiagnosticJudgement {
   const tree = createCellTree(cell)
   const mistypedNames = findMistypedNames(cell, checked, tree, known)
   const trust = createTrustAnalysis(cell, tree, { ...known, mistypedNames })
@@ -60,7 +60,7 @@ export function judgeDiagnostics(
   const verdicts = Map.groupBy(sorted.map(withSuggestion), verdictOn)
   return { blocked: verdicts.get("block") ?? [], doubtful: verdicts.get("hint") ?? [], mistypedNames, tree }
 
-  function verdictOn(diagnostic: Diagnostic): Verdict {
+  function verdictOn(diagnostic: Diagnostic): Severity {
     const node = tree.nodeAt(diagnostic.start, diagnostic.end)
     const { code } = diagnostic
     if (codes.unknownName.has(code)) return judgeName(textAt(diagnostic), node)
@@ -106,7 +106,7 @@ export function judgeDiagnostics(
 
   /** Refuses an argument that is a promise, that has another primitive type than the parameter, or that is an object
    *  literal without a required member. */
-  function judgeArgument({ suggestsAwait, causes }: Diagnostic, argument: AnyNode, call: CallNode): Verdict {
+  function judgeArgument({ suggestsAwait, causes }: Diagnostic, argument: AnyNode, call: CallNode): Severity {
     const given = checked.typeOf(argument) ?? "any"
     if (suggestsAwait || typeKind(given).kind === "promise") return "block"
     if (causes.some((cause) => missingMemberCodes.has(cause)) && isIncomplete(argument)) return "block"
@@ -162,7 +162,7 @@ export function judgeDiagnostics(
   }
 
   /** Ignores names in types, which do not exist at run time. A name tested with `typeof` becomes a hint. */
-  function judgeName(name: string, node: AnyNode | undefined): Verdict {
+  function judgeName(name: string, node: AnyNode | undefined): Severity {
     if (node?.type !== "Identifier" || known.names.has(name) || name in globalThis) return "nothing"
     const references = [...tree.scopes.references.values()]
     if (references.some((each) => each.name === "globalThis" || each.name === "global")) return "hint"
@@ -176,7 +176,7 @@ export function judgeDiagnostics(
     return isTested ? "hint" : "block"
   }
 
-  function judgeMember({ code }: Diagnostic, node: AnyNode): Verdict {
+  function judgeMember({ code }: Diagnostic, node: AnyNode): Severity {
     const parent = tree.parentOf(node)
     const typeText = ownerType(node)
     const type = typeKind(typeText)
@@ -215,7 +215,7 @@ export function judgeDiagnostics(
     return key.type === "Identifier" && tested.some(({ name, node }) => node !== key && name === key.name)
   }
 
-  function judgeType(type: TypeKind, trusted: Trust, use: MemberUse): Verdict {
+  function judgeType(type: TypeKind, trusted: Trust, use: MemberUse): Severity {
     if (type.kind === "vague" || trusted === "untrusted") return "hint"
     if (type.kind === "promise") return "block"
     if (type.kind === "intersection") {

@@ -6,17 +6,9 @@ import { createPrivateFileSync } from "../../core/private-files.ts"
 import { keyedSerialQueue } from "../../core/serial.ts"
 import { busyError, sqliteCodeOf, sqliteCodes } from "../../stores/store-errors.ts"
 
-export interface FolderLock {
-  /** Does the work while no other holder, in this process or another, has the lock. First come, first served within a
-   *  process. */
-  hold<T>(work: () => Promise<T>): Promise<T>
-  /** Waits for the current holder, then closes the lock file. */
-  close(): Promise<void>
-}
-
 /** Uses the lock that SQLite takes from the operating system. It ends with the process that holds it, so a lock is
  *  never stale and never has to be broken. The file itself stays empty but for SQLite's header. */
-export function createFolderLock(file: string, name: string): FolderLock {
+export function createFolderLock(file: string, name: string) {
   const inTurn = keyedSerialQueue()
   let database: DatabaseSync | undefined
 
@@ -45,7 +37,9 @@ export function createFolderLock(file: string, name: string): FolderLock {
   }
 
   return {
-    hold: (work) =>
+    /** Does the work while no other holder, in this process or another, has the lock. First come, first served within a
+     *  process. */
+    hold: <T>(work: () => Promise<T>): Promise<T> =>
       inTurn(file, async () => {
         const held = await acquire()
         try {
@@ -54,7 +48,8 @@ export function createFolderLock(file: string, name: string): FolderLock {
           held.exec("ROLLBACK")
         }
       }),
-    close: () =>
+    /** Waits for the current holder, then closes the lock file. */
+    close: (): Promise<void> =>
       inTurn(file, async () => {
         database?.close()
         database = undefined

@@ -6,17 +6,12 @@ export function isHidden(path: string): boolean {
   return path.split("/").some((name) => (name.startsWith(".") && name !== ".") || name === "node_modules")
 }
 
-export interface FileFilterOptions {
-  glob: string | undefined
-  hidden: boolean
-}
-
 /** Creates a filter for paths below the searched folder. A glob without a slash applies to names in any folder. A
  *  glob that names something hidden includes hidden files. */
-export function createFileFilter({ glob, hidden }: FileFilterOptions): (path: string) => boolean {
+export function createFileFilter({ glob, hidden }: { glob: string | undefined; hidden: boolean }) {
   const seeHidden = hidden || isHidden(glob ?? "")
   const fits = glob === undefined ? () => true : createGlobTest(glob)
-  return (path) => (seeHidden || !isHidden(path)) && fits(path)
+  return (path: string) => (seeHidden || !isHidden(path)) && fits(path)
 }
 
 /** Converts a glob to the form that workspaces take; undefined if it is negated. */

@@ -15,13 +15,7 @@ export interface MatchRequest {
   maxResults: number
 }
 
-export interface Matcher extends AsyncDisposable {
-  /** Searches files; one request at a time. The bytes are transferred and no longer usable. Rejects with the
-   *  signal's reason when it fires, even while the pattern is being matched. */
-  match(request: MatchRequest): Promise<FileMatch[]>
-}
-
-export function startMatcher(options: MatchOptions, signal: AbortSignal): Matcher {
+export function startMatcher(options: MatchOptions, signal: AbortSignal) {
   const worker = new Worker(workerFile, {
     workerData: options,
     // The worker needs neither the environment nor the flags of this process.
@@ -32,7 +26,9 @@ export function startMatcher(options: MatchOptions, signal: AbortSignal): Matche
   const failed = new Promise<never>((_, reject) => worker.once("error", reject))
   failed.catch(() => {})
   return {
-    async match(request) {
+    /** Searches files; one request at a time. The bytes are transferred and no longer usable. Rejects with the
+     *  signal's reason when it fires, even while the pattern is being matched. */
+    async match(request: MatchRequest): Promise<FileMatch[]> {
       const answer = once(worker, "message", { signal })
       answer.catch(() => {})
       worker.postMessage(request, request.files.flatMap(transferable))

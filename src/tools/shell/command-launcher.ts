@@ -9,7 +9,7 @@ import { systemSandboxCommand } from "../../core/child/system-sandbox.ts"
 import { systemPath } from "../../core/child/watchdog.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { cleanFolder, invalidPathError } from "../../workspaces/workspace-path.ts"
-import type { CommandStreams, ConnectedChild } from "./command-streams.ts"
+import type { CommandStreams, ConnectedCommand } from "./command-streams.ts"
 
 export interface CommandLaunchOptions {
   /** The program that runs commands. Default: bash if installed, otherwise sh. */
@@ -34,7 +34,7 @@ export interface CommandLauncher {
   /** Why there is no sandbox although `auto` was requested. */
   readonly warning?: string | undefined
   /** Starts a command. Throws if it cannot be started. */
-  launch(task: LaunchRequest): ConnectedChild
+  launch(task: LaunchRequest): ConnectedCommand
 }
 
 export interface LaunchRequest {

@@ -11,12 +11,12 @@ import { AgentError, errorData } from "../../core/errors.ts"
  *  sockets, which a program cannot open as /dev/stderr. */
 export interface CommandStreams {
   /** Starts a child with the streams. */
-  connect(start: (stdin: number | "ignore", output: number) => ChildProcess): ConnectedChild
+  connect(start: (stdin: number | "ignore", output: number) => ChildProcess): ConnectedCommand
   /** Removes their files, which are not needed once a child is connected. */
   remove(): Promise<void>
 }
 
-export interface ConnectedChild {
+export interface ConnectedCommand {
   child: ChildProcess
   output: Socket
 }

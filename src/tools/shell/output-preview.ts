@@ -1,13 +1,6 @@
 // Keeps the beginning and the end of a command's output, and makes bytes readable.
 import { stripTerminalSequences } from "../../core/text/terminal-text.ts"
 
-export interface OutputPreview {
-  add(chunk: Uint8Array): void
-  /** Returns the output since the last call. Unless the command has ended, an incomplete character at the end is
-   *  left for the next call. */
-  take(ended: boolean): Excerpt
-}
-
 export interface Excerpt {
   head: string
   /** Empty if nothing was left out. */
@@ -16,7 +9,7 @@ export interface Excerpt {
   leftOut: number
 }
 
-export function createPreview(maxBytes: number): OutputPreview {
+export function createPreview(maxBytes: number) {
   const tailBytes = Math.ceil(maxBytes * tailShare)
   let first: Uint8Array = Buffer.alloc(0)
   let last: Uint8Array = Buffer.alloc(0)
@@ -32,7 +25,9 @@ export function createPreview(maxBytes: number): OutputPreview {
 
   return {
     add,
-    take(ended) {
+    /** Returns the output since the last call. Unless the command has ended, an incomplete character at the end is
+     *  left for the next call. */
+    take(ended: boolean): Excerpt {
       const incomplete = ended ? new Uint8Array() : Buffer.from(last.subarray(last.length - incompleteBytesAtEnd(last)))
       const excerpt =
         total <= maxBytes ? wholeExcerpt(first, incomplete.length) : bothEnds(first, last, total, incomplete.length)

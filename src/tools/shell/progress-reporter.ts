@@ -1,14 +1,8 @@
 // Reports a command's output to observers at a limited rate.
 import { createPreview } from "./output-preview.ts"
 
-export interface ProgressReporter {
-  add(chunk: Uint8Array): void
-  /** Reports the rest, and nothing afterwards. */
-  end(): void
-}
-
 /** Reports output immediately, then at most ten times a second. Of much output, only beginning and end. */
-export function createProgressReporter(report: (text: string) => void): ProgressReporter {
+export function createProgressReporter(report: (text: string) => void) {
   const unreported = createPreview(maxBytes)
   let isOver = false
   let timer: NodeJS.Timeout | undefined
@@ -23,12 +17,13 @@ export function createProgressReporter(report: (text: string) => void): Progress
     timer.unref()
   }
   return {
-    add(chunk) {
+    add(chunk: Uint8Array): void {
       if (isOver) return
       unreported.add(chunk)
       if (timer === undefined) flush()
     },
-    end() {
+    /** Reports the rest, and nothing afterwards. */
+    end(): void {
       isOver = true
       flush()
     },

@@ -4,7 +4,7 @@ import type { Socket } from "node:net"
 import { isGroupAlive, type ProcessGroup } from "../../core/child/end-processes.ts"
 import { waitUntilQuiet } from "../../core/child/wait-until-quiet.ts"
 import type { CommandOutput } from "./command-output.ts"
-import { type ConnectedChild, notStartedError } from "./command-streams.ts"
+import { type ConnectedCommand, notStartedError } from "./command-streams.ts"
 
 /** A command that was started, running or ended. */
 export interface Command {
@@ -19,18 +19,18 @@ export interface Command {
   /** Its process group, while it may have processes. */
   readonly group: ProcessGroup | undefined
   /** Ends the command and everything it started, or waits for `ending` if someone else is doing that. */
-  stop(why: StopReason, ending?: Promise<unknown>): Promise<void>
+  stop(why: CommandStopReason, ending?: Promise<unknown>): Promise<void>
   /** Lets this process exit while the command is running. */
   release(): void
 }
 
-export type StopReason = "timeout" | "killed" | "aborted" | "closed"
+export type CommandStopReason = "timeout" | "killed" | "aborted" | "closed"
 
 export interface CommandEnd {
   exitCode: number | null
   signal: string | null
   /** Set if it was stopped by us. */
-  stopped: StopReason | undefined
+  stopped: CommandStopReason | undefined
   /** True if processes that it started are still running and may write more. */
   goesOn: boolean
 }
@@ -44,11 +44,11 @@ export interface FollowOptions {
   changed(): void
 }
 
-export function followCommand({ child, output: pipe }: ConnectedChild, options: FollowOptions): Command {
+export function followCommand({ child, output: pipe }: ConnectedCommand, options: FollowOptions): Command {
   const { id, output, endAll, changed } = options
   let group: ProcessGroup | undefined = child.pid === undefined ? undefined : { id: child.pid, hasLeader: true }
   let end: CommandEnd | undefined
-  let stopped: StopReason | undefined
+  let stopped: CommandStopReason | undefined
   let stopping: Promise<void> | undefined
   const reading = readOutput(pipe, output.add)
   const complete = reading.finished.then(() => output.end())
@@ -74,7 +74,7 @@ export function followCommand({ child, output: pipe }: ConnectedChild, options: 
     },
   )
 
-  async function stop(why: StopReason, ending?: Promise<unknown>): Promise<void> {
+  async function stop(why: CommandStopReason, ending?: Promise<unknown>): Promise<void> {
     if (!end) stopped ??= why
     stopping ??= (ending ?? endAll()).then(async () => {
       await reading.whenQuiet()

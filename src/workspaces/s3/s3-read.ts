@@ -9,21 +9,13 @@ import { etagOf, modifiedTimeOf, stripEtagQuotes } from "./s3-headers.ts"
 import type { S3Settings } from "./s3-options.ts"
 import { elementContents, elementText, isCompleteXml } from "./s3-xml.ts"
 
-export interface S3Reader {
-  stat(path: string, options: StopOptions): Promise<FileInfo | undefined>
-  /** Opens a file, or the version with this etag. If the connection breaks, reads the rest of the same version. */
-  openVersion(path: string, range: ByteRange, options: StopOptions, etag?: string): Promise<VersionStream>
-  /** Lists the objects whose keys start with `prefix`, in S3's order. `path` is for error messages. */
-  listObjects(prefix: string, path: string, options: StopOptions): AsyncIterable<FileInfo>
-}
-
 interface VersionStream {
   /** Undefined if the service does not report it. */
   size: number | undefined
   pieces: AsyncIterable<Uint8Array>
 }
 
-export function createS3Reader(client: S3Client, { bucket, prefix, maxRetries }: S3Settings): S3Reader {
+export function createS3Reader(client: S3Client, { bucket, prefix, maxRetries }: S3Settings) {
   async function stat(path: string, { signal }: StopOptions): Promise<FileInfo | undefined> {
     const target = { path, key: prefix + path, signal }
     const { status, headers } = await client.sendForText({ ...target, method: "HEAD", acceptedStatuses: [404] })
@@ -34,6 +26,7 @@ export function createS3Reader(client: S3Client, { bucket, prefix, maxRetries }:
     return found && infoFromHeaders(path, found.headers)
   }
 
+  /** Opens a file, or the version with this etag. If the connection breaks, reads the rest of the same version. */
   async function openVersion(
     path: string,
     range: ByteRange,
@@ -97,6 +90,7 @@ export function createS3Reader(client: S3Client, { bucket, prefix, maxRetries }:
     throw workspaceError("invalid-response", path, `"${path}" in the bucket "${bucket}" cannot be read: ${problem}.`)
   }
 
+  /** Lists the objects whose keys begin with `start`, in S3's order. `path` is for error messages. */
   async function* listObjects(start: string, path: string, { signal }: StopOptions): AsyncGenerator<FileInfo> {
     for (let token: string | undefined; ; ) {
       const query = { "list-type": "2", prefix: start, ...(token !== undefined && { "continuation-token": token }) }

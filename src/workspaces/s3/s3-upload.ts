@@ -17,14 +17,8 @@ export interface Upload {
   signal: AbortSignal | undefined
 }
 
-export interface Uploader {
+export function createS3Uploader(client: S3Client, { bucket, partBytes }: S3Settings) {
   /** Sends everything in one request. Nothing is stored unless all of it arrives. */
-  put(upload: Upload, bytes: Uint8Array): Promise<FileInfo>
-  /** Sends a stream, holding one part in memory at a time. A stream that fits into one part is sent with `put`. */
-  putStream(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<FileInfo>
-}
-
-export function createS3Uploader(client: S3Client, { bucket, partBytes }: S3Settings): Uploader {
   async function put(upload: Upload, bytes: Uint8Array): Promise<FileInfo> {
     const request: S3Request = {
       ...targetOf(upload),
@@ -38,6 +32,7 @@ export function createS3Uploader(client: S3Client, { bucket, partBytes }: S3Sett
     return await resolveCondition(upload, answer, md5(bytes).toString("hex"), bytes.length)
   }
 
+  /** Sends a stream, holding one part in memory at a time. A stream that fits into one part is sent with `put`. */
   async function putStream(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<FileInfo> {
     const parts = splitIntoParts(chunks, partBytes)
     const first = await parts.next()

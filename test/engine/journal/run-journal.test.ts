@@ -165,7 +165,7 @@ function journal(
       entries.push(...items)
     },
     unknown,
-    approval: { decided: () => undefined, wait: async () => decision },
+    approval: { recordedAnswer: () => undefined, wait: async () => decision },
     onEffect: () => undefined,
     onDiverged: (what) => diverged.push(what),
   })

@@ -2,19 +2,12 @@
 // awaited.
 import type { AnyNode } from "acorn"
 
-export interface RemoteCheckPlan {
-  /** Plans the checks of a node's parts. */
-  note(node: AnyNode): void
-  /** Plans the checks of a node's parts, and removes and returns the checks of the node itself: methods of the guard,
-   *  the outermost first. */
-  take(node: AnyNode): readonly GuardCheck[]
-}
-
 type GuardCheck = "value" | "fields" | "chosen" | "optional" | "optionalMethods"
 
-export function createRemoteCheckPlan(isEnabled: boolean): RemoteCheckPlan {
+export function createRemoteCheckPlan(isEnabled: boolean) {
   const toCheck = new Map<AnyNode, GuardCheck[]>()
   const add = (node: AnyNode, check: GuardCheck) => void toCheck.set(node, [...(toCheck.get(node) ?? []), check])
+  /** Plans the checks of a node's parts. */
   const note = (node: AnyNode) => {
     if (!isEnabled) return
     for (const operand of operandsToCheck(node)) add(operand, "value")
@@ -25,7 +18,9 @@ export function createRemoteCheckPlan(isEnabled: boolean): RemoteCheckPlan {
   }
   return {
     note,
-    take(node) {
+    /** Plans the checks of a node's parts, and removes and returns the checks of the node itself: methods of the guard,
+     *  the outermost first. */
+    take(node: AnyNode): readonly GuardCheck[] {
       note(node)
       const checks = toCheck.get(node)
       toCheck.delete(node)

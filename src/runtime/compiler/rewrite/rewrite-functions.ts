@@ -1,5 +1,6 @@
 // Rewrites functions and classes: types removed, a guard at each function entry.
-import type { AnyNode, Class, Function as FunctionNode, MethodDefinition, PropertyDefinition, Statement } from "acorn"
+import type { AnyNode, Class, Function as FunctionNode, MethodDefinition, PropertyDefinition } from "acorn"
+import { callsSuper } from "../parse-cell.ts"
 import { rewritePattern } from "./rewrite-assignments.ts"
 import { bindVariable, countdownCode, type RewriteContext } from "./rewrite-context.ts"
 import {
@@ -124,11 +125,6 @@ function parameterProperty(param: AnyNode): string | undefined {
   const { parameter } = param
   const target = parameter.type === "AssignmentPattern" ? parameter.left : parameter
   return target.type === "Identifier" ? target.name : undefined
-}
-
-function callsSuper(statement: Statement): boolean {
-  if (statement.type !== "ExpressionStatement") return false
-  return statement.expression.type === "CallExpression" && statement.expression.callee.type === "Super"
 }
 
 function refuseDecorators(context: RewriteContext, { decorators }: { decorators?: { start: number }[] }): void {

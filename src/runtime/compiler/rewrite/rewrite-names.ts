@@ -5,15 +5,7 @@ import { helpersVariable, scopeVariable } from "../name-storage.ts"
 import type { RewriteContext } from "./rewrite-context.ts"
 import { copyNameWithoutType } from "./strip-types.ts"
 
-export interface NameRewriter {
-  emitName(node: Identifier): void
-  /** Rewrites the `name` of `{ name }`. */
-  emitShorthand(node: Identifier): void
-  /** Rewrites a unary expression; `typeof name` and `delete name` need care. */
-  emitUnary(node: UnaryExpression): void
-}
-
-export function createNameRewriter(context: RewriteContext): NameRewriter {
+export function createNameRewriter(context: RewriteContext) {
   const { code, out, storage, analysis, emit } = context
   let typeofOperand: AnyNode | undefined
   let deleteOperand: AnyNode | undefined
@@ -46,7 +38,8 @@ export function createNameRewriter(context: RewriteContext): NameRewriter {
 
   return {
     emitName,
-    emitShorthand(node) {
+    /** Rewrites the `name` of `{ name }`. */
+    emitShorthand(node: Identifier): void {
       const reference = analysis.references.get(node)
       if (!reference || !(storage.holderOf(reference) ?? storage.selfObject(reference))) return
       out.copyTo(node.start)
@@ -54,7 +47,8 @@ export function createNameRewriter(context: RewriteContext): NameRewriter {
       out.write(node.name === "__proto__" ? `["__proto__"]:` : `${node.name}:`)
       emitName(node)
     },
-    emitUnary({ operator, argument }) {
+    /** Rewrites a unary expression; `typeof name` and `delete name` need care. */
+    emitUnary({ operator, argument }: UnaryExpression): void {
       const operand = unwrapExpression(argument)
       if (operand.type !== "Identifier") return emit(argument)
       const reference = analysis.references.get(operand)

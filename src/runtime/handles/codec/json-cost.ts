@@ -55,24 +55,19 @@ function isKey(text: Uint8Array, after: number): boolean {
   return text[at] === colon
 }
 
-interface KeyCosts {
-  /** A container begins at this depth. */
-  begin(depth: number): void
-  /** The cost of the next key of the container at this depth. */
-  next(depth: number, text: Uint8Array, start: number, end: number): number
-}
-
 /** Objects with the same keys in the same order share one V8 hidden class; any other key extends it and costs more. The
  *  key sequences are remembered in a hash table of fixed size. The hash is seeded, so that an attacker cannot predict
  *  it; an overwritten entry counts as new again. An index-like key gives its object a separate element list. */
-function createKeyCosts(): KeyCosts {
+function createKeyCosts() {
   const paths: number[] = []
   let seen: Uint32Array | undefined
   return {
-    begin(depth) {
+    /** A container begins at this depth. */
+    begin(depth: number): void {
       paths[depth] = secret
     },
-    next(depth, text, start, end) {
+    /** The cost of the next key of the container at this depth. */
+    next(depth: number, text: Uint8Array, start: number, end: number): number {
       const first = text[start] ?? 0
       if (first >= 0x30 && first <= 0x39) return indexKeyBytes
       seen ??= new Uint32Array(tableSize)

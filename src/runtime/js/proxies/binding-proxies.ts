@@ -5,23 +5,15 @@ import { createCellAgent } from "../../bindings/cell-agent.ts"
 import { createMethodGuards } from "../../bindings/method-guards.ts"
 import type { Binding, VariableBinding } from "../../bindings.ts"
 import type { SharedCellState } from "../running-cell.ts"
-import { type BoundFunction, bindFunction, callFromCell, registerObjectProxy } from "./function-proxy.ts"
+import { type BoundCellFunction, bindFunction, callFromCell, registerObjectProxy } from "./function-proxy.ts"
 import { createGuardedProxies } from "./guarded-proxies.ts"
 
-export interface BindingProxies {
-  /** The value for a name. A function has one proxy for life, so that a new target reaches cells that stored it. */
-  get(name: string, binding: Binding): unknown
-  /** A new value for a name that a cell declared and the host updates; it passes the gate as well. */
-  create(name: string, binding: Binding): unknown
-  /** Drops all proxies. Earlier cells may still hold some; calls of those throw. */
-  clear(): void
-}
-
-export function createBindingProxies(shared: SharedCellState): BindingProxies {
-  const functions = new Map<string, BoundFunction>()
+export function createBindingProxies(shared: SharedCellState) {
+  const functions = new Map<string, BoundCellFunction>()
   const agents = new Map<string, { agent: unknown; proxy: unknown }>()
   let { guards, guardedProxies } = createGuardState(shared)
 
+  /** A new value for a name that a cell declared and the host updates; it passes the gate as well. */
   const create = (name: string, binding: Binding): unknown => {
     switch (binding.kind) {
       case "function":
@@ -48,7 +40,8 @@ export function createBindingProxies(shared: SharedCellState): BindingProxies {
 
   return {
     create,
-    get(name, binding) {
+    /** The value for a name. A function has one proxy for life, so that a new target reaches cells that stored it. */
+    get(name: string, binding: Binding): unknown {
       if (binding.kind === "function") {
         const bound = functions.get(name) ?? bindFunction(name, binding, shared)
         bound.target = binding
@@ -63,7 +56,8 @@ export function createBindingProxies(shared: SharedCellState): BindingProxies {
       agents.set(name, { agent: binding.agent, proxy })
       return proxy
     },
-    clear() {
+    /** Drops all proxies. Earlier cells may still hold some; calls of those throw. */
+    clear(): void {
       functions.clear()
       agents.clear()
       shared.guardedValues = undefined

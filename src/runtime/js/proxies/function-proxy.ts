@@ -8,7 +8,7 @@ import { recordCallingCell } from "../cell-errors.ts"
 import { cellStorage, type RunningCell, type SharedCellState } from "../running-cell.ts"
 
 /** A function binding and the function that cells call. */
-export interface BoundFunction {
+export interface BoundCellFunction {
   readonly cellFunction: AnyFunction
   /** The binding that is called, also through references to the function that cells stored earlier. */
   target: FunctionBinding
@@ -19,9 +19,9 @@ const realObjects = new WeakMap<object, object>()
 const objectProxies = new WeakMap<object, WeakMap<SharedCellState, { proxy: object; epoch: number }>>()
 
 /** Makes every call of a function pass the gate of the calling cell, however the cell got the function. */
-export function bindFunction(name: string, target: FunctionBinding, shared: SharedCellState): BoundFunction {
+export function bindFunction(name: string, target: FunctionBinding, shared: SharedCellState): BoundCellFunction {
   const { epoch } = shared
-  const bound: BoundFunction = {
+  const bound: BoundCellFunction = {
     target,
     // The target is an arrow function, so `new` cannot bypass the gate; properties are read from the bound function.
     cellFunction: new Proxy<AnyFunction>(createNamedNoop(name), {

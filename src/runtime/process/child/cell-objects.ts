@@ -3,17 +3,9 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { classOf, nameOfClass } from "../../declare/inspect-class.ts"
 import type { WireObject } from "../../handles/wire.ts"
 
-export interface CellObjects {
-  /** Returns the tagged value for an object. Calls of it later run for the cell that sent it. `owner`: the object that
-   *  has the function as a method. */
-  reference(value: object, within?: RunInContext, owner?: object): WireObject
-  find(id: number): { value: object; owner: object | undefined; within: RunInContext }
-  release(id: number, count: number): void
-}
-
 export type RunInContext = <T>(work: () => T) => T
 
-export function createCellObjects(): CellObjects {
+export function createCellObjects() {
   const byId = new Map<number, SentObject>()
   const ids = new Map<object, number>()
   // A method that several objects share has one id per object.
@@ -26,7 +18,9 @@ export function createCellObjects(): CellObjects {
   }
   let last = 0
   return {
-    reference(value, within = AsyncLocalStorage.snapshot(), owner) {
+    /** Returns the tagged value for an object. Calls of it later run for the cell that sent it. `owner`: the object
+     *  that has the function as a method. */
+    reference(value: object, within: RunInContext = AsyncLocalStorage.snapshot(), owner?: object): WireObject {
       const known = idsOf(owner)
       const id = known.get(value) ?? ++last
       const entry = byId.get(id) ?? { value, owner, within, sent: 0 }
@@ -35,12 +29,12 @@ export function createCellObjects(): CellObjects {
       byId.set(id, entry)
       return { $: "p", id, type: typeName(value), callable: typeof value === "function" }
     },
-    find(id) {
+    find(id: number): { value: object; owner: object | undefined; within: RunInContext } {
       const entry = byId.get(id)
       if (!entry) throw new ReferenceError("The object of the cell is gone: the host has released it.")
       return entry
     },
-    release(id, count) {
+    release(id: number, count: number): void {
       const entry = byId.get(id)
       if (!entry) return
       entry.sent -= count

@@ -14,25 +14,11 @@ export interface CopyOrigin {
   title: string
 }
 
-export interface FieldCopies {
-  recordRead(cell: RunningCell, origin: CopyOrigin, value: unknown, frame: Frame): void
-  /** Returns true if the value is a copy of this field. */
-  isCopyOf(value: unknown, id: number, path: readonly string[]): boolean
-  /** Called when a cell assigns a copy to its field. Returns the digest of the value that was read, for the host
-   *  to compare. It is empty while another assignment of the copy is pending, and undefined if the copy is not
-   *  compared. */
-  beginWriteBack(value: unknown): string | undefined
-  /** Called with the host's answer to the assignment: whether it overwrote changes on the host, and the new digest. */
-  finishWriteBack(cell: RunningCell, title: string, value: unknown, answer: unknown): void
-  /** Called when values were sent to the host. Later changes are compared with the sent state. */
-  recordSent(cell: RunningCell, values: readonly unknown[]): void
-}
-
 /** `decode` decodes a value again without counting its handles as received; `encode` encodes its current state. */
 export function createFieldCopies(
   decode: (json: Json, frame: Pick<Frame, "buffers" | "special">) => unknown,
   encode: (value: unknown) => EncodedValue,
-): FieldCopies {
+) {
   const origins = new WeakMap<object, CopyOrigin>()
   const ofCell = new WeakMap<RunningCell, CellCopies>()
   const digests = new WeakMap<object, string | (() => string)>()
@@ -62,7 +48,7 @@ export function createFieldCopies(
   }
 
   return {
-    recordRead(cell, origin, value, frame) {
+    recordRead(cell: RunningCell, origin: CopyOrigin, value: unknown, frame: Frame): void {
       if (typeof value !== "object" || value === null) return
       origins.set(value, origin)
       const copies = ofCell.get(cell) ?? { baselines: [], bytes: 0, unchecked: new Set<string>() }
@@ -80,23 +66,29 @@ export function createFieldCopies(
       copies.baselines.push({ value, text, frame, origin })
       digests.set(value, () => digestOfWire(text, frame.buffers))
     },
-    isCopyOf(value, id, path) {
+    /** Returns true if the value is a copy of this field. */
+    isCopyOf(value: unknown, id: number, path: readonly string[]): boolean {
       const origin = typeof value === "object" && value !== null ? origins.get(value) : undefined
       return origin?.id === id && haveSameContents(origin.path, path)
     },
-    beginWriteBack(value) {
+    /** Called when a cell assigns a copy to its field. Returns the digest of the value that was read, for the host
+     *  to compare. It is empty while another assignment of the copy is pending, and undefined if the copy is not
+     *  compared. */
+    beginWriteBack(value: unknown): string | undefined {
       if (!isObject(value)) return undefined
       const known = digest(value)
       if (known !== undefined) digests.set(value, "")
       return known
     },
-    finishWriteBack(cell, title, value, answer) {
+    /** Called with the host's answer to the assignment: whether it overwrote host changes, and the new digest. */
+    finishWriteBack(cell: RunningCell, title: string, value: unknown, answer: unknown): void {
       if (!Array.isArray(answer) || !isObject(value)) return
       const [wasChanged, now] = answer
       if (wasChanged) cell.hints.push(overwriteHint(title))
       digests.set(value, String(now))
     },
-    recordSent(cell, values) {
+    /** Called when values were sent to the host. Later changes are compared with the sent state. */
+    recordSent(cell: RunningCell, values: readonly unknown[]): void {
       const copies = ofCell.get(cell)
       for (const value of copies?.unchecked.size ? values : []) {
         const origin = typeof value === "object" && value !== null ? origins.get(value) : undefined

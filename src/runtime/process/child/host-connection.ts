@@ -18,35 +18,11 @@ import { createFieldCopies } from "./field-copies.ts"
 import { createHostHandles, type OperateOnHost } from "./host-handles.ts"
 import { memberTitle } from "./unawaited-members.ts"
 
-export interface HostConnection {
-  /** Called when a cell begins. Calls through `gate` then carry the id of the execution. */
-  beginExecution(execution: string, gate: CallGate): void
-  onCell(cell: RunningCell): void
-  /** Records that cells know the handle `call` of a function binding as `cellFunction`. */
-  onBound(call: object, cellFunction: object): void
-  /** Returns the newest cell of an execution. */
-  cellOf(execution: string): RunningCell | undefined
-  /** Asks the host whether to commit a transaction. */
-  requestTransactionCheck(execution: string): Promise<unknown>
-  /** `name`: the name of the value in error messages. */
-  reply(i: number, value: unknown, name?: string): void
-  replyExecuted(i: number, summary: ExecutionSummary, value: unknown, thrown: unknown): void
-  fail(i: number, error: unknown): void
-  /** Handles an answer or a release. Returns false for any other frame. */
-  handleFrame(frame: Frame): boolean
-  /** The operations that the host can ask of this child's objects. */
-  // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that each of these takes.
-  readonly objectOperations: Record<string, (input: any) => Promise<unknown>>
-  readonly decodeReferences: DecodeReferences
-  /** Returns the number of the host object behind a handle. */
-  idOf(value: object): number | undefined
-}
-
 /** `flush` sends pending output and updates. It is called before each message. */
-export function createHostConnection(link: FrameLink, flush: () => void): HostConnection {
+export function createHostConnection(link: FrameLink, flush: () => void) {
   const executionOf = new WeakMap<CallGate, string>()
   const cells = new Map<string, RunningCell>()
-  const waiting = new Map<number, Waiter>()
+  const waiting = new Map<number, { resolve(answered: HostAnswer): void; reject(error: unknown): void }>()
   const objects = createCellObjects()
   const bound = new WeakMap<object, object>()
   let runInLatestCell: RunInContext | undefined
@@ -167,6 +143,7 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
     }
   }
 
+  /** `name`: the name of the value in error messages. */
   const reply = (i: number, value: unknown, name = "the value") => {
     const encoded = encode(value, name)
     send({ k: "reply", i, v: encoded.json }, encoded)
@@ -174,24 +151,29 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
 
   return {
     decodeReferences,
+    /** Returns the number of the host object behind a handle. */
     idOf: handles.idOf,
-    beginExecution(execution, gate) {
+    /** Called when a cell begins. Calls through `gate` then carry the id of the execution. */
+    beginExecution(execution: string, gate: CallGate): void {
       executionOf.set(gate, execution)
     },
-    onCell(cell) {
+    onCell(cell: RunningCell): void {
       const execution = cell.gate && executionOf.get(cell.gate)
       if (execution !== undefined) cells.set(execution, cell)
       runInLatestCell = (work) => cellStorage.run(cell, work)
       // Forget ended cells: only running cells can start others.
       for (const [id, known] of cells) if (known.hasEnded && known !== cell) cells.delete(id)
     },
-    onBound(call, cellFunction) {
+    /** Records that cells know the handle `call` of a function binding as `cellFunction`. */
+    onBound(call: object, cellFunction: object): void {
       bound.set(call, cellFunction)
     },
-    cellOf: (execution) => cells.get(execution),
-    requestTransactionCheck: async (x) => (await request({ k: "check", x })).value,
+    /** Returns the newest cell of an execution. */
+    cellOf: (execution: string): RunningCell | undefined => cells.get(execution),
+    /** Asks the host whether to commit a transaction. */
+    requestTransactionCheck: async (x: string): Promise<unknown> => (await request({ k: "check", x })).value,
     reply,
-    replyExecuted(i, summary, value, thrown) {
+    replyExecuted(i: number, summary: ExecutionSummary, value: unknown, thrown: unknown): void {
       const s = summaryToWire(summary)
       try {
         const values = thrown === undefined ? (value === undefined ? [] : [value]) : [value, thrown]
@@ -202,11 +184,12 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
         send({ k: "reply", i, s, v: [] })
       }
     },
-    fail(i, error) {
+    fail(i: number, error: unknown): void {
       const encoded = encode(error instanceof Error ? error : new Error(thrownText(error)), "the error")
       send({ k: "fail", i, e: { error: encoded.json } }, encoded)
     },
-    handleFrame(frame) {
+    /** Handles an answer or a release. Returns false for any other frame. */
+    handleFrame(frame: Frame): boolean {
       const { message } = frame
       if (Array.isArray(message.sh)) handles.addShapes(message.sh.map(expectRecord))
       if (message.k === "release") {
@@ -226,6 +209,7 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
       }
       return true
     },
+    /** The operations that the host can ask of this child's objects. */
     objectOperations: {
       async get({ of, path }: ObjectInput) {
         const { value, within } = objects.find(of)
@@ -261,11 +245,6 @@ interface ObjectInput {
 interface HostAnswer {
   value: unknown
   frame: Frame
-}
-
-interface Waiter {
-  resolve(answered: HostAnswer): void
-  reject(error: unknown): void
 }
 
 const plain = { buffers: [], special: false }

@@ -22,20 +22,7 @@ export interface OperationTarget {
   optional?: readonly number[]
 }
 
-export interface HostHandles {
-  /** Stores the shapes that a message contains. */
-  addShapes(shapes: readonly WireObject[]): void
-  /** Returns the handle of a tagged value. It is the same as long as a cell holds it. `isCounted`: the host sent it
-   *  anew. */
-  get(tagged: WireObject, isCounted?: boolean): object
-  /** Returns a method of a handle as a separate function. */
-  method(handle: object, name: string): object
-  /** Returns the tagged value for a handle or for a method read from one, or undefined for any other value. */
-  referenceOf(value: object): WireObject | undefined
-  idOf(value: object): number | undefined
-}
-
-export function createHostHandles(operate: OperateOnHost, release: (id: number, count: number) => void): HostHandles {
+export function createHostHandles(operate: OperateOnHost, release: (id: number, count: number) => void) {
   const shapes = new Map<number, ObjectShape>()
   const held = new Map<number, HeldHandle>()
   const handles = new WeakMap<object, HeldHandle>()
@@ -66,10 +53,13 @@ export function createHostHandles(operate: OperateOnHost, release: (id: number, 
   const parts: HandleContext = { operate, methodOf, isInstance }
 
   return {
-    addShapes(given) {
+    /** Stores the shapes that a message contains. */
+    addShapes(given: readonly WireObject[]): void {
       for (const { n, ...shape } of given) shapes.set(Number(n), shape as unknown as ObjectShape)
     },
-    get({ id, s, b }, isCounted = true) {
+    /** Returns the handle of a tagged value. It is the same as long as a cell holds it. `isCounted`: the host sent it
+     *  anew. */
+    get({ id, s, b }: WireObject, isCounted = true): object {
       const shape = shapes.get(Number(s))
       const known = held.get(Number(id))
       const alive = known?.proxy.deref()
@@ -95,18 +85,20 @@ export function createHostHandles(operate: OperateOnHost, release: (id: number, 
       collected.register(proxy, made)
       return proxy
     },
-    method(handle, name) {
+    /** Returns a method of a handle as a separate function. */
+    method(handle: object, name: string): object {
       const of = handles.get(handle)
       if (!of) throw new Error("The host sent a method of no handle.")
       return methodOf(of, name)
     },
-    referenceOf(value) {
+    /** Returns the tagged value for a handle or for a method read from one, or undefined for any other value. */
+    referenceOf(value: object): WireObject | undefined {
       const found = handles.get(value)
       if (found) return { $: "h", id: found.id }
       const method = methods.get(value)
       return method && { $: "hm", of: { $: "h", id: method.held.id }, name: method.name }
     },
-    idOf: (value) => handles.get(value)?.id,
+    idOf: (value: object): number | undefined => handles.get(value)?.id,
   }
 }
 

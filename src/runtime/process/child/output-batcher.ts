@@ -2,16 +2,11 @@
 import type { WireObject } from "../../handles/wire.ts"
 import type { CellOutput } from "../../runtime.ts"
 
-export interface OutputBatcher {
-  print(execution: string, chunk: CellOutput): void
-  /** Sends the output so far. Called before any other message, to keep the order. */
-  flush(): void
-}
-
-export function createOutputBatcher(send: (message: WireObject) => void): OutputBatcher {
+export function createOutputBatcher(send: (message: WireObject) => void) {
   let batch: { id: string; stream: CellOutput["stream"]; text: string } | undefined
   let scheduled = false
 
+  /** Sends the output so far. Called before any other message, to keep the order. */
   const flush = () => {
     const printed = batch
     batch = undefined
@@ -19,7 +14,7 @@ export function createOutputBatcher(send: (message: WireObject) => void): Output
   }
 
   return {
-    print(id, { stream, text }) {
+    print(id: string, { stream, text }: CellOutput): void {
       if (batch && (batch.id !== id || batch.stream !== stream)) flush()
       if (batch) batch.text += text
       else batch = { id, stream, text }

@@ -33,11 +33,7 @@ export interface ServerEvents {
   onEnd(): void
 }
 
-export interface CellServer {
-  reportUncaught(error: unknown): void
-}
-
-export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
+export function serveCells(link: FrameLink, events: ServerEvents) {
   const controllers = new Map<string, AbortController>()
   const pauses = new Map<string, (paused: boolean) => void>()
   const output = createOutputBatcher((message) => link.send({ message, buffers: [], special: false }))

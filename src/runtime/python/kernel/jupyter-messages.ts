@@ -13,29 +13,24 @@ export interface JupyterMessage {
   omittedBytes?: number | undefined
 }
 
-export interface MessageCodec {
-  /** Returns a signed request as frames, and its id. */
-  pack(type: string, content: { [key: string]: Json }): { id: string; frames: Buffer[] }
-  /** Returns a message with a valid signature; undefined for anything else. */
-  unpack(frames: readonly Buffer[]): JupyterMessage | undefined
-}
-
 /** The wire format: a delimiter, a signature, and four parts of JSON. */
-export function createMessageCodec(key: string, session: string): MessageCodec {
+export function createMessageCodec(key: string, session: string) {
   const sign = (parts: readonly Buffer[]) => {
     const hmac = createHmac("sha256", key)
     for (const part of parts) hmac.update(part)
     return Buffer.from(hmac.digest("hex"))
   }
   return {
-    pack(type, content) {
+    /** Returns a signed request as frames, and its id. */
+    pack(type: string, content: { [key: string]: Json }): { id: string; frames: Buffer[] } {
       const id = randomUUID()
       const date = new Date().toISOString()
       const header = { msg_id: id, username: "karst", session, date, msg_type: type, version: "5.3" }
       const parts = [header, {}, {}, content].map((part) => Buffer.from(JSON.stringify(part)))
       return { id, frames: [delimiter, sign(parts), ...parts] }
     },
-    unpack(frames) {
+    /** Returns a message with a valid signature; undefined for anything else. */
+    unpack(frames: readonly Buffer[]): JupyterMessage | undefined {
       const start = frames.findIndex((frame) => frame.equals(delimiter))
       const [signature, ...rest] = frames.slice(start + 1)
       const parts = rest.slice(0, 4)

@@ -64,7 +64,7 @@ export function createKernelBridge(
         })
       case "news":
         return events.onEnvUpdate(
-          wire.expectList(message.reads).map(expectNumber),
+          wire.expectList(message.reads).map(wire.expectTime),
           wire.expectList(message.effects).map(wire.expectText),
           connection.callerOf(message.x),
         )
@@ -153,11 +153,6 @@ function toPythonError(error: unknown): { name: string; message: string } {
 }
 
 const maxErrorLength = 100_000
-
-function expectNumber(value: unknown): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw new wire.ForgedMessage("an invalid time")
-  return value
-}
 
 /** Thrown if a member that Python reads does not exist. It has Python's own name, so that `hasattr` works. */
 export class AttributeError extends Error {

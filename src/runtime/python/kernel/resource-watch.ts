@@ -2,7 +2,7 @@
 import { processTree } from "../../../core/child/process-tree.ts"
 import { cpuMsOf, findExcess } from "../../../core/child/process-usage.ts"
 
-export interface WatchOptions {
+export interface ResourceWatchOptions {
   pid: number
   memoryMb: number
   processes: number
@@ -15,7 +15,7 @@ export interface WatchOptions {
 export type OnExceeded = (kind: "memory" | "timeout", why: string) => void
 
 /** Returns a function that stops watching. */
-export function watchResourceUse(options: WatchOptions, onExceeded: OnExceeded): () => void {
+export function watchResourceUse(options: ResourceWatchOptions, onExceeded: OnExceeded): () => void {
   const { pid, memoryMb, processes, cpuMs, everyMs = 50 } = options
   const cpuMsAtStart = cpuMs === undefined ? 0 : cpuMsOf(processTree(pid, processes))
   const timer = setInterval(() => {

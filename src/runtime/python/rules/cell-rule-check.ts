@@ -5,18 +5,13 @@ import type { CellNotExecuted } from "../../runtime.ts"
 import { findInterpreter } from "../kernel/find-interpreter.ts"
 import { createPythonChecker, type PythonChecker, pythonRuleData } from "./python-checker.ts"
 
-export interface CellRuleCheck {
-  /** Returns the failed execution of a cell that violates the rules; undefined if the cell may run. */
-  refusalFor(code: string): Promise<CellNotExecuted | undefined>
-  close(): Promise<void>
-}
-
-export function createCellRuleCheck(python: string | undefined, rules: readonly Rule[]): CellRuleCheck {
+export function createCellRuleCheck(python: string | undefined, rules: readonly Rule[]) {
   let checker: PythonChecker | undefined
   // Throw for rules that cannot check Python now, when the runtime is created, and not at the first cell.
   pythonRuleData(rules)
   return {
-    async refusalFor(code) {
+    /** Returns the failed execution of a cell that violates the rules; undefined if the cell may run. */
+    async refusalFor(code: string): Promise<CellNotExecuted | undefined> {
       if (rules.length === 0) return undefined
       checker ??= createPythonChecker({ python: (await findInterpreter(python)).executable, rules })
       const violations = await checker.check(code)
@@ -26,7 +21,7 @@ export function createCellRuleCheck(python: string | undefined, rules: readonly 
       const message = explainViolations(violations)
       return { ...notStartedExecution(message), error: { kind: "security", message, line, column } }
     },
-    async close() {
+    async close(): Promise<void> {
       await checker?.close()
     },
   }
