@@ -17,3 +17,9 @@ export async function withEnoughTime<T>(
     if (isReached(result) || ms > 10_000) return result
   }
 }
+
+/** Waits until what has happened so far is older than 0 ms. */
+export async function untilOlder(): Promise<void> {
+  const now = Date.now()
+  await until(() => Date.now() > now)
+}

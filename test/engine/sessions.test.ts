@@ -9,6 +9,7 @@ import { memoryStore } from "karst/stores"
 import { askTool } from "karst/tools"
 import { queuedMarkerKey } from "../../src/engine/checkpoint.ts"
 import { waitUntil } from "../providers/cli-machines.ts"
+import { untilOlder } from "../waiting.ts"
 
 describe("the runs of one session", () => {
   test("go on after a wait with all that was said before", async () => {
@@ -272,7 +273,8 @@ describe("the runs of one session", () => {
     const kept = [await submit("b")]
     kept.push((await engine.submit("agent", "ask me", { session: "b" })).id)
     await engine.result(kept[1] ?? "")
-    assert.deepEqual((await engine.prune({ olderThanMs: -1000 })).toSorted(), old.toSorted())
+    await untilOlder()
+    assert.deepEqual((await engine.prune({ olderThanMs: 0 })).toSorted(), old.toSorted())
     const left = await Array.fromAsync(engine.list())
     assert.deepEqual(left.map(({ id }) => id).toSorted(), kept.toSorted())
     assert.equal((await Array.fromAsync(store.keys("sessions/"))).length, 1)

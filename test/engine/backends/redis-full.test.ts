@@ -8,6 +8,7 @@ import { scriptedModel } from "karst/models"
 import { redisStore } from "karst/stores"
 import { startRedis } from "../../redis.ts"
 import { requires } from "../../system.ts"
+import { untilOlder } from "../../waiting.ts"
 
 test("abort, delete and prune work when Redis is full", { skip: requires("redis") }, async (context) => {
   await using server = await startRedis("--maxmemory-policy", "noeviction")
@@ -47,7 +48,8 @@ test("abort, delete and prune work when Redis is full", { skip: requires("redis"
     for (const { id } of [waiting, running]) assert.equal((await engine.get(id))?.status, "aborted")
     await engine.delete(ended.id)
     assert.equal(await engine.get(ended.id), undefined)
-    const pruned = await engine.prune({ olderThanMs: -1_000 })
+    await untilOlder()
+    const pruned = await engine.prune({ olderThanMs: 0 })
     assert.deepEqual(pruned.toSorted(), [waiting.id, old.id, running.id].toSorted())
     assert.deepEqual(await Array.fromAsync(store.keys("runs/")), [])
   } finally {

@@ -11,6 +11,7 @@ import { memoryStore, type Store, sqliteStore } from "karst/stores"
 import { askTool } from "karst/tools"
 import * as z from "zod"
 import { call, calls, finish, resultsIn } from "../../agent/tool-call-helpers.ts"
+import { untilOlder } from "../../waiting.ts"
 
 const report = tool({
   name: "report",
@@ -188,7 +189,8 @@ describe("the artifacts of a durable run", () => {
     assert.equal((await holding(store, "artifacts")).length, 2)
     await engine.delete(one.id)
     assert.equal((await holding(store, "artifacts")).length, 1)
-    await engine.prune({ olderThanMs: -1000 })
+    await untilOlder()
+    await engine.prune({ olderThanMs: 0 })
     assert.deepEqual(await holding(store, "runs/"), [])
   })
 

@@ -7,6 +7,7 @@ import { type Model, scriptedModel } from "karst/models"
 import { memoryStore } from "karst/stores"
 import type { RunHead } from "../../../src/engine/checkpoint.ts"
 import { nextRetry } from "../../../src/engine/run-retries.ts"
+import { untilOlder } from "../../waiting.ts"
 
 const outage = (more: { retryAfterMs?: number } = {}) =>
   new ModelError("The model is away.", { code: "overloaded", retryable: true, ...more })
@@ -179,7 +180,10 @@ describe("engine.retry", () => {
       assert.equal((await engine.result(id)).status, "failed")
       assert.ok((await Array.fromAsync(store.keys(`runs/${id}`))).length > 0)
       if (way === "deleted") await engine.delete(id)
-      else await engine.prune({ olderThanMs: -1000 })
+      else {
+        await untilOlder()
+        await engine.prune({ olderThanMs: 0 })
+      }
       await assert.rejects(engine.retry(id), { code: "unknown-run" })
       assert.deepEqual(await Array.fromAsync(store.keys(`runs/${id}`)), [])
       assert.deepEqual(await Array.fromAsync(store.read(`runs/${id}/journal`)), [])
