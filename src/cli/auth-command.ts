@@ -46,11 +46,11 @@ function printStatus(found: readonly ProviderAuth[], json: boolean | undefined):
   }
 }
 
-function fileStatus({ state, expiresAt, renewedByCli: renews }: AuthFile): string {
+function fileStatus({ state, expiresAt, renewedByCli }: AuthFile): string {
   if (state === "unreadable") return "cannot be read"
   const when = expiresAt === undefined ? "" : new Date(expiresAt).toISOString().slice(0, 16).replace("T", " ")
   const until = when === "" ? "is there" : `${state === "expired" ? "expired" : "until"} ${when} UTC`
-  return renews ? `${until}, renews itself` : until
+  return renewedByCli ? `${until}, renews itself` : until
 }
 
 function warnAboutMissing(found: readonly ProviderAuth[]): void {

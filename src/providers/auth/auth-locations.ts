@@ -30,7 +30,7 @@ export interface AuthFinding {
   kind: "credential" | "settings"
   expiresAt?: number | undefined
   /** True if the CLI writes a new credential to the file when this one expires. */
-  renews?: boolean | undefined
+  renewedByCli?: boolean | undefined
   /** The variables from which the CLI takes credentials, according to the file. */
   variables?: readonly string[] | undefined
 }
@@ -121,7 +121,7 @@ export const authLocations: Readonly<Record<string, AuthLocations>> = {
 function claudeLogin(text: string): AuthFinding | undefined {
   const login = objectAt(parseJson(text), "claudeAiOauth")
   if (!isSet(login.accessToken)) return undefined
-  return { kind: "credential", expiresAt: numberAt(login, "expiresAt"), renews: isSet(login.refreshToken) }
+  return { kind: "credential", expiresAt: numberAt(login, "expiresAt"), renewedByCli: isSet(login.refreshToken) }
 }
 
 function claudeSettings(text: string): AuthFinding | undefined {
@@ -134,7 +134,7 @@ function codexLogin(text: string): AuthFinding | undefined {
   const json = parseJson(text)
   const tokens = objectAt(json, "tokens")
   const token = textAt(tokens, "access_token")
-  if (token) return { kind: "credential", expiresAt: jwtExpiry(token), renews: isSet(tokens.refresh_token) }
+  if (token) return { kind: "credential", expiresAt: jwtExpiry(token), renewedByCli: isSet(tokens.refresh_token) }
   return isSet(textAt(json, "OPENAI_API_KEY")) ? { kind: "credential" } : undefined
 }
 
@@ -146,7 +146,7 @@ function opencodeLogins(text: string): AuthFinding | undefined {
   const ends = usable.map((login) => numberAt(login, "expires"))
   return {
     kind: "credential",
-    renews: usable.some((login) => isSet(textAt(login, "refresh"))),
+    renewedByCli: usable.some((login) => isSet(textAt(login, "refresh"))),
     expiresAt: ends.every((end) => end !== undefined && end > 0) ? Math.max(...ends.map(Number)) : undefined,
   }
 }
@@ -160,7 +160,11 @@ function opencodeSettings(text: string): AuthFinding {
 function geminiLogin(text: string): AuthFinding | undefined {
   const json: Json = parseJson(text)
   if (!isSet(textAt(json, "access_token")) && !isSet(textAt(json, "refresh_token"))) return undefined
-  return { kind: "credential", expiresAt: numberAt(json, "expiry_date"), renews: isSet(textAt(json, "refresh_token")) }
+  return {
+    kind: "credential",
+    expiresAt: numberAt(json, "expiry_date"),
+    renewedByCli: isSet(textAt(json, "refresh_token")),
+  }
 }
 
 function parseJson(text: string): Json {

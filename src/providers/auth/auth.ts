@@ -69,10 +69,10 @@ async function inspectFile(
   try {
     const found = read(await readFile(path, "utf8"))
     if (!found) return undefined
-    const { kind, expiresAt, renews = false, variables = [] } = found
+    const { kind, expiresAt, renewedByCli = false, variables = [] } = found
     const state = expiresAt !== undefined && expiresAt <= now ? "expired" : "present"
     return {
-      file: { path, target, kind, state, renewedByCli: renews, ...(expiresAt !== undefined && { expiresAt }) },
+      file: { path, target, kind, state, renewedByCli, ...(expiresAt !== undefined && { expiresAt }) },
       variables,
     }
   } catch (error) {
@@ -104,7 +104,7 @@ function isEnabled(value: string | undefined): boolean {
 
 function authState(files: readonly AuthFile[], variables: readonly AuthVariable[]): ProviderAuth["state"] {
   const credentials = files.filter(({ kind, state }) => kind === "credential" && state !== "unreadable")
-  const lasting = credentials.some(({ state, renewedByCli: renews }) => state === "present" || renews)
+  const lasting = credentials.some(({ state, renewedByCli }) => state === "present" || renewedByCli)
   if (lasting || variables.some(({ kind }) => kind === "credential")) return "ready"
   return credentials.length > 0 ? "expired" : "missing"
 }

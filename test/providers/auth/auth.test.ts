@@ -62,15 +62,22 @@ describe("the credentials of a coding CLI", () => {
     ],
     ["a key of Gemini CLI in its .env", "gemini", { ".gemini/.env": "GEMINI_API_KEY=secret\n" }, ["present", false]],
   ]
-  for (const [what, provider, files, [state, renews, expiresAt]] of table) {
+  for (const [what, provider, files, [state, renewedByCli, expiresAt]] of table) {
     test(`are found: ${what}`, async (t) => {
       const HOME = await homeWith(t, files)
       const [auth] = await checkAuth([provider], { env: { HOME }, now })
       const [path = ""] = Object.keys(files)
       assert.deepEqual(auth?.files, [
-        { path: join(HOME, path), target: path, kind: "credential", state, renews, ...(expiresAt && { expiresAt }) },
+        {
+          path: join(HOME, path),
+          target: path,
+          kind: "credential",
+          state,
+          renewedByCli,
+          ...(expiresAt && { expiresAt }),
+        },
       ])
-      assert.equal(auth?.state, state === "present" || renews ? "ready" : "expired")
+      assert.equal(auth?.state, state === "present" || renewedByCli ? "ready" : "expired")
       assert.doesNotMatch(JSON.stringify(auth), /secret/)
     })
   }
