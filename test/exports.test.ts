@@ -6,14 +6,14 @@ import { scriptedModel } from "karst/models"
 
 // A change here is a change of what users may rely on, and belongs in CHANGELOG.md. The types are in etc/api.md.
 const values: Record<string, string> = {
-  karst: `AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError
+  karst: `AbortError AgentError ConfigError ConflictError MissingPackageError ModelError ProviderError UnsupportedError
     addUsage classType codec createAgent currentCall defaultSections fenced fn guardInput guardOutput isDelta jsRuntime
     loadSkills messageText outsideRuns skill tool toolFailure toolResult totalTokens validateOutput variable`,
   "karst/display": "display",
   "karst/engine": "bullmqBackend createEngine inlineBackend workerBackend",
   "karst/evals": "suite",
   "karst/mcp": "mcpTools methods serveMcp serveMcpStdio",
-  "karst/models": `aiSdk recordModel replayModel resolveModel rotateModels scriptedModel withRetry withTimeouts`,
+  "karst/models": `aiSdk handModel recordModel replayModel resolveModel rotateModels scriptedModel withRetry withTimeouts`,
   "karst/otel": "traced",
   "karst/process": "processRuntime",
   "karst/providers": "acp checkHealth claude codex codingAgent fallback gemini installedProviders opencode",

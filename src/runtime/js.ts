@@ -48,7 +48,7 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
   const runtime: Runtime = {
     language: "typescript",
     isolation: "none",
-    inject: (more) => withCore((core) => core.inject(more)),
+    inject: (...args) => withCore((core) => core.inject(...args)),
     load: (file) => withCore((core) => core.load(file)),
     update: (values) => withCore((core) => core.update(values)),
     retrieve: (name, schema) => withCore((core) => core.retrieve(name, schema)),
