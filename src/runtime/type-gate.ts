@@ -14,7 +14,7 @@ import type { CheckResult, Diagnostic, TypeChecker } from "./type-gate/typescrip
 import { sharedTypeChecker } from "./type-gate/typescript-checker.ts"
 
 export interface TypeGate {
-  /** Loads the checker. Throws a `MissingPeerError` if TypeScript 7 is not installed. */
+  /** Loads the checker. Throws a `MissingPackageError` if TypeScript 7 is not installed. */
   open(): Promise<void>
   /** Checks a cell; `open` must be called first. Never throws: if the checker fails, the cell gets a hint. */
   check(cell: ParsedCell, mode: TypeGateMode, names: GateNamespace): GateVerdict

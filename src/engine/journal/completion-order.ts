@@ -3,7 +3,7 @@
  *  path again. */
 export interface CompletionOrder {
   /** Resolves when all outcomes before this position have been released. */
-  waitForTurn(position: number): Promise<void>
+  waitForPosition(position: number): Promise<void>
 }
 
 /** `onStuck` is called if an earlier outcome is not requested in time: the code took another path. */
@@ -34,7 +34,7 @@ export function createCompletionOrder(onStuck: () => void, timeoutMs = 2_000): C
   }
 
   return {
-    waitForTurn(position) {
+    waitForPosition(position) {
       if (position < next) return Promise.resolve()
       return new Promise((resolve) => {
         waiting.set(position, resolve)

@@ -47,7 +47,7 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
   const { name, version = ownVersion(), runtime, maxOutputChars } = options
   const live = runtime && createRuntimeTools(runtime, options)
   const hostOf = createCallHosts(options)
-  const inTurn = createCallQueue()
+  const inOrder = createCallQueue()
   const rounds = createInputRequiredCalls(sdk)
   const closing = new AbortController()
   const open = new Set<Promise<unknown>>()
@@ -82,7 +82,7 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions): Mcp
       const work = (by: CallHost) =>
         callTool(tool, call, by, { ...means, maxOutputChars: maxOutputChars ?? 40_000, runtime })
       if (tool.options.parallel) return await work(host)
-      return await inTurn(session, (aside) => work(session === "" ? yieldTurnWhileAsking(host, aside) : host))
+      return await inOrder(session, (aside) => work(session === "" ? yieldTurnWhileAsking(host, aside) : host))
     } finally {
       unfollow()
     }

@@ -17,7 +17,7 @@ export interface FolderLock {
 /** Uses the lock that SQLite takes from the operating system. It ends with the process that holds it, so a lock is
  *  never stale and never has to be broken. The file itself stays empty but for SQLite's header. */
 export function createFolderLock(file: string, name: string): FolderLock {
-  const inTurn = keyedSerialQueue()
+  const inOrder = keyedSerialQueue()
   let database: DatabaseSync | undefined
 
   async function connect(): Promise<DatabaseSync> {
@@ -46,7 +46,7 @@ export function createFolderLock(file: string, name: string): FolderLock {
 
   return {
     hold: (work) =>
-      inTurn(file, async () => {
+      inOrder(file, async () => {
         const held = await acquire()
         try {
           return await work()
@@ -55,7 +55,7 @@ export function createFolderLock(file: string, name: string): FolderLock {
         }
       }),
     close: () =>
-      inTurn(file, async () => {
+      inOrder(file, async () => {
         database?.close()
         database = undefined
       }),
