@@ -53,6 +53,7 @@ const runtimes = [
 const stores = [
   ["memoryStore", store],
   ["sqliteStore", sqliteStore("none.db")],
+  ["redisStore", redisStore("redis://localhost:1")],
 ] as const
 
 const functions: Case[] = [
