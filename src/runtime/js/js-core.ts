@@ -5,7 +5,7 @@ import { closedRuntimeError } from "../cell-queue.ts"
 import { describeAgentRuntimes } from "../declare/declare-agent.ts"
 import { declareBindings } from "../declare/declare-bindings.ts"
 import type { JsRuntimeOptions } from "../js.ts"
-import { type CellOptions, checkingOptions, type Runtime, snapshotBytes } from "../runtime.ts"
+import { type CellOptions, type Runtime, snapshotBytes } from "../runtime.ts"
 import { validateRetrieved } from "../schema.ts"
 import type { FullSnapshot } from "../snapshot.ts"
 import type { OpenCellTypeGate } from "../type-gate/in-process-type-gate.ts"
@@ -200,7 +200,7 @@ export function createJsRuntime(
     },
     [Symbol.asyncDispose]: () => runtime.close(),
   }
-  return checkingOptions(runtime)
+  return runtime
 }
 
 let runtimeCount = 0
