@@ -1,3 +1,4 @@
+// The built package with the types of the source, for benchmarks of what users install.
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { root, runTool } from "../scripts/tools.ts"

@@ -1,3 +1,4 @@
+// Benchmark: the time of one small cell through `execute`.
 import { jsRuntime, type Runtime } from "karst"
 import { safeRules } from "karst/rules"
 import { caveAgent } from "./anchors.ts"

@@ -1,3 +1,4 @@
+// Benchmark: the cost of durable runs. The parts are in durable/.
 import { startRedis } from "../test/redis.ts"
 import { requires } from "../test/system.ts"
 import { checkpoints } from "./durable/checkpoints.ts"
@@ -10,8 +11,8 @@ import { variables } from "./durable/variables.ts"
 import { waiting } from "./durable/waiting.ts"
 import type { Report } from "./report.ts"
 
-/** What it costs that a run survives: a step with each store, cycles through BullMQ, resuming, what is written, variables,
- *  sessions, waiting. */
+/** The cost of durable runs: a step with each store, cycles through BullMQ, resuming, bytes written, variables,
+ *  sessions, waiting runs. */
 export async function durable(): Promise<Report> {
   const missing = requires("redis")
   // What the disk does is the same for all, and not what is compared.

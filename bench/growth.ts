@@ -1,3 +1,4 @@
+// Benchmark: whether a late step of a long run takes longer than an early one.
 import { type AgentOptions, createAgent, jsRuntime, tool } from "karst"
 import { type ScriptedStep, scriptedModel } from "karst/models"
 import { safeRules } from "karst/rules"
@@ -55,7 +56,7 @@ function noteTool(notes: string[]) {
   })
 }
 
-/** When each cycle of a run of 500 steps took how long. */
+/** The duration of each cycle of a run of 500 steps. */
 async function stepTimes(answer: (step: number) => ScriptedStep, options: Partial<AgentOptions>): Promise<number[]> {
   const answers = Array.from({ length: steps }, (_, step) => answer(step))
   const model = scriptedModel([...answers, "Done."], { usage: { input: 900, output: 40, complete: true } })

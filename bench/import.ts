@@ -1,3 +1,4 @@
+// Benchmark: the processor time of `import "karst"` in a new process.
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"

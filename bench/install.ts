@@ -1,3 +1,4 @@
+// Benchmark: the disk space of `npm install karst`.
 import { lstatSync } from "node:fs"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

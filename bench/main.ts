@@ -7,11 +7,11 @@ import { durable } from "./durable.ts"
 import { growth } from "./growth.ts"
 import { importTime } from "./import.ts"
 import { install } from "./install.ts"
-import { minds } from "./minds.ts"
 import { recall } from "./recall.ts"
 import { asJson, asTables, type Report } from "./report.ts"
 import { runtime } from "./runtime.ts"
 import { search } from "./search.ts"
+import { skills } from "./skills.ts"
 import { step } from "./step.ts"
 import { store } from "./store.ts"
 import { workspace } from "./workspace.ts"
@@ -21,7 +21,7 @@ const benches: Record<string, () => Promise<Report>> = {
   cell,
   growth,
   recall,
-  minds,
+  skills,
   runtime,
   declare,
   workspace,

@@ -1,3 +1,4 @@
+// Measures the memory of this process, for the benchmarks.
 import { readdirSync, readFileSync } from "node:fs"
 import { setImmediate } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"

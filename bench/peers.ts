@@ -1,3 +1,4 @@
+// Installs the frameworks that Karst is compared with.
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"

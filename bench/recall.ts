@@ -1,3 +1,4 @@
+// Benchmark: how much of a long conversation the model can still find after it was shortened.
 import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"

@@ -1,3 +1,4 @@
+// The types of a benchmark report, and printing it as tables.
 import { availableParallelism } from "node:os"
 import type { Stats } from "./measure.ts"
 

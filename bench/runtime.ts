@@ -1,3 +1,4 @@
+// Benchmark: the costs of each runtime. The parts are in runtime/.
 import { builtKarst } from "./built.ts"
 import { budget, type Report, type Row } from "./report.ts"
 import { cells } from "./runtime/cells.ts"

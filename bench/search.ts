@@ -1,3 +1,4 @@
+// Benchmark: `search_files` over 50,000 files.
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,3 +1,4 @@
+// The tool step of step.ts in the other frameworks, each with a scripted model.
 import { perUnit } from "./measure.ts"
 import { importPeerFile } from "./peers.ts"
 

@@ -1,3 +1,4 @@
+// Benchmark: the time of one step of a run with a scripted model.
 import { createAgent, jsRuntime, type Runtime, tool } from "karst"
 import { scriptedModel } from "karst/models"
 import { safeRules } from "karst/rules"

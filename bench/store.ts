@@ -1,3 +1,4 @@
+// Benchmark: the commit of a step and reading a value, with each store.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,3 +1,4 @@
+// Benchmark: 100 MB through each workspace and back.
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"

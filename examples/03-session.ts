@@ -1,5 +1,5 @@
-// A session: three turns that share one conversation and one runtime.
-// What an earlier turn put into `tasks` is still there, as objects, in the next.
+// A session: three runs that share one conversation and one runtime.
+// Objects that an earlier run put into `tasks` are still there in the next.
 import { createAgent, fn, jsRuntime, variable } from "karst"
 import { scriptedModel } from "karst/models"
 

@@ -1,5 +1,5 @@
-// Security rules: generated code is checked before it runs; what breaks a rule never runs, and the model is told why.
-// Rules are advice that fails closed. The boundary for code you do not trust is a process, not a rule.
+// Security rules: generated code is checked before it runs. A cell that breaks a rule does not run; the model sees why.
+// Rules are not a security boundary. Run code that you do not trust in another process.
 import { createAgent, jsRuntime } from "karst"
 import { scriptedModel } from "karst/models"
 import { attributeRule, functionRule, importRule, regexRule, safeRules } from "karst/rules"

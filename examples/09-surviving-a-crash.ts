@@ -1,5 +1,5 @@
-// Generated code that crashes its process, loops for ever or eats all memory: your program does not notice.
-// The runtime starts again by itself, binds again what you put in, and the model is told which names are gone.
+// Generated code that crashes its process, loops for ever or uses all memory does not harm your program.
+// The runtime restarts, binds your objects again, and reports to the model which names are lost.
 import { createAgent } from "karst"
 import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"

@@ -1,5 +1,5 @@
-// Transactions: a cell that throws, or fails your check, leaves every object as it was, identity and all.
-// The model is told, and tries again on clean data; one that succeeded can still be undone until the next cell.
+// Transactions: a cell that throws, or fails your check, is rolled back: every object is as it was, also by identity.
+// The model sees this and tries again. A transaction that succeeded can be undone until the next cell.
 import { createAgent, jsRuntime } from "karst"
 import { scriptedModel } from "karst/models"
 

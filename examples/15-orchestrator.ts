@@ -1,5 +1,5 @@
-// An agent is an object like any other: the orchestrator's cell fills the runtimes of two others, runs them, reads back.
-// Objects go from one runtime to the next by reference; what a helper spends counts for the orchestrator, once.
+// An agent is an object like any other: the orchestrator's cell sets values of two other agents and runs them.
+// Objects pass from one runtime to the next by reference. The usage of sub-agents counts for the orchestrator, once.
 import { createAgent, jsRuntime, variable } from "karst"
 import { scriptedModel } from "karst/models"
 

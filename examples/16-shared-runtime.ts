@@ -1,5 +1,5 @@
-// Several agents on one runtime see each other's work at once: nothing is passed, the objects are simply there.
-// Their cells take turns, first come first served, so none sees another's work half done.
+// Several agents share one runtime: each sees the objects that the others made, without passing anything.
+// One cell runs at a time, first come, first served, so no agent sees a half-finished change.
 import { createAgent, jsRuntime, variable } from "karst"
 import { scriptedModel } from "karst/models"
 

@@ -1,5 +1,5 @@
-// A batch of sub-agents from one cell: so many at a time, replies in order, a failure is one reply among others.
-// The worker has a factory, so each of its runs gets a runtime of its own, with the values it is given.
+// A batch of sub-agents from one cell: a limited number at a time, replies in order; a failure is one of the replies.
+// The worker has a runtime factory, so each run gets its own runtime with the given values.
 import { createAgent, jsRuntime, messageText, variable } from "karst"
 import { scriptedModel } from "karst/models"
 

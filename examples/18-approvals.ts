@@ -1,5 +1,5 @@
-// Approvals in code: a call waits for an answer wherever generated code makes it, in a loop or many at once; no is an error.
-// A hook rewrites, answers or refuses calls before anybody is asked, and limits hold per run. The same in every runtime.
+// Approvals: a call waits for an answer wherever generated code makes it, also in a loop; a refusal is an error there.
+// A hook can change, answer or refuse a call before anybody is asked. Limits apply per run, in every runtime.
 import { createAgent, fn, type Hooks, jsRuntime, variable } from "karst"
 import { scriptedModel } from "karst/models"
 

@@ -1,5 +1,5 @@
-// Declared outputs and a verifier: the run ends only when the variables you ask for are assigned and valid, and comes
-// back with them typed; then your own check looks at the state it left, and a suite runs many such checks.
+// Declared outputs and a verifier: a run ends only when the declared variables are assigned and valid; the result has
+// them, typed. Then your own check examines the final state. An eval suite runs many such checks.
 import { createAgent, jsRuntime } from "karst"
 import { suite } from "karst/evals"
 import { scriptedModel } from "karst/models"

@@ -1,5 +1,5 @@
-// Tools: JSON schemas in, validated calls out. What goes wrong comes back to the model with a code; `finish` ends the run.
-// The same tool is a function in a cell, through the same gate.
+// Tools: functions that the model calls with validated JSON. The model sees failures with a code; `finish` ends a run.
+// The same tool is a function in a cell, through the same call gate.
 import { createAgent, jsRuntime, tool, toolFailure } from "karst"
 import { scriptedModel } from "karst/models"
 import * as z from "zod"

@@ -1,5 +1,5 @@
-// A question to the user: the run waits, with the question and its options as data, and holds nothing meanwhile.
-// The answer is the next prompt of the session, or of a run that goes on from the result.
+// A question to the user: the run waits, with the question and its options as data, and uses no resources meanwhile.
+// The answer is the next prompt of the session, or of a run that continues from the result.
 import { createAgent, tool } from "karst"
 import { scriptedModel } from "karst/models"
 import * as z from "zod"

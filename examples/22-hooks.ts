@@ -1,5 +1,5 @@
-// Hooks: your code before and after runs, answers and calls, as a pipeline; what each may give is in its type.
-// Guardrails and output validation are built from them, and sub-agents have them too.
+// Hooks: your code before and after runs, answers and calls, in order. The type of each hook says what it may return.
+// Guardrails and output validation are made of hooks. Sub-agents inherit them.
 import { createAgent, guardInput, guardOutput, type Hooks, tool, validateOutput } from "karst"
 import { scriptedModel } from "karst/models"
 import * as z from "zod"

@@ -1,5 +1,5 @@
-// Budgets: limits that stop a run with all it has said, and a hook that tells the model to come to an end in time.
-// The calls of one answer are reserved together: what does not fit has no effect at all.
+// Budgets: limits stop a run and keep its results so far; a hook asks the model to finish in time.
+// The calls of one answer are reserved together: those over the limit are not made.
 import { createAgent, type Hooks, tool, totalTokens } from "karst"
 import { scriptedModel } from "karst/models"
 

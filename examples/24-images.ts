@@ -1,5 +1,5 @@
-// Images: a tool shows one to the model, from the workspace or from the web, and it goes after all results of that answer.
-// What a file is called says nothing: png, jpeg, webp, gif and bmp are known by their first bytes.
+// Images: a tool shows an image from the workspace or the web to the model, after all results of the same answer.
+// The type is read from the first bytes, not from the file name: png, jpeg, webp, gif or bmp.
 import { createAgent, type Json } from "karst"
 import { type ModelPart, scriptedModel } from "karst/models"
 import { memoryWorkspace } from "karst/workspaces"

@@ -1,5 +1,5 @@
-// Workspaces: files in a folder, in memory or on S3 behind one contract. What an agent may touch ends at the edge, and a
-// write is done whole or not at all. With S3_BUCKET set, the last part uses your bucket.
+// Workspaces: files in a folder, in memory or on S3 behind one contract. An agent cannot reach files outside of it, and
+// each write is atomic. With S3_BUCKET set, the last part uses your bucket.
 import { mkdtemp, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -25,7 +25,7 @@ for (const path of ["../secret", "/etc/passwd", "etc/passwd"]) {
   await project.read(path).catch((error) => console.log(`${error.code}: ${error.message}`))
 }
 
-// Two editors, one file: the second is told instead of overwriting the first.
+// Two editors, one file: the second gets an error instead of overwriting the first.
 const seen = await project.stat("README.md")
 await project.write("README.md", "# Project\n\nBy one.\n", { ifMatch: seen?.etag })
 await project.write("README.md", "# By the other\n", { ifMatch: seen?.etag }).catch((error) => {

@@ -1,5 +1,5 @@
-// A workspace of your own: six functions. This one keeps files in SQLite, and the suite of karst/testing tells whether it keeps
-// the contract: an agent works on it as on any other.
+// A workspace of your own: six functions. This one stores files in SQLite. The suite of karst/testing checks that it
+// fulfils the contract, so agents can use it like any other workspace.
 import { DatabaseSync } from "node:sqlite"
 import { testWorkspace } from "karst/testing"
 import { memoryWorkspace, type Workspace } from "karst/workspaces"

@@ -1,5 +1,5 @@
-// A shell that asks first: harmless commands run at once, the others wait for an answer. Under bubblewrap, where that is
-// installed, only the workspace can be written and there is no network. Nothing is left running when the run ends.
+// A shell with approval: harmless commands run at once, others wait for an answer. With bubblewrap, commands can write
+// only in the workspace and have no network. When the run ends, all commands are stopped.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

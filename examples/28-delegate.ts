@@ -1,5 +1,5 @@
-// Sub-agents by tool calls: a lead gives out tasks side by side and reads the reports. Its agents work on its files, and what
-// they use counts for its run.
+// Sub-agents as tools: a lead agent delegates tasks that run in parallel and reads the reports. The sub-agents use its
+// files, and their usage counts for its run.
 import { createAgent, type Json, messageText } from "karst"
 import { type ModelPart, scriptedModel } from "karst/models"
 import { memoryWorkspace } from "karst/workspaces"

@@ -1,5 +1,5 @@
-// Steering: what you say while an agent works reaches the model before its next answer, and the calls that are left of the
-// present one are not made. followUp() says what comes after.
+// Steering: a message to a running agent reaches the model before its next answer, and the remaining calls of the
+// current answer are not made. followUp() queues the next prompt.
 import { setTimeout as sleep } from "node:timers/promises"
 import { createAgent, messageText, tool } from "karst"
 import { scriptedModel } from "karst/models"

@@ -1,5 +1,5 @@
-// Cancellation: one signal stops a model's answer, a running tool and the runs below, whether they listen or not; the run is
-// aborted, every call has its result, and the session goes on.
+// Cancellation: one signal stops the model's answer, a running tool and child runs, even if they ignore it. The run is
+// aborted, every call has a result, and the session can continue.
 import { setTimeout as sleep } from "node:timers/promises"
 import { createAgent, tool } from "karst"
 import { scriptedModel } from "karst/models"

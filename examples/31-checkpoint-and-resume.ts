@@ -1,5 +1,5 @@
-// A submitted run is in the store before it does anything, and is saved after every cycle: stop when you like.
-// The next engine on that store, here or in another process, goes on where the run was. The same key is the same run.
+// A submitted run is stored before it starts and after every cycle, so it can be stopped at any time.
+// Another engine with the same store, also in another process, continues it. The same key means the same run.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,5 +1,5 @@
-// A process dies by kill -9 in the middle of a cell that pays three bills. A fresh one goes on: the cell runs again, what
-// was paid is answered from the journal, and of the payment under way the same key tells the bank that it knows it.
+// A process is killed by kill -9 in the middle of a cell that pays three bills. A new process runs the cell again: paid
+// bills are answered from the journal, and the interrupted payment is repeated with its idempotency key.
 import { spawnSync } from "node:child_process"
 import { appendFileSync, readFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -19,7 +19,7 @@ function pay(to: string, euros: number) {
   const isNew = !readFileSync(ledger, "utf8").includes(key)
   if (isNew) appendFileSync(ledger, `${to} ${euros} € ${key}\n`)
   console.log(`  ${process.pid} asks for ${euros} € to ${to}${isNew ? "" : ": known already"}`)
-  if (victim && to === "Grace") process.kill(process.pid, "SIGKILL") // paid, and nobody was told
+  if (victim && to === "Grace") process.kill(process.pid, "SIGKILL") // paid, but not yet recorded
   return `${to} has ${euros} €`
 }
 

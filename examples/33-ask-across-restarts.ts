@@ -1,5 +1,5 @@
-// A run asks its user, and later for an approval in the middle of a cell; each time its process ends. Who waits holds no
-// worker, no lock and no memory: whichever process has the store may answer, minutes or days later.
+// A run asks its user a question and later for an approval within a cell; each time its process ends. A waiting run
+// uses no worker, lock or memory: any process with the store can answer, minutes or days later.
 import { spawnSync } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -1,5 +1,5 @@
-// Runs that keep a processor busy, in a pool of processes: they hold up neither each other nor this one, and a worker that
-// dies is replaced while its runs go on elsewhere. Each worker imports this module and works for the engine it exports.
+// Runs that use much processor time, in a pool of worker processes. A worker that dies is replaced, and its runs
+// continue in another one. Each worker imports this module and works for the engine that it exports.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -8,7 +8,7 @@ import { createEngine, workerBackend } from "karst/engine"
 import { scriptedModel } from "karst/models"
 import { sqliteStore } from "karst/stores"
 
-// The folder is told to the workers, which are children of this process.
+// The workers, child processes of this one, get the folder in their environment.
 process.env.KARST_EXAMPLE ??= mkdtempSync(join(tmpdir(), "karst-"))
 
 function countPrimes(from: number, to: number) {

@@ -1,5 +1,5 @@
-// Many machines: a program submits runs, and workers anywhere take them from a queue in Redis. Two workers are started here;
-// in earnest that is `karst worker --agents ./agents.ts --store redis://… --backend bullmq`, as often as you like.
+// Many machines: a program submits runs, and workers take them from a queue in Redis. This example starts two workers;
+// in production, run `karst worker --agents ./agents.ts --store redis://… --backend bullmq` on each machine.
 import { fork, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"

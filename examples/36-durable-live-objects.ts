@@ -1,5 +1,5 @@
-// Live objects survive their process: data, classes and functions that cells made are kept, yours come back by the factory
-// of the runtime, and the model is told by name what could not be kept. The first process here ends by kill -9.
+// Live objects survive their process: objects of cells are stored, the runtime's factory binds your objects again, and
+// the model sees the names of those that are lost. The first process here ends by kill -9.
 import { spawnSync } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -1,5 +1,5 @@
-// Every archived session is a recording. One line replays it as a test: no model is asked, nothing outside is called, and
-// what goes another way than it did is shown as a diff.
+// Every archived session is a recording. One line replays it as a test, without a model and without outside calls;
+// every difference is shown as a diff.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,5 +1,5 @@
-// A session with a coding CLI, kept in an archive. Its handle is a string: any process resumes by it, also where the
-// archive is lost, because the CLI knows its own conversation.
+// A session with a coding CLI, stored in an archive. Its handle is a string with which any process can resume it, even
+// without the archive, because the CLI stores its own conversation.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,5 +1,5 @@
-// Two CLIs as one agent: the first that is installed and works does it. With `failover` a conversation goes on with the next one
-// when its CLI fails or reaches a limit: that one is told what happened so far. Needs Claude Code, Codex or both.
+// Two CLIs as one agent: the first one that is installed and works is used. With `failover` the next one continues when
+// a CLI fails or reaches a limit, and gets the conversation so far. Needs Claude Code, Codex or both.
 import { claude, codex, fallback } from "karst/providers"
 
 const agent = fallback(claude({ allow: [], maxRetries: 0 }), codex({ allow: [] }), { failover: true, autoWait: false })

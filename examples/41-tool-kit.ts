@@ -1,5 +1,5 @@
-// Your functions as tools of a coding CLI: a tool with a schema, methods of one object with state, and an agent. The CLI calls them by
-// MCP, over a loopback server of its own; every call passes the same gate as in an agent of ours. Needs Claude Code.
+// Your functions as tools of a coding CLI: a tool with a schema, methods of an object, and an agent. The CLI calls them
+// by MCP from a loopback server; every call passes the call gate. Needs Claude Code.
 import { createAgent, tool } from "karst"
 import { methods } from "karst/mcp"
 import { scriptedModel } from "karst/models"

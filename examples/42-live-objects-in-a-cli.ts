@@ -1,5 +1,5 @@
-// Your live objects inside Claude Code and Codex: both work on the same runtime, by cells, as an agent of ours would. What they change is
-// your object, what they make stays. Needs both CLIs; with one of them, half of it happens.
+// Your live objects in Claude Code and Codex: both run cells in the same runtime and change your objects. Names that
+// they create stay. Needs both CLIs; with only one of them, the run of the other fails.
 import { createAgent, fn, jsRuntime, variable } from "karst"
 import { scriptedModel } from "karst/models"
 import { claude, codex } from "karst/providers"

@@ -1,5 +1,5 @@
-// Agents of different kinds in one team: Claude Code leads, Codex reviews as one of its tools, and an agent of ours counts. Their runs
-// are children of the lead's, in one stream of events, and what they use is added once. Needs both CLIs.
+// A team of different agents: Claude Code leads, Codex reviews as one of its tools, a Karst agent counts. Their runs
+// are children of the lead's run: one stream of events, usage added once. Needs both CLIs.
 import { createAgent, jsRuntime } from "karst"
 import { scriptedModel } from "karst/models"
 import { claude, codex } from "karst/providers"

@@ -1,5 +1,5 @@
-// Which coding CLIs are here, and can they work? Nothing is started but `--version`; of credentials only names, places and times
-// are looked at. With LIVE=1 each is asked something, which finds out about limits, takes seconds and costs a few tokens.
+// Health of coding CLIs: which are installed, and can they work? Only `--version` is run; of credentials only names,
+// paths and times are read. With LIVE=1 each CLI gets a prompt, which finds limits and costs a few tokens.
 import { checkHealth, codingAgent, installedProviders } from "karst/providers"
 
 for (const { title, installed, version, auth, cure, live } of await checkHealth({ live: process.env.LIVE === "1" })) {

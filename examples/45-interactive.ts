@@ -1,5 +1,5 @@
-// The real CLI in your terminal, with your live objects in it: choose one by the arrow keys, work with it, leave it, and go on with what it
-// made. Needs a terminal, an installed CLI and `npm install node-pty`.
+// A coding CLI in your terminal, with your live objects: choose one with the arrow keys, work with it, leave it, and
+// continue with the objects it made. Needs a terminal, an installed CLI and `npm install node-pty`.
 import { jsRuntime, variable } from "karst"
 import { codingAgent } from "karst/providers"
 

@@ -1,3 +1,4 @@
+// Decides which packages the build puts into dist.
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { findPackageJSON } from "node:module"
 import { dirname, join } from "node:path"

@@ -1,3 +1,4 @@
+// Bundles the built modules of dist into a few files.
 import { globSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
 import { type GetManualChunk, type GetModuleInfo, type Plugin, rollup } from "rollup"
@@ -48,30 +49,31 @@ function keepPlaces(folder: string): Plugin {
   }
 }
 
-// What the front door and a child process share, what else the front door loads at once, and what else cells need are a
-// file each. A layer needs nothing but those before it, so that files never wait for each other in a circle. The rest
-// is divided by who needs it.
+// Assigns modules to output files. `core`: modules that both the main module and the child process load. `karst`: the
+// others that the main module loads at once. `cells`: the others that the child process loads. Each file imports only
+// the ones before it, so there are no import cycles. The bundler divides the remaining modules by their importers.
 function layers(folder: string): GetManualChunk {
-  let front: Set<string> | undefined
+  let main: Set<string> | undefined
   let cells: Set<string> | undefined
   return (module, { getModuleInfo }) => {
-    front ??= loadedWith(join(folder, "index.js"), getModuleInfo)
+    main ??= loadedWith(join(folder, "index.js"), getModuleInfo)
     cells ??= loadedWith(join(folder, "runtime/process/child.js"), getModuleInfo)
     if (relative(folder, module).startsWith("core/")) return "core"
-    if (front.has(module)) return cells.has(module) ? "core" : "karst"
+    if (main.has(module)) return cells.has(module) ? "core" : "karst"
     return cells.has(module) ? "cells" : undefined
   }
 }
 
-function loadedWith(door: string, getModuleInfo: GetModuleInfo): Set<string> {
+/** The modules that an entry module imports, directly or through others. */
+function loadedWith(entry: string, getModuleInfo: GetModuleInfo): Set<string> {
   const found = new Set<string>()
   const visit = (module: string): void => {
     if (found.has(module)) return
     found.add(module)
     for (const imported of getModuleInfo(module)?.importedIds ?? []) visit(imported)
   }
-  visit(door)
-  // A door is a file of its own: whoever needs something behind it does not come in by it.
-  found.delete(door)
+  visit(entry)
+  // The entry stays a file of its own, so that other modules can import what it imports without loading the entry.
+  found.delete(entry)
   return found
 }

@@ -1,3 +1,4 @@
+// Lets a too old Node read the built modules far enough to report its version.
 import { readFileSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import type { Plugin } from "rollup"

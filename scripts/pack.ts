@@ -1,3 +1,4 @@
+// Builds and packs the package as npm would publish it.
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"

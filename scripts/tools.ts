@@ -1,3 +1,4 @@
+// Runs development tools, for the other scripts.
 import { spawnSync } from "node:child_process"
 import { dirname, resolve } from "node:path"
 

@@ -34,7 +34,7 @@ export {
   ConfigError,
   ConflictError,
   type ErrorData,
-  MissingPeerError,
+  MissingPackageError,
   ModelError,
   type ModelErrorCode,
   ProviderError,

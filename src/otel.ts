@@ -24,7 +24,7 @@ export interface TraceOptions {
 /** Returns an observer for `onEvent` of an agent, a session or a run. It creates spans with GenAI attributes for the
  *  run, its cycles, model calls, tool calls, cells, and the calls that cells make. Runs started by a run are child
  *  spans. One observer can serve any number of agents; it ignores an event that it receives twice. Rejects with a
- *  `MissingPeerError` if `@opentelemetry/api` is not installed. */
+ *  `MissingPackageError` if `@opentelemetry/api` is not installed. */
 export async function traced(options: TraceOptions = {}): Promise<(event: AgentEvent) => void> {
   checkOptions("traced()", options, { tracer: mustBeObject, content: mustBeBoolean })
   const api = toApi(await importOptionalPackage("@opentelemetry/api", "traces (karst/otel)"))

@@ -6,7 +6,7 @@ import { scriptedModel } from "karst/models"
 
 // A change here is a change of what users may rely on, and belongs in CHANGELOG.md. The types are in etc/api.md.
 const values: Record<string, string> = {
-  karst: `AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError
+  karst: `AbortError AgentError ConfigError ConflictError MissingPackageError ModelError ProviderError UnsupportedError
     addUsage classType codec createAgent currentCall defaultSections fenced fn guardInput guardOutput isDelta jsRuntime
     loadSkills messageText outsideRuns skill tool toolFailure toolResult totalTokens validateOutput variable`,
   "karst/display": "display",

@@ -234,7 +234,7 @@ describe("what goes wrong", () => {
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], {
       cwd: directory,
     })
-    assert.match(stdout, /^MissingPeerError .*npm install @opentelemetry\/api/)
+    assert.match(stdout, /^MissingPackageError .*npm install @opentelemetry\/api/)
   })
 })
 

@@ -113,7 +113,7 @@ describe("the packed tarball in an empty folder", () => {
     const [value, title, missing] = (await run(process.execPath, ["runtimes.ts"])).split("\n")
     assert.equal(value, "42")
     assert.match(title ?? "", /^persistence: /)
-    assert.equal(missing, "MissingPeerError")
+    assert.equal(missing, "MissingPackageError")
   })
 
   test("starts threads of its own", async () => {

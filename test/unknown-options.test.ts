@@ -16,7 +16,7 @@ import { listSessions, toAtif, trajectory } from "karst/sessions"
 import { memoryStore, redisStore, sqliteStore } from "karst/stores"
 import * as testing from "karst/testing"
 import * as tools from "karst/tools"
-import { memoryWorkspace, s3Workspace } from "karst/workspaces"
+import { localWorkspace, memoryWorkspace, overlayWorkspace, s3Workspace, scopedWorkspace } from "karst/workspaces"
 
 /** Options as plain JavaScript passes them: the compiler would refuse these. */
 type Extra = Record<string, never>
@@ -37,6 +37,24 @@ const cli = providers.claude()
 const price = { input: 1, output: 2 }
 const skillParts = { name: "a", description: "b", instructions: "c" }
 const backend = { test: noop, open: () => inlineBackend() }
+
+const workspaces = [
+  ["memoryWorkspace", workspace],
+  ["localWorkspace", localWorkspace("/nowhere")],
+  ["s3Workspace", s3Workspace({ bucket: "bucket", credentials: keys({}) })],
+  ["overlayWorkspace", overlayWorkspace(memoryWorkspace(), memoryWorkspace())],
+  ["scopedWorkspace", scopedWorkspace(workspace, "folder")],
+] as const
+const runtimes = [
+  ["jsRuntime", runtime],
+  ["processRuntime", processRuntime()],
+  ["pythonRuntime", pythonRuntime()],
+] as const
+const stores = [
+  ["memoryStore", store],
+  ["sqliteStore", sqliteStore("none.db")],
+  ["redisStore", redisStore("redis://localhost:1")],
+] as const
 
 const functions: Case[] = [
   ["agentTool", "description", (extra) => tools.agentTool(agent, extra)],
@@ -105,6 +123,7 @@ const functions: Case[] = [
   ],
   ["toAtif", "version", (extra) => toAtif(trajectory([]), extra)],
   ["tool", "parallel", (extra) => tool({ name: "x", description: "", run: noop, ...extra })],
+  ["toolResult", "images", (extra) => karst.toolResult({ text: "", ...extra })],
   ["traced", "content", (extra) => traced(extra)],
   ["validateOutput", "maxRepairs", (extra) => validateOutput({ type: "object" }, extra)],
   ["variable", "description", (extra) => variable({}, extra)],
@@ -131,6 +150,22 @@ const members: Case[] = [
   ["engine.list", "status", (extra) => Array.fromAsync(engine.list(extra))],
   ["engine.work", "maxParallel", (extra) => engine.work(extra)],
   ["engine.prune", "olderThanMs", (extra) => engine.prune({ olderThanMs: 1, ...extra })],
+  ...workspaces.flatMap(([name, files]): Case[] => [
+    ["workspace.read()", `end of ${name}`, (extra) => files.read("a", extra)],
+    ["workspace.stream()", `start of ${name}`, (extra) => Array.fromAsync(files.stream("a", extra))],
+    ["workspace.write()", `append of ${name}`, (extra) => files.write("a", "two", extra)],
+    ["workspace.stat()", `signal of ${name}`, (extra) => files.stat("a", extra)],
+    ["workspace.list()", `glob of ${name}`, (extra) => Array.fromAsync(files.list("", extra))],
+    ["workspace.remove()", `signal of ${name}`, (extra) => files.remove("a", extra)],
+  ]),
+  ...runtimes.flatMap(([name, runtime]): Case[] => [
+    ["runtime.execute()", `timeoutMs of ${name}`, (extra) => runtime.execute("1", extra)],
+    ["runtime.snapshot()", `maxBytes of ${name}`, (extra) => runtime.snapshot(extra)],
+  ]),
+  ...stores.flatMap(([name, store]): Case[] => [
+    ["store.commit()", `ifRevision of ${name}`, (extra) => store.commit([], { key: "a", ifRevision: 0, ...extra })],
+    ["store.commit()", `evenIfFull of ${name}`, (extra) => store.commit([], undefined, extra)],
+  ]),
 ]
 
 const nested: Case[] = [
@@ -163,12 +198,15 @@ const nested: Case[] = [
   ["resolveModel", "timeouts.idleMs", (extra) => models.resolveModel("openai/x", { timeouts: extra })],
   ["resolveModel", "price.cacheRead", (extra) => models.resolveModel("openai/x", { price: { ...price, ...extra } })],
   ["scriptedModel", "price.cacheRead", (extra) => models.scriptedModel([], { price: { ...price, ...extra } })],
+  ["handModel", "price.cacheRead", (extra) => models.handModel({ dir: "none", price: { ...price, ...extra } })],
   ["replayModel", "price.cacheRead", (extra) => models.replayModel([], { price: { ...price, ...extra } })],
   [
     "aiSdk",
     "price.cacheRead",
     (extra) => models.aiSdk({ specificationVersion: "v2" } as never, { price: { ...price, ...extra } }),
   ],
+  ["s3Workspace", "credentials.sessionToken", (extra) => s3Workspace({ bucket: "b", credentials: keys(extra) })],
+  ["outputs.r", "stale", (extra) => agent.run("x", { outputs: { r: { schema: {}, ...extra } } })],
   ["loadSkills", "trusted", (extra) => karst.loadSkills([{ path: "none", ...extra }])],
 ]
 
@@ -176,21 +214,25 @@ function handles() {
   return { test: noop, after: noop, runtime: () => runtime, language: "typescript" as const }
 }
 
+function keys(extra: Extra) {
+  return { accessKeyId: "a", secretAccessKey: "b", ...extra }
+}
+
 const rate = (extra: Extra) => ({ max: 1, durationMs: 1, ...extra })
-const _keys = (extra: Extra) => ({ accessKeyId: "a", secretAccessKey: "b", ...extra })
 
 describe("an option that does not exist is an error that names the function, the option and the nearest one:", () => {
   for (const [use, known, call] of [...functions, ...members, ...nested]) {
-    const [name = ""] = known.split(".").slice(-1)
-    const path = known.slice(0, -name.length)
+    const [option = ""] = known.split(" ")
+    const [name = ""] = option.split(".").slice(-1)
+    const path = option.slice(0, -name.length)
 
     test(`${use} with ${known} misspelt`, async () => {
       const error = await errorOf(call, `${name}x`)
-      assert.match(error, new RegExp(`^${use.replace(/[.()]/g, "\\$&")}\\b`))
-      assert.ok(error.includes(`\`${path}${name}x\` (did you mean \`${known}\`?)`), error)
+      assert.match(error, new RegExp(`^${use.replace(/[.()]/g, "\\$&")}`))
+      assert.ok(error.includes(`\`${path}${name}x\` (did you mean \`${option}\`?)`), error)
     })
 
-    test(`${use} with ${path}nonsense`, async () => {
+    test(`${use} with nonsense in place of ${known}`, async () => {
       const error = await errorOf(call, "qqqq")
       assert.ok(error.startsWith(use) && error.includes(`there is no option \`${path}qqqq\``), error)
     })
@@ -204,9 +246,25 @@ test("every public function that takes options is among these", () => {
     /Options\b|Suite\b|Definition|Methods<|: \{\n|Omit<ToolResult/.test(text),
   )
   const names = new Set(takesOptions.map(([, name]) => name))
-  // The first takes data; the fields of the second are checked where the result is used.
-  for (const name of ["memoryWorkspace", "toolResult"]) names.delete(name)
+  // It takes files.
+  names.delete("memoryWorkspace")
   assert.deepEqual([...names].sort(), functions.map(([use]) => use).sort())
+})
+
+/** An argument that the compiler would refuse. */
+const argument = (extra: Extra) => [extra] as unknown as []
+
+test("a function without options refuses an argument in their place", async () => {
+  const uses: [use: string, call: Use][] = [
+    ["toolFailure", (extra) => karst.toolFailure("code", "text", ...argument(extra))],
+    ["guardInput", (extra) => karst.guardInput(noop, ...argument(extra))],
+    ["guardOutput", (extra) => karst.guardOutput(noop, ...argument(extra))],
+    ...runtimes.map(([, runtime]): [string, Use] => [
+      "runtime.inject",
+      (extra) => runtime.inject({}, ...argument(extra)),
+    ]),
+  ]
+  for (const [use, call] of uses) assert.match(await errorOf(call, "value"), new RegExp(`^${use}\\(\\) has no options`))
 })
 
 async function errorOf(call: Use, name: string): Promise<string> {

@@ -1,3 +1,4 @@
+// Agents with scripted models for the benchmarks of durable runs.
 import { type Agent, type AgentEvent, createAgent, jsRuntime, tool } from "karst"
 import type { Model, ModelPart } from "karst/models"
 

@@ -1,3 +1,4 @@
+// Benchmark: bytes that an early and a late step of one run write.
 import { createEngine } from "karst/engine"
 import { memoryStore, type Store } from "karst/stores"
 import { median, stats } from "../measure.ts"

@@ -1,3 +1,4 @@
+// Benchmark: cycles of durable runs per second through BullMQ.
 import { Queue, Worker } from "bullmq"
 import { Redis } from "ioredis"
 import type { Agent } from "karst"

@@ -1,3 +1,4 @@
+// Benchmark: the time until a new process continues a stored run.
 import { execFile } from "node:child_process"
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

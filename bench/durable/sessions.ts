@@ -1,3 +1,4 @@
+// Benchmark: the time of a run in a session with few or many earlier runs.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

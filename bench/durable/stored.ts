@@ -1,3 +1,4 @@
+// Benchmark: the time of a durable step in memory and with each store.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,3 +1,4 @@
+// Benchmark: the time of a cycle that changes one of few or many variables.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

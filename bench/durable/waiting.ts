@@ -1,3 +1,4 @@
+// Benchmark: the memory and disk space of runs that wait for an answer.
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,3 +1,4 @@
+// A plain Node child process that answers messages: the baseline for runtimes in another process.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { perUnit } from "../measure.ts"

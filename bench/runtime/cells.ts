@@ -1,3 +1,4 @@
+// Benchmark: starting a runtime, a round trip, and calls of host functions from a cell.
 import type { Runtime } from "karst"
 import { caveAgent, ipykernel } from "../anchors.ts"
 import { interleave, median, perUnit, ratio, repeat, stats } from "../measure.ts"

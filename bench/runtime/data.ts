@@ -1,3 +1,4 @@
+// Benchmark: records into a runtime and out again.
 import { perUnit, repeat, stats } from "../measure.ts"
 import type { Row } from "../report.ts"
 import { execute, makeRows, type Subject } from "./subjects.ts"

@@ -1,3 +1,4 @@
+// Benchmark: the time and the accuracy of the type gate.
 import type { AgentOptions, Bindings, Runtime } from "karst"
 import {
   bad,

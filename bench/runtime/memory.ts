@@ -1,3 +1,4 @@
+// Benchmark: the memory of an idle runtime, and its growth over 1,000 cells.
 import type { Runtime } from "karst"
 import { stats } from "../measure.ts"
 import { childrenMegabytes, heldMegabytes } from "../memory.ts"

@@ -1,3 +1,4 @@
+// Benchmark: transactions and snapshots of 100,000 rows.
 import { serialize } from "node:v8"
 import type { Runtime, RuntimeSnapshot } from "karst"
 import type { Karst } from "../built.ts"

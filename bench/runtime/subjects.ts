@@ -1,3 +1,4 @@
+// The runtimes that the runtime benchmarks measure.
 import type { Bindings, Runtime } from "karst"
 import { requires } from "../../test/system.ts"
 import type { Karst } from "../built.ts"

@@ -5,7 +5,7 @@ import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
-import type { WaitForTurn } from "../core/run-queue.ts"
+import type { WaitForStart } from "../core/run-queue.ts"
 import { createOwnEventFilter } from "../core/trajectory.ts"
 import { approvalsIgnoredMessage } from "../sessions/handle-trust.ts"
 import { createRecordingJournal } from "../sessions/recording-journal.ts"
@@ -33,11 +33,11 @@ export interface AgentSessionDriver {
   config: AgentConfig
   openConversation(): Promise<Conversation>
   closeConversation(conversation: Conversation): Promise<void>
-  /** Starts a run. `enter` returns the conversation when it is the run's turn. */
+  /** Starts a run. `enter` returns the conversation when the run may start. */
   startRun(
     prompt: Prompt,
     sent: CodeRunOptions | undefined,
-    turn: WaitForTurn,
+    waitForStart: WaitForStart,
     enter: (run: RunContext) => Promise<Conversation>,
   ): Run
 }
@@ -120,8 +120,8 @@ function createAgentSession(
     id,
     storage,
     runtime,
-    start: (prompt, sent, turn) =>
-      driver.startRun(prompt, sent, turn, async (run) => {
+    start: (prompt, sent, waitForStart) =>
+      driver.startRun(prompt, sent, waitForStart, async (run) => {
         await storage?.writer.claim()
         const number = runs++
         if (journal) setJournal(run, journal(number))

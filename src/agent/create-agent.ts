@@ -10,7 +10,7 @@ import { newId, type Prompt, type UserMessage, userMessage } from "../core/messa
 import { withoutUndefined } from "../core/object.ts"
 import { type RunBodyResult, type RunControl, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
-import type { WaitForTurn } from "../core/run-queue.ts"
+import type { WaitForStart } from "../core/run-queue.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { ArchiveOptions } from "../sessions/session-archive.ts"
@@ -133,7 +133,7 @@ function createSessionDriver(
     config,
     openConversation: () => openConversation(config),
     closeConversation,
-    startRun(prompt, sent = {}, turn, enter) {
+    startRun(prompt, sent = {}, waitForStart, enter) {
       check.checkRunOptions("session.send()", sent)
       const { signal: own, outputs, verify, values, state, ...sentChanges } = sent
       refuseSessionOptions(sentChanges)
@@ -141,7 +141,7 @@ function createSessionDriver(
         signal: combineSignals(signal, own),
         changesPrompt: changesPrompt(sentChanges),
         openConversation: (_config, run) => enter(run),
-        waitForTurn: turn,
+        waitForStart,
         inputs: { outputs, verify, values, state },
       })
     },
@@ -186,7 +186,7 @@ interface AgentRunSetup {
   /** Whether the options of this run change the system prompt. */
   changesPrompt: boolean
   openConversation(config: AgentConfig, run: RunContext): Promise<Conversation>
-  waitForTurn?: WaitForTurn
+  waitForStart?: WaitForStart
   inputs: Pick<LoopSetup, "outputs" | "verify" | "values" | "state">
   dispose?: () => Promise<void>
 }
@@ -222,7 +222,7 @@ async function runAgent(
   let shared: Conversation
   shareFilesWithChildRuns(control.context, config)
   try {
-    await rejectWhenAborted(setup.waitForTurn?.(control.signal), control.signal)
+    await rejectWhenAborted(setup.waitForStart?.(control.signal), control.signal)
     shared = await setup.openConversation(config, control.context)
   } catch (error) {
     // The run failed before it had its conversation: only readers of the run see this event.

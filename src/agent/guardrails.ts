@@ -1,7 +1,7 @@
 // Guardrails: ready-made hooks that check or rewrite the prompt and the output of a run.
 import type { HookContext, Hooks } from "../actions/hooks.ts"
 import { attempt } from "../core/attempt.ts"
-import { checkOptions, mustBeLimit } from "../core/checks/check-options.ts"
+import { checkOptions, mustBeLimit, refuseOptions } from "../core/checks/check-options.ts"
 import type { PromptPart } from "../core/message.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
 import { checkSchema } from "../runtime/schema/check-json-schema.ts"
@@ -14,7 +14,9 @@ export type Guardrail = (text: string, context: HookContext) => Guarded | Promis
 export type Guarded = void | undefined | { block: string } | { rewrite: string }
 
 /** Checks the prompt. A blocked one is not stored and ends the run as `stopped`. A rewritten one retains its images. */
-export function guardInput(guard: Guardrail): Hooks {
+export function guardInput(guard: Guardrail): Hooks
+export function guardInput(guard: Guardrail, ...extra: unknown[]): Hooks {
+  refuseOptions("guardInput()", extra)
   return {
     async beforeRun({ prompt }, context) {
       const decision = await guard(promptText(prompt), context)
@@ -27,7 +29,9 @@ export function guardInput(guard: Guardrail): Hooks {
 
 /** Checks the output of a run, whatever its status. A blocked output is withheld, and the run is `stopped` with reason
  *  `guardrail`. Streamed text and the conversation are not changed. */
-export function guardOutput(guard: Guardrail): Hooks {
+export function guardOutput(guard: Guardrail): Hooks
+export function guardOutput(guard: Guardrail, ...extra: unknown[]): Hooks {
+  refuseOptions("guardOutput()", extra)
   return {
     async afterRun({ output }, context) {
       if (output === "") return undefined

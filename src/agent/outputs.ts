@@ -1,6 +1,7 @@
 // Declared outputs: variables that a run must assign before it may end, checked by their schemas.
 import { types } from "node:util"
 import type { RunResult } from "../core/agent.ts"
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
 import { codeBlock, indentFurtherLines, taggedText } from "../core/text/tagged-text.ts"
@@ -68,7 +69,9 @@ export function checkOutputs(outputs: Outputs | undefined, usesCode: boolean): v
     const problem = nameProblem(name, noNames)
     if (problem !== undefined)
       throw new ConfigError(`outputs: "${name}" cannot be the name of a variable: it ${problem}.`)
-    const { schema, stale } = outputOptions(given)
+    const options = outputOptions(given)
+    checkOptionNames(`outputs.${name}`, options, "schema", "stale")
+    const { schema, stale } = options
     if (stale !== undefined && stale !== "allow")
       throw new ConfigError(`outputs.${name}.stale: ${JSON.stringify(stale)} is unknown. Use "allow", or leave it out.`)
     checkSchema(schema, `outputs.${name}`)

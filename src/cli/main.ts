@@ -56,7 +56,7 @@ function print(text: string): number {
 // error is a bug and shows its stack.
 function reportError(error: unknown): number {
   if (!(error instanceof Error)) throw error
-  const isUserError = ["UsageError", "ConfigError", "MissingPeerError", "ProviderError"].includes(error.name)
+  const isUserError = ["UsageError", "ConfigError", "MissingPackageError", "ProviderError"].includes(error.name)
   process.stderr.write(`karst: ${isUserError ? error.message : (error.stack ?? error.message)}\n`)
   return isUserError ? 2 : 1
 }

@@ -38,10 +38,10 @@ export class ConfigError extends AgentError {
 }
 
 /** An optional package is needed and not installed. */
-export class MissingPeerError extends AgentError {
-  override name = "MissingPeerError"
+export class MissingPackageError extends AgentError {
+  override name = "MissingPackageError"
   constructor(message: string, options: AgentErrorOptions = {}) {
-    super(message, { code: "missing-peer", ...options })
+    super(message, { code: "missing-package", ...options })
   }
 }
 

@@ -2,16 +2,16 @@
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { MissingPeerError } from "./errors.ts"
+import { MissingPackageError } from "./errors.ts"
 
-/** Imports a package from the user's project, or from beside Karst. If it is missing, throws a `MissingPeerError`
+/** Imports a package from the user's project, or from beside Karst. If it is missing, throws a `MissingPackageError`
  *  with the install command. `purpose` completes the sentence "… is needed for". */
 export async function importOptionalPackage(name: string, purpose: string): Promise<Record<string, unknown>> {
   try {
     return await importFromProject(name)
   } catch (error) {
     if (!isMissingPackage(error, name)) throw error
-    throw new MissingPeerError(`The package "${name}" is needed for ${purpose}. Install it: npm install ${name}`, {
+    throw new MissingPackageError(`The package "${name}" is needed for ${purpose}. Install it: npm install ${name}`, {
       cause: error,
       details: { package: name },
     })

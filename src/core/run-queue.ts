@@ -6,21 +6,21 @@ export interface RunQueue<T> {
   readonly running: QueueEntry<T> | undefined
   /** The waiting entries in the order in which they will run. Held entries come last. */
   readonly pending: readonly QueueEntry<T>[]
-  /** Adds an entry after the waiting ones and before the held ones. If the queue is idle, the entry's turn comes
-   *  immediately. `start` receives the function that waits for the turn; if `start` throws, nothing is added. */
-  add(start: (turn: WaitForTurn) => T): QueueEntry<T>
+  /** Adds an entry after the waiting ones and before the held ones. It starts at once if the queue is idle.
+   *  `start` receives the function that waits until the entry may start; if `start` throws, nothing is added. */
+  add(start: (waitForStart: WaitForStart) => T): QueueEntry<T>
   /** Lets held entries run, after the waiting ones. */
   release(): void
 }
 
-/** Resolves when the entry's turn comes. If the signal fires first, rejects with its reason and removes the entry;
+/** Resolves when the entry may start. If the signal fires first, rejects with its reason and removes the entry;
  *  the others keep their order. */
-export type WaitForTurn = (signal: AbortSignal) => Promise<void>
+export type WaitForStart = (signal: AbortSignal) => Promise<void>
 
 export interface QueueEntry<T> {
   readonly value: T
-  /** Ends the entry's turn. With `hold`, the waiting entries are held until `release`. An entry that never took its
-   *  turn is only removed. */
+  /** Ends the entry. With `hold`, the waiting entries are held until `release`. An entry that never started is only
+   *  removed. */
   end(options?: { hold?: boolean }): void
 }
 
@@ -53,9 +53,9 @@ export function createRunQueue<T>(): RunQueue<T> {
     },
     add(start) {
       const { promise: granted, resolve: grant } = Promise.withResolvers<void>()
-      let hasTaken = false
+      let hasStarted = false
       let hasLeft = false
-      function turn(signal: AbortSignal): Promise<void> {
+      function waitForStart(signal: AbortSignal): Promise<void> {
         return new Promise((resolve, reject) => {
           const stopListening = onAbort(signal, () => {
             hasLeft = true
@@ -63,18 +63,18 @@ export function createRunQueue<T>(): RunQueue<T> {
             reject(signal.reason)
           })
           void granted.then(() => {
-            // The entry was aborted after its turn came but before it took it, and has left the queue.
+            // The entry was aborted when it could start but had not yet done so, and has left the queue.
             if (hasLeft) return
             stopListening()
-            hasTaken = true
+            hasStarted = true
             resolve()
           })
         })
       }
       const entry: QueueEntry<T> = {
-        value: start(turn),
+        value: start(waitForStart),
         end({ hold = false } = {}) {
-          if (hold && hasTaken && running === entry) {
+          if (hold && hasStarted && running === entry) {
             held = [...waiting, ...held]
             waiting = []
           }

@@ -24,7 +24,7 @@ export interface EngineOptions<Name extends string = string> {
   /** How long a cell is held while an approval is pending. Then it is aborted, and executed again from the journal once
    *  there is an answer. Default 30,000. */
   holdMs?: number | undefined
-  /** How long one job works on a run before other jobs have their turn. Default 30,000. */
+  /** How long one job works on a run before other jobs are taken. Default 30,000. */
   sliceMs?: number | undefined
   /** The largest snapshot of a run's live objects that is stored. Default 16 MB. */
   maxSnapshotBytes?: number | undefined

@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as check from "../core/checks/check-options.ts"
+import { mustBePrice } from "../core/checks/limit-checks.ts"
 import { ConfigError } from "../core/errors.ts"
 import { makePrivateFolder, replacePrivateFile, writeNewPrivateFile } from "../core/private-files.ts"
 import { abortError } from "../core/run.ts"
@@ -25,7 +26,7 @@ const handChecks: check.OptionChecks<HandModelOptions> = {
   dir: check.mustBeText,
   id: check.mustBeText,
   contextWindow: check.mustBeIntegerFrom(1),
-  price: check.mustBeObject,
+  price: mustBePrice,
   countTokens: check.mustBeFunction,
 }
 

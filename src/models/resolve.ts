@@ -2,7 +2,7 @@
 
 import * as check from "../core/checks/check-options.ts"
 import { mustBePrice } from "../core/checks/limit-checks.ts"
-import { ConfigError, MissingPeerError } from "../core/errors.ts"
+import { ConfigError, MissingPackageError } from "../core/errors.ts"
 import { withoutUndefined } from "../core/object.ts"
 import { importOptionalPackage } from "../core/optional-package.ts"
 import { editDistance } from "../core/text/nearest-word.ts"
@@ -59,7 +59,7 @@ export type AiSdkProvider = ((modelId: string) => AiSdkModel) | { languageModel(
  *  - `openai/…`, `anthropic/…`, `google/…` and any other installed AI SDK provider package as `<provider>/<model>`;
  *  - a compatible service of our table, as `groq/…` or `ollama/…`; the table takes precedence over packages;
  *  - `openai-compatible:<base URL>#<model>`, with the API key in `OPENAI_COMPATIBLE_API_KEY` if it needs one.
- *  Rejects with a `ConfigError` or `MissingPeerError` that names the missing key, package or name. */
+ *  Rejects with a `ConfigError` or `MissingPackageError` that names the missing key, package or name. */
 export async function resolveModel(id: string, options: ResolveOptions = {}): Promise<Model> {
   check.checkOptions("resolveModel()", options, resolveChecks)
   checkModelId(id, options)
@@ -176,7 +176,7 @@ async function importProvider(id: string, provider: string): Promise<Record<stri
   try {
     return await importOptionalPackage(`@ai-sdk/${provider}`, `the model "${id}"`)
   } catch (error) {
-    if (!(error instanceof MissingPeerError) || Object.hasOwn(providerPackages, provider)) throw error
+    if (!(error instanceof MissingPackageError) || Object.hasOwn(providerPackages, provider)) throw error
     throw new ConfigError(`${unknown()} Or install its AI SDK package: npm install @ai-sdk/${provider}`, {
       cause: error,
     })

@@ -8,6 +8,7 @@ import type { AgentEvent } from "../core/event.ts"
 import { newId, type Prompt, userMessage } from "../core/message.ts"
 import { startRun } from "../core/run.ts"
 import { trajectory } from "../core/trajectory.ts"
+import { createHiddenField } from "../core/values/hidden-field.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { ArchiveOptions } from "../sessions/session-archive.ts"
@@ -53,7 +54,7 @@ export interface CliAgent extends Agent {
 export type CliSession = SessionOf<CliRunOptions>
 
 // The conversation of each result, so that `from` can continue it.
-const conversationOfResult = new WeakMap<RunResult, CliConversation>()
+const conversationOfResult = createHiddenField<CliConversation>()
 
 export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
   const config = resolveOptions(provider, options)
@@ -128,7 +129,7 @@ function createSessionDriver(
   return {
     provider,
     options,
-    start(prompt, sent = {}, { options: sessionOptions, turn, conversation }) {
+    start(prompt, sent = {}, { options: sessionOptions, waitForStart, conversation }) {
       const { signal: own, from, ...changes } = sent
       const wrong = fixed.find((key) => changes[key] !== undefined)
       if (wrong !== undefined || from) {
@@ -137,7 +138,7 @@ function createSessionDriver(
         )
       }
       const config = resolveOptions(provider, mergeOptions(sessionOptions, changes))
-      const setup = { provider, config, prompt: userMessage(prompt), waitForTurn: turn, openConversation: conversation }
+      const setup = { provider, config, prompt: userMessage(prompt), waitForStart, openConversation: conversation }
       return startCliRun(setup, combineSignals(signal, own))
     },
   }

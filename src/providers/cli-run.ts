@@ -5,7 +5,7 @@ import { abortDetail, errorData, isAbortError } from "../core/errors.ts"
 import type { AgentEvent, EventBody } from "../core/event.ts"
 import type { UserMessage } from "../core/message.ts"
 import { abortError, type RunBodyResult, type RunControl, runEndEvent } from "../core/run.ts"
-import type { WaitForTurn } from "../core/run-queue.ts"
+import type { WaitForStart } from "../core/run-queue.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { noUsage } from "../core/usage.ts"
 import type { CliConversation } from "./cli-conversation.ts"
@@ -20,7 +20,7 @@ export interface CliRunSetup {
   prompt: UserMessage
   openConversation(): Promise<CliConversation>
   /** Waits until the runs queued before it in the session have ended. */
-  waitForTurn?: WaitForTurn | undefined
+  waitForStart?: WaitForStart | undefined
   /** Called if the conversation could not be opened. */
   onAbandoned?: (() => void) | undefined
   /** Called when the run is over. */
@@ -31,7 +31,7 @@ export async function runCli(control: RunControl, setup: CliRunSetup): Promise<R
   const { config, prompt } = setup
   let conversation: CliConversation
   try {
-    await setup.waitForTurn?.(control.signal)
+    await setup.waitForStart?.(control.signal)
     conversation = await rejectOnAbort(setup.openConversation(), control.signal)
   } catch (error) {
     setup.onAbandoned?.()

@@ -1,7 +1,7 @@
 // Opens, resumes and forks sessions with a coding CLI.
 import type { Run } from "../core/agent.ts"
 import { newId, type Prompt } from "../core/message.ts"
-import type { WaitForTurn } from "../core/run-queue.ts"
+import type { WaitForStart } from "../core/run-queue.ts"
 import { approvalsIgnoredMessage, refuseForeignCwd } from "../sessions/handle-trust.ts"
 import { createSession, sessionTrajectory } from "../sessions/session.ts"
 import type { ArchiveOptions, StoredSession } from "../sessions/session-archive.ts"
@@ -39,7 +39,7 @@ export interface CliSessionDriver {
   start(
     prompt: Prompt,
     sent: CliRunOptions | undefined,
-    session: { options: CliOptions; turn: WaitForTurn; conversation(): Promise<CliConversation> },
+    session: { options: CliOptions; waitForStart: WaitForStart; conversation(): Promise<CliConversation> },
   ): Run
 }
 
@@ -97,10 +97,10 @@ function createCliSession(
       return cliSessionHandle({ id, provider: provider.name, key, cwd: options.cwd, folder: storage?.archive.folder })
     },
     runtime: conversation.runtime,
-    start: (prompt, sent, turn) =>
+    start: (prompt, sent, waitForStart) =>
       driver.start(prompt, sent, {
         options,
-        turn,
+        waitForStart,
         async conversation() {
           await storage?.writer.claim()
           return conversation

@@ -14,7 +14,7 @@ export interface CellQueue {
 export function createCellQueue(): CellQueue {
   const waiting = new Set<WaitingJob>()
 
-  const waitForTurn = (signal: AbortSignal | undefined) => {
+  const waitInQueue = (signal: AbortSignal | undefined) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waitingJob: WaitingJob = { start: resolve, reject }
     waiting.add(waitingJob)
@@ -30,7 +30,7 @@ export function createCellQueue(): CellQueue {
   const queue = {
     busy: false,
     async enter<T>(job: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T> {
-      if (queue.busy) await waitForTurn(signal)
+      if (queue.busy) await waitInQueue(signal)
       queue.busy = true
       try {
         return await job()

@@ -4,7 +4,7 @@ import { toCheckedBindings } from "./bindings/binding-names.ts"
 import type { Bindings } from "./bindings.ts"
 import type { JsCore } from "./js/js-core.ts"
 import type { Rule } from "./rules/rules.ts"
-import type { Runtime, TypedRuntime } from "./runtime.ts"
+import { checkingOptions, type Runtime, type TypedRuntime } from "./runtime.ts"
 import { mustBeNonEmptyText, mustBeRules } from "./runtime-options.ts"
 import type { Codecs } from "./snapshot/codec.ts"
 
@@ -58,13 +58,13 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
     keep: (prefix, value) => withCore((core) => core.keep(prefix, value)),
     snapshot: (limit) => withCore((core) => core.snapshot(limit)),
     restore: (snapshot) => withCore((core) => core.restore(snapshot)),
-    fork: () => withCore((core) => core.fork()),
+    fork: async () => checkingOptions(await withCore((core) => core.fork())),
     reset: () => withCore((core) => core.reset()),
     close: () => withCore((core) => core.close()),
     [Symbol.asyncDispose]: () => runtime.close(),
   }
   // The bindings' types are only known here; at run time there is one kind of runtime.
-  return runtime as TypedRuntime<B>
+  return checkingOptions(runtime) as TypedRuntime<B>
 }
 
 const optionChecks: OptionChecks<JsRuntimeOptions> = {

@@ -24,7 +24,7 @@ import { createCellRuleCheck } from "./python/rules/cell-rule-check.ts"
 import { passingTablesToKernel } from "./python/tables/table-transfer.ts"
 import { refuseUnsupportedEnv } from "./remote-env.ts"
 import type { Rule } from "./rules/rules.ts"
-import { type Runtime, type RuntimeName, snapshotBytes, type TypedRuntime } from "./runtime.ts"
+import { checkingOptions, type Runtime, type RuntimeName, snapshotBytes, type TypedRuntime } from "./runtime.ts"
 import {
   checkRuntimeOptions,
   confinementChecks,
@@ -213,7 +213,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     [Symbol.asyncDispose]: () => runtime.close(),
   }
   // The types of the bindings exist only at compile time.
-  return runtime as PythonRuntime<B>
+  return checkingOptions(runtime) as PythonRuntime<B>
 }
 
 /** The bindings with each `py()` reference replaced by the type of the Python object it names. */

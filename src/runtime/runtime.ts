@@ -1,5 +1,6 @@
 // The runtime contract: a persistent namespace of live objects in which code is executed, and the types of its calls,
 // executions and snapshots.
+import { knownOptions, refuseOptions } from "../core/checks/check-options.ts"
 import type { ActionError, NameChanges } from "../core/event.ts"
 import type { ImagePart } from "../core/message.ts"
 import type { Bindings, CallOptions } from "./bindings.ts"
@@ -67,7 +68,8 @@ export interface SnapshotLimit {
 }
 
 /** The size limit of a snapshot: the smaller of the runtime's option and the caller's. */
-export function snapshotBytes(own: number | undefined, { maxBytes: asked }: SnapshotLimit = {}): number {
+export function snapshotBytes(own: number | undefined, limit: SnapshotLimit = {}): number {
+  const { maxBytes: asked } = knownOptions("runtime.snapshot()", limit, { maxBytes: true, since: true })
   if (own === undefined) return asked ?? 2 ** 24
   return asked === undefined ? own : Math.min(own, asked)
 }
@@ -100,6 +102,29 @@ export interface CellOptions {
    *  with a near-certain error and returns other findings as `hints`; `hint` returns all findings as hints. Default
    *  `off`. */
   typeGate?: TypeGateMode | undefined
+}
+
+/** Makes options that do not exist errors. Every runtime passes through this. */
+export function checkingOptions<R extends Runtime>(runtime: R): R {
+  const { inject, execute } = runtime
+  runtime.inject = async (bindings, ...extra: unknown[]) => {
+    refuseOptions("runtime.inject()", extra)
+    return inject(bindings)
+  }
+  runtime.execute = async (code, options) => execute(code, knownOptions("runtime.execute()", options, cellOptionNames))
+  return runtime
+}
+
+const cellOptionNames: Record<keyof CellOptions, true> = {
+  signal: true,
+  timeoutMs: true,
+  subscribeToPauses: true,
+  onOutput: true,
+  callGate: true,
+  owner: true,
+  env: true,
+  transaction: true,
+  typeGate: true,
 }
 
 export type TypeGateMode = "off" | "hint" | "block"

@@ -57,7 +57,7 @@ export function createTypeGate() {
   }
 
   return {
-    /** Loads the checker. Throws a `MissingPeerError` if TypeScript 7 is not installed. */
+    /** Loads the checker. Throws a `MissingPackageError` if TypeScript 7 is not installed. */
     async open(): Promise<void> {
       checker ??= await sharedTypeChecker()
     },

@@ -5,7 +5,7 @@ import type { AgentEvent, Status } from "../core/event.ts"
 import { checkSteerText, type Message, newId, type Prompt } from "../core/message.ts"
 import { replacePrivateFile } from "../core/private-files.ts"
 import { outsideRuns, parentForNewRun, runAndAncestors } from "../core/run-context.ts"
-import { createRunQueue, type WaitForTurn } from "../core/run-queue.ts"
+import { createRunQueue, type WaitForStart } from "../core/run-queue.ts"
 import { type Trajectory, trajectory } from "../core/trajectory.ts"
 import { sessionHandle } from "./session-handle.ts"
 import type { SessionStorage } from "./session-storage.ts"
@@ -19,8 +19,8 @@ export interface SessionDriver<O extends RunOptions = RunOptions> {
   /** The handle, if it has more than the id and the archive. It may change with each run. */
   handle?: (() => string) | undefined
   runtime: LiveObjects | undefined
-  /** Starts a run that waits for its turn before it does anything. */
-  start(prompt: Prompt, options: O | undefined, turn: WaitForTurn): Run
+  /** Starts a run that calls `waitForStart` before it does anything. */
+  start(prompt: Prompt, options: O | undefined, waitForStart: WaitForStart): Run
   messages(): readonly Message[]
   events(): readonly AgentEvent[]
   /** Opens another session with the same past and a copy of the runtime. Called while no run is under way. */
@@ -45,9 +45,9 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
 
   function startRun(prompt: Prompt, options?: O): Run {
     refuseClosed()
-    const entry = queue.add((turn) => {
+    const entry = queue.add((waitForStart) => {
       const run = driver.start(prompt, options, async (signal) => {
-        await turn(signal)
+        await waitForStart(signal)
         for (const text of steered.splice(0)) run.steer(text)
       })
       return { run, prompt }

@@ -1,7 +1,8 @@
 // Checks keys and encodes changes, the same for all stores.
+import { knownOptions } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
-import type { StoreChange, StorePut } from "./store.ts"
+import type { Store, StoreChange, StorePut } from "./store.ts"
 import { corruptError } from "./store-errors.ts"
 
 /** A change in stored form: JSON as text, bytes unchanged. */
@@ -10,8 +11,10 @@ export type EncodedChange =
   | { type: "append"; log: string; items: string[] }
   | { type: "delete"; key: string }
 
-/** Checks and encodes every change before any of them is made. */
-export function encodeChanges(changes: readonly StoreChange[]): EncodedChange[] {
+/** Checks and encodes the arguments of a commit before anything is changed. */
+export function encodeChanges(...[changes, guard, options]: Parameters<Store["commit"]>): EncodedChange[] {
+  if (guard) checkKey(knownOptions("store.commit()", guard, { key: true, ifRevision: true }).key)
+  knownOptions("store.commit()", options, { evenIfFull: true })
   // Appending nothing creates no log.
   return changes.filter((change) => change.type !== "append" || change.items.length > 0).map(encodeChange)
 }

@@ -67,10 +67,10 @@ export function memoryStore(): Store {
       const { value, revision } = entry
       return { value: typeof value === "string" ? JSON.parse(value) : new Uint8Array(value), revision }
     },
-    async commit(changes, guard) {
+    async commit(changes, guard, options) {
       checkOpen()
-      const encoded = encodeChanges(changes)
-      if (guard) checkGuard(guard, values.get(checkKey(guard.key))?.revision ?? 0)
+      const encoded = encodeChanges(changes, guard, options)
+      if (guard) checkGuard(guard, values.get(guard.key)?.revision ?? 0)
       revision++
       for (const change of encoded) apply(change)
       return revision

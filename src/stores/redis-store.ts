@@ -215,10 +215,8 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
       const stored = String(kind) === "json" ? String(value) : new Uint8Array(value)
       return { value: decodeStored(stored, `${name}, key "${key}"`), revision: Number(revision) }
     },
-    async commit(changes, guard, { evenIfFull = false } = {}) {
-      const encoded = encodeChanges(changes)
-      if (guard) checkKey(guard.key)
-      return commit(encoded, guard, evenIfFull)
+    async commit(changes, guard, options = {}) {
+      return commit(encodeChanges(changes, guard, options), guard, options.evenIfFull ?? false)
     },
     async *keys(prefix) {
       for (let from = `[${prefix}`; ; ) {

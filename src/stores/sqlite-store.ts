@@ -90,9 +90,8 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
       const found = await transact("read", () => queries.value(key))
       return found && { value: decodeStored(found.value, `${name}, key "${key}"`), revision: found.revision }
     },
-    async commit(changes, guard) {
-      const encoded = encodeChanges(changes)
-      if (guard) checkKey(guard.key)
+    async commit(changes, guard, options) {
+      const encoded = encodeChanges(changes, guard, options)
       await open()
       const revision = await commits.add(encoded, guard)
       for (const change of encoded) {

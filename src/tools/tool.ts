@@ -196,11 +196,14 @@ export function checkToolResult(given: ToolResult, tool: string): ToolResult {
 export function toolResult(
   result: Omit<ToolResult, typeof resultMark | "ok"> & { ok?: boolean | undefined },
 ): ToolResult {
+  check.checkOptionNames("toolResult()", result, "text", "ok", "code", "images", "value", "directive")
   return { [resultMark]: true, ...result, ok: result.ok ?? result.code === undefined }
 }
 
 /** Makes a failure that the model can act on. */
-export function toolFailure(code: string, text: string): ToolResult {
+export function toolFailure(code: string, text: string): ToolResult
+export function toolFailure(code: string, text: string, ...extra: unknown[]): ToolResult {
+  check.refuseOptions("toolFailure()", extra)
   return toolResult({ text, code, ok: false })
 }
 

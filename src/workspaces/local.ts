@@ -10,7 +10,7 @@ import { toLocalError, undefinedOn } from "./local-errors.ts"
 import { openPath } from "./local-folder.ts"
 import { listFilesBelow } from "./local-list.ts"
 import { createDraft, etagOf, removeEmptyFolders } from "./local-write.ts"
-import type { FileInfo, StopOptions, Workspace } from "./workspace.ts"
+import { type FileInfo, type StopOptions, type Workspace, withKnownOptions } from "./workspace.ts"
 import { checkIfMatch, conflictError, isFolderError, notFoundError, workspaceError } from "./workspace-errors.ts"
 import { cleanFolder, cleanPath } from "./workspace-path.ts"
 
@@ -18,7 +18,7 @@ import { cleanFolder, cleanPath } from "./workspace-path.ts"
  *  are followed only inside. `ifMatch` is exact within a process; `ifMatch: null` also between processes. */
 export function localWorkspace(folder: string): Workspace {
   const root = resolve(folder)
-  const inTurn = keyedSerialQueue()
+  const inOrder = keyedSerialQueue()
 
   async function append(path: string, added: Uint8Array, ifMatch: string | null | undefined): Promise<FileInfo> {
     for (let attempt = 0; ; attempt++) {
@@ -39,7 +39,7 @@ export function localWorkspace(folder: string): Workspace {
     }
   }
 
-  return {
+  return withKnownOptions({
     root,
 
     async read(path, options = {}) {
@@ -74,7 +74,7 @@ export function localWorkspace(folder: string): Workspace {
       throwIfAborted(options.signal)
       if (options.append) {
         const added = await collectData(clean, data, options)
-        return await inTurn(clean, () => append(clean, added, options.ifMatch))
+        return await inOrder(clean, () => append(clean, added, options.ifMatch))
       }
       await using draft = await createDraft(root, clean)
       checkIfMatch(clean, options.ifMatch, draft.before ?? undefined)
@@ -107,7 +107,7 @@ export function localWorkspace(folder: string): Workspace {
       await undefinedOn("ENOENT", clean, unlink(openedPath.folder.at(openedPath.name)))
       await removeEmptyFolders(openedPath.folders)
     },
-  }
+  })
 }
 
 interface OpenFile extends AsyncDisposable {

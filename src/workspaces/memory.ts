@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { type ByteRange, concat, copyBytes, throwIfAborted, toByteRange, toChunks } from "./file-data.ts"
 import { compileGlob } from "./glob.ts"
-import type { FileInfo, Workspace } from "./workspace.ts"
+import { type FileInfo, type Workspace, withKnownOptions } from "./workspace.ts"
 import { checkIfMatch, isFolderError, notFoundError, pathTakenError } from "./workspace-errors.ts"
 import { cleanFolder, cleanPath, comparePaths, parentFolders } from "./workspace-path.ts"
 
@@ -43,7 +43,7 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
     put(cleanPath(path), [typeof data === "string" ? new TextEncoder().encode(data) : copyBytes(data)])
   }
 
-  return {
+  return withKnownOptions({
     inMemory: true,
     async read(path, options = {}) {
       const clean = cleanPath(path)
@@ -95,7 +95,7 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
       throwIfAborted(options.signal)
       if (stored.delete(clean)) count(clean, -1)
     },
-  }
+  })
 }
 
 interface MemoryFile {

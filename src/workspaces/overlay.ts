@@ -2,8 +2,8 @@
 import { AgentError } from "../core/errors.ts"
 import { keyedSerialQueue } from "../core/serial.ts"
 import { toChunks } from "./file-data.ts"
-import type { FileData, FileInfo, ListOptions, ReadOptions, StopOptions, Workspace, WriteOptions } from "./workspace.ts"
-import { writableFolders } from "./workspace.ts"
+import type { FileData, FileInfo, ListOptions, StopOptions, Workspace, WriteOptions } from "./workspace.ts"
+import { withKnownOptions, writableFolders } from "./workspace.ts"
 import { checkIfMatch, conflictError, notFoundError, pathTakenError } from "./workspace-errors.ts"
 import { cleanPath, comparePaths, parentFolders } from "./workspace-path.ts"
 
@@ -12,7 +12,7 @@ import { cleanPath, comparePaths, parentFolders } from "./workspace-path.ts"
  *  shows. */
 export function overlayWorkspace(base: Workspace, top: Workspace): Workspace {
   const removed = new Set<string>()
-  const inTurn = keyedSerialQueue()
+  const inOrder = keyedSerialQueue()
 
   async function stat(path: string, options: StopOptions = {}): Promise<FileInfo | undefined> {
     return (await top.stat(path, options)) ?? (removed.has(path) ? undefined : await base.stat(path, options))
@@ -31,7 +31,7 @@ export function overlayWorkspace(base: Workspace, top: Workspace): Workspace {
     checkIfMatch(path, ifMatch, (above ?? below)?.etag)
     if (above) return await top.write(path, data, options)
     if (!below) await refuseTaken(path)
-    const whole = append && below ? appended(path, below, data, options) : data
+    const whole = append && below ? appended(path, below, data, { signal }) : data
     const info = await top.write(path, whole, { signal, ...(ifMatch !== undefined && { ifMatch: null }) })
     removed.delete(path)
     return info
@@ -60,17 +60,7 @@ export function overlayWorkspace(base: Workspace, top: Workspace): Workspace {
     }
   }
 
-  async function* stream(path: string, options?: ReadOptions): AsyncGenerator<Uint8Array> {
-    try {
-      yield* top.stream(path, options)
-    } catch (error) {
-      if (!isNotFound(error)) throw error
-      if (removed.has(path)) throw notFoundError(path)
-      yield* base.stream(path, options)
-    }
-  }
-
-  return {
+  return withKnownOptions({
     ...(top.inMemory && { inMemory: true }),
     writableFolders: () => writableFolders(top),
     async read(path, options) {
@@ -84,22 +74,29 @@ export function overlayWorkspace(base: Workspace, top: Workspace): Workspace {
       }
     },
     async *stream(path, options) {
-      yield* stream(cleanPath(path), options)
+      const clean = cleanPath(path)
+      try {
+        yield* top.stream(clean, options)
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+        if (removed.has(clean)) throw notFoundError(clean)
+        yield* base.stream(clean, options)
+      }
     },
     async write(path, data, options = {}) {
       const clean = cleanPath(path)
-      return await inTurn(clean, () => write(clean, data, options))
+      return await inOrder(clean, () => write(clean, data, options))
     },
     stat: async (path, options) => stat(cleanPath(path), options),
     list,
     async remove(path, options) {
       const clean = cleanPath(path)
-      await inTurn(clean, async () => {
+      await inOrder(clean, async () => {
         if (await base.stat(clean, options)) removed.add(clean)
         await top.remove(clean, options)
       })
     },
-  }
+  })
 }
 
 function isNotFound(error: unknown): boolean {

@@ -1,6 +1,6 @@
 // A workspace in an S3 bucket. The driver is loaded at first use.
 import { type S3Options, toS3Settings } from "./s3/s3-options.ts"
-import type { Workspace } from "./workspace.ts"
+import { type Workspace, withKnownOptions } from "./workspace.ts"
 
 /** Files in a bucket of S3 or a compatible service (MinIO, R2, OSS). Needs the package aws4fetch.
  *  A file and a folder can have the same name here. `ifMatch` is exact if the service supports conditional writes
@@ -15,7 +15,7 @@ export function s3Workspace(options: S3Options): Workspace {
     return driver
   }
 
-  return {
+  return withKnownOptions({
     read: async (...args) => (await loaded()).read(...args),
     async *stream(...args) {
       yield* (await loaded()).stream(...args)
@@ -26,5 +26,5 @@ export function s3Workspace(options: S3Options): Workspace {
       yield* (await loaded()).list(...args)
     },
     remove: async (...args) => (await loaded()).remove(...args),
-  }
+  })
 }

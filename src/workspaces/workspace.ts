@@ -1,4 +1,5 @@
 // The Workspace contract: files by path, in a folder, in memory or on S3.
+import { knownOptions } from "../core/checks/check-options.ts"
 
 /** Stores files: bytes by path. All workspaces keep the same promises, so a run behaves the same on a folder, in memory
  *  or on S3.
@@ -49,6 +50,24 @@ export function writableFolders({ writableFolders, root }: Workspace): readonly 
   if (writableFolders) return writableFolders()
   return root === undefined ? [] : [root]
 }
+
+/** Makes options that do not exist errors. Every workspace that does more than pass its options on is made with this. */
+export function withKnownOptions({ read, stream, write, stat, list, remove, ...rest }: Workspace): Workspace {
+  return {
+    ...rest,
+    read: async (path, options) => read(path, knownOptions("workspace.read()", options, readNames)),
+    stream: (path, options) => stream(path, knownOptions("workspace.stream()", options, readNames)),
+    write: async (path, data, options) => write(path, data, knownOptions("workspace.write()", options, writeNames)),
+    stat: async (path, options) => stat(path, knownOptions("workspace.stat()", options, stopNames)),
+    list: (folder, options) => list(folder, knownOptions("workspace.list()", options, listNames)),
+    remove: async (path, options) => remove(path, knownOptions("workspace.remove()", options, stopNames)),
+  }
+}
+
+const stopNames = { signal: true } as const
+const readNames = { signal: true, start: true, end: true } as const
+const writeNames = { signal: true, append: true, ifMatch: true } as const
+const listNames = { signal: true, glob: true } as const
 
 export interface FileInfo {
   /** Relative to the workspace, as `read` takes it. */

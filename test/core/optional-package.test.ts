@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { MissingPeerError } from "../../src/core/errors.ts"
+import { MissingPackageError } from "../../src/core/errors.ts"
 import { importOptionalPackage } from "../../src/core/optional-package.ts"
 
 describe("importPeer", () => {
@@ -13,7 +13,7 @@ describe("importPeer", () => {
 
   test("names the package, what it is for and the cure when it is not", async () => {
     await assert.rejects(importOptionalPackage("@nobody/nothing", "drawing maps"), (error) => {
-      assert.ok(error instanceof MissingPeerError)
+      assert.ok(error instanceof MissingPackageError)
       assert.match(error.message, /"@nobody\/nothing" is needed for drawing maps.*npm install @nobody\/nothing/)
       return true
     })
@@ -29,7 +29,7 @@ describe("importPeer", () => {
     process.chdir(folder)
     try {
       await assert.rejects(importOptionalPackage("maps", "drawing maps"), (error) => {
-        assert.ok(!(error instanceof MissingPeerError))
+        assert.ok(!(error instanceof MissingPackageError))
         assert.match(String(error), /maps-colours/)
         return true
       })

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createOpenAI } from "@ai-sdk/openai"
-import { ConfigError, MissingPeerError, ModelError } from "../../src/core/errors.ts"
+import { ConfigError, MissingPackageError, ModelError } from "../../src/core/errors.ts"
 import { userMessage } from "../../src/core/message.ts"
 import { compatibleServices } from "../../src/models/compatible-services.ts"
 import { resolveModel } from "../../src/models/resolve.ts"
@@ -118,7 +118,7 @@ test("a credential in one's own headers is enough", async () => {
 
 test("a package that is not installed is named with the command that installs it", async () => {
   await assert.rejects(resolveModel("cohere/command-a", { env: {} }), (error) => {
-    assert.ok(error instanceof MissingPeerError)
+    assert.ok(error instanceof MissingPackageError)
     assert.match(error.message, /@ai-sdk\/cohere.*"cohere\/command-a".*npm install @ai-sdk\/cohere/)
     return true
   })

@@ -5,7 +5,7 @@ import { describe, test } from "node:test"
 import { jsRuntime, tool } from "karst"
 import type { CliAgent, CliOptions } from "karst/providers"
 import type { CliName } from "../../scripts/clis.ts"
-import { requires } from "../system.ts"
+import { requires, skipUnless } from "../system.ts"
 import { type CliMachine, eventsOfType, waitUntil } from "./cli-machines.ts"
 import { resumeInChild } from "./resume-in-child.ts"
 
@@ -28,6 +28,7 @@ export interface SlowCli {
 
 const patience = 90_000
 const slow = { timeout: 300_000 }
+const slowest = { ...slow, skip: skipUnless("KARST_REQUIRE_ALL") }
 
 export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, silent, codes = {} }: SlowCli): void {
   const open = async () => {
@@ -76,10 +77,7 @@ export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, si
       assert.ok(seen.length > 0 && !seen.join().includes("Bearer"))
     })
 
-    // Each case takes many seconds: all of them run only if everything must.
-    if (process.env.KARST_REQUIRE_ALL !== "1") return
-
-    test("has no tool that was not allowed", slow, async () => {
+    test("has no tool that was not allowed", slowest, async () => {
       const { place, options } = await open()
       await using _ = place
       const { trajectory } = await agent({ ...options, allow: ["read"] }).run(shell("touch refused.txt"))
@@ -90,7 +88,7 @@ export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, si
       await assert.rejects(access(join(place.cwd, "refused.txt")))
     })
 
-    test("goes on in another process by its handle alone", slow, async () => {
+    test("goes on in another process by its handle alone", slowest, async () => {
       const { place, options } = await open()
       await using _ = place
       const session = await agent(options).session()
@@ -102,7 +100,7 @@ export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, si
       assert.ok(JSON.stringify(place.model.requests.at(-1)?.body).includes("my number is 7"))
     })
 
-    test("leaves no process when it is aborted in the middle of a command", slow, async () => {
+    test("leaves no process when it is aborted in the middle of a command", slowest, async () => {
       const { place, options } = await open()
       await using _ = place
       const run = agent(options).run(shell("sleep 300"))
@@ -124,7 +122,7 @@ export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, si
     ]
     test(
       "tells a wrong key, a limit, and a broken and a silent service by a code each, and is gone",
-      slow,
+      slowest,
       async () => {
         const { place, options } = await open()
         await using _ = place
@@ -141,7 +139,7 @@ export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, si
       },
     )
 
-    test("says how to install it where it is missing", slow, async () => {
+    test("says how to install it where it is missing", slowest, async () => {
       const { place, options } = await open()
       await using _ = place
       const missing = { ...options, program: undefined, env: { ...options.env, PATH: place.cwd } }

@@ -7,7 +7,7 @@ import type { Workspace } from "../../workspaces/workspace.ts"
 import type { AgentConfig } from "../agent-config.ts"
 import { type Conversation, createConversation } from "../conversation.ts"
 
-// Lets an aborted run stop waiting for its turn or its runtime.
+// Lets an aborted run stop waiting for its start or its runtime.
 export async function rejectWhenAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await rejectOnAbort(work, signal)

@@ -23,6 +23,22 @@ export function checkOptionNames<T extends object>(use: string, options: T, ...n
   checkOptions<object>(use, options, Object.fromEntries(names.map((name) => [name, anything])))
 }
 
+/** Returns the options. Throws for unknown ones; allocates nothing if there are none, for calls that are made often. */
+export function knownOptions<O extends object | undefined>(use: string, options: O, names: NamesOf<O>): O {
+  let areKnown = options === undefined || isRecord(options)
+  for (const name in options) areKnown &&= name in names
+  if (!areKnown) checkOptionNames<object>(use, options as NonNullable<O>, ...(Object.keys(names) as never[]))
+  return options
+}
+
+// An object, so that the compiler finds a missing name.
+type NamesOf<O> = { readonly [K in keyof NonNullable<O>]-?: true }
+
+/** Throws if a function that has no options got an argument in their place. */
+export function refuseOptions(use: string, extra: readonly unknown[]): void {
+  if (extra.length > 0) throw new ConfigError(`${use} has no options. Leave out ${describeValue(extra[0])}.`)
+}
+
 /** Returns what is wrong with an options object, one sentence per problem. */
 export function optionProblems<T extends object>(options: unknown, checks: OptionChecks<T>, path = ""): string[] {
   if (!isRecord(options))

@@ -29,7 +29,7 @@ export function createCompletionOrder(onStuck: () => void, timeoutMs = 2_000) {
 
   return {
     /** Resolves when all outcomes before this position have been released. */
-    waitForTurn(position: number): Promise<void> {
+    waitForPosition(position: number): Promise<void> {
       if (position < next) return Promise.resolve()
       return new Promise((resolve) => {
         waiting.set(position, resolve)

@@ -126,7 +126,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
     const past = cycle.calls.get(key)
     cycle.asked.add(key)
     if (past?.outcome) {
-      await cycle.order.waitForTurn(past.outcome.position)
+      await cycle.order.waitForPosition(past.outcome.position)
       steps.state.applyChanges(past.state)
       return past.outcome.replay()
     }

@@ -54,7 +54,7 @@ export function holdRun(
     return setInterval(() => commit((now) => now).catch(() => undefined), leaseMs / 3).unref()
   }
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  function inOrder<T>(work: () => Promise<T>): Promise<T> {
     return writes(async () => {
       if (lost.signal.aborted) throw lost.signal.reason
       try {
@@ -72,7 +72,7 @@ export function holdRun(
     changes: Changes = [],
     { endsCycle = false }: { endsCycle?: boolean } = {},
   ): Promise<void> {
-    return inTurn(async () => {
+    return inOrder(async () => {
       const journal = takePending(endsCycle)
       const changed = { ...next(head), updatedAt: Date.now() }
       if (endsCycle) changed.journal = written
@@ -86,7 +86,7 @@ export function holdRun(
   }
 
   function flush(): Promise<void> {
-    flushing ??= inTurn(async () => {
+    flushing ??= inOrder(async () => {
       flushing = undefined
       const journal = takePending(false)
       if (journal.length > 0) await write(journal)
@@ -142,7 +142,7 @@ export function holdRun(
     },
     // Some calls write nothing before they are made. A worker that has lost the run must not make these either.
     async checkHeld() {
-      if (!isLeaseFresh()) await inTurn(readRevision)
+      if (!isLeaseFresh()) await inOrder(readRevision)
     },
     appendSoon(items) {
       pending.push(...items)

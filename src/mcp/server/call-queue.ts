@@ -6,11 +6,11 @@ export type YieldTurn = <T>(wait: () => Promise<T>) => Promise<T>
 
 /** Runs work with the same key one after another; other keys do not wait for it. */
 export function createCallQueue(): <T>(key: string, work: (yieldTurn: YieldTurn) => Promise<T>) => Promise<T> {
-  const inTurn = keyedSerialQueue()
+  const inOrder = keyedSerialQueue()
 
   /** Waits for the turn, and resolves with the function that ends it. */
   function begin(key: string): Promise<() => void> {
-    return new Promise((begun) => void inTurn(key, () => new Promise<void>((end) => begun(end))))
+    return new Promise((begun) => void inOrder(key, () => new Promise<void>((end) => begun(end))))
   }
 
   return async (key, work) => {

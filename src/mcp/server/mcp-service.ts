@@ -33,7 +33,7 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions) {
   const { name, version = ownVersion(), runtime, maxOutputChars } = options
   const runtimeTools = runtime && createRuntimeTools(runtime, options)
   const hostOf = createCallHosts(options)
-  const inTurn = createCallQueue()
+  const inOrder = createCallQueue()
   const inputRequiredCalls = createInputRequiredCalls(sdk)
   const closing = new AbortController()
   const open = new Set<Promise<unknown>>()
@@ -72,7 +72,7 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions) {
       const work = (by: CallHost) =>
         callTool(tool, call, by, { ...resources, maxOutputChars: maxOutputChars ?? 40_000, runtime })
       if (tool.options.parallel) return await work(host)
-      return await inTurn(session, (yieldTurn) => work(session === "" ? yieldTurnWhileAsking(host, yieldTurn) : host))
+      return await inOrder(session, (yieldTurn) => work(session === "" ? yieldTurnWhileAsking(host, yieldTurn) : host))
     } finally {
       stopFollowing()
     }

@@ -5,7 +5,7 @@ import { abortDetail, errorData, ProviderError } from "../../core/errors.ts"
 import type { AgentEvent, EventBody, EventOf } from "../../core/event.ts"
 import { newId, type PromptPart, userMessage } from "../../core/message.ts"
 import { abortError, type RunBodyResult, type RunControl, runEndEvent, startRun } from "../../core/run.ts"
-import type { WaitForTurn } from "../../core/run-queue.ts"
+import type { WaitForStart } from "../../core/run-queue.ts"
 import { trajectory } from "../../core/trajectory.ts"
 import { unstartedOutcome } from "../cli-run.ts"
 import type { CliOptions } from "../options.ts"
@@ -32,7 +32,7 @@ export interface FallbackRunSetup {
   signal?: AbortSignal | undefined
   onEvent: CliOptions["onEvent"]
   /** Waits until the runs queued before it in the session have ended. */
-  waitForTurn?: WaitForTurn | undefined
+  waitForStart?: WaitForStart | undefined
   /** Called with the result, and with the result of the candidate's own run. */
   onEnded?: ((result: RunResult, candidateRun: RunResult | undefined) => void) | undefined
   dispose?: (() => Promise<void>) | undefined
@@ -60,7 +60,7 @@ export function startFallbackRun(setup: FallbackRunSetup): Run {
 async function runFallback(control: RunControl, setup: FallbackRunSetup, relay: EventRelay): Promise<RunBodyResult> {
   const { conversation } = setup
   try {
-    await rejectOnAbort(setup.waitForTurn?.(control.signal), control.signal)
+    await rejectOnAbort(setup.waitForStart?.(control.signal), control.signal)
   } catch (error) {
     // These events go to listeners of the run, but not into the conversation.
     relay.ensureStarted()

@@ -4,7 +4,7 @@ import type { Run, Session } from "../../core/agent.ts"
 import { attempt } from "../../core/attempt.ts"
 import { ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { newId, type Prompt, userMessage } from "../../core/message.ts"
-import type { WaitForTurn } from "../../core/run-queue.ts"
+import type { WaitForStart } from "../../core/run-queue.ts"
 import { createSession } from "../../sessions/session.ts"
 import type { Archive, ArchiveOptions, StoredSession } from "../../sessions/session-archive.ts"
 import { cliSessionHandle, parseSessionHandle, type SessionHandleParts } from "../../sessions/session-handle.ts"
@@ -86,7 +86,7 @@ function createFallbackSession(
     })
   }
 
-  function start(prompt: Prompt, sent: CliRunOptions = {}, turn: WaitForTurn): Run {
+  function start(prompt: Prompt, sent: CliRunOptions = {}, waitForStart: WaitForStart): Run {
     const { signal, from, onEvent = own.onEvent, logger = own.logger, ...changes } = sent
     if (from) throw new ConfigError("session.send: from cannot change within a session. Give it to agent.run().")
     return startFallbackRun({
@@ -96,8 +96,8 @@ function createFallbackSession(
       prompt: userMessage(prompt).parts.filter((part) => part.type !== "summary"),
       signal: combineSignals(setup.signal, signal),
       onEvent: eventObserver({ onEvent, logger }),
-      async waitForTurn(signal) {
-        await turn(signal)
+      async waitForStart(signal) {
+        await waitForStart(signal)
         await storage?.writer.claim()
       },
       async openCandidate(candidate, runtime) {

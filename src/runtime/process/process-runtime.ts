@@ -14,7 +14,8 @@ import type { ProcessRuntime, ProcessRuntimeOptions } from "../process.ts"
 import { refuseUnsupportedEnv, toRemoteEnv } from "../remote-env.ts"
 import { checkRules } from "../rules/check-rules.ts"
 import { explainViolations, type Rule } from "../rules/rules.ts"
-import { type CellExecution, type CellNotExecuted, type CellOptions, type Runtime, snapshotBytes } from "../runtime.ts"
+import type { CellExecution, CellNotExecuted, CellOptions, Runtime } from "../runtime.ts"
+import { checkingOptions, snapshotBytes } from "../runtime.ts"
 import {
   checkRuntimeOptions,
   confinementChecks,
@@ -193,7 +194,7 @@ export function createProcessRuntime<B extends Bindings>(
     [Symbol.asyncDispose]: () => runtime.close(),
   }
   // The cast is safe: the type parameter exists only at compile time.
-  return runtime as ProcessRuntime<B>
+  return checkingOptions(runtime) as ProcessRuntime<B>
 }
 
 const optionChecks: OptionChecks<ProcessRuntimeOptions> = {

@@ -16,7 +16,7 @@ export interface CellTypeGate {
   recordExecution(execution: CellExecution): CellExecution
 }
 
-/** Rejects with a `MissingPeerError` if TypeScript 7 is not installed. */
+/** Rejects with a `MissingPackageError` if TypeScript 7 is not installed. */
 export type OpenCellTypeGate = (mode: Exclude<TypeGateMode, "off">) => Promise<CellTypeGate>
 
 export function createInProcessTypeGate(namespace: Namespace, ambient: ReadonlySet<string>): OpenCellTypeGate {

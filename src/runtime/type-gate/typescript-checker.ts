@@ -1,5 +1,5 @@
 // Runs the TypeScript 7 compiler on cells. The only file that uses its unstable API.
-import { MissingPeerError } from "../../core/errors.ts"
+import { MissingPackageError } from "../../core/errors.ts"
 import { importOptionalPackage } from "../../core/optional-package.ts"
 import { ambientDeclarations } from "./ambient-declarations.ts"
 
@@ -115,7 +115,7 @@ async function importCompilerApi(): Promise<ApiConstructor> {
       found === undefined
         ? 'The package "typescript", version 7, is needed for the type gate.'
         : `The type gate needs TypeScript 7, and TypeScript ${found} is installed.`
-    throw new MissingPeerError(`${problem} Install it: npm install typescript@7.0.2, or leave out typeGate.`, {
+    throw new MissingPackageError(`${problem} Install it: npm install typescript@7.0.2, or leave out typeGate.`, {
       cause,
       details: { package: "typescript" },
     })

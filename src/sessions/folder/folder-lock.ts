@@ -9,7 +9,7 @@ import { busyError, sqliteCodeOf, sqliteCodes } from "../../stores/store-errors.
 /** Uses the lock that SQLite takes from the operating system. It ends with the process that holds it, so a lock is
  *  never stale and never has to be broken. The file itself stays empty but for SQLite's header. */
 export function createFolderLock(file: string, name: string) {
-  const inTurn = keyedSerialQueue()
+  const inOrder = keyedSerialQueue()
   let database: DatabaseSync | undefined
 
   async function connect(): Promise<DatabaseSync> {
@@ -40,7 +40,7 @@ export function createFolderLock(file: string, name: string) {
     /** Does the work while no other holder, in this process or another, has the lock. First come, first served within a
      *  process. */
     hold: <T>(work: () => Promise<T>): Promise<T> =>
-      inTurn(file, async () => {
+      inOrder(file, async () => {
         const held = await acquire()
         try {
           return await work()
@@ -50,7 +50,7 @@ export function createFolderLock(file: string, name: string) {
       }),
     /** Waits for the current holder, then closes the lock file. */
     close: (): Promise<void> =>
-      inTurn(file, async () => {
+      inOrder(file, async () => {
         database?.close()
         database = undefined
       }),

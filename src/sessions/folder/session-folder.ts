@@ -41,7 +41,7 @@ export function openSessionFolder(folder: string): SessionStore {
     get: (key) => attempt(() => readValue(locate(root, key))),
     commit: (changes, guard) =>
       attempt(() => {
-        const encoded = encodeChanges(changes)
+        const encoded = encodeChanges(changes, guard)
         return lock.hold(() => commitChanges(root, encoded, guard))
       }),
     async *keys(prefix) {

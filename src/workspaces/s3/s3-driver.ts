@@ -16,7 +16,7 @@ export function createS3Workspace(settings: S3Settings): Workspace {
   const client = createS3Client(settings)
   const reader = createS3Reader(client, settings)
   const uploader = createS3Uploader(client, settings)
-  const inTurn = keyedSerialQueue()
+  const inOrder = keyedSerialQueue()
 
   async function replace(path: string, data: FileData, { ifMatch, signal }: WriteOptions): Promise<FileInfo> {
     const target = { path, key: prefix + path, ifMatch, signal }
@@ -71,10 +71,10 @@ export function createS3Workspace(settings: S3Settings): Workspace {
       throwIfAborted(options.signal)
       if (options.append) {
         const added = await collectData(clean, data, options)
-        return await inTurn(clean, () => append(clean, added, options))
+        return await inOrder(clean, () => append(clean, added, options))
       }
       if (options.ifMatch === undefined) return await replace(clean, data, options)
-      return await inTurn(clean, async () => {
+      return await inOrder(clean, async () => {
         checkIfMatch(clean, options.ifMatch, (await reader.stat(clean, options))?.etag)
         return await replace(clean, data, options)
       })

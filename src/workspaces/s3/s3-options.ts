@@ -48,8 +48,10 @@ const s3Checks: check.OptionChecks<S3Options> = {
   partBytes: check.mustBeIntegerFrom(1),
 }
 
-function mustBeCredentials(value: unknown): string | undefined {
-  return typeof value === "object" || typeof value === "function" ? undefined : "is neither an object nor a function"
+function mustBeCredentials(value: unknown, path: string): ReturnType<check.OptionCheck> {
+  if (typeof value === "function") return undefined
+  const secret = check.mustBeSecret
+  return check.mustBeOptions({ accessKeyId: secret, secretAccessKey: secret, sessionToken: secret })(value, path)
 }
 
 /** The checked options with their defaults. */

@@ -119,7 +119,7 @@ describe("a CLI in a terminal", { skip: requires("node-pty"), concurrency: 2 }, 
       } })`
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hook)}`
     const { threw, restored } = await bench.start({}, { NODE_OPTIONS }).ended()
-    assert.match(threw ?? "", /MissingPeerError: .*"node-pty" is needed for .* Install it: npm install node-pty/)
+    assert.match(threw ?? "", /MissingPackageError: .*"node-pty" is needed for .* Install it: npm install node-pty/)
     assert.equal(restored, true)
   })
 

@@ -16,6 +16,7 @@ import {
   type FrameLimits,
 } from "../../../src/runtime/handles/socket-frames.ts"
 import type { Frame } from "../../../src/runtime/handles/wire.ts"
+import { skipUnless } from "../../system.ts"
 import { until } from "../../waiting.ts"
 import { randomFrom } from "./seeded-random.ts"
 
@@ -290,7 +291,7 @@ describe("a host with a heap of 300 MB outlives", () => {
     const { stdout } = await promisify(execFile)(process.execPath, ["--max-old-space-size=300", host, name])
     return JSON.parse(stdout) as { alive: boolean; megabytes: number; outcome: string }
   }
-  const long = process.env.KARST_REQUIRE_ALL ? undefined : "takes long; KARST_REQUIRE_ALL=1 runs it"
+  const long = skipUnless("KARST_REQUIRE_ALL")
   const refused = /more parts than this process has memory for|table that is too large/
   for (const name of ["arrays", "indices", "keys", "tables"]) {
     test(`a message of 90 MB, or that becomes as much: ${name}`, async () => {

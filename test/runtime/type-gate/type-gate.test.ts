@@ -218,7 +218,7 @@ describe("the checker's process", { skip }, () => {
     console.log((await runtime.execute("1")).ok)
     await runtime.execute("1", { typeGate: "hint" }).catch((error) => console.log(error.name + ": " + error.message))`
     const printed = execFileSync(process.execPath, ["--input-type=module", "-e", attempt], { timeout: 30_000 })
-    assert.match(String(printed), /^true\nMissingPeerError: .* npm install typescript@7/)
+    assert.match(String(printed), /^true\nMissingPackageError: .* npm install typescript@7/)
   })
 
   test("does not keep the program alive", () => {

@@ -76,7 +76,8 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
     load: ({ file }: { file: string }) => injectModuleExports(file, core),
     describe: ({ names }: { names: string[] }) => core.describe(names),
     undo: () => undoLast(),
-    snapshot: (limit: SnapshotLimit) => core.snapshot(limit),
+    // The message has other fields too.
+    snapshot: ({ maxBytes, since }: SnapshotLimit) => core.snapshot({ maxBytes, since }),
     restore: ({ snapshot }: { snapshot: RuntimeSnapshot }) => core.restore(snapshot),
     keep: ({ prefix, value }: { prefix: string; value: unknown }) => core.keep(prefix, value),
     reset: () => core.reset(),

@@ -20,7 +20,7 @@ export interface PythonCheckerOptions {
   /** The interpreter, Python 3.10 or newer. */
   python: string
   rules: readonly Rule[]
-  /** The time for one check, from its turn. Default 10 s. */
+  /** The time for one check, from its start. Default 10 s. */
   timeoutMs?: number | undefined
 }
 
@@ -32,7 +32,7 @@ export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: Pytho
   let checkerProcess: ReturnType<typeof startCheckerProcess> | undefined
   let closed = false
   // One check at a time, so that one that ends the process, or takes too long, does not end others.
-  const inTurn = serialQueue()
+  const inOrder = serialQueue()
 
   // Also without tree rules: the process rejects code that is not Python.
   const checkInProcess = async (code: string): Promise<RuleViolation[]> => {
@@ -53,7 +53,7 @@ export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: Pytho
           return { rule: "regex", message, ...positionAt(code, offset) }
         }),
       )
-      const found = [...textViolations, ...(await inTurn(() => checkInProcess(code)))]
+      const found = [...textViolations, ...(await inOrder(() => checkInProcess(code)))]
       return found.sort((one, other) => one.line - other.line || one.column - other.column)
     },
     async close() {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { registerHooks } from "node:module"
 import { describe, test } from "node:test"
-import { MissingPeerError } from "karst"
+import { MissingPackageError } from "karst"
 import { bullmqBackend } from "karst/engine"
 import { redisStore } from "karst/stores"
 
@@ -55,7 +55,7 @@ async function without<T>(name: string, work: () => Promise<T>): Promise<T> {
 
 function missing(name: string, purpose: string): (error: unknown) => true {
   return (error) => {
-    assert.ok(error instanceof MissingPeerError, String(error))
+    assert.ok(error instanceof MissingPackageError, String(error))
     assert.match(error.message, new RegExp(`"${name}" is needed for ${purpose}.*npm install ${name}`))
     return true
   }

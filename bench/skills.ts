@@ -1,3 +1,4 @@
+// Benchmark: the tokens of offered skills in the prompt, and the time of cells of agents that share a runtime.
 import { join } from "node:path"
 import { createAgent, jsRuntime, type Runtime, type SkillSource, skill } from "karst"
 import { scriptedModel } from "karst/models"
@@ -9,8 +10,7 @@ import type { Report, Row } from "./report.ts"
 const cells = 40
 const crowds = [1, 4, 16]
 
-/** What skills cost in the prompt before they are used, and what a cell costs when agents share their runtime. */
-export async function minds(): Promise<Report> {
+export async function skills(): Promise<Report> {
   return { rows: [...(await skillRows()), ...(await sharedRows())], budgets: [] }
 }
 
