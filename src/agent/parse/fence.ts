@@ -46,8 +46,10 @@ export function parseMidLineFence(line: string): OpeningFence | undefined {
 export function parseInlineBlock(line: string): { index: number; tag: string; code: string } | undefined {
   const index = line.indexOf("```")
   if (index === -1 || line.length - index > maxFenceChars) return undefined
-  const match = /^`{3,}(?:([\w+-]+)[ \t]+)?([^`]+)`{3,}[ \t]*$/.exec(line.slice(index))
-  return match ? { index, tag: match[1] ?? "", code: match[2] ?? "" } : undefined
+  const [, text] = /^`{3,}([^`]+)`{3,}$/.exec(line.slice(index).trimEnd()) ?? []
+  if (text === undefined) return undefined
+  const tag = /^[\w+-]+(?=[ \t])/.exec(text)?.[0] ?? ""
+  return { index, tag, code: text.slice(tag.length) }
 }
 
 export function closesFence(line: string, opened: Fence): boolean {

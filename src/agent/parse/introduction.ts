@@ -49,7 +49,7 @@ const addressedToUser = new RegExp(
     String.raw`\byou (?:can|could|may|might|would|will|should) (?:(?:now|also|then|just|simply|later|always|even|either) )?` +
       "(?:call|use|run|write|try|pass|get|read|import|invoke|reuse|reproduce|repeat|load|start|apply|query|do|add|" +
       "install|check|test|combine)",
-    String.raw`\byou (?:now )?(?:have|get)\b`,
+    String.raw`\byou now (?:have|get)\b|\byou (?:have|get)\W*$`,
     String.raw`\bto (?:use|reuse|call|reproduce|repeat|try) (?:it|this|them)\b`,
     String.raw`^(?:call|use|invoke|import|try) (?:it|them|this)\b`,
   ].join("|"),

@@ -62,9 +62,9 @@ export class AnswerJudge {
     const isAction = introduction === "action" || alone
     if (kind === "other") this.sendBack({ kind: "other-language" })
     else if (kind === "call" || (kind === "data" && isAction && isToolCallJson(body))) this.sendBack({ kind: "call" })
-    else if ((kind === "run" || kind === "alias") && quoted && !isExample) this.sendBack({ kind: "quoted" })
-    else if (kind === "alias" && !isExample) this.sendBack({ kind: "alias", tag })
-    else if (kind === "program" && introduction === "action") this.sendBack({ kind: "program", tag })
+    else if (kind === "run" && quoted && !isExample) this.sendBack({ kind: "quoted" })
+    else if ((kind === "alias" || kind === "program") && introduction === "action")
+      this.sendBack({ kind: "program", tag })
     else if (kind === "program" && alone) this.#doubtBecause({ kind: "program", tag })
     return kind === "other"
   }
@@ -117,7 +117,7 @@ export class AnswerJudge {
   #judgeInline(tag: string, code: string): void {
     const { kind, introduction, alone } = this.openBlock(tag)
     if (kind === "other") this.sendBack({ kind: "other-language" })
-    else if ((kind === "run" || kind === "alias") && introduction !== "example") this.sendBack({ kind: "empty" })
+    else if (kind === "run" && introduction !== "example") this.sendBack({ kind: "empty" })
     else if (kind === "unknown" && alone) {
       const isCode = codeLanguage(`${tag} ${code}`, this.#syntax.language) !== undefined
       if (isCode) this.#doubtBecause({ kind: "untagged" })

@@ -4,7 +4,7 @@ import { type CodeSyntax, languageNames, otherLanguage } from "./tags.ts"
 /** Why nothing of an answer was run although it is not a final answer. */
 export type SendBackReason =
   | { kind: "other-language" | "untagged" | "quoted" | "empty" | "call" | "never-closed" | "thought" }
-  | { kind: "alias" | "program"; tag: string }
+  | { kind: "program"; tag: string }
   | { kind: "markup"; name: string }
 
 export function sendBackMessage(reason: SendBackReason, { language, fence }: CodeSyntax): string {
@@ -15,7 +15,6 @@ export function sendBackMessage(reason: SendBackReason, { language, fence }: Cod
       return `(This session runs ${own}, so your ${languageNames[otherLanguage(language)]} code was not run. To run it, write it in ${own} in a ${block}. ${asText("it")})`
     case "untagged":
       return `(Your code was not run, because it is not tagged. To run it, send it as a ${block}. ${asText("it")})`
-    case "alias":
     case "program":
       return `(Your \`\`\`${reason.tag} block was not run: only a ${block} is. To act, write ${own} in one. ${asText("the block")})`
     case "quoted":

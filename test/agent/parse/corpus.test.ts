@@ -96,7 +96,6 @@ describe("the corpus of answers", () => {
       parser.end()
       const answer = parser.answer()
       assert.equal(answer.code, undefined, entry.title)
-      if (entry.label === "run" && !entry.title.includes("empty")) assert.ok(answer.sendBack, entry.title)
     }
   })
 })
