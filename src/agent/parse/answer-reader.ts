@@ -93,6 +93,7 @@ export class AnswerReader {
 
   // Reads a line outside of blocks, of which the first part may have been emitted already.
   #proseLine(whole: string, emitted: number, ending: string): void {
+    if (!this.#thought && !/[`~<]/.test(whole)) return this.#plainLine(whole, emitted, ending)
     let [line, sent] = [whole, emitted]
     const skip = (end: number) => {
       line = line.slice(end)
