@@ -1,18 +1,15 @@
-// Finds an object literal at the start of a statement, which JavaScript reads as a block.
-import type { Program, Statement } from "acorn"
+// Finds an object literal at the start of a statement of a longer cell, where JavaScript reads it as a block. A cell that
+// is only an object is one; see `parseTypeScript`.
+import type { Program } from "acorn"
 import { parseTypeScript } from "./typescript-parser.ts"
 
 export const objectLiteralHint = "{ at the start of a statement opens a block; to get an object, write ({ … })"
 
-/** Returns the position of a block that can only be meant as an object: `{ a: 1 }` anywhere, or `{ a, b }` at the end,
- *  where it would have no value. */
-export function findObjectLiteral({ body }: Program): number | undefined {
-  for (const node of body) {
-    if (node.type !== "BlockStatement" || node.body.length === 0) continue
-    const isLabels = node.body.every((inner) => {
-      return inner.type === "LabeledStatement" && inner.body.type === "ExpressionStatement"
-    })
-    if (isLabels || (node === body.at(-1) && isNames(node.body))) return node.start
+/** Returns the position of a block that would be an object if it were the whole cell. */
+export function findObjectLiteral(code: string, { body }: Program): number | undefined {
+  if (body.length < 2) return undefined
+  for (const { type, start, end } of body) {
+    if (type === "BlockStatement" && isObject(code.slice(start, end))) return start
   }
   return undefined
 }
@@ -20,17 +17,19 @@ export function findObjectLiteral({ body }: Program): number | undefined {
 /** Returns the position of the object literal at the end of a cell that cannot be parsed because of it. */
 export function findBrokenObjectLiteral(code: string, failedAt: number): number | undefined {
   const start = lastStatementBrace(code, failedAt)
-  if (start === undefined) return undefined
+  return start !== undefined && isObject(code.slice(start)) ? start : undefined
+}
+
+function isObject(code: string): boolean {
   try {
-    const { body } = parseTypeScript(`(${code.slice(start).trimEnd().replace(/;$/, "")}\n)`)
-    const [statement] = body
-    const isObject = statement?.type === "ExpressionStatement" && statement.expression.type === "ObjectExpression"
-    return body.length === 1 && isObject ? start : undefined
+    const { body } = parseTypeScript(code)
+    return body.length === 1 && body[0]?.type === "ExpressionStatement"
   } catch {
-    return undefined
+    return false
   }
 }
 
+// Returns the last brace that starts a line.
 function lastStatementBrace(code: string, before: number): number | undefined {
   for (let lineEnd = before; lineEnd >= 0; ) {
     const lineStart = code.lastIndexOf("\n", lineEnd - 1) + 1
@@ -40,12 +39,4 @@ function lastStatementBrace(code: string, before: number): number | undefined {
     lineEnd = lineStart - 1
   }
   return undefined
-}
-
-function isNames(statements: readonly Statement[]): boolean {
-  const [statement] = statements
-  if (statements.length !== 1 || statement?.type !== "ExpressionStatement") return false
-  const { expression } = statement
-  if (expression.type === "Identifier") return true
-  return expression.type === "SequenceExpression" && expression.expressions.every(({ type }) => type === "Identifier")
 }

@@ -32,7 +32,7 @@ export class CellSyntaxError extends SyntaxError {
 export function parseCell(code: string): ParsedCell {
   try {
     const program = parseTypeScript(code)
-    const block = findObjectLiteral(program)
+    const block = findObjectLiteral(code, program)
     if (block !== undefined) throw new CellSyntaxError(objectLiteralHint, positionAt(code, block))
     return { code, program, scope: undefined }
   } catch (error) {
