@@ -48,6 +48,7 @@ describe("parseCell", () => {
     "{ a() }",
     "x: for (;;) { break x }",
     "{ x: for (;;) break x }",
+    "{ a: n; }",
     "{}",
   ]) {
     test(`takes ${block} as a block`, () => {
