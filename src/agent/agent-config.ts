@@ -17,6 +17,7 @@ import type { ShellOptions } from "../tools/shell.ts"
 import { isTool, type Tool } from "../tools/tool.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
 import { checkRuntime, checkStopOn, checkWorkspace, hasTools } from "./agent-option-checks.ts"
+import { type CodeSyntax, languageTags } from "./parse/tags.ts"
 import { defaultInstructions, type PromptSections, toolInstructions } from "./prompt/system-prompt.ts"
 
 /** The options of `createAgent`. `with`, `run` and `session` take them as overrides. */
@@ -57,7 +58,7 @@ export interface AgentOptions extends AgentOverrides {
   cellTimeoutMs?: number | undefined
   /** Checks each cell against the types of the objects in the runtime before it runs. Default `off`. */
   typeGate?: TypeGateMode | undefined
-  /** The fence tag that marks code. Default: "ts" with its usual aliases, or "python" with "py". */
+  /** The fence tag that marks code, and the only one. Default: "ts" or "python" and the other tags of the language. */
   fence?: string | undefined
   /** The tokens that the model can read. Default: as the model states, otherwise 128,000. */
   contextWindow?: number | undefined
@@ -127,16 +128,11 @@ export interface AgentConfig {
   monotonicNow(): number
   /** The tag that the model is asked to use. */
   fenceTag(language: Runtime["language"]): string
-  /** The tags that mark a block as code to run. */
-  acceptedFenceTags(language: Runtime["language"]): readonly string[]
+  /** How the model marks code; undefined if the agent only calls tools. */
+  codeSyntax(language: Runtime["language"]): CodeSyntax | undefined
 }
 
 export type NoToolPolicy = "continue" | "answer" | "wait"
-
-const defaultFenceTags: Record<Runtime["language"], readonly string[]> = {
-  typescript: ["ts", "typescript", "js", "javascript", "mjs"],
-  python: ["python", "py"],
-}
 
 export function resolveConfig(options: AgentOptions, changesPrompt = false): AgentConfig {
   const { maxOutputChars = 5000, cellTimeoutMs, fence, limits = {}, temperature, maxOutputTokens } = options
@@ -146,6 +142,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
   if (fence !== undefined && !/^[^\s`~]+$/.test(fence)) {
     throw new ConfigError(`fence: "${fence}" cannot be a fence tag. Use one word without backticks, such as "ts".`)
   }
+  const fenceTag = (language: Runtime["language"]) => fence ?? languageTags[language][0] ?? language
   if (limits.costUsd !== undefined && !model.price) {
     const cure =
       "Give the model a price, e.g. resolveModel(id, { price: { input: 1.25, output: 10 } }), or leave out limits.costUsd."
@@ -195,8 +192,9 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     changesPrompt,
     now: options.now ?? Date.now,
     monotonicNow: options.now ?? (() => Math.round(performance.now())),
-    fenceTag: (language) => fence ?? defaultFenceTags[language][0] ?? language,
-    acceptedFenceTags: (language) => (usesCode ? (fence === undefined ? defaultFenceTags[language] : [fence]) : []),
+    fenceTag,
+    codeSyntax: (language) =>
+      usesCode ? { language, fence: fenceTag(language), onlyFence: fence !== undefined } : undefined,
   }
 }
 

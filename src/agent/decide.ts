@@ -17,17 +17,20 @@ export interface ActionsOutcome {
   /** An error that only the host can fix. */
   failure: unknown
   stop: Stop | undefined
+  /** The message for the model if the answer has code that was not run and is not final. */
+  sendBack: string | undefined
 }
 
 /** Returns how the run ends with this cycle; undefined if it continues. */
 export function decideEnding(outcome: ActionsOutcome, services: CycleServices, emit: Emit): Ending | undefined {
-  const { message, code, toolsOutcome, failure, stop } = outcome
+  const { message, code, toolsOutcome, failure, stop, sendBack } = outcome
   if (services.signal.aborted) return endingWhenInterrupted(services, emit)
   if (failure !== undefined) return endingWhenFailed(failure, services)
   if (stop) return endingFromStop(stop)
   if (toolsOutcome?.directed) return endingFromDirective(toolsOutcome.directed, emit)
   if (toolsOutcome?.stopped) return { status: "done", tool: toolsOutcome.stopped.tool }
-  if (code || toolsOutcome) return undefined
+  if (sendBack !== undefined) emit({ type: "prompt-steered", message: userMessage(sendBack, "host") })
+  if (code || toolsOutcome || sendBack !== undefined) return undefined
   // The user steered while the model was answering, so the run continues.
   if (deliverSteers(services, emit)) return undefined
   if (message) return endingWithoutAction(message, services, emit)

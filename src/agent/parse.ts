@@ -1,18 +1,10 @@
-// Splits a streamed answer into prose and its first code block.
+// Splits a streamed answer into prose and the code to run, and finds answers that must be sent back.
+import { AnswerReader } from "./parse/answer-reader.ts"
 import { joinContinuation } from "./parse/continuation.ts"
-import { closesFence, type Fence, mayBeFence, parseOpeningFence } from "./parse/fence.ts"
-import { createLineLexer, type LineLexer } from "./parse/line-lexer.ts"
+import type { ParsedAnswer, ParsedPiece } from "./parse/parsed-answer.ts"
+import { type CodeSyntax, kindOfTag } from "./parse/tags.ts"
 
-export type ParsedPiece =
-  | { type: "text"; text: string }
-  | { type: "code-start"; tag: string }
-  | { type: "code"; text: string }
-  | { type: "code-end" }
-
-export interface ParsedAnswer {
-  text: string
-  code?: { tag: string; code: string; closed: boolean } | undefined
-}
+export type { ParsedAnswer, ParsedPiece } from "./parse/parsed-answer.ts"
 
 /** Splits an answer while it streams. The result depends only on the text, never on how it was cut into chunks. */
 export interface AnswerParser {
@@ -23,36 +15,39 @@ export interface AnswerParser {
    *  dropped. */
   resume(): void
   end(): ParsedPiece[]
-  /** The first block is closed. Text after it is dropped: the model wrote it without having seen the block's result. */
+  /** Nothing after this can matter: the code to run is complete, or the answer is sent back. Text after it is dropped:
+   *  the model wrote it without having seen the block's result. */
   readonly done: boolean
+  /** The answer; complete after `end`. */
   answer(): ParsedAnswer
 }
 
-/** Fences are line-anchored as in CommonMark: up to three spaces, three or more backticks or tildes, a tag. Prose that
- *  mentions a fence, blocks in other languages and empty blocks are prose. */
-export function createAnswerParser(tags: readonly string[], language: "typescript" | "python"): AnswerParser {
-  return new Parser(tags, language)
+/** Finds the first block that is meant to run. A block with a tag of the session's language is, wherever it stands,
+ *  unless the sentence before it introduces an example. A block without a telling tag is if it contains code and is the
+ *  whole answer, or if the sentence before it announces an action. Nothing inside `<think>` ever is. An answer with code
+ *  that is not run, but is no example either, is sent back. Without a syntax all text is prose. */
+export function createAnswerParser(syntax: CodeSyntax | undefined): AnswerParser {
+  return new Parser(syntax)
 }
 
 // A class, because one is created for every answer: creating closures would cost more than the parsing.
 class Parser implements AnswerParser {
-  done = false
-  readonly #tags: readonly string[]
-  readonly #language: "typescript" | "python"
-  #pieces: ParsedPiece[] = []
-  #text = ""
-  #code = ""
-  #closed = false
-  // The line being received: its undecided part, and whether its start was already emitted.
+  readonly #syntax: CodeSyntax | undefined
+  readonly #reader: AnswerReader
+  // The line being received: the parts that the reader has got, and the rest.
+  #sent: string[] = []
   #held = ""
   #heldIsBlank = true
-  #streaming = false
-  #block: OpenBlock | undefined
+  #isHeldUntilLineEnd = false
   #resumed: string | undefined
 
-  constructor(tags: readonly string[], language: "typescript" | "python") {
-    this.#tags = tags
-    this.#language = language
+  constructor(syntax: CodeSyntax | undefined) {
+    this.#syntax = syntax
+    this.#reader = new AnswerReader(syntax)
+  }
+
+  get done(): boolean {
+    return this.#reader.done
   }
 
   push(chunk: string): ParsedPiece[] {
@@ -62,15 +57,13 @@ class Parser implements AnswerParser {
       this.#resumed += chunk
       this.#join("more")
     }
-    return this.#take()
+    return this.#reader.takePieces()
   }
 
   settle(): ParsedPiece[] {
     this.#join("cut")
-    const block = this.#block
-    const isWhole = block?.isCode && block.started && !this.#streaming && !block.lexer.isOpen()
-    if (isWhole && closesFence(this.#held, block)) this.#finishCode()
-    return this.#take()
+    if (this.#sent.length === 0) this.#reader.closeWith(this.#held)
+    return this.#reader.takePieces()
   }
 
   resume(): void {
@@ -81,110 +74,13 @@ class Parser implements AnswerParser {
     if (this.done) return []
     this.#join("end")
     this.#resumed = undefined
-    if (this.#held && !this.done) {
-      const last = this.#held
-      this.#held = ""
-      if (this.#streaming) this.#streamRest(last, "")
-      else this.#line(last, "")
-    }
-    const block = this.#block
-    if (this.done || !block?.isCode) return this.#take()
-    if (!block.started) this.#emitText(block.opener + block.blank)
-    else if (block.provisionalEnd !== undefined) {
-      this.#code = this.#code.slice(0, block.provisionalEnd)
-      this.#finishCode()
-    }
-    return this.#take()
+    if (!this.done && (this.#held !== "" || this.#sent.length > 0)) this.#endLine("")
+    this.#reader.end()
+    return this.#reader.takePieces()
   }
 
   answer(): ParsedAnswer {
-    const block = this.#block
-    const answer: ParsedAnswer = { text: this.#text }
-    if (block?.isCode && block.started) answer.code = { tag: block.tag, code: this.#code, closed: this.#closed }
-    return answer
-  }
-
-  #line(content: string, ending: string): void {
-    const block = this.#block
-    if (!block) return this.#proseLine(content, ending)
-    if (closesFence(content, block)) return this.#closeBlock(content, ending, block)
-    if (!block.isCode) return this.#emitText(content + ending)
-    this.#codeLine(dedent(content, block.indent) + (ending ? "\n" : ""), block)
-  }
-
-  #proseLine(content: string, ending: string): void {
-    const opening = parseOpeningFence(content)
-    if (!opening) return this.#emitText(content + ending)
-    const runs = this.#isCodeTag(opening.tag)
-    const lexer = createLineLexer(this.#language)
-    this.#block = { ...opening, isCode: runs, opener: content + ending, blank: "", started: false, line: "", lexer }
-    if (!runs) this.#emitText(content + ending)
-  }
-
-  #codeLine(content: string, current: OpenBlock): void {
-    if (!current.started && content.trim() === "") {
-      current.blank += content
-      return
-    }
-    this.#startCode(current)
-    this.#emitCode(content, current)
-  }
-
-  #startCode(current: OpenBlock): void {
-    if (current.started) return
-    current.started = true
-    this.#pieces.push({ type: "code-start", tag: current.tag })
-    if (current.blank) this.#emitCode(current.blank, current)
-  }
-
-  #closeBlock(content: string, ending: string, current: OpenBlock): void {
-    if (!current.isCode) {
-      this.#emitText(content + ending)
-      this.#block = undefined
-      return
-    }
-    if (!current.started) {
-      this.#emitText(current.opener + current.blank + content + ending)
-      this.#block = undefined
-      return
-    }
-    if (current.lexer.isOpen()) {
-      // A fence inside a template string or comment is part of the code, unless the string never ends.
-      current.provisionalEnd ??= this.#code.length
-      this.#codeLine(`${dedent(content, current.indent)}${ending ? "\n" : ""}`, current)
-      return
-    }
-    this.#finishCode()
-  }
-
-  #finishCode(): void {
-    this.done = true
-    this.#closed = true
-    this.#held = ""
-    this.#pieces.push({ type: "code-end" })
-  }
-
-  #emitText(value: string): void {
-    if (!value) return
-    this.#text += value
-    this.#addPiece("text", value)
-  }
-
-  #emitCode(value: string, current: OpenBlock): void {
-    if (!value) return
-    this.#code += value
-    this.#addPiece("code", value)
-    current.line += value
-    if (!value.endsWith("\n")) return
-    current.lexer.readLine(current.line)
-    current.line = ""
-  }
-
-  // All text of one kind from one chunk becomes one piece.
-  #addPiece(type: "text" | "code", value: string): void {
-    const last = this.#pieces.at(-1)
-    if (last?.type === type) last.text += value
-    else this.#pieces.push({ type, text: value })
+    return this.#reader.answer()
   }
 
   #receive(chunk: string): void {
@@ -195,45 +91,46 @@ class Parser implements AnswerParser {
       this.#heldIsBlank = (this.#held === "" || this.#heldIsBlank) && piece.trim() === ""
       this.#held += piece
       if (newline === -1) break
-      const content = this.#held.endsWith("\r") ? this.#held.slice(0, -1) : this.#held
-      this.#held = ""
-      if (this.#streaming) this.#streamRest(content, "\n")
-      else this.#line(content, "\n")
-      this.#streaming = false
+      if (this.#held.endsWith("\r")) this.#held = this.#held.slice(0, -1)
+      this.#endLine("\n")
       start = newline + 1
     }
     if (!this.done) this.#streamHeld()
   }
 
-  // The rest of a line whose start was already emitted.
-  #streamRest(content: string, ending: string): void {
-    if (this.#block?.isCode) this.#emitCode(content + ending, this.#block)
-    else this.#emitText(content + ending)
+  #endLine(ending: string): void {
+    const sent = this.#sent.length === 0 ? "" : this.#sent.join("")
+    const held = this.#held
+    this.#sent = []
+    this.#held = ""
+    this.#isHeldUntilLineEnd = false
+    this.#reader.readLine(sent, held, ending)
   }
 
-  // Emits the start of a line as soon as it cannot become a fence. A "\r" may still belong to a line ending.
+  // Passes on the start of a line as soon as it is decided. A "\r" may still belong to a line ending.
   #streamHeld(): void {
-    const held = this.#held
-    if (held === "" || (!this.#streaming && (this.#heldIsBlank || mayBeFence(held)))) return
-    const ready = held.endsWith("\r") ? held.slice(0, -1) : held
-    if (!ready) return
-    this.#held = held.slice(ready.length)
-    this.#heldIsBlank = true
-    if (this.#streaming) return this.#streamRest(ready, "")
-    this.#streaming = true
-    if (this.#block?.isCode) this.#codeLine(dedent(ready, this.#block.indent), this.#block)
-    else this.#emitText(ready)
+    const isLineStart = this.#sent.length === 0
+    if (this.#held === "" || this.#isHeldUntilLineEnd || (isLineStart && this.#heldIsBlank)) return
+    const held = this.#held.endsWith("\r") ? this.#held.slice(0, -1) : this.#held
+    const { index, untilLineEnd } = this.#reader.undecidedIndex(held, isLineStart)
+    this.#isHeldUntilLineEnd = untilLineEnd
+    const ready = held.slice(0, index)
+    if (ready === "" || (isLineStart && ready.trim() === "")) return
+    this.#held = this.#held.slice(index)
+    this.#heldIsBlank = this.#held.trim() === ""
+    this.#sent.push(ready)
+    this.#reader.readPart(ready, isLineStart)
   }
 
   /** Continues with the text since the cut, as soon as it is known how to join it. */
   #join(then: "more" | "cut" | "end"): void {
     if (!this.#resumed) return
-    const block = this.#block
-    const code = block?.isCode ? block : undefined
-    const line = (code ? code.line : this.#streaming ? "…" : "") + this.#held
+    const { block, isInThought } = this.#reader
+    const code = block?.use === "run" ? block : undefined
+    const line = (code ? code.line : this.#sent.join("")) + this.#held
     const inString = code?.lexer.isOpenAfter(line) ?? false
-    // Text in a block of another language stays prose.
-    const isPlain = block !== undefined && !code
+    // Text in a thought or in a block that does not run stays what it is.
+    const isPlain = isInThought || (block !== undefined && !code)
     const joined = isPlain
       ? { text: this.#resumed }
       : joinContinuation(this.#resumed, { block: code, line, inString, isCodeTag: (tag) => this.#isCodeTag(tag) }, then)
@@ -244,33 +141,6 @@ class Parser implements AnswerParser {
   }
 
   #isCodeTag(tag: string): boolean {
-    const lowerCaseTag = tag.toLowerCase()
-    return this.#tags.some((known) => known.toLowerCase() === lowerCaseTag)
+    return this.#syntax !== undefined && kindOfTag(tag, this.#syntax) === "run"
   }
-
-  #take(): ParsedPiece[] {
-    const taken = this.#pieces
-    this.#pieces = []
-    return taken
-  }
-}
-
-interface OpenBlock extends Fence {
-  /** Whether the tag marks code to run, not prose. */
-  isCode: boolean
-  opener: string
-  /** Blank lines before the first other line, held back until the block is known not to be empty. */
-  blank: string
-  started: boolean
-  /** Where the code ends if the string around the first closing fence never ends. */
-  provisionalEnd?: number
-  /** The current line so far: the lexer takes whole lines, so that chunks cannot matter. */
-  line: string
-  lexer: LineLexer
-}
-
-function dedent(line: string, indent: number): string {
-  let spaces = 0
-  while (spaces < indent && line[spaces] === " ") spaces++
-  return line.slice(spaces)
 }

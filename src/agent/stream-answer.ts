@@ -9,14 +9,15 @@ import type { FinishReason, Model, ModelPart, ModelRequest } from "../models/mod
 import { modelWarningHandlers } from "../models/model-warnings.ts"
 import { ModelStreamReader } from "../models/stream-reader.ts"
 import { contentFilterError, serviceError, streamEndedError, truncatedError } from "./answer-errors.ts"
+import type { CodeSyntax } from "./parse/tags.ts"
 import { type AnswerParser, createAnswerParser, type ParsedPiece } from "./parse.ts"
 
 export interface AnswerServices {
   model: Model
   request: Omit<ModelRequest, "messages" | "signal">
   signal: AbortSignal
-  /** The fence tags that mark code; none for an agent that only calls tools. */
-  tags: readonly string[]
+  /** How the model marks code; absent for an agent that only calls tools. */
+  codeSyntax: CodeSyntax | undefined
   language: "typescript" | "python"
   /** The ids of all tool calls of this conversation, because some providers repeat ids. */
   callIds: Set<string>
@@ -33,6 +34,8 @@ export interface StreamedAnswer {
   /** The tokens of the sent messages, if the provider counted them. */
   counted?: number | undefined
   error?: unknown
+  /** The answer has code that was not run and is not final: the message that tells the model what to do. */
+  sendBack?: string | undefined
 }
 
 // How many tokens are read after the first code block closes, because the last chunk may have the usage.
@@ -47,7 +50,7 @@ export async function streamAnswer(
   emit: Emit,
 ): Promise<StreamedAnswer> {
   const draft: AnswerDraft = {
-    parser: createAnswerParser(services.tags, services.language),
+    parser: createAnswerParser(services.codeSyntax),
     reasoning: [],
     calls: [],
     raw: "",
@@ -77,7 +80,8 @@ export async function streamAnswer(
     draft.parser.resume()
   }
   emitPieces(draft, draft.parser.end(), services.language, emit)
-  let parts = partsOf(draft)
+  const written = partsOf(draft)
+  let parts = written
   if (services.review && draft.error === undefined && hasContent(parts)) {
     try {
       parts = await services.review(parts, draft.usage)
@@ -85,7 +89,10 @@ export async function streamAnswer(
       return { ...toStreamedAnswer(draft), error }
     }
   }
-  return finishMessage(draft, parts, emit)
+  const answer = finishMessage(draft, parts, emit)
+  // A hook that changed the answer decides what it means.
+  if (parts === written && answer.message) answer.sendBack = draft.parser.answer().sendBack
+  return answer
 }
 
 interface AnswerDraft extends Omit<StreamedAnswer, "message"> {

@@ -43,7 +43,7 @@ function* inPieces(text: string, size = 7): Generator<string> {
 }
 
 function answer(text: string, language: "typescript" | "python", pieces: Iterable<string>): void {
-  const parser = createAnswerParser(["ts", "py"], language)
+  const parser = createAnswerParser({ language, fence: language === "python" ? "python" : "ts", onlyFence: false })
   parser.push(text)
   for (const piece of pieces) parser.push(piece)
   parser.settle()
@@ -51,7 +51,7 @@ function answer(text: string, language: "typescript" | "python", pieces: Iterabl
 }
 
 function continued(text: string): void {
-  const parser = createAnswerParser(["ts"], "typescript")
+  const parser = createAnswerParser({ language: "typescript", fence: "ts", onlyFence: false })
   parser.push("```ts\nconst a = `")
   parser.settle()
   parser.resume()

@@ -102,7 +102,7 @@ export function createCycleServices(
     memory: journal ? { ...config.memory, model: journal.wrapModel(config.memory.model) } : config.memory,
     messages: conversation.messages,
     signal,
-    tags: config.acceptedFenceTags(runtime.language),
+    codeSyntax: config.codeSyntax(runtime.language),
     language: runtime.language,
     clock: clockText(new Date(config.now())),
     contextWindow: config.contextWindow,

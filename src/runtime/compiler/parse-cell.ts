@@ -1,5 +1,6 @@
 // Parses a cell to a syntax tree and walks the tree. The rules, the type gate and the compiler share the tree.
 import type { Program } from "acorn"
+import { findBrokenObjectLiteral, findObjectLiteral, objectLiteralHint } from "./object-literal.ts"
 import type { ScopeAnalysis } from "./scope-analysis.ts"
 import { type Position, positionAt } from "./text-positions.ts"
 import type { AnyNode } from "./typescript-ast.ts"
@@ -30,9 +31,14 @@ export class CellSyntaxError extends SyntaxError {
 /** Parses TypeScript; top-level await, imports and exports are allowed. Throws a `CellSyntaxError`. */
 export function parseCell(code: string): ParsedCell {
   try {
-    return { code, program: parseTypeScript(code), scope: undefined }
+    const program = parseTypeScript(code)
+    const block = findObjectLiteral(code, program)
+    if (block !== undefined) throw new CellSyntaxError(objectLiteralHint, positionAt(code, block))
+    return { code, program, scope: undefined }
   } catch (error) {
     if (!isParseFailure(error)) throw toCellSyntaxError(error)
+    const block = findBrokenObjectLiteral(code, error.position)
+    if (block !== undefined) throw new CellSyntaxError(objectLiteralHint, positionAt(code, block))
     throw new CellSyntaxError(explainParseFailure(error, code), positionAt(code, error.position))
   }
 }

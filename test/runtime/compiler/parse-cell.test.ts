@@ -25,6 +25,45 @@ describe("parseCell", () => {
     )
   })
 
+  for (const object of [
+    "{ a: 1 }",
+    "{ total: n, n, r }",
+    "{ a: 1, b: 2 }",
+    '{ "a": 1 }',
+    "{ ...row, b: 2 };",
+    "{ n, r }",
+    "{ n }",
+  ]) {
+    test(`explains that ${object} at the start of a line is a block`, () => {
+      const code = `const n = 1, r = 2, row = {}\n${object}\n`
+      assert.throws(
+        () => parseCell(code),
+        (error) => error instanceof CellSyntaxError && error.line === 2 && error.message.includes("({ … })"),
+      )
+    })
+  }
+
+  for (const block of [
+    "{ const a = 1; use(a) }",
+    "{ a() }",
+    "x: for (;;) { break x }",
+    "{ x: for (;;) break x }",
+    "{ a: n; }",
+    "{}",
+  ]) {
+    test(`takes ${block} as a block`, () => {
+      assert.doesNotThrow(() => parseCell(`const n = 1\n${block}\n`))
+    })
+  }
+
+  test("does not blame an object for another mistake", () => {
+    assert.throws(() => parseCell("const a = {\n  b: 1,,\n}\n"), /Unexpected token ,/)
+    assert.throws(
+      () => parseCell("{ a: 1, b: 2 }\nconst = 1"),
+      (error) => error instanceof CellSyntaxError,
+    )
+  })
+
   const lone = "export const once = <const T,>(x: T) => ({ x })\nouter: for (;;) break outer"
 
   test("reads each cell as if it were the first, whatever came before", () => {

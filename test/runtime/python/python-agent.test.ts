@@ -7,11 +7,12 @@ import { pythonRuntime } from "../../../src/runtime/python.ts"
 import { requires } from "../../system.ts"
 
 describe("an agent with a pythonRuntime", { skip: requires("python") }, () => {
-  test("writes Python: it is told of everything there, its fences are python, and others are only text", async () => {
+  test("writes Python: it is told of everything there, its fences are python, and TypeScript is sent back", async () => {
     const setup = 'def double(n: int) -> int:\n    """Twice as much."""\n    return 2 * n'
     await using runtime = pythonRuntime({ start: 20 }, { setup })
     const model = scriptedModel([
-      "Like this:\n```ts\nstart = 0\n```\nor rather\n```python\nanswer = double(start) + 2\nprint(answer)\n```\n",
+      "Like this:\n```ts\nstart = 0\n```\n",
+      "```python\nanswer = double(start) + 2\nprint(answer)\n```\n",
       "It is 42.",
     ])
     const { output, trajectory } = await createAgent({ model, runtime }).run("Compute it")
@@ -19,6 +20,7 @@ describe("an agent with a pythonRuntime", { skip: requires("python") }, () => {
     assert.equal(await runtime.retrieve("answer"), 42)
     const cells = trajectory.events.flatMap((event) => (event.type === "code-end" ? event.text : []))
     assert.deepEqual(cells, ["<output>\n42\n</output>"])
+    assert.match(JSON.stringify(model.requests[1]), /This session runs Python, so your TypeScript code was not run/)
     const asked = JSON.stringify(model.requests[0])
     assert.match(asked, /```python/)
     assert.match(asked, /def double\(n: int\) -> int:/)

@@ -1,0 +1,297 @@
+// Reads the lines of an answer: prose, thoughts and blocks. Emits prose and the code to run.
+import { closesFence, endsCode, mayBeFence, parseMidLineFence, parseOpeningFence } from "./fence.ts"
+import { AnswerJudge } from "./judge-answer.ts"
+import { endOfThought, findThought, undecidedInProse, undecidedInThought } from "./markup.ts"
+import { dedent, type OpenBlock, openBlock } from "./open-block.ts"
+import type { ParsedAnswer, ParsedPiece } from "./parsed-answer.ts"
+import { sendBackMessage } from "./send-back.ts"
+import { type CodeSyntax, kindOfTag } from "./tags.ts"
+
+export class AnswerReader {
+  done = false
+  /** The block that is open. After the end: the block with the code to run. */
+  block: OpenBlock | undefined
+  readonly #syntax: CodeSyntax | undefined
+  readonly #judge: AnswerJudge | undefined
+  #pieces: ParsedPiece[] = []
+  #text = ""
+  #code = ""
+  #closed = false
+  #ended = false
+  // A block that runs if no prose follows, and the blank text after it.
+  #waiting: { block: OpenBlock; blank: string } | undefined
+  #thought: { startsLine: boolean; hasFence: boolean } | undefined
+  #hasThought = false
+  #hasTextBlock = false
+
+  constructor(syntax: CodeSyntax | undefined) {
+    this.#syntax = syntax
+    this.#judge = syntax && new AnswerJudge(syntax)
+  }
+
+  get isInThought(): boolean {
+    return this.#thought !== undefined
+  }
+
+  /** Returns where the part of an unfinished line starts that may still become a fence or a tag. */
+  undecidedIndex(held: string, isLineStart: boolean): { index: number; untilLineEnd: boolean } {
+    const { block } = this
+    if (block) {
+      const isHeld = isLineStart && (block.use === "unknown" || block.quoted || mayBeFence(held))
+      return { index: isHeld ? 0 : held.length, untilLineEnd: isHeld && (block.use === "unknown" || block.quoted) }
+    }
+    if (!this.#judge) return { index: held.length, untilLineEnd: false }
+    return this.#thought ? undecidedInThought(held) : undecidedInProse(held)
+  }
+
+  /** Emits the start of a line that is not finished. */
+  readPart(text: string, isLineStart: boolean): void {
+    if (!this.block) return this.#thought ? this.#emitText(text) : this.#emitProse(text)
+    const isRun = this.block.use === "run"
+    this.#emitInBlock(isRun && isLineStart ? dedent(text, this.block.indent) : text, this.block)
+  }
+
+  /** Reads a line, of which `sent` was emitted already. */
+  readLine(sent: string, rest: string, ending: string): void {
+    if (!this.block) this.#proseLine(sent + rest, sent.length, ending)
+    else if (sent !== "") this.#emitInBlock(rest + ending, this.block)
+    else this.#blockLine(rest, ending, this.block)
+  }
+
+  /** Closes the code if an unfinished line is its closing fence. */
+  closeWith(held: string): void {
+    const { block } = this
+    if (block?.use !== "run" || !block.started || block.lexer.isOpen()) return
+    if (closesFence(held, block)) this.#finishCode()
+  }
+
+  end(): void {
+    if (this.done || this.#ended) return
+    if (this.#waiting) this.#runWhole(this.#waiting.block)
+    else if (this.block) this.#endInBlock(this.block)
+    this.#ended = true
+  }
+
+  answer(): ParsedAnswer {
+    const { block } = this
+    const answer: ParsedAnswer = { text: this.#text }
+    if (block?.use === "run" && block.started) {
+      answer.code = { tag: block.tag, code: this.#code, closed: this.#closed }
+    } else if (this.#syntax && (this.#ended || this.done)) {
+      this.#judgeThoughts()
+      const reason = this.#judge?.finish()
+      if (reason) answer.sendBack = sendBackMessage(reason, this.#syntax)
+    }
+    return answer
+  }
+
+  takePieces(): ParsedPiece[] {
+    const taken = this.#pieces
+    this.#pieces = []
+    return taken
+  }
+
+  // Reads a line outside of blocks, of which the first part may have been emitted already.
+  #proseLine(whole: string, emitted: number, ending: string): void {
+    if (!this.#thought && !/[`~<]/.test(whole)) return this.#plainLine(whole, emitted, ending)
+    let [line, sent] = [whole, emitted]
+    const skip = (end: number) => {
+      line = line.slice(end)
+      sent = Math.max(0, sent - end)
+    }
+    while (this.#judge) {
+      if (this.#thought) {
+        const end = endOfThought(line)
+        const thought = line.slice(0, end)
+        if (thought.includes("```") || thought.includes("~~~")) this.#thought.hasFence = true
+        this.#emitText(thought.slice(sent) + (end === undefined ? ending : ""))
+        if (end === undefined) return
+        this.#thought = undefined
+        skip(end)
+      }
+      const start = findThought(line)
+      if (!start) break
+      this.#emitProse(line.slice(sent, start.index))
+      this.#thought = { startsLine: start.startsLine, hasFence: false }
+      this.#hasThought = true
+      skip(start.index)
+    }
+    if (!this.#judge || !this.#opensBlock(line, sent, ending)) this.#plainLine(line, sent, ending)
+  }
+
+  #plainLine(line: string, sent: number, ending: string): void {
+    // The prose before a block in one line introduces it.
+    const fence = Math.max(sent, line.indexOf("```"))
+    this.#emitProse(line.slice(sent, fence))
+    if (!this.#judge?.readLine(line)) return this.#emitProse(line.slice(fence) + ending)
+    this.#replaceWaiting()
+    this.#hasTextBlock = true
+    this.#emitText(line.slice(fence) + ending)
+  }
+
+  #opensBlock(line: string, sent: number, ending: string): boolean {
+    const opening = parseOpeningFence(line) ?? parseMidLineFence(line)
+    if (!opening || !this.#syntax || !this.#judge) return false
+    const isKnown = opening.tag === "" || kindOfTag(opening.tag, this.#syntax) !== "unknown"
+    if (opening.midLine && !isKnown) return false
+    if (this.#waiting) {
+      this.#runWhole(this.#waiting.block)
+      return true
+    }
+    const before = line.slice(sent, opening.index)
+    const isIndented = line.slice(0, opening.index).trim() === ""
+    if (!isIndented) this.#emitProse(before)
+    const facts = this.#judge.openBlock(opening.tag)
+    const opener = (isIndented ? before : "") + line.slice(opening.index) + ending
+    this.block = openBlock(opening, facts, opener, this.#syntax.language)
+    if (this.block.use === "text") this.#emitText(opener)
+    return true
+  }
+
+  #blockLine(content: string, ending: string, block: OpenBlock): void {
+    if (block.quoted && !/^[ \t]*>/.test(content)) {
+      this.#closeText("", block)
+      if (!this.done) this.#proseLine(content, 0, ending)
+      return
+    }
+    const line = content + ending
+    if (block.use === "run") return this.#runLine(content, ending, block)
+    if (!closesFence(content, block)) return this.#emitInBlock(line, block)
+    if (block.use === "text") return this.#closeText(line, block)
+    this.#closeUnknown(line, block)
+  }
+
+  #runLine(content: string, ending: string, block: OpenBlock): void {
+    const isOpen = block.lexer.isOpen()
+    const closes = closesFence(content, block)
+    if (closes && !block.started) {
+      this.#emitText(block.opener + block.body + content + ending)
+      this.block = undefined
+      return this.#judge?.sendBack({ kind: "empty" })
+    }
+    if (!isOpen && block.started && endsCode(content, block)) return this.#finishCode()
+    // A fence inside a template string or comment is part of the code, unless the string never ends.
+    if (closes) block.provisionalEnd ??= this.#code.length
+    this.#codeText(dedent(content, block.indent) + (ending ? "\n" : ""), block)
+  }
+
+  // Adds code. Blank lines before the first other line are held until the block is known not to be empty.
+  #codeText(text: string, block: OpenBlock): void {
+    if (!block.started && text.trim() === "") {
+      block.body += text
+      return
+    }
+    if (!block.started) {
+      block.started = true
+      this.#pieces.push({ type: "code-start", tag: block.tag })
+      this.#emitCode(block.body, block)
+    }
+    this.#emitCode(text, block)
+  }
+
+  #closeText(closer: string, block: OpenBlock): void {
+    this.#emitText(closer)
+    this.block = undefined
+    this.#hasTextBlock = true
+    if (this.#judge?.closeText(block.facts, block.tag, block.body, block.quoted)) this.done = true
+  }
+
+  #closeUnknown(closer: string, block: OpenBlock): void {
+    const decision = this.#judge?.closeUnknown(block.facts, block.body)
+    this.block = undefined
+    block.closer = closer
+    if (decision === "run") this.#runWhole(block)
+    else if (decision === "wait") this.#waiting = { block, blank: "" }
+    else this.#emitWhole(block)
+  }
+
+  #runWhole(block: OpenBlock): void {
+    this.#waiting = undefined
+    this.block = { ...block, use: "run", body: "" }
+    const lines = block.body.split(/(?<=\n)/).map((line) => dedent(line, block.indent))
+    this.#codeText(lines.join(""), this.block)
+    this.#finishCode()
+  }
+
+  #emitWhole(block: OpenBlock): void {
+    this.#hasTextBlock = true
+    this.#emitText(block.opener + block.body + block.closer)
+  }
+
+  #endInBlock(block: OpenBlock): void {
+    if (block.use === "text") return this.#closeText("", block)
+    if (block.use === "unknown") {
+      this.block = undefined
+      this.#judge?.endInUnknown(block.facts, block.body)
+      return this.#emitWhole(block)
+    }
+    if (!block.started) {
+      this.#emitText(block.opener + block.body)
+      if (!block.midLine) this.#judge?.sendBack({ kind: "empty" })
+    } else if (block.provisionalEnd !== undefined) {
+      this.#code = this.#code.slice(0, block.provisionalEnd)
+      this.#finishCode()
+    }
+  }
+
+  #judgeThoughts(): void {
+    const isOpen = this.#thought && (this.#thought.startsLine || this.#thought.hasFence)
+    const isAll = this.#hasThought && !this.#hasTextBlock && !this.#judge?.hasProse
+    if (isOpen || isAll) this.#judge?.sendBack({ kind: "thought" })
+  }
+
+  #finishCode(): void {
+    this.done = true
+    this.#closed = true
+    this.#pieces.push({ type: "code-end" })
+  }
+
+  #emitInBlock(text: string, block: OpenBlock): void {
+    if (block.use === "run") return this.#codeText(text, block)
+    block.body += text
+    if (block.use === "text") this.#emitText(text)
+  }
+
+  // A block that would run as the whole answer becomes text, because something follows it.
+  #replaceWaiting(): void {
+    const waiting = this.#waiting
+    if (!waiting) return
+    this.#waiting = undefined
+    this.#judge?.sendBack({ kind: "untagged" })
+    this.#emitWhole(waiting.block)
+    this.#emitText(waiting.blank)
+  }
+
+  #emitProse(text: string): void {
+    if (this.#waiting && text.trim() === "") {
+      this.#waiting.blank += text
+      return
+    }
+    this.#replaceWaiting()
+    this.#judge?.readProse(text)
+    this.#emitText(text)
+  }
+
+  #emitText(value: string): void {
+    if (!value) return
+    this.#text += value
+    this.#addPiece("text", value)
+  }
+
+  #emitCode(value: string, current: OpenBlock): void {
+    if (!value) return
+    this.#code += value
+    this.#addPiece("code", value)
+    current.line += value
+    if (!value.endsWith("\n")) return
+    current.lexer.readLine(current.line)
+    current.line = ""
+  }
+
+  // All text of one kind from one chunk becomes one piece.
+  #addPiece(type: "text" | "code", value: string): void {
+    const last = this.#pieces.at(-1)
+    if (last?.type === type) last.text += value
+    else this.#pieces.push({ type, text: value })
+  }
+}

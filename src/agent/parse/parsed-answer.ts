@@ -1,0 +1,14 @@
+// What the parser returns: the pieces of an answer while it streams, and the whole answer.
+
+export type ParsedPiece =
+  | { type: "text"; text: string }
+  | { type: "code-start"; tag: string }
+  | { type: "code"; text: string }
+  | { type: "code-end" }
+
+export interface ParsedAnswer {
+  text: string
+  code?: { tag: string; code: string; closed: boolean } | undefined
+  /** Nothing was run, and the answer is not final: the message for the model that says what to do. */
+  sendBack?: string | undefined
+}
