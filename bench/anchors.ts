@@ -11,6 +11,6 @@ export const caveAgent = {
 // ipykernel 6.17 itself, spoken to by a bare client on the same machine: what a cell in Python costs before Karst.
 export const ipykernel = { cellMs: { from: 7, to: 9 } }
 
-// LangGraph 1.4.18 with its SqliteSaver, measured in November 2026 on a 2-core machine: one step of a durable run. It is
-// not run here; a step becomes slower with the length of the run.
+// LangGraph 1.4.18 with its SqliteSaver, measured in November 2026 on a 2-core machine: one step of a durable run. It
+// is not run here; a step becomes slower with the length of the run.
 export const langGraph = { stepMs: { at50: 2.9, at300: 7.8 } }

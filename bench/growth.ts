@@ -9,7 +9,8 @@ import { type Budget, budget, type Report, type Row } from "./report.ts"
 const steps = 500
 const window = 11
 
-/** How much longer a late step of one run takes than an early one: nothing may be copied that grows with the history. */
+/** How much longer a late step of one run takes than an early one: nothing may be copied that grows with the
+ *  history. */
 export async function growth(): Promise<Report> {
   const code = await compared("a code step", () => stepTimes(codeAnswer, { runtime: notesRuntime }))
   const tools = await compared("a tool step", () => stepTimes(toolAnswer, { tools: [noteTool([])], noTool: "answer" }))

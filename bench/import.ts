@@ -7,8 +7,9 @@ import { interleave, median, ratio, stats } from "./measure.ts"
 import { peerFile } from "./peers.ts"
 import { budget, type Report } from "./report.ts"
 
-/** What it takes of the processor to import the built package into a fresh process, beyond what an empty one takes. On a machine with
- *  nothing else to do that is also how long it takes; on any other it is the same, and the time is not. */
+/** What it takes of the processor to import the built package into a fresh process, beyond what an empty one takes. On
+ *  a machine with nothing else to do that is also how long it takes; on any other it is the same, and the time is
+ *  not. */
 export async function importTime(): Promise<Report> {
   if (runTool("../scripts/build.ts", []) !== 0) throw new Error("The build failed.")
   const ai = await peerFile("ai", "dist/index.js")

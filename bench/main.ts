@@ -1,5 +1,5 @@
-// `npm run bench [-- <name>…] [--json]`: what Karst costs, beside its peers and its budgets. Timing is never asserted in
-// tests: these figures are for people, on a machine that does nothing else.
+// `npm run bench [-- <name>…] [--json]`: what Karst costs, beside its peers and its budgets. Timing is never asserted
+// in tests: these figures are for people, on a machine that does nothing else.
 import { parseArgs } from "node:util"
 import { cell } from "./cell.ts"
 import { declare } from "./declare.ts"

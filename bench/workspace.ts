@@ -10,7 +10,8 @@ import type { RoundTrip } from "./workspace/round-trip.ts"
 
 const drivers = ["plain streams", "local", "s3", "memory"] as const
 
-/** 100 MB through each workspace and back, in chunks, each in a process of its own: how long it takes, and how much memory it needs on the way. */
+/** 100 MB through each workspace and back, in chunks, each in a process of its own: how long it takes, and how much
+ *  memory it needs on the way. */
 export async function workspace(): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), "karst-bench-"))
   const server = fork(join(import.meta.dirname, "workspace/s3-server.ts"))

@@ -1,4 +1,5 @@
-// `npm run api` writes etc/api.md: every exported name of every public module with its declaration, from the emitted types.
+// `npm run api` writes etc/api.md: every exported name of every public module with its declaration, from the emitted
+// types.
 // `npm run api -- --check` compares instead, so that no change of the public surface goes unnoticed.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

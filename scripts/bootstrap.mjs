@@ -27,8 +27,8 @@ if (!isInstalled()) install()
 if (withSystem) installSystemPackages()
 launch(chooseNode(), [file, ...args])
 
-/** Whether every package of the lockfile is there, in its version. npm writes its own list last, so an installation that
- *  was cut short has none. */
+/** Whether every package of the lockfile is there, in its version. npm writes its own list last, so an installation
+ *  that was cut short has none. */
 function isInstalled() {
   const wanted = readJson("package-lock.json")?.packages ?? {}
   const found = readJson("node_modules/.package-lock.json")?.packages
@@ -42,7 +42,8 @@ function isInstalled() {
 function install() {
   mayInstall("The dependencies are missing or out of date. Run: npm ci")
   say("installing dependencies (npm ci)")
-  // A user's settings may leave out dev dependencies or refuse this Node; the scripts need the former and replace the latter.
+  // A user's settings may leave out dev dependencies or refuse this Node; the scripts need the former and replace the
+  // latter.
   const status = npm(["ci", "--include=dev", "--engine-strict=false", "--no-audit", "--no-fund"])
   if (status !== 0) fail("npm ci failed; its message is above. Check the network and run this again.")
 }

@@ -1,6 +1,6 @@
-// `npm run build` writes dist/, as published: code in few files (see gather.ts), types file by file without those that no
-// public module reaches, and the Python files where their modules look for them. There is neither source nor source map: the
-// code is the source without its types, and the size of an install has a budget.
+// `npm run build` writes dist/, as published: code in few files (see gather.ts), types file by file without those that
+// no public module reaches, and the Python files where their modules look for them. There is neither source nor source
+// map: the code is the source without its types, and the size of an install has a budget.
 import { chmodSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { gather } from "./gather.ts"

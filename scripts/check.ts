@@ -1,5 +1,5 @@
-// `npm run check [-- --write]`: types, lint and format, and the public surface against etc/api.md. With --write it fixes
-// lint and format and writes the surface.
+// `npm run check [-- --write]`: types, lint and format, and the public surface against etc/api.md. With --write it
+// fixes lint and format and writes the surface.
 import { join } from "node:path"
 import { root, runTool } from "./tools.ts"
 

@@ -1,5 +1,5 @@
-// The coding CLIs that tests drive, at the versions whose streams Karst knows. They are large, so they are installed only where everything
-// must run (KARST_REQUIRE_ALL=1), into a cache outside of the checkout.
+// The coding CLIs that tests drive, at the versions whose streams Karst knows. They are large, so they are installed
+// only where everything must run (KARST_REQUIRE_ALL=1), into a cache outside of the checkout.
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"

@@ -1,5 +1,5 @@
-// A rollup plugin that makes the files of dist a tenth smaller: tabs in place of four spaces. String and template literals
-// keep every character.
+// A rollup plugin that makes the files of dist a tenth smaller: tabs in place of four spaces. String and template
+// literals keep every character.
 import type { Plugin } from "rollup"
 
 export function narrowIndentation(): Plugin {

@@ -1,6 +1,7 @@
-// Runs the tests: `npm test [-- <part of a file name>…] [--name=<pattern>…] [--lane=<name>] [--times]`, ending with Node's
-// summary. A test file outside the unit lane names its lane in its first line: `// test lane: runtimes`. Files marked long
-// (`// test lane: runtimes, long`) run with KARST_REQUIRE_ALL=1 or by name; otherwise they are listed as skipped.
+// Runs the tests: `npm test [-- <part of a file name>…] [--name=<pattern>…] [--lane=<name>] [--times]`, ending with
+// Node's summary. A test file outside the unit lane names its lane in its first line: `// test lane: runtimes`. Files
+// marked long (`// test lane: runtimes, long`) run with KARST_REQUIRE_ALL=1 or by name; otherwise they are listed as
+// skipped.
 import { globSync, readFileSync } from "node:fs"
 import { dirname, relative, resolve } from "node:path"
 import { Readable } from "node:stream"

@@ -197,7 +197,8 @@ function startSystem({ env = {} }: Start = {}): Child {
   return start("console.log('ran')", { flags: ["--system"], env: { ...system, ...env } })
 }
 
-/** A Debian in small: what it has installed, what its apt-get does beside writing down its arguments, who the user is. */
+/** A Debian in small: what it has installed, what its apt-get does beside writing down its arguments, who the user
+ *  is. */
 function debian(packages: string[], aptGet = "true", user = 0): void {
   const lines = packages.map((name) => `echo ${name} installed`)
   write("bin/dpkg-query", ["#!/bin/sh", ...lines, "exit 1"].join("\n"))

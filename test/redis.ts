@@ -7,7 +7,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 
-/** A real Redis of a test's own, on a free port and in a temporary folder. Every write is on the disk before its answer. */
+/** A real Redis of a test's own, on a free port and in a temporary folder. Every write is on the disk before its
+ *  answer. */
 export interface RedisServer extends AsyncDisposable {
   url: string
   /** Ends it at once, as a crash would. */

@@ -31,7 +31,8 @@ export function requires(...parts: SystemPart[]): string | undefined {
   return undefined
 }
 
-/** Why a long test is skipped in a plain run, with the variable that runs it: `{ skip: skipUnless("KARST_CRASH_ALL") }`. */
+/** Why a long test is skipped in a plain run, with the variable that runs it: `{ skip: skipUnless("KARST_CRASH_ALL")
+ *  }`. */
 export function skipUnless(variable: "KARST_REQUIRE_ALL" | "KARST_CRASH_ALL"): string | undefined {
   return process.env[variable] ? undefined : `takes long; ${variable}=1 runs it`
 }

@@ -1,4 +1,5 @@
-// A step of durable runs of different lengths with the SQLite store: what it costs beside LangGraph, and whether it grows.
+// A step of durable runs of different lengths with the SQLite store: what it costs beside LangGraph, and whether it
+// grows.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -2,7 +2,8 @@
 import { errorData } from "../core/errors.ts"
 import { characterBoundary, wellFormed } from "../core/message.ts"
 
-/** Says where a value is stored, or why it is not. A value that cannot be stored is no failure of the action that made it. */
+/** Says where a value is stored, or why it is not. A value that cannot be stored is no failure of the action that made
+ *  it. */
 export async function tryToKeep(
   keeping: Promise<string>,
   storage: "variable" | "artifact",

@@ -42,8 +42,8 @@ export interface CodeOutcome {
   failure?: unknown
 }
 
-/** Runs a cell, emits its events and returns the last one. The result text holds the printed output and the value of the
- *  last expression, up to `maxOutputChars`; a longer text is stored whole in a fresh variable. Never throws. */
+/** Runs a cell, emits its events and returns the last one. The result text holds the printed output and the value of
+ *  the last expression, up to `maxOutputChars`; a longer text is stored whole in a fresh variable. Never throws. */
 export async function performCode(part: CodePart, services: CodeServices, emit: Emit): Promise<CodeOutcome> {
   const outcome = part.closed ? await runCell(part, services, emit) : { end: neverClosed(part) }
   emit(outcome.end)

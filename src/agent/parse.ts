@@ -24,8 +24,8 @@ export interface AnswerParser {
 
 /** Finds the first block that is meant to run. A block with a tag of the session's language is, wherever it stands,
  *  unless the sentence before it introduces an example. A block without a telling tag is if it contains code and is the
- *  whole answer, or if the sentence before it announces an action. Nothing inside `<think>` ever is. An answer with code
- *  that is not run, but is no example either, is sent back. Without a syntax all text is prose. */
+ *  whole answer, or if the sentence before it announces an action. Nothing inside `<think>` ever is. An answer with
+ *  code that is not run, but is no example either, is sent back. Without a syntax all text is prose. */
 export function createAnswerParser(syntax: CodeSyntax | undefined): AnswerParser {
   return new Parser(syntax)
 }

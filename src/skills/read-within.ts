@@ -3,8 +3,8 @@ import { constants } from "node:fs"
 import { open, realpath } from "node:fs/promises"
 import { isWithin } from "../core/path-within.ts"
 
-/** Returns the bytes of a regular file whose resolved path is inside `folder`, which must be absolute and free of links.
- *  `path` must not contain `..`. `problem` continues a sentence that starts with the file name. */
+/** Returns the bytes of a regular file whose resolved path is inside `folder`, which must be absolute and free of
+ *  links. `path` must not contain `..`. `problem` continues a sentence that starts with the file name. */
 export async function readWithin(
   folder: string,
   path: string,

@@ -51,7 +51,8 @@ export function writableFolders({ writableFolders, root }: Workspace): readonly 
   return root === undefined ? [] : [root]
 }
 
-/** Makes options that do not exist errors. Every workspace that does more than pass its options on is made with this. */
+/** Makes options that do not exist errors. Every workspace that does more than pass its options on is made with
+ *  this. */
 export function withKnownOptions({ read, stream, write, stat, list, remove, ...rest }: Workspace): Workspace {
   return {
     ...rest,

@@ -81,7 +81,8 @@ async function twoAt(
   return { folder, zombie, heir: start("heir", 0) }
 }
 
-/** Stops a worker while it is not writing: a process that is stopped in a write holds the lock of the database for ever. */
+/** Stops a worker while it is not writing: a process that is stopped in a write holds the lock of the database for
+ *  ever. */
 async function stopBetweenWrites(worker: ChildProcessWithoutNullStreams, path: string): Promise<void> {
   for (;;) {
     worker.kill("SIGSTOP")

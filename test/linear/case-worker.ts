@@ -1,6 +1,6 @@
-// Runs each function with each text in two sizes. Where the larger one takes much longer than its size explains, it is run
-// with a text fifty times as large: where work grows with the square of the size, that never ends, and the test that
-// watches this worker names the function.
+// Runs each function with each text in two sizes. Where the larger one takes much longer than its size explains, it is
+// run with a text fifty times as large: where work grows with the square of the size, that never ends, and the test
+// that watches this worker names the function.
 import { parentPort, workerData } from "node:worker_threads"
 import { cases, texts } from "./cases.ts"
 import type { LinearWork } from "./watch.ts"

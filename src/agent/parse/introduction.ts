@@ -3,8 +3,8 @@
 /** What the prose before a block says about it; `none` if there is no prose. */
 export type Introduction = "action" | "example" | "unclear" | "none"
 
-/** Only the last sentence counts. Sentences that announce an action contain "let me", "I'll" and the like; sentences that
- *  introduce an example end in a colon or are a heading. English only: anything else is unclear. */
+/** Only the last sentence counts. Sentences that announce an action contain "let me", "I'll" and the like; sentences
+ *  that introduce an example end in a colon or are a heading. English only: anything else is unclear. */
 export function readIntroduction(prose: string): Introduction {
   const sentence = lastSentence(prose.slice(-maxIntroductionChars))
   if (sentence === "") return "none"

@@ -12,8 +12,8 @@ export interface CodeSyntax {
 }
 
 /** - `run`: code of this session.
- *  - `alias`: a tag of the session's language that does not mark code to run, because the agent has a tag of its own. It
- *    is treated like `program`, except that it may be the whole answer.
+ *  - `alias`: a tag of the session's language that does not mark code to run, because the agent has a tag of its own.
+ *    It is treated like `program`, except that it may be the whole answer.
  *  - `other`: the language of the other kind of session.
  *  - `program`: shell commands, SQL and other languages.
  *  - `call`: a tool call as text.

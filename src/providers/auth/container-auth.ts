@@ -12,8 +12,8 @@ export interface ContainerAuth {
 }
 
 /** The minimum that signs these CLIs in within a container whose user's home is `home`. Files are mounted read-only,
- *  except logins that the CLI renewedByCli: if it could not store the new login, the old one would stop working everywhere.
- *  */
+ *  except logins that the CLI renews: if it could not store the new login, the old one would stop working
+ *  everywhere. */
 export function containerAuth(providers: readonly ProviderAuth[], home: string): ContainerAuth {
   const mounts = providers.flatMap(({ files }) =>
     files

@@ -27,8 +27,8 @@ export interface TerminalHandlers {
   restoreSequence(): string
 }
 
-/** Takes the terminal: its input goes to `handlers` until `release`. It is also released when this process exits, throws,
- *  or is ended by a signal without other listeners. */
+/** Takes the terminal: its input goes to `handlers` until `release`. It is also released when this process exits,
+ *  throws, or is ended by a signal without other listeners. */
 export function holdTerminal({ input, output }: UserTerminal, handlers: TerminalHandlers) {
   if (heldInputs.has(input)) {
     throw new ConfigError("The terminal is in use by another CLI or menu of this program. Wait until that has ended.")

@@ -1,5 +1,5 @@
-// Finds an object literal at the start of a statement of a longer cell, where JavaScript reads it as a block. A cell that
-// is only an object is one; see `parseTypeScript`.
+// Finds an object literal at the start of a statement of a longer cell, where JavaScript reads it as a block. A cell
+// that is only an object is one; see `parseTypeScript`.
 import type { Program } from "acorn"
 import { parseTypeScript } from "./typescript-parser.ts"
 

@@ -36,7 +36,8 @@ export interface ConnectionOptions {
 }
 
 export interface Connection {
-  /** Sends a request to the peer. `nameReference` names the live objects in `body`, for error messages and the call gate. */
+  /** Sends a request to the peer. `nameReference` names the live objects in `body`, for error messages and the call
+   *  gate. */
   ask(op: string, body?: Record<string, unknown>, nameReference?: NameReference): Promise<PeerAnswer>
   send(message: wire.WireObject): void
   /** Answers a request of the peer with a failure. */

@@ -61,7 +61,8 @@ function toJavaScript(token: PatternToken, isMultiline: boolean, dotAll: boolean
   }
 }
 
-/** Finds the longest run of characters outside of groups that are not repeated. A pattern with alternatives has none. */
+/** Finds the longest run of characters outside of groups that are not repeated. A pattern with alternatives has
+ *  none. */
 function findRequiredText(tokens: readonly PatternToken[]): string | undefined {
   let depth = 0
   let run = ""
