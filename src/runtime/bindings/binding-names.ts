@@ -8,7 +8,7 @@ import { reservedPrefixes } from "../compiler/name-storage.ts"
 export const ambientNames: ReadonlySet<string> = new Set(
   (
     "Date Math clearImmediate clearInterval clearTimeout console crypto fetch global globalThis import performance " +
-    "process queueMicrotask setImmediate setInterval setTimeout"
+    "process queueMicrotask setImmediate setInterval setTimeout _"
   ).split(" "),
 )
 
@@ -34,6 +34,7 @@ export function isThenable(value: unknown): boolean {
 export function nameProblem(name: string, ambient: ReadonlySet<string>): string | undefined {
   if (!identifierPattern.test(name)) return "is not an identifier"
   if (reservedWords.has(name) || reservedPrefixes.some((own) => name.startsWith(own))) return "is a reserved word"
+  if (name === "_") return "is the value of the last cell; choose another name"
   if (ambient.has(name)) return "is what cells know the platform's own by; choose another name"
   return undefined
 }

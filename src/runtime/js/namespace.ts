@@ -35,6 +35,7 @@ export interface Namespace {
   bindingsToDescribe(names: readonly string[] | undefined): ReadonlyMap<string, Binding>
   names(): RuntimeName[]
   keep(prefix: string, value: unknown): string
+  forget(names: readonly string[]): void
   reset(): void
   /** The injected values and their implied classes, as cells see them. */
   boundValues(): Map<string, BoundValue>
@@ -199,6 +200,14 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
       const name = nameGenerator.createName(prefix)
       setName(name, value)
       return name
+    },
+    forget(names) {
+      for (const name of names) {
+        if (bindings.has(name)) continue
+        delete scope[name]
+        lastValues.delete(name)
+        constants.delete(name)
+      }
     },
     reset() {
       scope = namespace.scope = createScopeObject()
