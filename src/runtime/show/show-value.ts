@@ -2,6 +2,7 @@
 // lists with their count, the beginning and the end of long strings with their length.
 import { inspect } from "node:util"
 import { layOut, type Shown } from "./lay-out.ts"
+import { parseJsonExactly } from "./parse-json.ts"
 import { cannotShow, readValue, SourceNumber } from "./read-value.ts"
 import type { ShowStyle } from "./shown-tree.ts"
 
@@ -20,26 +21,12 @@ export function showValue(value: unknown, maxChars = defaultShownChars): Shown {
 
 /** Shows JSON text by its structure, in about `maxChars` characters. Undefined if the text is no JSON object or list. */
 export function showJson(json: string, maxChars: number): Shown | undefined {
-  const data = parseJsonExactly(json)
-  return typeof data === "object" && data !== null ? show(data, maxChars, jsonStyle) : undefined
+  const data = parseJsonExactly(json, (source) => new SourceNumber(source))
+  return data && show(data, maxChars, jsonStyle)
 }
 
 function show(value: unknown, maxChars: number, style: ShowStyle): Shown {
   return layOut(readValue(value, style, Math.ceil(maxChars / 2) + 2), maxChars, style)
-}
-
-function parseJsonExactly(json: string): unknown {
-  if (!/^\s*[[{]/.test(json)) return undefined
-  try {
-    return JSON.parse(json, (_key, value: unknown, context?: { source?: string }) => {
-      const source = context?.source
-      return typeof value === "number" && source !== undefined && String(value) !== source
-        ? new SourceNumber(source)
-        : value
-    })
-  } catch {
-    return undefined
-  }
 }
 
 const replStyle: ShowStyle = {
