@@ -42,29 +42,35 @@ export function nameProblem(name: string, ambient: ReadonlySet<string>): string 
 export interface NameGenerator {
   /** Records that a name was used; it is never generated later. */
   markUsed(name: string): void
-  /** Returns the first of `prefix_1`, `prefix_2`, … that was never used. */
+  /** Returns the first of `prefix_1`, `prefix_2`, … that was never used, and records that it is used now. */
   createName(prefix: string): string
+  /** Returns the first of `prefix_1`, `prefix_2`, … that was never used and is not in `except`. */
+  nextName(prefix: string, except?: readonly string[]): string
 }
 
 export function createNameGenerator(isTaken: (name: string) => boolean): NameGenerator {
   const used = new Set<string>()
   const counts = new Map<string, number>()
+  const next = (prefix: string, except: readonly string[] = []) => {
+    if (!identifierPattern.test(`${prefix}_1`)) {
+      throw new ConfigError(`Cannot keep a value under "${prefix}_1": the prefix must begin an identifier.`)
+    }
+    for (let count = (counts.get(prefix) ?? 0) + 1; ; count++) {
+      const name = `${prefix}_${count}`
+      if (!used.has(name) && !isTaken(name) && !except.includes(name)) return { name, count }
+    }
+  }
   return {
     markUsed(name) {
       used.add(name)
     },
     createName(prefix) {
-      if (!identifierPattern.test(`${prefix}_1`)) {
-        throw new ConfigError(`Cannot keep a value under "${prefix}_1": the prefix must begin an identifier.`)
-      }
-      for (let count = (counts.get(prefix) ?? 0) + 1; ; count++) {
-        const name = `${prefix}_${count}`
-        if (used.has(name) || isTaken(name)) continue
-        counts.set(prefix, count)
-        used.add(name)
-        return name
-      }
+      const { name, count } = next(prefix)
+      counts.set(prefix, count)
+      used.add(name)
+      return name
     },
+    nextName: (prefix, except) => next(prefix, except).name,
   }
 }
 

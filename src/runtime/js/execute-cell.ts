@@ -75,11 +75,8 @@ function shownValue(
   const preview = cleanStackText(text)
   if (!cut) return { preview }
   if (!keepCutValue) return { preview, truncated: true }
-  for (;;) {
-    const kept = namespace.keep(keepCutValue.prefix, cellValue)
-    if (!keepCutValue.reservedNames.includes(kept)) return { preview, truncated: true, kept }
-    namespace.forget([kept])
-  }
+  const { prefix, reservedNames } = keepCutValue
+  return { preview, truncated: true, kept: namespace.keep(prefix, cellValue, reservedNames) }
 }
 
 type PreviewOptions = Pick<CellOptions, "maxPreviewChars" | "keepCutValue">

@@ -34,7 +34,7 @@ export interface Namespace {
   /** The bindings to show in declarations: of all injected names, or of the given ones. */
   bindingsToDescribe(names: readonly string[] | undefined): ReadonlyMap<string, Binding>
   names(): RuntimeName[]
-  keep(prefix: string, value: unknown): string
+  keep(prefix: string, value: unknown, reservedNames?: readonly string[]): string
   forget(names: readonly string[]): void
   reset(): void
   /** The injected values and their implied classes, as cells see them. */
@@ -196,8 +196,8 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
         const injected = bindings.has(name) || implied.has(name)
         return { name, kind: binding.kind, type, injected, ...(size !== undefined && { size }) }
       }),
-    keep(prefix, value) {
-      const name = nameGenerator.createName(prefix)
+    keep(prefix, value, reservedNames) {
+      const name = nameGenerator.nextName(prefix, reservedNames)
       setName(name, value)
       return name
     },
