@@ -1,28 +1,18 @@
 // test lane: runtimes
 import assert from "node:assert/strict"
-import { readFileSync } from "node:fs"
 import { describe, test } from "node:test"
 import { createAgent } from "../../../src/agent/create-agent.ts"
 import type { EventOf } from "../../../src/core/event.ts"
 import { scriptedModel } from "../../../src/models/scripted.ts"
+import { shownCases } from "../../fixtures/shown-values.ts"
 import { requires } from "../../system.ts"
 import { sharedRuntime } from "./shared-kernel.ts"
-
-interface Case {
-  title: string
-  value: unknown
-  budget: number
-  python: string
-}
-
-// The same table is run against the JavaScript printer in show-value.test.ts.
-const cases: Case[] = JSON.parse(readFileSync(new URL("../../fixtures/shown-values.json", import.meta.url), "utf8"))
 
 describe("a Python value within a budget", { skip: requires("python") }, () => {
   const runtime = sharedRuntime()
   const shown = async (code: string, maxPreviewChars: number) => (await runtime.ran(code, { maxPreviewChars })).preview
 
-  for (const { title, value, budget, python } of cases) {
+  for (const { title, value, budget, python } of shownCases) {
     test(title, async () => {
       const json = JSON.stringify(JSON.stringify(value))
       assert.equal(await shown(`import json\njson.loads(${json})`, budget), python)

@@ -1,29 +1,18 @@
 import assert from "node:assert/strict"
-import { readFileSync } from "node:fs"
 import { describe, test } from "node:test"
 import { inspect } from "node:util"
 import fc from "fast-check"
 import { readValue } from "../../../src/runtime/show/read-value.ts"
 import { showJson, showValue } from "../../../src/runtime/show/show-value.ts"
 import type { ShownNode } from "../../../src/runtime/show/shown-tree.ts"
-
-interface Case {
-  title: string
-  value: unknown
-  budget: number
-  javascript: string
-  json: string
-}
-
-// The same table is run against the Python printer in shown-python.test.ts.
-const cases: Case[] = JSON.parse(readFileSync(new URL("../../fixtures/shown-values.json", import.meta.url), "utf8"))
+import { shownCases } from "../../fixtures/shown-values.ts"
 
 function countNodes(node: ShownNode): number {
   return node.kind === "group" ? node.members.reduce((count, { node: inner }) => count + countNodes(inner), 1) : 1
 }
 
 describe("a value within a budget", () => {
-  for (const { title, value, budget, javascript, json } of cases) {
+  for (const { title, value, budget, javascript, json } of shownCases) {
     test(`${title}: in JavaScript`, () => assert.equal(showValue(value, budget).text, javascript))
     test(`${title}: as JSON`, () => {
       const shown = showJson(JSON.stringify(value), budget)
