@@ -7,6 +7,7 @@ import { variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
+import { memoryStore } from "../../src/stores/memory-store.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
 
@@ -133,4 +134,29 @@ test("a kept value is in a snapshot; one that cannot be stored is named lost", a
   const losses = await other.restore(await runtime.snapshot())
   assert.equal(((await other.retrieve(stored?.keptValue ?? "")) as number[])[899], 899)
   assert.ok(losses.some(({ name }) => name === lost?.keptValue))
+})
+
+test("a resumed session goes on dropping the oldest output, and has the values that stay", async () => {
+  const archive = memoryStore()
+  const agentFor = (codes: readonly string[]) =>
+    createAgent({
+      model: scriptedModel([...codes.map(cell), "ok"]),
+      runtime: () => jsRuntime(),
+      maxOutputChars: 300,
+      limits: { cycles: 20 },
+    })
+  const big = (count: number) => Array.from({ length: count }, (_, at) => `Array(900).fill(${at})`)
+  const first = await agentFor(big(6)).session({ archive })
+  await first.send("one")
+  const { id } = first
+  await first.close()
+  await using second = await agentFor([...big(4), "_output_3[899] + _output_10[899]"]).session({ archive, resume: id })
+  const { trajectory } = await second.send("two")
+  const ends = trajectory.events.filter((event) => event.type === "code-end")
+  assert.deepEqual(ends.map(({ keptValue, dropped }) => [keptValue, dropped?.join()]).slice(-3), [
+    ["_output_9", "_output_1"],
+    ["_output_10", "_output_2"],
+    [undefined, undefined],
+  ])
+  assert.match(ends.at(-1)?.text ?? "", /\n5\n/)
 })
