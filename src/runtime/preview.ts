@@ -1,5 +1,5 @@
 // Short texts of values for messages, and their sizes.
-import { inspectSafely } from "./show/read-value.ts"
+import { inspectSafely } from "./show/inspect-safely.ts"
 
 /** A short text of a value, for messages. */
 export function inspectShort(value: unknown): string {

@@ -1,6 +1,7 @@
 // Reads as much of a JavaScript value as a budget can show. Runs no getters and no code of the value, except its
 // `inspect.custom`.
 import { type InspectOptions, inspect, types } from "node:util"
+import { inspectSafely, isInspectCut } from "./inspect-safely.ts"
 import { type ShownGroup, type ShownMember, type ShownNode, type ShowStyle, shareFairly } from "./shown-tree.ts"
 
 /** Reads level by level, so that upper levels are complete before lower ones begin. `maxMembers` is for all levels. */
@@ -279,29 +280,3 @@ const leafOptions: InspectOptions = { breakLength: Number.POSITIVE_INFINITY, dep
 const keyOptions: InspectOptions = { ...leafOptions, maxArrayLength: 3, maxStringLength: 30 }
 const nestedOptions: InspectOptions = { depth: 1, maxArrayLength: 20, maxStringLength: 1000, breakLength: 80 }
 const rootOptions: InspectOptions = { depth: 4, maxArrayLength: 100, maxStringLength: 10_000, breakLength: 100 }
-
-/** Returns true if a text of `inspect` leaves something out. A value whose own text looks cut counts too; then it merely
- *  gets a name. */
-function isInspectCut(shown: string): boolean {
-  return /(\.\.\.|…) \d+ more |\[(Object|Array|Map|Set)\]/.test(shown)
-}
-
-/** `inspect`, also for a value whose `inspect.custom` throws. Never throws. */
-export function inspectSafely(value: unknown, options: InspectOptions): string {
-  try {
-    return inspect(value, options)
-  } catch {
-    try {
-      return inspect(value, { ...options, customInspect: false })
-    } catch (error) {
-      return cannotShow(value, error)
-    }
-  }
-}
-
-/** The text for a value that cannot be shown. */
-export function cannotShow(value: unknown, error: unknown): string {
-  // Read the message without running a getter, which may throw again.
-  const message: unknown = types.isNativeError(error) && Object.getOwnPropertyDescriptor(error, "message")?.value
-  return `[${typeof value} that cannot be shown${typeof message === "string" ? `: ${message}` : ""}]`
-}

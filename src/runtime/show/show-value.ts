@@ -1,9 +1,10 @@
 // Shows values as text for the model within a budget of characters: all keys of the upper levels, the first items of long
 // lists with their count, the beginning and the end of long strings with their length.
 import { inspect } from "node:util"
+import { cannotShow } from "./inspect-safely.ts"
 import { layOut, type Shown } from "./lay-out.ts"
 import { parseJsonExactly } from "./parse-json.ts"
-import { cannotShow, readValue, SourceNumber } from "./read-value.ts"
+import { readValue, SourceNumber } from "./read-value.ts"
 import type { ShowStyle } from "./shown-tree.ts"
 
 /** The budget if the caller gives none. */
