@@ -11,7 +11,7 @@ export interface Shown {
 
 /** The text of a tree in about `budget` characters, at most 100 columns wide where possible. */
 export function layOut(root: ShownNode, budget: number, style: ShowStyle): Shown {
-  return new Layout(style).node(root, budget, 0, 0)
+  return new Layout(style, budget).node(root, budget, 0, 0)
 }
 
 const maxColumns = 100
@@ -31,8 +31,12 @@ class Layout {
   readonly #style: ShowStyle
   readonly #lineLengths = new Map<ShownNode, number>()
 
-  constructor(style: ShowStyle) {
+  /** How many characters may still be quoted to measure strings. */
+  #quotable: number
+
+  constructor(style: ShowStyle, budget: number) {
     this.#style = style
+    this.#quotable = 20 * budget
   }
 
   node(node: ShownNode, budget: number, indent: number, column: number): Shown {
@@ -89,15 +93,14 @@ class Layout {
   ): number[] | undefined {
     const isInline = column + budget <= maxColumns
     const isList = noun === "item"
-    const around = isInline ? 2 : isList ? 3 : indent + 4
-    const fixed = members.map(({ joint, node }, at) => {
-      return (
-        (keys[at]?.length ?? 0) + joint.length + (isList && node.kind === "group" && !isInline ? indent + 4 : around)
-      )
-    })
     const frame = prefix.length + 2 + (isInline ? 2 : 2 * indent + 4)
     const note = noteLength + (isInline ? 0 : indent + 2)
     const lengths = members.map(({ node }, at) => this.#length(node, indent + 2, indent + 4 + (keys[at]?.length ?? 0)))
+    const fixed = members.map(({ joint, node }, at) => {
+      const label = (keys[at]?.length ?? 0) + joint.length
+      if (isInline) return label + 2
+      return label + (isList && node.kind !== "group" ? itemOverhead(lengths[at] ?? 0, indent) : indent + 4)
+    })
     const whole = lengths.map((length, at) => length + (fixed[at] ?? 0))
     if (showsAll || total <= maxItemsShownAll) {
       const least = whole.map((length, at) => Math.min(length, (fixed[at] ?? 0) + minMemberLength))
@@ -136,7 +139,7 @@ class Layout {
     const isList = node.noun === "item"
     const memberLengths = node.members.map(({ key = "", joint, node: member }) => {
       const own = this.#length(member, indent + 2, indent + 4 + key.length) + key.length + joint.length
-      return own + (isList && member.kind !== "group" ? 3 : indent + 4)
+      return own + (isList && member.kind !== "group" ? itemOverhead(own, indent) : indent + 4)
     })
     return node.prefix.length + 2 * (indent + 3) + sum(memberLengths)
   }
@@ -150,10 +153,12 @@ class Layout {
   }
 
   #computeLineLength(node: ShownNode): number {
-    if (node.kind === "text") return node.text.includes("\n") ? node.text.length + maxColumns : node.text.length
+    if (node.kind === "text") return node.text.length + (node.text.includes("\n") ? linesOf(node.text) : 0)
     if (node.kind === "string") {
       const { length } = node.value
-      return length <= maxQuotedForLength ? this.#style.quote(node.value).length : Math.ceil(length * 1.1) + 2
+      this.#quotable -= length
+      // An escape has at most four characters, apart from rare ones.
+      return this.#quotable >= 0 ? this.#style.quote(node.value).length : 4 * length + 2
     }
     const lengths = node.members.map(({ key = "", joint, node: member }) => {
       return key.length + joint.length + this.#lineLength(member) + 2
@@ -161,8 +166,6 @@ class Layout {
     return node.prefix.length + 2 + sum(lengths) + (node.members.length < node.total ? noteLength : 0)
   }
 }
-
-const maxQuotedForLength = 2000
 
 function collapsed({ prefix, brackets: [open, close], total, noun }: ShownGroup, budget: number): Shown {
   const name = prefix.replace(/\(\d+\) $/, " ")
@@ -196,6 +199,18 @@ function countFitting(lengths: readonly number[], budget: number): number {
     count++
   }
   return count
+}
+
+/** What a text of several lines may need beside its characters: indentation, and a line end before the next member. */
+function linesOf(text: string): number {
+  return maxColumns + 20 * text.split("\n").length
+}
+
+/** What one item of a filled list needs beside its own characters: the comma, and its part of the indentation. Two
+ *  adjacent lines have more than one line's characters. */
+function itemOverhead(length: number, indent: number): number {
+  const lineOverhead = Math.min(indent + 3, (2 * (length + 2) * (indent + 3)) / (maxColumns - indent - 2))
+  return 2 + Math.max(1, Math.ceil(lineOverhead))
 }
 
 /** Puts as many parts on a line as fit. */

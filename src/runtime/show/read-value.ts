@@ -57,7 +57,7 @@ type ReadMember = Omit<ShownMember, "node"> & { value?: unknown; node?: ShownNod
 function openNode(opening: Opening): OpenGroup | { node: ShownNode } {
   const { value, style, parent } = opening
   if (typeof value === "string") return { node: { kind: "string", value } }
-  if (value instanceof SourceNumber) return text(value.source)
+  if (SourceNumber.is(value)) return text(value.source)
   if (typeof value === "number" && value !== 0) return text(String(value))
   if (typeof value !== "object" || value === null) return text(inspectSafely(value, leafOptions))
   for (let up = parent; up; up = up.parent) if (up.value === value) return text("[Circular]")
@@ -70,9 +70,15 @@ function openNode(opening: Opening): OpenGroup | { node: ShownNode } {
 /** A number of a JSON text that JavaScript cannot represent exactly. */
 export class SourceNumber {
   readonly source: string
+  readonly #mark = true
 
   constructor(source: string) {
     this.source = source
+  }
+
+  /** Unlike `instanceof`, this runs no code of the value. */
+  static is(value: unknown): value is SourceNumber {
+    return typeof value === "object" && value !== null && #mark in value
   }
 }
 

@@ -104,7 +104,7 @@ for seed in range(400):
     r = random.Random(seed)
     value, budget = make(r, 3), r.randrange(2000)
     text, cut = show(value, budget)
-    if len(text) > budget + 40: problems.append((seed, budget, len(text)))
+    if len(text) > budget + 10: problems.append((seed, budget, len(text)))
     if isinstance(value, dict):
         text, cut = show(value, 60 * len(value))
         problems += [(seed, key) for key in value if repr(key) not in text]

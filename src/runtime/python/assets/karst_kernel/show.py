@@ -18,7 +18,7 @@ def show(value, budget=DEFAULT_BUDGET):
     """Returns the text of a value, in about `budget` characters, and whether something is left out. Never raises. The
     time depends on the budget, not on the size of the value."""
     try:
-        return Layout().node(read(value, budget // 2 + 2), budget)
+        return Layout(budget).node(read(value, budget // 2 + 2), budget)
     except Exception as error:
         return cannot_show(value, error), True
 

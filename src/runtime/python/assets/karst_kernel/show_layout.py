@@ -1,6 +1,8 @@
 """Lays out a tree of shown values as text within a budget of characters. Every member of an object gets an equal share
 of the budget first, so that one large member does not hide the others. The same algorithm as lay-out.ts."""
 
+import math
+
 MAX_COLUMNS = 100
 # A list that does not fit shows at most so many items.
 MAX_ITEMS_OF_LONG_LIST = 100
@@ -13,7 +15,6 @@ MAX_KEY_LENGTH = 40
 MAX_KEY_LINES = 16
 # The length of the note about members that are not shown.
 NOTE_LENGTH = 20
-MAX_QUOTED_FOR_LENGTH = 2000
 
 
 class Text:
@@ -58,8 +59,10 @@ def count_text(count, noun, more=""):
 
 
 class Layout:
-    def __init__(self):
+    def __init__(self, budget):
         self._line_lengths = {}
+        # How many characters may still be quoted to measure strings.
+        self._quotable = 20 * budget
 
     def node(self, node, budget, indent=0, column=0):
         """Returns the text of a node and whether something is left out."""
@@ -93,16 +96,16 @@ class Layout:
         members, total = group.members, group.total
         inline = column + budget <= MAX_COLUMNS
         is_list = group.noun == "item"
-        around = 2 if inline else 3 if is_list else indent + 4
-        fixed = [
-            len(keys[at]) + len(joint) + (indent + 4 if is_list and isinstance(node, Group) and not inline else around)
-            for at, (_key, joint, node) in enumerate(members)
-        ]
         frame = len(group.prefix) + len("".join(group.brackets)) + (2 if inline else 2 * indent + 4)
         note = NOTE_LENGTH + (0 if inline else indent + 2)
         lengths = [
             self._length(node, indent + 2, indent + 4 + len(keys[at])) for at, (_k, _j, node) in enumerate(members)
         ]
+        fixed = []
+        for at, (_key, joint, node) in enumerate(members):
+            is_filled = is_list and not isinstance(node, Group)
+            around = 2 if inline else item_overhead(lengths[at], indent) if is_filled else indent + 4
+            fixed.append(len(keys[at]) + len(joint) + around)
         whole = [length + fixed[at] for at, length in enumerate(lengths)]
         if not is_list or total <= MAX_ITEMS_SHOWN_ALL:
             least = [min(length, fixed[at] + MIN_MEMBER_LENGTH) for at, length in enumerate(whole)]
@@ -145,7 +148,8 @@ class Layout:
         total = len(node.prefix) + 2 * (indent + 3)
         for key, joint, member in node.members:
             own = self._length(member, indent + 2, indent + 4 + len(key)) + len(key) + len(joint)
-            total += own + (3 if is_list and not isinstance(member, Group) else indent + 4)
+            is_filled = is_list and not isinstance(member, Group)
+            total += own + (item_overhead(own, indent) if is_filled else indent + 4)
         return total
 
     def _line_length(self, node):
@@ -156,10 +160,12 @@ class Layout:
 
     def _compute_line_length(self, node):
         if isinstance(node, Text):
-            return len(node.text) + (MAX_COLUMNS if "\n" in node.text else 0)
+            return len(node.text) + (lines_of(node.text) if "\n" in node.text else 0)
         if isinstance(node, String):
             length = len(node.value)
-            return len(quote(node.value)) if length <= MAX_QUOTED_FOR_LENGTH else int(length * 1.1) + 3
+            self._quotable -= length
+            # An escape has at most four characters, apart from rare ones.
+            return len(quote(node.value)) if self._quotable >= 0 else 4 * length + 2
         lengths = (len(key) + len(joint) + self._line_length(member) + 2 for key, joint, member in node.members)
         frame = len(node.prefix) + len("".join(node.brackets)) + (NOTE_LENGTH if len(node.members) < node.total else 0)
         return frame + sum(lengths)
@@ -219,6 +225,18 @@ def count_fitting(lengths, budget):
         if left < 0:
             return count
     return len(lengths)
+
+
+def lines_of(text):
+    """What a text of several lines may need beside its characters: indentation, and a line end before the next one."""
+    return MAX_COLUMNS + 20 * (text.count("\n") + 1)
+
+
+def item_overhead(length, indent):
+    """What one item of a filled list needs beside its own characters: the comma, and its part of the indentation. Two
+    adjacent lines have more than one line's characters."""
+    line_overhead = min(indent + 3, 2 * (length + 2) * (indent + 3) / (MAX_COLUMNS - indent - 2))
+    return 2 + max(1, math.ceil(line_overhead))
 
 
 def filled_lines(parts, columns):
