@@ -11,11 +11,12 @@ import { schemaType } from "../src/runtime/declare/json-schema-type.ts"
 import { parseSignature, parseType } from "../src/runtime/declare/parse-signature.ts"
 import { printType } from "../src/runtime/declare/type-tree.ts"
 import { jsRuntime } from "../src/runtime/js.ts"
-import { inspectShort, preview, sizeOf } from "../src/runtime/preview.ts"
+import { inspectShort, sizeOf } from "../src/runtime/preview.ts"
 import { schemaPythonType } from "../src/runtime/python/python-types.ts"
 import { checkRules } from "../src/runtime/rules/check-rules.ts"
 import { safeRules } from "../src/runtime/rules/safe-rules.ts"
 import { findMismatches } from "../src/runtime/schema/json-schema-validator.ts"
+import { showValue } from "../src/runtime/show/show-value.ts"
 import { encodeValue } from "../src/sessions/value-codec.ts"
 import { discoverSkills } from "../src/skills/discover-skills.ts"
 import { parseSkillText } from "../src/skills/front-matter.ts"
@@ -62,8 +63,8 @@ const entries: Record<string, () => unknown> = {
   "store a value": () => encodeValue(record),
   "hash a value": () => hashValue([new Map([[1, list]])]),
   "read stored JSON": () => parseStored("[".repeat(levels) + "]".repeat(levels), "store"),
-  "preview a list": () => preview(list),
-  "preview a record": () => [preview(record), inspectShort(record), sizeOf(record)],
+  "show a list": () => showValue(list),
+  "show a record": () => [showValue(record), inspectShort(record), sizeOf(record)],
   "read a type": () => printType(parseType(`string${"[]".repeat(levels)}`, "tool")),
   "read a type in brackets": () => parseType("(".repeat(levels), "tool"),
   "read a signature": () => parseSignature(`(a: ${"{a:".repeat(levels)}`, "tool"),

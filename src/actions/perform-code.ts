@@ -2,24 +2,13 @@
 import { errorData } from "../core/errors.ts"
 import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
-import { wellFormed } from "../core/message.ts"
 import { bindToThisRun } from "../core/run-context.ts"
 import { indentFurtherLines, oneLine, taggedText } from "../core/text/tagged-text.ts"
-import { keepValue } from "../memory/kept-values.ts"
-import type {
-  CallGate,
-  CellExecuted,
-  CellExecution,
-  CellOptions,
-  Runtime,
-  RuntimeLoss,
-  TypeGateMode,
-} from "../runtime/runtime.ts"
+import type { CallGate, CellExecution, CellOptions, RuntimeLoss, TypeGateMode } from "../runtime/runtime.ts"
 import { type CountingGate, callGate, type GateServices } from "./call.ts"
-import { headAndTail, tryToKeep } from "./head-and-tail.ts"
+import { endsWithName, type OutputServices, shapeOutput } from "./cell-output.ts"
 
-export interface CodeServices extends GateServices {
-  runtime: Runtime
+export interface CodeServices extends GateServices, OutputServices {
   signal: AbortSignal
   cellTimeoutMs?: number | undefined
   typeGate?: TypeGateMode | undefined
@@ -28,9 +17,6 @@ export interface CodeServices extends GateServices {
   transaction?: CellOptions["transaction"]
   /** Returns the clock and the random source of the next cell. Default: the real ones. */
   cellEnv?: (() => CellOptions["env"]) | undefined
-  maxOutputChars: number
-  /** Names that stored output must not get. */
-  reservedNames: ReadonlySet<string>
 }
 
 export type CodeEnd = Extract<EventBody, { type: "code-end" }>
@@ -43,7 +29,8 @@ export interface CodeOutcome {
 }
 
 /** Runs a cell, emits its events and returns the last one. The result text holds the printed output and the value of
- *  the last expression, up to `maxOutputChars`; a longer text is stored whole in a fresh variable. Never throws. */
+ *  the last expression, up to `maxOutputChars`. Longer output is stored whole in a fresh variable: printed output as
+ *  text, a value as itself. Never throws. */
 export async function performCode(part: CodePart, services: CodeServices, emit: Emit): Promise<CodeOutcome> {
   const outcome = part.closed ? await runCell(part, services, emit) : { end: neverClosed(part) }
   emit(outcome.end)
@@ -76,6 +63,9 @@ async function executeCell(part: CodePart, calls: CountingGate, services: CodeSe
     owner: services.approved,
     transaction: services.transaction,
     env: services.cellEnv?.(),
+    maxPreviewChars: services.maxOutputChars,
+    // A value that has a name needs no other.
+    ...(endsWithName(part.code) ? {} : { keepCutValue: keptOutput(services) }),
     onOutput: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
   })
   const shaped = await shapeOutput(part.code, execution, services)
@@ -88,9 +78,15 @@ async function executeCell(part: CodePart, calls: CountingGate, services: CodeSe
     changes: execution.changes,
     calls: calls.count,
     ...(execution.ok ? {} : { error: toActionError(execution.error) }),
-    ...(shaped.keptName === undefined ? {} : { kept: shaped.keptName }),
+    ...(shaped.kept === undefined ? {} : { kept: shaped.kept }),
+    ...(shaped.keptValue === undefined ? {} : { keptValue: shaped.keptValue }),
+    ...(shaped.dropped.length > 0 ? { dropped: shaped.dropped } : {}),
     ...(execution.images?.length ? { images: execution.images } : {}),
   }
+}
+
+function keptOutput({ reservedNames }: CodeServices): CellOptions["keepCutValue"] {
+  return { prefix: "_output", reservedNames: [...reservedNames].filter((name) => name.startsWith("_output_")) }
 }
 
 // Calls may arrive from another process without a run context. Runs that they start end with the cell or the call.
@@ -153,79 +149,6 @@ function listLost(lost: readonly RuntimeLoss[]): string {
 function joinSome(texts: readonly string[]): string {
   const shown = texts.slice(0, 20)
   return texts.length > shown.length ? `${shown.join(", ")} and ${texts.length - shown.length} more` : shown.join(", ")
-}
-
-async function shapeOutput(code: string, execution: CellExecution, services: CodeServices): Promise<ShapedOutput> {
-  const fits = fitToLimit(printedText(execution), services)
-  const printed = fits instanceof Promise ? await fits : fits
-  if (execution.ok) {
-    const value = hasCutValue(code, execution) ? await keepOutput(execution.value, services) : undefined
-    const lines = [printed.text, value ? `… the whole value ${value.where} …` : ""].filter(Boolean)
-    if (lines.length === 0) return { text: noOutputText(execution) }
-    return { text: taggedText("output", lines.join("\n")), keptName: printed.keptName ?? value?.keptName }
-  }
-  const error = await fitToLimit(errorText(execution.error), services)
-  const text = [printed.text && taggedText("output", printed.text), taggedText("error", error.text)]
-  return { text: text.filter(Boolean).join("\n"), keptName: printed.keptName ?? error.keptName }
-}
-
-interface ShapedOutput {
-  text: string
-  keptName?: string | undefined
-}
-
-function printedText(execution: CellExecution): string {
-  const printed = wellFormed(execution.output).trimEnd()
-  if (!execution.ok || execution.preview === undefined) return printed
-  const value = wellFormed(execution.preview)
-  return printed ? `${printed}\n${value}` : value
-}
-
-// A value that is shown only in part and has no name is stored under a fresh name.
-function hasCutValue(code: string, { truncated }: CellExecuted): boolean {
-  return truncated === true && !endsWithName(code)
-}
-
-/** Returns true if the last statement of a cell is only a name. */
-function endsWithName(code: string): boolean {
-  const text = code.trimEnd()
-  const end = text.endsWith(";") ? text.length - 1 : text.length
-  let start = end
-  while (/[\w$]/.test(text.charAt(start - 1))) start--
-  const before = text.slice(0, start)
-  const statements = before.trimEnd()
-  if (start === end) return false
-  return statements === "" || statements.endsWith(";") || before.includes("\n", statements.length)
-}
-
-function fitToLimit(text: string, services: CodeServices): ShapedOutput | Promise<ShapedOutput> {
-  return text.length <= services.maxOutputChars ? { text } : storeAndShorten(text, services)
-}
-
-async function storeAndShorten(text: string, services: CodeServices): Promise<ShapedOutput> {
-  const { keptName, where } = await keepOutput(text, services)
-  return { keptName, text: headAndTail(text, services.maxOutputChars, `the whole text ${where}`) }
-}
-
-function keepOutput(value: unknown, { runtime, reservedNames }: CodeServices) {
-  return tryToKeep(keepValue("_output", value, { valueStore: runtime, reservedNames }), "variable")
-}
-
-function noOutputText({ changes }: CellExecution): string {
-  const changed = [
-    changes.created.length && `created ${changes.created.join(", ")}`,
-    changes.reassigned.length && `changed ${changes.reassigned.join(", ")}`,
-    changes.removed.length && `removed ${changes.removed.join(", ")}`,
-  ].filter(Boolean)
-  return taggedText("output", changed.length > 0 ? `(no output; ${changed.join("; ")})` : "(no output)")
-}
-
-function errorText({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {
-  if (kind === "throw" && stack) return wellFormed(stack)
-  // The messages of security and type errors contain their positions.
-  if (kind === "security" || kind === "type") return wellFormed(message)
-  const position = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`
-  return wellFormed(message) + position
 }
 
 function toActionError({ kind, message, line, column }: ActionError): ActionError {

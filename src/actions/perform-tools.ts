@@ -7,6 +7,8 @@ import { bindToThisRun } from "../core/run-context.ts"
 import { callThroughGate, currentCall } from "../runtime/bindings/gated-call.ts"
 import { decodeArguments } from "../runtime/schema/tool-arguments.ts"
 import type { Validation } from "../runtime/schema.ts"
+import { parseJsonExactly } from "../runtime/show/parse-json.ts"
+import { showJson } from "../runtime/show/show-value.ts"
 import { type Directive, type Tool, type ToolContext, type ToolResult, toolFailure } from "../tools/tool.ts"
 import { callGate, type GateServices } from "./call.ts"
 import { headAndTail, tryToKeep } from "./head-and-tail.ts"
@@ -21,7 +23,7 @@ export interface ToolServices extends GateServices {
   /** The maximum number of parallel tools that run at the same time. */
   maxParallelTools: number
   /** Stores a result that is too long to show, and returns its name. `position`: see `outputPrefix`. */
-  keepResult(text: string, position: number): Promise<string>
+  keepResult(result: unknown, position: number): Promise<string>
   /** What the model calls the place where long results are stored. */
   resultStorage: "variable" | "artifact"
   /** Whether images of results are sent to the model. */
@@ -253,10 +255,31 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value
 }
 
+// JSON is shortened per field, other text in the middle.
 async function storeAndShorten(text: string, maxChars: number, position: number, services: ToolServices) {
   const { resultStorage } = services
-  const { keptName, where } = await tryToKeep(services.keepResult(text, position), resultStorage)
+  const fields = showJson(text, maxChars)
+  // In a variable, the data itself is more useful than its text.
+  const data = fields && resultStorage === "variable" ? parseIfExact(text) : undefined
+  const { keptName, where } = await tryToKeep(services.keepResult(data ?? text, position), resultStorage)
   const isArtifact = keptName !== undefined && resultStorage === "artifact"
+  if (fields) {
+    const more = isArtifact ? ": read_artifact reads it from start, or one field by path" : ""
+    return { keptName, shown: `${fields.text}\n… shortened; the whole ${data ? "value" : "text"} ${where}${more}` }
+  }
   const more = (shown: number) => (isArtifact ? `, read on with read_artifact from start ${shown}` : "")
   return { keptName, shown: headAndTail(text, maxChars, (shown) => `the whole text ${where}${more(shown)}`) }
 }
+
+/** Returns undefined if a number of the text would be rounded. */
+function parseIfExact(json: string): object | undefined {
+  let isExact = true
+  const data = parseJsonExactly(json, (source) => {
+    const number = Number(source)
+    isExact &&= Math.abs(number) <= Number.MAX_SAFE_INTEGER && source.length < maxExactDigits
+    return number
+  })
+  return isExact ? data : undefined
+}
+
+const maxExactDigits = 16

@@ -134,8 +134,12 @@ export type EventBody =
       changes: NameChanges
       calls: number
       error?: ActionError
-      /** The variable that holds the complete output, if it was too long to show. */
+      /** The variable that holds the complete text, if it was too long to show. */
       kept?: string
+      /** The variable that holds the value of the last expression, if it is shown in part. */
+      keptValue?: string
+      /** The variables of earlier cells' output that were dropped. */
+      dropped?: readonly string[]
       images?: ImagePart[]
     }
   | { type: "tool-start"; id: string; name: string; input: Json }

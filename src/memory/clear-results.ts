@@ -68,7 +68,9 @@ async function createMarker<T extends CodeResultPart | ToolResultPart>(
   const what = part.type === "tool-result" ? `the tool ${part.name}` : `the cell ${titles.get(part.id) ?? "before"}`
   const how = part.ok ? "ok" : "failed"
   const length = part.text.length.toLocaleString("en")
-  const words = `[The result of ${what} (${how}, ${length} characters) was cleared to save room; the whole text is in the ${services.resultStorage} ${kept}.]`
+  // The result of a tool may be stored as data instead of text.
+  const whole = part.kept === kept && part.type === "tool-result" ? "result" : "text"
+  const words = `[The result of ${what} (${how}, ${length} characters) was cleared to save room; the whole ${whole} is in the ${services.resultStorage} ${kept}.]`
   const text = headChars === 0 ? words : `${words}\nIt begins:\n${part.text.slice(0, headChars).toWellFormed()}`
   return { ...part, text, kept, cleared: true }
 }

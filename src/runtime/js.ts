@@ -56,6 +56,7 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
     describe: (names) => withCore((core) => core.describe(names)),
     names: () => withCore((core) => core.names()),
     keep: (prefix, value) => withCore((core) => core.keep(prefix, value)),
+    forget: (names) => withCore((core) => core.forget(names)),
     snapshot: (limit) => withCore((core) => core.snapshot(limit)),
     restore: (snapshot) => withCore((core) => core.restore(snapshot)),
     fork: async () => checkingOptions(await withCore((core) => core.fork())),

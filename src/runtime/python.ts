@@ -163,11 +163,14 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
       let started = false
       const run = async () => {
         started = true
-        return (await rules.refusalFor(code)) ?? kernel.execute(code, executeOptions)
+        const { keepCutValue } = executeOptions
+        const keepName = keepCutValue && nameGenerator.nextName(keepCutValue.prefix, keepCutValue.reservedNames)
+        return (await rules.refusalFor(code)) ?? kernel.execute(code, executeOptions, keepName)
       }
       try {
         const execution = await queue.enter(run, signal)
         for (const name of execution.changes.created) nameGenerator.markUsed(name)
+        if (execution.ok && execution.kept !== undefined) nameGenerator.markUsed(execution.kept)
         return execution
       } catch (error) {
         if (started || !signal?.aborted) throw error
@@ -181,6 +184,11 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
         const name = nameGenerator.createName(prefix)
         await kernel.bind(new Map([[name, bindingOf(value)]]))
         return name
+      }),
+    forget: (names) =>
+      whenIdle("forget()", async () => {
+        await kernel.ask("forget", { names })
+        kernel.knownNames.recordChanges({ created: [], reassigned: [], removed: [...names] })
       }),
     snapshot: (limit) =>
       whenIdle("snapshot()", () => takeSnapshot(kernel, snapshotBytes(options.maxSnapshotBytes, limit), hostState)),

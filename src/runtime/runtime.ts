@@ -35,6 +35,8 @@ export interface Runtime extends AsyncDisposable {
   names(): Promise<RuntimeName[]>
   /** Binds a value under a new name `prefix_N` that this namespace never had, and returns the name. */
   keep(prefix: string, value: unknown): Promise<string>
+  /** Removes names that `keep` or `keepCutValue` made. Unknown names are ignored. */
+  forget?(names: readonly string[]): Promise<void>
   /** A snapshot of everything that can be stored, to restore in another runtime of the same kind. If it would exceed
    *  `maxBytes` or the runtime's own limit, the largest names are lost. */
   snapshot?(options?: SnapshotLimit): Promise<RuntimeSnapshot>
@@ -102,6 +104,11 @@ export interface CellOptions {
    *  with a near-certain error and returns other findings as `hints`; `hint` returns all findings as hints. Default
    *  `off`. */
   typeGate?: TypeGateMode | undefined
+  /** About how many characters the preview of the value may have. Default 5,000. */
+  maxPreviewChars?: number | undefined
+  /** If the preview leaves something out, binds the value itself under a new name `prefix_N` that is not in
+   *  `reservedNames`. Default: it is not kept. */
+  keepCutValue?: { prefix: string; reservedNames: readonly string[] } | undefined
 }
 
 /** Makes options that do not exist errors. Every runtime passes through this. */
@@ -125,6 +132,8 @@ const cellOptionNames: Record<keyof CellOptions, true> = {
   env: true,
   transaction: true,
   typeGate: true,
+  keepCutValue: true,
+  maxPreviewChars: true,
 }
 
 export type TypeGateMode = "off" | "hint" | "block"
@@ -203,6 +212,8 @@ export interface CellExecuted extends ExecutionBase {
   preview?: string | undefined
   /** Whether the preview leaves something out. */
   truncated?: boolean | undefined
+  /** The name under which `keepCutValue` kept the value. */
+  kept?: string | undefined
   /** Undoes a transaction that succeeded, until the next cell begins. Returns what could not be undone. */
   undo?: (() => Promise<RuntimeLoss[]>) | undefined
 }

@@ -89,7 +89,10 @@ test("a cell whose output cannot be stored has run: its calls and changes count,
     "```ts\nthrow new Error('word '.repeat(9000))\n```\n",
     "Done.",
   ])
-  const result = await createAgent({ model, runtime: { ...runtime, keep } }).run("go")
+  // A runtime that does not keep values itself.
+  const execute: typeof runtime.execute = (code, options) =>
+    runtime.execute(code, { ...options, keepCutValue: undefined })
+  const result = await createAgent({ model, runtime: { ...runtime, keep, execute } }).run("go")
   const [first, second, third] = result.trajectory.events.filter((event) => event.type === "code-end")
   assert.deepEqual([first?.ok, first?.calls, first?.changes.created], [true, 1, ["paid"]])
   assert.match(first?.text ?? "", /^<output>\nword word.*could not be kept: no space is left/s)

@@ -1,5 +1,5 @@
 // Folds the events of a conversation into a compact JSON form, and finds which names its cells created and used.
-import type { AgentEvent } from "../../core/event.ts"
+import type { AgentEvent, EventOf } from "../../core/event.ts"
 import type { Message } from "../../core/message.ts"
 import { createOwnEventFilter } from "../../core/trajectory.ts"
 import type { Conversation } from "../conversation.ts"
@@ -15,6 +15,8 @@ export interface FoldedConversation {
   activated: [skill: string, message: string][]
   /** The names that cells created and did not remove. */
   made: string[]
+  /** The stored output of cells; see `outputsOfCells`. */
+  outputs?: string[]
   /** The injected objects that cells used, that need a snapshot, and that were not reported as recreated since. */
   used: string[]
   /** The events of sub-agents' runs that wait or have not ended; such a run continues from them. */
@@ -36,6 +38,7 @@ export function foldConversation(conversation: Conversation, run: string): Folde
     ...(systemRun !== undefined && { systemRun }),
     activated: [...activatedSkills],
     made: [...namesCreatedByCells(events, folded).keys()],
+    outputs: outputsOfCells(events, folded),
     used: [...objectsUsedByCells(events, folded).used],
     open,
     runs: [...runs],
@@ -55,9 +58,26 @@ export function namesCreatedByCells(
     const { created, reassigned, removed } = event.changes
     for (const name of [...created, ...reassigned]) made.set(name, { changedAt })
     for (const name of removed) made.delete(name)
-    if (event.kept !== undefined) made.set(event.kept, { changedAt })
+    for (const name of namesOfOutput(event)) made.set(name, { changedAt })
+    for (const name of event.dropped ?? []) made.delete(name)
   }
   return made
+}
+
+/** Returns the names of stored output of cells that was not dropped, the oldest first. */
+export function outputsOfCells(events: readonly AgentEvent[], folded?: FoldedConversation | undefined): string[] {
+  const names = new Set(folded?.outputs)
+  const isOwn = createOwnEventFilter(folded?.runs)
+  for (const event of events) {
+    if (!isOwn(event) || event.type !== "code-end") continue
+    for (const name of namesOfOutput(event)) names.add(name)
+    for (const name of event.dropped ?? []) names.delete(name)
+  }
+  return [...names]
+}
+
+function namesOfOutput({ kept, keptValue }: EventOf<"code-end">): string[] {
+  return [kept, keptValue].filter((name) => name !== undefined)
 }
 
 /** Returns the injected objects that cells used and whose state no snapshot holds, and those that were reported as

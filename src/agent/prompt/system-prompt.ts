@@ -67,7 +67,7 @@ export const defaultSections: PromptSections = {
       context.transaction
         ? "Changes to objects are real and stay. A cell that fails is rolled back whole, as far as the note says: mend it and send it again, complete."
         : "Changes to objects are real and stay. When a cell fails, what ran before the error has happened: mend, do not repeat it.",
-      `Output beyond ${context.maxOutputChars.toLocaleString("en")} characters is shortened; the whole text stays in a variable that the note names.`,
+      `Output beyond ${context.maxOutputChars.toLocaleString("en")} characters is shortened; the note names the variable that has all of it. \`_\` is the last value.`,
       ...(context.cellTimeoutMs
         ? [
             `A cell is stopped after ${context.cellTimeoutMs / 1000} seconds: set time-outs on slow calls, and work in steps.`,

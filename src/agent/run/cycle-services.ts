@@ -11,6 +11,7 @@ import { keepValue, keptNamePattern, outputPrefix } from "../../memory/kept-valu
 import type { SkillAccess } from "../../tools/activate-skill.ts"
 import type { Tool } from "../../tools/tool.ts"
 import type { AgentConfig } from "../agent-config.ts"
+import { outputsOfCells } from "../conversation/fold-conversation.ts"
 import type { Conversation } from "../conversation.ts"
 import type { CycleServices } from "../cycle.ts"
 import type { DeclaredOutputs } from "../outputs.ts"
@@ -138,6 +139,7 @@ export function createCycleServices(
     hasNewSteers: () => steers.collect() > 0,
     takeSteers: steers.takeAll,
     reservedNames,
+    keptNames: () => outputsToDrop(conversation),
     findOutputProblems: outputs?.findProblems,
     spend: control.spend,
     takeSpent: control.takeSpent,
@@ -169,6 +171,16 @@ function usedCallIds({ messages, events }: Conversation): Set<string> {
     for (const part of parts) if (part.type === "tool-call") ids.add(part.id)
   }
   return ids
+}
+
+// Memory refers to the text of a cleared result by its name, so that text stays.
+function outputsToDrop({ events, folded, messages }: Conversation): string[] {
+  const cleared = new Set(
+    messages.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.type === "code-result" && part.cleared && part.kept ? part.kept : [])),
+    ),
+  )
+  return outputsOfCells(events, folded).filter((name) => !cleared.has(name))
 }
 
 // Names that the given messages mention. Another value of the same name would mislead the model.

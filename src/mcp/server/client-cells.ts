@@ -1,6 +1,6 @@
 // Runs the cells of MCP clients in the same way as a run, and lets clients wait for slow ones.
 import type { CallToolResult } from "@modelcontextprotocol/server"
-import { type CodeServices, performCode } from "../../actions/perform-code.ts"
+import { type CodeEnd, type CodeServices, performCode } from "../../actions/perform-code.ts"
 import { followSignals, onAbort } from "../../core/abort.ts"
 import { AbortError } from "../../core/errors.ts"
 import type { Emit } from "../../core/event.ts"
@@ -42,6 +42,8 @@ const maxUnreadResults = 100
 export function createClientCells(runtime: Runtime, options: ServeOptions): ClientCells {
   const { answerTimeoutMs = 40_000, typeGate, transaction, cellTimeoutMs, maxOutputChars = 5000 } = options
   const cells = new Map<string, ClientCell>()
+  // The stored output of cells, the oldest first.
+  let outputs: string[] = []
 
   function start(id: string, code: string, host: CallHost): ClientCell {
     const controller = new AbortController()
@@ -65,14 +67,20 @@ export function createClientCells(runtime: Runtime, options: ServeOptions): Clie
       cellEnv: host.cellEnv,
       maxOutputChars,
       reservedNames: new Set(),
+      keptNames: () => outputs,
     }
-    cell.ended = runCell(code, cell, host, services).finally(() => {
+    cell.ended = runCell(code, cell, host, services, recordOutput).finally(() => {
       cell.isOver = true
       stopFollowing()
     })
     removeOldestResults(cells)
     cells.set(id, cell)
     return cell
+  }
+
+  function recordOutput({ kept, keptValue, dropped = [] }: CodeEnd): void {
+    const added = [kept, keptValue].filter((name) => name !== undefined)
+    outputs = [...outputs, ...added].filter((name) => !dropped.includes(name))
   }
 
   async function answer(cell: ClientCell, { signal, progress, isAsking }: ClientCellCall): Promise<CallToolResult> {
@@ -111,6 +119,7 @@ async function runCell(
   cell: ClientCell,
   host: CallHost,
   services: CodeServices,
+  onEnd: (end: CodeEnd) => void,
 ): Promise<CallToolResult> {
   const { id } = cell
   const emit: Emit = (event) => {
@@ -125,6 +134,7 @@ async function runCell(
   const part = { type: "code", id, tag: language, code, closed: true } as const
   // If the runtime no longer works, the text of `end` says so.
   const { end } = await host.within(() => performCode(part, services, emit))
+  onEnd(end)
   return { content: toContent(end.text, end.images), isError: !end.ok }
 }
 

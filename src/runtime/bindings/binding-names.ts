@@ -8,7 +8,7 @@ import { reservedPrefixes } from "../compiler/name-storage.ts"
 export const ambientNames: ReadonlySet<string> = new Set(
   (
     "Date Math clearImmediate clearInterval clearTimeout console crypto fetch global globalThis import performance " +
-    "process queueMicrotask setImmediate setInterval setTimeout"
+    "process queueMicrotask setImmediate setInterval setTimeout _"
   ).split(" "),
 )
 
@@ -34,6 +34,7 @@ export function isThenable(value: unknown): boolean {
 export function nameProblem(name: string, ambient: ReadonlySet<string>): string | undefined {
   if (!identifierPattern.test(name)) return "is not an identifier"
   if (reservedWords.has(name) || reservedPrefixes.some((own) => name.startsWith(own))) return "is a reserved word"
+  if (name === "_") return "is the value of the last cell; choose another name"
   if (ambient.has(name)) return "is what cells know the platform's own by; choose another name"
   return undefined
 }
@@ -41,24 +42,29 @@ export function nameProblem(name: string, ambient: ReadonlySet<string>): string 
 export function createNameGenerator(isTaken: (name: string) => boolean) {
   const used = new Set<string>()
   const counts = new Map<string, number>()
+  const next = (prefix: string, except: readonly string[] = []) => {
+    if (!identifierPattern.test(`${prefix}_1`)) {
+      throw new ConfigError(`Cannot keep a value under "${prefix}_1": the prefix must begin an identifier.`)
+    }
+    for (let count = (counts.get(prefix) ?? 0) + 1; ; count++) {
+      const name = `${prefix}_${count}`
+      if (!used.has(name) && !isTaken(name) && !except.includes(name)) return { name, count }
+    }
+  }
   return {
     /** Records that a name was used; it is never generated later. */
     markUsed(name: string): void {
       used.add(name)
     },
-    /** Returns the first of `prefix_1`, `prefix_2`, … that was never used. */
+    /** Returns the first of `prefix_1`, `prefix_2`, … that was never used, and records that it is used now. */
     createName(prefix: string): string {
-      if (!identifierPattern.test(`${prefix}_1`)) {
-        throw new ConfigError(`Cannot keep a value under "${prefix}_1": the prefix must begin an identifier.`)
-      }
-      for (let count = (counts.get(prefix) ?? 0) + 1; ; count++) {
-        const name = `${prefix}_${count}`
-        if (used.has(name) || isTaken(name)) continue
-        counts.set(prefix, count)
-        used.add(name)
-        return name
-      }
+      const { name, count } = next(prefix)
+      counts.set(prefix, count)
+      used.add(name)
+      return name
     },
+    /** Returns the first of `prefix_1`, `prefix_2`, … that was never used and is not in `except`. */
+    nextName: (prefix: string, except?: readonly string[]): string => next(prefix, except).name,
   }
 }
 

@@ -2,10 +2,10 @@
 import { setImmediate } from "node:timers/promises"
 import { type Ambient, type CompiledCell, compileCell, type LoopGuard } from "../compiler/compile-cell.ts"
 import { CellSyntaxError, parseCell } from "../compiler/parse-cell.ts"
-import { isPreviewCut, preview } from "../preview.ts"
 import { checkRules } from "../rules/check-rules.ts"
 import { explainViolations, type Rule } from "../rules/rules.ts"
-import type { CellExecution, CellNotExecuted } from "../runtime.ts"
+import type { CellExecuted, CellExecution, CellNotExecuted, CellOptions } from "../runtime.ts"
+import { defaultShownChars, showValue } from "../show/show-value.ts"
 import { assignedNames, cellDeclarations, mentionedNames } from "../snapshot/code-origins.ts"
 import type { CellTypeGate } from "../type-gate/in-process-type-gate.ts"
 import { cleanStackText, describeThrown, positionInCell, registerCellLocator } from "./cell-errors.ts"
@@ -58,9 +58,28 @@ export async function executeCell(
   }
   const value = unwrapObjectProxy(outcome.value)
   if (value === undefined || !compiled?.hasValue) return { ok: true, value, ...base }
-  const text = preview(value)
-  return { ok: true, value, preview: cleanStackText(text), ...(isPreviewCut(text) && { truncated: true }), ...base }
+  context.ambient._ = outcome.value
+  return { ok: true, value, ...shownValue(value, outcome.value, cell.previewOptions, output.length, context), ...base }
 }
+
+/** Shows the value within what the printed output leaves of the limit, at least half of it. `cellValue` is the value as
+ *  cells have it, with its guards. */
+function shownValue(
+  value: unknown,
+  cellValue: unknown,
+  { maxPreviewChars = defaultShownChars, keepCutValue }: PreviewOptions,
+  printedChars: number,
+  { namespace }: CellContext,
+): Pick<CellExecuted, "preview" | "truncated" | "kept"> {
+  const { text, cut } = showValue(value, Math.max(maxPreviewChars - printedChars, Math.floor(maxPreviewChars / 2)))
+  const preview = cleanStackText(text)
+  if (!cut) return { preview }
+  if (!keepCutValue) return { preview, truncated: true }
+  const { prefix, reservedNames } = keepCutValue
+  return { preview, truncated: true, kept: namespace.keep(prefix, cellValue, reservedNames) }
+}
+
+type PreviewOptions = Pick<CellOptions, "maxPreviewChars" | "keepCutValue">
 
 /** The execution of a cell that was aborted while it waited in the queue. */
 export function notStartedExecution(message: string): CellNotExecuted {

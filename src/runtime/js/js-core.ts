@@ -160,6 +160,9 @@ export function createJsRuntime(
     async keep(prefix, value) {
       return requireOpen("keep()").keep(prefix, value)
     },
+    async forget(names) {
+      requireOpen("forget()").forget(names)
+    },
     async snapshot(limit) {
       lazyModules.snapshot ??= await import("../snapshot.ts")
       const { takeSnapshot } = lazyModules.snapshot

@@ -34,7 +34,8 @@ export interface Namespace {
   /** The bindings to show in declarations: of all injected names, or of the given ones. */
   bindingsToDescribe(names: readonly string[] | undefined): ReadonlyMap<string, Binding>
   names(): RuntimeName[]
-  keep(prefix: string, value: unknown): string
+  keep(prefix: string, value: unknown, reservedNames?: readonly string[]): string
+  forget(names: readonly string[]): void
   reset(): void
   /** The injected values and their implied classes, as cells see them. */
   boundValues(): Map<string, BoundValue>
@@ -195,10 +196,18 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
         const injected = bindings.has(name) || implied.has(name)
         return { name, kind: binding.kind, type, injected, ...(size !== undefined && { size }) }
       }),
-    keep(prefix, value) {
-      const name = nameGenerator.createName(prefix)
+    keep(prefix, value, reservedNames) {
+      const name = nameGenerator.nextName(prefix, reservedNames)
       setName(name, value)
       return name
+    },
+    forget(names) {
+      for (const name of names) {
+        if (bindings.has(name)) continue
+        delete scope[name]
+        lastValues.delete(name)
+        constants.delete(name)
+      }
     },
     reset() {
       scope = namespace.scope = createScopeObject()

@@ -74,6 +74,7 @@ export class RunningCell {
   readonly gate: CallGate | undefined
   readonly owner: object
   readonly pauses: PauseSignal | undefined
+  readonly previewOptions: Pick<CellOptions, "maxPreviewChars" | "keepCutValue">
   /** Whether this cell or one of its parents has a deadline. */
   readonly hasDeadline: boolean
   /** Running cells that this one started. */
@@ -112,6 +113,7 @@ export class RunningCell {
     this.gate = options.callGate ?? parent?.gate
     this.owner = options.owner ?? (options.callGate ? hostOwner : (parent?.owner ?? hostOwner))
     this.pauses = options.subscribeToPauses ?? parent?.pauses
+    this.previewOptions = options
     this.hasDeadline = options.timeoutMs !== undefined || (parent?.hasDeadline ?? false)
     this.#options = options
     this.#epoch = shared.epoch

@@ -4,7 +4,7 @@ import type { ActionError, NameChanges } from "../../core/event.ts"
 import { isRecord, withoutUndefined } from "../../core/object.ts"
 import type { WireObject } from "../handles/wire.ts"
 import type { RemoteEnv } from "../remote-env.ts"
-import type { RuntimeLoss, RuntimeName, RuntimeSnapshot } from "../runtime.ts"
+import type { CellOptions, RuntimeLoss, RuntimeName, RuntimeSnapshot } from "../runtime.ts"
 import { shortTypeText } from "./child-type-text.ts"
 
 export interface BindEntry {
@@ -27,6 +27,8 @@ export interface ExecuteInput {
   within?: string | undefined
   /** `check`: the host decides whether the transaction is committed. */
   transaction?: "on" | "check" | undefined
+  maxPreviewChars?: CellOptions["maxPreviewChars"]
+  keepCutValue?: CellOptions["keepCutValue"]
 }
 
 /** The result of an execution without its output, which was sent before. */
@@ -34,6 +36,8 @@ export interface ExecutionSummary {
   error?: (ActionError & { stack?: string | undefined }) | undefined
   preview?: string | undefined
   cut?: boolean | undefined
+  /** The name under which the child kept the value. */
+  kept?: string | undefined
   changes: NameChanges
   hints?: string[] | undefined
   notRolledBack?: RuntimeLoss[] | undefined
@@ -58,12 +62,12 @@ export function parseExecuted(
 }
 
 export function summaryToWire(summary: ExecutionSummary): WireObject {
-  const { error, preview, cut, changes, hints, notRolledBack, undoable, unclean } = summary
+  const { error, preview, cut, kept, changes, hints, notRolledBack, undoable, unclean } = summary
   const { created, reassigned, removed } = changes
   return {
     changes: { created, reassigned, removed },
     ...(error && { error: withoutUndefined(error) }),
-    ...withoutUndefined({ preview, cut, undoable, unclean }),
+    ...withoutUndefined({ preview, cut, kept, undoable, unclean }),
     ...(hints && { hints }),
     ...(notRolledBack && { notRolledBack: notRolledBack.map((lost) => withoutUndefined(lost)) }),
   }
@@ -71,9 +75,9 @@ export function summaryToWire(summary: ExecutionSummary): WireObject {
 
 function parseExecutionSummary(value: unknown): ExecutionSummary | undefined {
   if (!isRecord(value)) return undefined
-  const { error, preview, cut, changes, hints, notRolledBack, undoable, unclean } = value
+  const { error, preview, cut, kept, changes, hints, notRolledBack, undoable, unclean } = value
   if (error !== undefined && !isActionError(error)) return undefined
-  if (preview !== undefined && typeof preview !== "string") return undefined
+  if (![preview, kept].every((text) => text === undefined || typeof text === "string")) return undefined
   if (!isRecord(changes) || ![unclean, undoable, cut].every(isOptionalBoolean)) return undefined
   const { created, reassigned, removed } = changes
   if (!isStringArray(created) || !isStringArray(reassigned) || !isStringArray(removed)) return undefined
@@ -83,9 +87,11 @@ function parseExecutionSummary(value: unknown): ExecutionSummary | undefined {
     ...(undoable === true && { undoable }),
     ...(unclean === true && { unclean }),
     ...(cut === true && { cut }),
+    ...(typeof kept === "string" && { kept }),
+    ...(typeof preview === "string" && { preview }),
   }
   const shortHints = hints?.slice(0, maxHints).map((hint) => hint.slice(0, maxHintLength))
-  return { error, preview, hints: shortHints, notRolledBack, ...flags, changes: { created, reassigned, removed } }
+  return { error, hints: shortHints, notRolledBack, ...flags, changes: { created, reassigned, removed } }
 }
 
 /** The maximum number of hints in the result of a cell. */

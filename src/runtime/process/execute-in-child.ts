@@ -29,7 +29,8 @@ export async function executeInChild(
   if (ending) cell.stop(new CellStopped("aborted", `The cell's process is gone: ${ending.why}.`))
   supervisor.endExecutions(cell)
   const { changes = { created: [], reassigned: [], removed: [] }, hints: found = [] } = executed?.summary ?? {}
-  supervisor.recordNameChanges(changes)
+  const kept = executed?.summary.kept
+  supervisor.recordNameChanges(kept === undefined ? changes : { ...changes, created: [...changes.created, kept] })
   const used = takeUsed()
   const hints = [...found, ...cell.hints]
   const lost = [...lostBefore, ...(await supervisor.forgetEndedChild())]
@@ -113,7 +114,7 @@ async function undoCell(child: ConnectedChild): Promise<RuntimeLoss[]> {
 }
 
 type CellResult =
-  | Pick<CellExecuted, "ok" | "value" | "preview" | "truncated" | "undo">
+  | Pick<CellExecuted, "ok" | "value" | "preview" | "truncated" | "kept" | "undo">
   | Pick<CellNotExecuted, "ok" | "error" | "thrown" | "notRolledBack">
 
 async function cellResultOf(
@@ -123,7 +124,7 @@ async function cellResultOf(
 ): Promise<CellResult> {
   if (!executed) return { ok: false, error: processEndError(cell, child) }
   const { summary, value, thrown } = executed
-  const { error, preview, cut, notRolledBack, undoable, unclean } = summary
+  const { error, preview, cut, kept, notRolledBack, undoable, unclean } = summary
   if (unclean) child.process.kill({ kind: "aborted", why: "what the cell had under way had to be ended" })
   if (cell.stopped) return { ok: false, error: { ...positionOf(error), ...stopError(cell.stopped) } }
   if (error) {
@@ -136,6 +137,7 @@ async function cellResultOf(
     value,
     ...(preview !== undefined && { preview }),
     ...(cut && { truncated: true }),
+    ...(kept !== undefined && { kept }),
     ...(undoable && { undo: () => undoCell(child) }),
   }
 }

@@ -90,13 +90,15 @@ export function createProcessRuntime<B extends Bindings>(
     const refused = ruleRefusal(code, rules)
     if (refused) return refused
     const cell = new RunningCell(shared, parent, executeOptions)
-    const { timeoutMs, env: world, transaction = false } = executeOptions
+    const { timeoutMs, env: world, transaction = false, maxPreviewChars, keepCutValue } = executeOptions
     const check = typeof transaction === "object" ? () => transaction.check(runtime) : undefined
     const input: ExecuteInput = { code, variables: world?.variables ?? env }
     const sent = toRemoteEnv(world)
     if (sent) input.env = sent
     if (timeoutMs !== undefined) input.timeoutMs = timeoutMs
     if (parent) input.within = host.executionOf(parent)
+    if (maxPreviewChars !== undefined) input.maxPreviewChars = maxPreviewChars
+    if (keepCutValue) input.keepCutValue = keepCutValue
     if (transaction !== false) input.transaction = check ? "check" : "on"
     return gated(code, executeOptions, () => executeInChild(cell, input, host, takeUsed, check))
   }
@@ -152,6 +154,11 @@ export function createProcessRuntime<B extends Bindings>(
       const name = String(await child.ask("keep", { prefix, value }))
       host.recordNameChanges({ created: [name], reassigned: [], removed: [] })
       return name
+    },
+    async forget(names) {
+      const child = await open("forget()")
+      await child.ask("forget", { names })
+      host.recordNameChanges({ created: [], reassigned: [], removed: [...names] })
     },
     async snapshot(limit) {
       return scheduler.runExclusive("snapshot()", async () => {

@@ -8,6 +8,10 @@ export interface CellReport {
   error?: CellReportError | undefined
   /** Absent when the cell has no value. */
   value?: { value: unknown } | undefined
+  /** Whether the text of the value leaves something out. */
+  isCut?: boolean
+  /** The name under which the kernel kept the value. */
+  kept?: string
 }
 
 export interface CellReportError {
@@ -45,7 +49,15 @@ export function parseReport(message: WireObject, read: () => unknown): CellRepor
     .slice(0, maxHints)
     .map((hint) => hint.slice(0, maxHintLength))
   if (message.error !== undefined) return { changes, hints, error: parseReportError(expectRecord(message.error)) }
-  return "v" in message ? { changes, hints, value: { value: readOrUndefined(read) } } : { changes, hints }
+  if (!("v" in message)) return { changes, hints }
+  const { cut, kept } = message
+  return {
+    changes,
+    hints,
+    value: { value: readOrUndefined(read) },
+    ...(cut === true && { isCut: true }),
+    ...(typeof kept === "string" && { kept }),
+  }
 }
 
 const maxHints = 20

@@ -57,10 +57,12 @@ export interface CellSetup {
   /** Forgets the names of a kernel that has ended, and returns the lost ones. */
   forgetNames(reason: string): RuntimeLoss[]
   nameOf: Caller["nameOf"]
+  /** The name under which the value is kept if it is shown in part. */
+  keepName?: string | undefined
 }
 
 export function createPythonCell(setup: CellSetup): PythonCell {
-  const { owner, number, kernel, limits, options, lateOutput, forgetNames, nameOf } = setup
+  const { owner, number, kernel, limits, options, lateOutput, forgetNames, nameOf, keepName } = setup
   const controller = new AbortController()
   const printed = { stdout: "", stderr: "", output: "" }
   let images: ImagePart[] = []
@@ -159,7 +161,8 @@ export function createPythonCell(setup: CellSetup): PythonCell {
   const begin = async (code: string) => {
     const { times = null, seed = null, tellsEffects: reportsEffects = false } = toRemoteEnv(options.env) ?? {}
     // If the kernel dies, the race in `perform` reports it.
-    await kernel.bridge.announceCell(caller, { times, seed, tells: reportsEffects }).catch(rethrowUnlessDead)
+    const shown = { show: options.maxPreviewChars ?? null, keep: keepName ?? null }
+    await kernel.bridge.announceCell(caller, { times, seed, tells: reportsEffects }, shown).catch(rethrowUnlessDead)
     await kernel.jupyter.execute(code, onMessage)
   }
 
@@ -193,7 +196,7 @@ export function createPythonCell(setup: CellSetup): PythonCell {
       const error = stopped ?? { kind: "crash" as const, message }
       return { ok: false, error, ...common, changes: noChanges(), ...(lostNames.length > 0 && { lost: lostNames }) }
     }
-    const { changes, error, value } = outcome
+    const { changes, error, value, isCut, kept } = outcome
     const allHints = [...outcome.hints, ...hints]
     const rest = { ...common, changes, ...(allHints.length > 0 && { hints: allHints }) }
     if (stopped) return { ok: false, error: { ...stopped, ...lineOf(error) }, ...rest }
@@ -208,7 +211,10 @@ export function createPythonCell(setup: CellSetup): PythonCell {
       const shownError = { kind: "throw" as const, message: failureText(thrown), ...(stack && { stack }) }
       return { ok: false, error: shownError, thrown, ...rest }
     }
-    return { ok: true, value: value?.value, ...(preview !== undefined && { preview }), ...rest }
+    // A forged report may name any variable.
+    const keptName = kept !== undefined && kept === keepName ? { kept } : {}
+    const shown = preview === undefined ? {} : { preview, ...(isCut && { truncated: true, ...keptName }) }
+    return { ok: true, value: value?.value, ...shown, ...rest }
   }
 
   const cell: PythonCell = {

@@ -15,6 +15,8 @@ export function ambientDeclarations(): string {
       .join("; ")} }`,
     "declare var console: Console",
     "declare var WebAssembly: any",
+    // The value of the last cell.
+    "declare var _: any",
     "declare function fetch(...request: any[]): Promise<any>",
   ].join("\n")
 }

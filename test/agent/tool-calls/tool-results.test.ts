@@ -70,6 +70,56 @@ describe("a result that is too long to show", () => {
     assert.match(JSON.stringify(messages), new RegExp(`${lines(2000).length}`))
   })
 
+  test("that is JSON is shortened per field, and read on as text or by the path of a field", async () => {
+    const rows = Array.from({ length: 400 }, (_, id) => ({ id, name: `row ${id}`, note: "lorem ipsum ".repeat(30) }))
+    const json = `{"total":12345678901234567890,"log":"${"word ".repeat(4000)}","rows":${JSON.stringify(rows)},"ok":true}`
+    const report = tool({ name: "report", description: "", run: () => json })
+    const read = (given: object) => call("read_artifact", { name: "_output_1", ...given })
+    const model = scriptedModel([
+      calls(call("report")),
+      calls(
+        read({}),
+        read({ path: "rows[399].name" }),
+        read({ path: '["total"]' }),
+        read({ path: "rows[1]" }),
+        read({ path: "log", start: 19_990 }),
+        read({ path: "row" }),
+        read({ path: "rows[400]" }),
+        read({ path: "rows[0]..x" }),
+      ),
+      calls(finish()),
+    ])
+    const { messages } = await createAgent({ model, tools: [report] }).run("go")
+    const [shown, ...read_] = resultsIn(messages).map(({ text }) => text)
+    assert.match(shown ?? "", /^\{\n {2}"total": 12345678901234567890,\n {2}"log": "word word/)
+    assert.match(shown ?? "", /" \(20,000 characters\),\n {2}"rows": \[\n {4}\{\n {6}"id": 0,/)
+    assert.match(
+      shown ?? "",
+      /… 400 items\n {2}\],\n {2}"ok": true\n\}\n… shortened; the whole text is in the artifact _output_1: /,
+    )
+    assert.ok((shown ?? "").length < 5300)
+    assert.ok(read_[0]?.startsWith(json.slice(0, 20_000)))
+    assert.deepEqual(read_.slice(1, 5), ["row 399", "12345678901234567890", JSON.stringify(rows[1]), "word word "])
+    assert.match(read_[5] ?? "", /_output_1: it has no "row"\. It has: total, log, rows, ok\./)
+    assert.match(read_[6] ?? "", /"rows" is a list of 400 items; there is no \[400\]\./)
+    assert.match(read_[7] ?? "", /the path cannot be read after "rows\[0\]"/)
+  })
+
+  test("that is JSON is data in a variable of an agent that writes code, unless a number would be rounded", async () => {
+    const rows = Array.from({ length: 2000 }, (_, id) => ({ id }))
+    const report = tool({ name: "report", description: "", run: () => ({ rows }) })
+    const exact = tool({
+      name: "exact",
+      description: "",
+      run: () => `{"id":12345678901234567890,"x":"${"x".repeat(9000)}"}`,
+    })
+    const code = "```ts\n[_output_1.rows[1999].id, _output_2.slice(6, 26)]\n```\n"
+    const model = scriptedModel([calls(call("report"), call("exact")), code, "Seen."])
+    const { messages } = await createAgent({ model, tools: [report, exact], runtime: jsRuntime() }).run("go")
+    assert.match(resultsIn(messages)[0]?.text ?? "", /… shortened; the whole value is in the variable _output_1$/)
+    assert.match(JSON.stringify(messages), /\[ 1999, '12345678901234567890' \]/)
+  })
+
   test("is read by a run that goes on from the result, also with other files", async () => {
     const read = calls(call("read_artifact", { name: "_output_1" }), finish())
     const agent = createAgent({

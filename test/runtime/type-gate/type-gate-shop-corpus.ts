@@ -531,7 +531,7 @@ export const goodInShop: GoodCell[] = [
 
 /** Cells that fail, or do something unintended. */
 export const badInShop: BadCell[] = [
-  { title: "a function of another library", code: "const total = _.sumBy(people, 'age')", names: "_" },
+  { title: "a function of another library", code: "const total = lodash.sumBy(people, 'age')", names: "lodash" },
   { title: "a data frame", code: "const df = pd.DataFrame(people)", names: "pd" },
   { title: "a misspelt host function", code: "await getCustumer(1)", names: "getCustomer" },
   { title: "a guessed host function", code: "await listOrders()", names: "listOrders" },

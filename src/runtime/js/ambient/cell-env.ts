@@ -72,6 +72,8 @@ export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): A
       return cellCrypto()
     },
     Math: createCellMath(),
+    // The value of the last cell that had one. A cell that declares or assigns `_` has its own from then on.
+    _: undefined,
     ...timers.globals,
     fetch(...request: Parameters<typeof fetch>) {
       const cell = cellStorage.getStore()
@@ -111,6 +113,7 @@ const outsideWorldModules = new Set(
  *  their next use. */
 export function resetAmbient(ambient: Ambient): void {
   ambient.Math = createCellMath()
+  ambient._ = undefined
 }
 
 /** `globalThis` of a cell: reads the namespace, then ambient names, then the real one; writes only to the namespace. */

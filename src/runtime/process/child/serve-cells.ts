@@ -80,6 +80,7 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
     snapshot: ({ maxBytes, since }: SnapshotLimit) => core.snapshot({ maxBytes, since }),
     restore: ({ snapshot }: { snapshot: RuntimeSnapshot }) => core.restore(snapshot),
     keep: ({ prefix, value }: { prefix: string; value: unknown }) => core.keep(prefix, value),
+    forget: ({ names }: { names: string[] }) => core.forget(names),
     reset: () => core.reset(),
     ...host.objectOperations,
   }
@@ -100,7 +101,7 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
   }
 
   const execute = async (i: number, input: ExecuteInput & { x: string }): Promise<void> => {
-    const { x, code, timeoutMs, within, transaction } = input
+    const { x, code, timeoutMs, within, transaction, maxPreviewChars, keepCutValue } = input
     const controller = new AbortController()
     const gate: CallGate = (_call, next) => next()
     host.beginExecution(x, gate)
@@ -119,6 +120,8 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
         },
         callGate: gate,
         env,
+        maxPreviewChars,
+        keepCutValue,
         transaction: transaction === "check" ? { check: () => host.requestTransactionCheck(x) } : transaction === "on",
         onOutput: (chunk) => output.print(x, chunk),
       })
@@ -176,6 +179,7 @@ async function summaryOf(execution: CellExecution, before: readonly string[]): P
   if (execution.ok) {
     if (execution.preview !== undefined) summary.preview = execution.preview
     if (execution.truncated) summary.cut = true
+    if (execution.kept !== undefined) summary.kept = execution.kept
     if (execution.undo) summary.undoable = true
     return summary
   }

@@ -34,10 +34,12 @@ export interface KernelBridge {
   ask(op: string, body?: Record<string, unknown>): Promise<unknown>
   /** Copies a table of another kernel into this one, and returns the copy. Returns any other value unchanged. */
   importTable(value: unknown): Promise<unknown>
-  /** Announces a cell; the host then makes its calls on behalf of `caller`. */
+  /** Announces a cell; the host then makes its calls on behalf of `caller`. Its value is shown in about `show`
+   *  characters, and kept under the name `keep` if that is not all of it. */
   announceCell(
     caller: Caller,
     env: { times: readonly number[] | null; seed: string | null; tells: boolean },
+    shown: { show: number | null; keep: string | null },
   ): Promise<void>
   /** Rejects the open requests, because no answer will come. */
   close(reason: string): void
@@ -127,8 +129,8 @@ export function createKernelBridge(
     ask,
     importTable,
     ready,
-    async announceCell(caller, env) {
-      await ask("begin", { x: connection.beginExecution(caller), ...env })
+    async announceCell(caller, env, shown) {
+      await ask("begin", { x: connection.beginExecution(caller), ...env, ...shown })
     },
     close: connection.end,
   }

@@ -40,7 +40,8 @@ export interface KernelSupervisor {
   /** The running cell. */
   readonly cell: PythonCell | undefined
   /** Runs a cell. Starts a kernel if none runs. */
-  execute(code: string, options: CellOptions): Promise<CellExecution>
+  /** `keepName`: the name under which the value is kept if it is shown in part. */
+  execute(code: string, options: CellOptions, keepName?: string): Promise<CellExecution>
   /** Starts a kernel if none runs. */
   ensureStarted(): Promise<void>
   /** Sends a request to the kernel. Starts one if none runs. */
@@ -96,7 +97,9 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
     number: number,
     options: CellOptions,
     forgetNames: KnownNames["forgetAll"],
-  ) => createPythonCell({ owner: supervisor, number, kernel, limits, options, lateOutput, forgetNames, nameOf })
+    keepName?: string,
+  ) =>
+    createPythonCell({ owner: supervisor, number, kernel, limits, options, lateOutput, forgetNames, nameOf, keepName })
 
   /** The running cell if it is the given caller; undefined otherwise. */
   const cellOf = (caller: PythonCell["caller"]) => (cell?.caller === caller ? cell : undefined)
@@ -231,17 +234,18 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
     get cell() {
       return cell?.isOver ? undefined : cell
     },
-    async execute(code, options) {
+    async execute(code, options, keepName) {
       const kernel = await ensureKernel()
       if (options.signal?.aborted) return notStartedExecution("The cell was aborted before it began.")
       if (closed || kernel.exitReason !== undefined)
         return notStartedExecution("The cell was aborted: its runtime was closed.")
       const before = unreportedLosses.splice(0)
-      const next = createCell(kernel, ++count, options, knownNames.forgetAll)
+      const next = createCell(kernel, ++count, options, knownNames.forgetAll, keepName)
       cell = next
       knownNames.noteCellCode(code)
       const execution = await next.run(code)
       knownNames.recordChanges(execution.changes)
+      if (execution.ok && execution.kept !== undefined) knownNames.all.add(execution.kept)
       const lost = [...before, ...(execution.lost ?? [])]
       const used = access.usedObjects.takeNames(bindings)
       const changes = used.length > 0 ? { ...execution.changes, used } : execution.changes

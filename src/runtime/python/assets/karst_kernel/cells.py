@@ -6,7 +6,7 @@ import re
 import traceback
 import warnings
 
-from . import await_rewrite
+from . import await_rewrite, result_text
 from .objects import HostMethod, HostObject
 
 MAX_VALUE_BYTES = 64 * 1024
@@ -28,6 +28,11 @@ class Cells:
         # The names of the shell itself are not reported.
         self._hidden = {*shell.user_ns, *shell.user_ns_hidden, "In", "Out"}
         self._known_ids = {}
+        self._formatter = result_text.install(shell)
+        # The name under which a value is kept that is shown in part; None if it is not kept.
+        self._keep_as = None
+        # The value of `_` as this class set it. A cell that assigns `_` has its own from then on.
+        self._last = shell.user_ns["_"] = None
         shell.compile.get_code_name = self._name_cell
         await_rewrite.install(shell)
         # The report contains the error, so the shell need not format and display it.
@@ -45,9 +50,11 @@ class Cells:
         # The report contains the SystemExit.
         warnings.filterwarnings("ignore", "To exit: use 'exit'")
 
-    def begin(self, execution):
+    def begin(self, execution, budget=None, keep_as=None):
         """Called when the host announces the next cell."""
         self._depth = 0
+        self._formatter.budget = result_text.DEFAULT_BUDGET if budget is None else budget
+        self._keep_as = keep_as
         self._executions.begin(execution)
 
     def _before_cell(self, cell):
@@ -128,6 +135,7 @@ class Cells:
                 # Keep the error out of Jupyter's reply: it may be large, or its __str__ may fail.
                 result.error_before_exec, result.error_in_exec = None, AlreadyReported()
             elif result.result is not None:
+                self._record_value(result.result, report)
                 coded = self._value(result.result)
                 report["v"], buffers, special = coded.json, coded.buffers, coded.special
             # Release the last result, which may be large; the shell would hold it.
@@ -141,14 +149,33 @@ class Cells:
         except ValueError as error:
             channel.send({"k": "cell", "x": execution, "changes": {}, "error": failure(error)})
 
+    def _record_value(self, value, report):
+        """Makes a value the last one, and keeps it if it is shown in part."""
+        namespace = self.shell.user_ns
+        if namespace.get("_", self._last) is self._last:
+            self._last = namespace["_"] = value
+        formatter = self._formatter
+        if formatter.written is value and formatter.cut:
+            report["cut"] = True
+            if self._keep_as is not None and self._keep_as not in namespace:
+                namespace[self._keep_as] = value
+                self.mark_injected([self._keep_as])
+                report["kept"] = self._keep_as
+        formatter.written = None
+
+    def forget(self, names):
+        for name in names:
+            self.shell.user_ns.pop(name, None)
+            self._known_ids.pop(name, None)
+
     def _value(self, value):
         """Encodes small data as a copy, and any other value as a handle."""
-        if _is_small(value):
-            try:
+        try:
+            if _is_small(value):
                 return self.values.encode(value)
-            except Exception:
-                # It cannot be copied, or one of its methods failed: send a handle.
-                pass
+        except Exception:
+            # It cannot be copied, or one of its methods failed: send a handle.
+            pass
         return self.values.encode_object(value)
 
 

@@ -209,8 +209,11 @@ class Server:
         return table_files.AsHandle(table_files.load(message["file"]))
 
     def ask_begin(self, message):
-        self.cells.begin(message["x"])
+        self.cells.begin(message["x"], message["show"], message["keep"])
         self.channel.recorded_env.begin(message["times"], message["seed"], message["tells"])
+
+    def ask_forget(self, message):
+        self.cells.forget(message["names"])
 
     def ask_snapshot(self, message):
         names = [name for name in self.cells.names() if name not in message["without"]]

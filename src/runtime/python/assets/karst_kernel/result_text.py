@@ -1,0 +1,43 @@
+"""Writes the values that IPython displays as text: containers within a budget, other values as their class says."""
+
+from IPython.core.formatters import PlainTextFormatter
+from IPython.lib import pretty
+
+from .show import DEFAULT_BUDGET, is_structured, show
+
+
+class ResultFormatter(PlainTextFormatter):
+    """Replaces IPython's formatter of plain text."""
+
+    budget = DEFAULT_BUDGET
+    # The object that was written last, and whether its text leaves something out.
+    written = None
+    cut = False
+
+    def __call__(self, value):
+        self.written, self.cut = value, False
+        if not self._has_printer(type(value)) and is_structured(value):
+            text, self.cut = show(value, self.budget)
+            return text
+        text = super().__call__(value)
+        if not isinstance(text, str):
+            return text
+        # Tables and arrays shorten themselves.
+        self.cut = "..." in text and hasattr(value, "shape")
+        if len(text) <= self.budget:
+            return text
+        self.cut = True
+        tail = self.budget // 4
+        left = len(text) - self.budget
+        return f"{text[: self.budget - tail]}\n… {left:,} of {len(text):,} characters left out …\n{text[-tail:]}"
+
+    def _has_printer(self, kind):
+        """Returns True if a cell or a library registered how to write this class."""
+        own = self.type_printers.get(kind)
+        return hasattr(kind, "_repr_pretty_") or own is not pretty._type_pprinters.get(kind)
+
+
+def install(shell):
+    formatter = ResultFormatter(parent=shell.display_formatter)
+    shell.display_formatter.formatters["text/plain"] = formatter
+    return formatter
