@@ -8,6 +8,7 @@ import type { SkillAccess } from "../tools/activate-skill.ts"
 import type { Artifacts } from "../tools/artifacts.ts"
 import type { ShellTools } from "../tools/shell.ts"
 import type { Tool, ToolContext, ToolState } from "../tools/tool.ts"
+import { recordWrites } from "../tools/written-files.ts"
 import { memoryWorkspace } from "../workspaces/memory.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
 import type { AgentConfig } from "./agent-config.ts"
@@ -48,7 +49,7 @@ export async function openToolEnvironment(
   function create(state: ToolState, workspace: Workspace): ToolEnvironment {
     letRecall(state, log)
     return {
-      workspace,
+      workspace: recordWrites(workspace, state),
       state,
       continueWith(next, other = workspace) {
         continueSubtasks(state, next)
@@ -86,7 +87,10 @@ export async function openToolbox(
   const { usesCode, workspace, agents, maxParallelTools } = config
   const { allowed, messages } = setup
   const builtin = builtinTools({
-    endsByTool: !usesCode,
+    asks: !usesCode,
+    finishes: !usesCode && config.noTool === "continue",
+    todos: config.todos,
+    compactMemory: config.compactMemory,
     artifacts: usesCode ? undefined : setup.artifacts,
     workspace,
     images: config.images,

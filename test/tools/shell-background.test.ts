@@ -42,6 +42,7 @@ describe("a command in the background", () => {
     t.after(() => rmSync(root, { recursive: true, force: true }))
     const archive = memoryStore()
     const agent = createAgent({
+      noTool: "continue",
       model: scriptedModel(() => calls(call("shell", { command: "true", background: true }), finish())),
       workspace: localWorkspace(root),
       shell: { approve: false },

@@ -1,6 +1,6 @@
 // The sections of the system prompt, and other fixed texts for the model.
 import type { Message } from "../../core/message.ts"
-import { codeBlock } from "../../core/text/tagged-text.ts"
+import { codeBlock, oneLine } from "../../core/text/tagged-text.ts"
 import type { CellOptions, TypeGateMode } from "../../runtime/runtime.ts"
 import { skillsSection } from "../../skills/skill-texts.ts"
 
@@ -8,7 +8,7 @@ export interface PromptContext {
   instructions: string
   /** Whether the agent works by writing code, otherwise by tool calls only. */
   usesCode: boolean
-  noTool: "continue" | "answer" | "wait"
+  noTool: "answer" | "continue" | "wait"
   language: "typescript" | "python"
   tag: string
   /** The declarations of the names in the runtime; never values. */
@@ -91,12 +91,26 @@ export const defaultSections: PromptSections = {
 function toolRules({ noTool }: PromptContext): string {
   const rules = [
     "Act by calling tools; look before you rely on something. Never write down a result you have not received.",
-    "When a call fails, its result says why: mend the call, do not repeat it unchanged.",
-    noTool === "answer"
-      ? "When the task is done, answer in plain text without a tool call: that ends your work."
-      : "When the task is done, call finish with the answer: that alone ends your work, and the user sees nothing else of it.",
+    "Several calls in one answer run in order; neighbouring calls that only look something up run at the same time.",
+    "When a call fails, its result says why: correct the call, do not repeat it unchanged.",
+    endingRules[noTool],
   ]
   return `# How you work\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`
+}
+
+const endingRules: Record<PromptContext["noTool"], string> = {
+  answer:
+    "When the task is done, answer in plain text without a tool call: the user gets that text, and it ends your work.",
+  continue:
+    "When the task is done, call finish with the answer: only that ends your work, and the user sees nothing else of " +
+    "it. finish may follow other calls in the same answer.",
+  wait: "When you are done or need the user, write plain text without a tool call: the user reads it and replies.",
+}
+
+/** The message for a model that answers while todos are open. */
+export function openTodosReminder(titles: readonly string[]): string {
+  const list = titles.map((title) => `- ${oneLine(title, 200)}`).join("\n")
+  return `(These todos are open. Do them, or mark them with write_todos; then answer again, completely.\n${list})`
 }
 
 /** The message for a model that calls no tool and has not finished. */

@@ -15,6 +15,7 @@ import { trajectory } from "../../core/trajectory.ts"
 import { addUsage } from "../../core/usage.ts"
 import { setCellToolContext } from "../../tools/cell-tool.ts"
 import type { StateValues } from "../../tools/tool-state.ts"
+import { forgetWrittenFiles } from "../../tools/written-files.ts"
 import type { AgentConfig } from "../agent-config.ts"
 import type { Conversation } from "../conversation.ts"
 import { cycle } from "../cycle.ts"
@@ -206,6 +207,7 @@ function createFirstState({ conversation, durable }: LoopSetup): RunState {
 }
 
 function applyInitialToolState({ conversation, state = {} }: LoopSetup): void {
+  forgetWrittenFiles(conversation.state)
   for (const [key, value] of Object.entries(state)) conversation.state.set(key, value)
 }
 

@@ -17,7 +17,7 @@ const tools = [named("read", false), named("write"), named("shell")]
 async function outcome(toolPolicy: ToolPolicy) {
   made.length = 0
   const model = scriptedModel([calls(call("read"), call("write"), call("shell")), calls(finish())])
-  const { trajectory, status } = await createAgent({ model, tools, toolPolicy }).run("go")
+  const { trajectory, status } = await createAgent({ noTool: "continue", model, tools, toolPolicy }).run("go")
   const offered = model.requests[0]?.tools?.map(({ name }) => name) ?? []
   return { offered, status, codes: toolEnds(trajectory.events).map(errorCodeOf), made: [...made] }
 }
@@ -49,7 +49,13 @@ describe("a tool policy", () => {
   test("is narrowed by the runs that a run starts, never widened, through any number of them", async () => {
     made.length = 0
     const inner = scriptedModel([calls(call("read"), call("write"), call("shell")), calls(finish("Inner done."))])
-    const worker = createAgent({ name: "worker", model: inner, tools, toolPolicy: { allow: ["read", "shell"] } })
+    const worker = createAgent({
+      noTool: "continue",
+      name: "worker",
+      model: inner,
+      tools,
+      toolPolicy: { allow: ["read", "shell"] },
+    })
     // The agent in between has no tools.
     const between = createAgent({
       name: "between",
@@ -59,7 +65,7 @@ describe("a tool policy", () => {
     })
     const ask = tool({ name: "ask_worker", description: "", run: async () => (await between.run("go")).output })
     const model = scriptedModel([calls(call("ask_worker")), calls(finish())])
-    await createAgent({ model, tools: [ask, ...tools], toolPolicy: { deny: ["shell"] } }).run("go")
+    await createAgent({ noTool: "continue", model, tools: [ask, ...tools], toolPolicy: { deny: ["shell"] } }).run("go")
     assert.deepEqual(made, [])
     assert.ok(!inner.requests[0]?.tools?.some(({ name }) => ["read", "write", "shell"].includes(name)))
   })
@@ -76,6 +82,7 @@ describe("a tool policy", () => {
 
   test("says nothing about tools of other names", async () => {
     const { messages } = await createAgent({
+      noTool: "continue",
       model: scriptedModel([calls(call("read")), calls(finish())]),
       tools,
       toolPolicy: { deny: ["nothing"] },
