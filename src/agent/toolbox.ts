@@ -1,4 +1,5 @@
 // The tools of a run: those of the user and the built-in ones, and what the tools of a conversation share.
+import { notOfferedText } from "../actions/approval.ts"
 import type { ToolFilter } from "../actions/tool-policy.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
@@ -27,12 +28,14 @@ export interface Toolbox extends AsyncDisposable {
   tools: ReadonlyMap<string, Tool>
   specs: readonly ToolSpec[]
   context: Pick<ToolContext, "workspace" | "state" | "messages">
-  warnings: readonly string[]
+  warnings: readonly { code: string; message: string }[]
 }
 
 /** What the tools of one run depend on, besides the agent's configuration. */
 export interface ToolboxSetup {
   allowed: ToolFilter
+  /** Returns true if a call of the tool can be approved in this run, or needs no approval. */
+  canBeApproved(tool: Tool): boolean
   skills: SkillAccess | undefined
   artifacts: Artifacts
   messages: readonly Message[]
@@ -107,13 +110,21 @@ export async function openToolbox(
   // A tool of the user replaces a built-in tool of the same name.
   for (const tool of builtin) if (!tools.has(tool.name)) tools.set(tool.name, tool)
   for (const tool of tools.values()) if (!allowed(tool)) tools.delete(tool.name)
-  const specs = [...tools.values()].map(({ name, description, input }) => ({ name, description, input }))
-  const warning = shell?.commands.warning
+  // A tool whose every call would be refused is not offered. A call of it still gets the reason.
+  const refused = [...tools.values()].filter((tool) => !setup.canBeApproved(tool)).map(({ name }) => name)
+  const isOffered = ({ name }: Tool) => !refused.includes(name === "check_command" ? "shell" : name)
+  const specs = [...tools.values()]
+    .filter(isOffered)
+    .map(({ name, description, input }) => ({ name, description, input }))
+  const { warning } = shell?.commands ?? {}
   return {
     tools,
     specs,
     context: toolContextIn(environment, messages),
-    warnings: warning === undefined ? [] : [warning],
+    warnings: [
+      ...(warning === undefined ? [] : [{ code: "shell", message: warning }]),
+      ...(refused.length > 0 ? [{ code: "no-approver", message: notOfferedText(refused) }] : []),
+    ],
     [Symbol.asyncDispose]: async () => await shell?.close(),
   }
 }

@@ -3,9 +3,12 @@ import { describe, test } from "node:test"
 import type { ToolPolicy } from "../../../src/actions/tool-policy.ts"
 import { createAgent } from "../../../src/agent/create-agent.ts"
 import { ConfigError } from "../../../src/core/errors.ts"
+import type { AgentEvent } from "../../../src/core/event.ts"
 import { scriptedModel } from "../../../src/models/scripted.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
+import { agentTool } from "../../../src/tools/delegate/agent-tool.ts"
 import { type Tool, tool } from "../../../src/tools/tool.ts"
+import { folderWith } from "../../tools/use.ts"
 import { call, calls, errorCodeOf, finish, resultsIn, toolEnds } from "../tool-call-helpers.ts"
 
 const made: string[] = []
@@ -96,5 +99,71 @@ describe("a tool policy", () => {
     assert.throws(() => createAgent({ model, tools, toolPolicy: { allow: "read" } }), ConfigError)
     // @ts-expect-error: there is no such rule.
     assert.throws(() => createAgent({ model, tools, toolPolicy: { forbid: ["read"] } }), /toolPolicy\.forbid/)
+  })
+})
+
+describe("a tool whose every call needs approval", () => {
+  const pay = tool({ name: "pay", description: "Pays.", approve: true, run: () => "Paid." })
+  const sometimes = tool({
+    name: "some",
+    description: "Pays.",
+    approve: ({ args }) => args.length > 5,
+    run: () => "Paid.",
+  })
+  const offered = (model: ReturnType<typeof scriptedModel>) => model.requests.at(-1)?.tools?.map(({ name }) => name)
+  const warningsOf = (events: readonly AgentEvent[]) =>
+    events.flatMap((event) => (event.type === "warning-raised" ? [`${event.code}: ${event.message}`] : []))
+
+  test("is not offered where nobody can approve: the host is told, and a call is refused with what follows", async () => {
+    const model = scriptedModel([calls(call("pay"), call("some")), "Not paid."])
+    const { trajectory, output } = await createAgent({ model, tools: [pay, sometimes] }).run("go")
+    assert.equal(output, "Not paid.")
+    assert.deepEqual(offered(model), ["some", "ask", "read_artifact"])
+    assert.match(
+      warningsOf(trajectory.events)[0] ?? "",
+      /^no-approver: Not offered to the model: pay\. .*approver of the agent/,
+    )
+    const [refused, made] = toolEnds(trajectory.events)
+    assert.equal(errorCodeOf(refused), "not-approved")
+    assert.match(refused?.text ?? "", /pay needs approval and there is no approver.*Every such call will be refused/)
+    assert.equal(made?.text, "Paid.")
+  })
+
+  test("is offered with an approver, with readers who approve, and once it was approved for good", async () => {
+    for (const approver of [() => "always" as const, "events" as const]) {
+      const model = scriptedModel([calls(call("pay")), "Paid.", "Bye."])
+      await using session = await createAgent({ model, tools: [pay] }).session()
+      const run = session.send("go", { approver })
+      for await (const event of run) {
+        if (event.type === "approval-requested" && approver === "events") run.approve(event.id, "always")
+      }
+      assert.deepEqual(offered(model), ["pay", "ask", "read_artifact"])
+      const { trajectory } = await session.send("again")
+      assert.deepEqual(offered(model), ["pay", "ask", "read_artifact"])
+      assert.deepEqual(warningsOf(trajectory.events), [])
+    }
+  })
+
+  test("is offered to a sub-agent whose lead has an approver", async () => {
+    const model = scriptedModel([calls(call("pay")), "Paid."])
+    const child = createAgent({ name: "clerk", model, tools: [pay] })
+    const lead = scriptedModel([calls(call("clerk", { prompt: "Pay." })), "Done."])
+    await createAgent({ model: lead, tools: [agentTool(child)], approver: () => true }).run("go")
+    assert.deepEqual(offered(model), ["pay", "ask", "read_artifact"])
+  })
+
+  test("is the shell by default: neither it nor check_command is offered without an approver", async (context) => {
+    const workspace = await folderWith(context)
+    for (const [shell, names] of [
+      [true, []],
+      [{ approve: false }, ["shell", "check_command"]],
+    ] as const) {
+      const model = scriptedModel(["Done."])
+      await createAgent({ model, workspace, shell }).run("go")
+      assert.deepEqual(
+        offered(model)?.filter((name) => /shell|command/.test(name)),
+        names,
+      )
+    }
   })
 })
