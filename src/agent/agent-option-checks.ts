@@ -18,6 +18,7 @@ const sectionChecks: check.OptionChecks<PromptSections> = {
   rules: check.mustBeFunction,
   skills: check.mustBeFunction,
   objects: check.mustBeFunction,
+  workspace: check.mustBeFunction,
 }
 
 const policyChecks: check.OptionChecks<ToolPolicy> = {

@@ -3,6 +3,7 @@ import type { Message } from "../../core/message.ts"
 import { codeBlock, oneLine } from "../../core/text/tagged-text.ts"
 import type { CellOptions, TypeGateMode } from "../../runtime/runtime.ts"
 import { skillsSection } from "../../skills/skill-texts.ts"
+import { type WorkspaceFacts, workspaceText } from "./workspace-section.ts"
 
 export interface PromptContext {
   instructions: string
@@ -15,6 +16,8 @@ export interface PromptContext {
   declarations: string
   /** The skills that the model can activate; absent if there are none. */
   skills?: readonly { name: string; description: string }[] | undefined
+  /** What is in the workspace when the conversation begins; absent without a workspace. */
+  files?: WorkspaceFacts | undefined
   maxOutputChars: number
   cellTimeoutMs?: number | undefined
   transaction?: CellOptions["transaction"]
@@ -32,11 +35,15 @@ export interface PromptSections {
   skills(context: PromptContext): string
   /** The declarations of the runtime's names. */
   objects(context: PromptContext): string
+  /** The workspace. It comes last, because it differs from one conversation to the next: what comes before it can be
+   *  read from the provider's cache. */
+  workspace(context: PromptContext): string
 }
 
 export function systemPrompt(context: PromptContext, sections: Partial<PromptSections> = {}): string {
-  const { instructions, rules, skills, objects } = { ...defaultSections, ...sections }
-  return [instructions(context), rules(context), skills(context), objects(context)].filter(Boolean).join("\n\n")
+  const { instructions, rules, skills, objects, workspace } = { ...defaultSections, ...sections }
+  const texts = [instructions(context), rules(context), skills(context), objects(context), workspace(context)]
+  return texts.filter(Boolean).join("\n\n")
 }
 
 export const defaultInstructions = "You are a capable assistant. You solve tasks by writing code against live objects."
@@ -86,6 +93,7 @@ export const defaultSections: PromptSections = {
     const library = language === "python" ? "Python's standard library is" : "JavaScript and Node.js are"
     return `# What is in the session\n\nNothing yet; ${library} available.`
   },
+  workspace: ({ files }) => (files ? workspaceText(files) : ""),
 }
 
 function toolRules({ noTool }: PromptContext): string {
