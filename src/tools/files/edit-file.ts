@@ -7,7 +7,7 @@ import { type ByteMatch, type ByteRange, findMatches, moveRange, replaceMatches 
 import { decode, detectTextFormat, type Encoding } from "./text-encoding.ts"
 
 const editSchema = z.strictObject({
-  oldText: z.string().describe("Must be in the file exactly once. Include enough lines around it."),
+  oldText: z.string().describe("The exact text. It must occur once, unless replaceAll: include enough lines."),
   newText: z.string(),
   replaceAll: z.boolean().optional().describe("Replace every occurrence."),
 })
