@@ -1,4 +1,4 @@
-// Tools: functions that the model calls with validated JSON. The model sees failures with a code; `finish` ends a run.
+// Tools: functions that the model calls with validated JSON. The model sees failures with a code; plain text ends a run.
 // The same tool is a function in a cell, through the same call gate.
 import { createAgent, jsRuntime, tool, toolFailure } from "karst"
 import { scriptedModel } from "karst/models"
@@ -34,7 +34,7 @@ const model =
   scriptedModel([
     [call("look_up", { id: "seven" }), call("look_up", { id: 9 }), call("look_up", { id: 7 })],
     [call("refund", { id: 7, cents: 4900 }), call("refund", { id: 8, cents: 12_900 }), call("delete_all", {})],
-    [call("finish", { message: "The lamp is refunded; the chair needs a person." })],
+    "The lamp is refunded; the chair needs a person.",
   ])
 
 const agent = createAgent({ model, tools: [lookUp, refund], approver: () => false })

@@ -25,7 +25,7 @@ const model =
       { type: "tool-call", id: "2", name: "send_report", input: { month: "May" } },
     ],
     [{ type: "tool-call", id: "3", name: "send_report", input: { month: "June" } }],
-    [{ type: "tool-call", id: "4", name: "finish", input: { message: "The report of June is out." } }],
+    "The report of June is out.",
   ])
 
 await using session = await createAgent({ model, tools: [sendReport] }).session()

@@ -27,8 +27,8 @@ const model =
   process.env.MODEL ??
   scriptedModel([
     [{ type: "tool-call", id: "1", name: "write", input: { path: ".env", text: "KEY=1" } }],
-    [{ type: "tool-call", id: "2", name: "finish", input: { message: "I could not." } }],
-    [{ type: "tool-call", id: "3", name: "finish", input: { message: '{"files": 1, "card": "4111-1111"}' } }],
+    "I could not.",
+    '{"files": 1, "card": "4111-1111"}',
   ])
 
 const agent = createAgent({

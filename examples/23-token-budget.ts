@@ -31,7 +31,7 @@ const obedient = scriptedModel(
     to("Ada", "Grace"),
     ({ messages }) => {
       const warned = JSON.stringify(messages).includes("nearly used up")
-      return [{ type: "tool-call", id: "end", name: "finish", input: { message: warned ? "Two sent." : "Unwarned." } }]
+      return warned ? "Two sent." : "Unwarned."
     },
   ],
   { usage },

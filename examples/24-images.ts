@@ -17,7 +17,7 @@ const model =
     [call("read_image", { path: "photos/wall" }), call("read_image", { path: "photos/notes.png" }, "second")],
     ({ messages }) => {
       const images = messages.filter(({ parts }) => parts.some(({ type }) => type === "image"))
-      return [call("finish", { message: `I have seen ${images.length} image; the wall is red.` })]
+      return `I have seen ${images.length} image; the wall is red.`
     },
   ])
 

@@ -20,7 +20,7 @@ const model =
     call("shell", { command: "rm notes.txt" }),
     call("shell", { command: "echo tick; sleep 1000", background: true }),
     call("check_command", { id: "c2", waitMs: 200 }),
-    call("finish", { message: "There are three notes. They are still there, and a clock is ticking." }),
+    "There are three notes. They are still there, and a clock is ticking.",
   ])
 
 const harmless = /^(ls|wc|cat)( [\w.-]+)*$/

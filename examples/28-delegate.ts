@@ -22,7 +22,7 @@ const analyst = createAgent({
       if (!result) return call("read_file", { path })
       const rows = [...messageText(result).matchAll(/(\d+),(\d+)/g)]
       const best = rows.toSorted((a, b) => Number(b[2]) - Number(a[2]))[0]
-      return call("finish", { message: `${path}: month ${best?.[1]} with ${best?.[2]}` })
+      return `${path}: month ${best?.[1]} with ${best?.[2]}`
     }),
 })
 
@@ -40,7 +40,7 @@ const lead = createAgent({
           { agent: "analyst", prompt: "Which month was best in sales/south.csv?" },
         ],
       }),
-      call("finish", { message: "North was best in month 1, south in month 2." }),
+      "North was best in month 1, south in month 2.",
     ]),
 })
 

@@ -27,8 +27,8 @@ const model =
   scriptedModel([
     ["kitchen", "study", "bath"].map((room) => call("clean", { room })),
     [call("clean", { room: "bath" })],
-    [call("finish", { message: "Kitchen and bath are clean; I left the study alone." })],
-    [call("finish", { message: "You are welcome." })],
+    "Kitchen and bath are clean; I left the study alone.",
+    "You are welcome.",
   ])
 
 await using session = await createAgent({ model, tools: [clean] }).session()

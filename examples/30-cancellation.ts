@@ -32,7 +32,7 @@ const model = scriptedModel([
     { type: "tool-call", id: "1", name: "ask_helper", input: {} },
     { type: "tool-call", id: "2", name: "ask_helper", input: {} },
   ],
-  [{ type: "tool-call", id: "3", name: "finish", input: { message: "Then without the file." } }],
+  "Then without the file.",
 ])
 await using session = await createAgent({ model, tools: [delegate] }).session()
 

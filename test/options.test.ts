@@ -124,7 +124,17 @@ test("the names of built-in tools are those that the tools have", async () => {
   const artifacts = { keep: noop, names: noop, retrieve: noop, workspace: memoryWorkspace() }
   const skills = { names: ["a"], activate: noop }
   const workspace = memoryWorkspace()
-  const context = { endsByTool: true, artifacts, workspace, images: true, skills, agents }
+  const context = {
+    asks: true,
+    finishes: true,
+    todos: true,
+    compactMemory: true,
+    artifacts,
+    workspace,
+    images: true,
+    skills,
+    agents,
+  }
   await using shell = tools.shellTools()
   const made = [...builtinTools(wrong(context)), ...shell.tools].map(({ name }) => name)
   assert.deepEqual(made.toSorted(), builtinNames.toSorted())

@@ -93,6 +93,7 @@ describe("a run as spans", () => {
     const { tracer, spans } = recorder()
     const steps = [[...call("look"), ...call("finish", { message: "Done." }), ...call("look", {}, "late")]]
     const agent = createAgent({
+      noTool: "continue",
       model: scriptedModel(steps, { usage }),
       tools: [tool({ name: "look", description: "Looks", run: () => "seen" })],
       onEvent: await traced({ tracer }),
@@ -112,6 +113,7 @@ describe("a run as spans", () => {
     const child = (name: string) => createAgent({ name, model: scriptedModel([`I am ${name}.`]), onEvent })
     const tasks = ["a", "b"].map((agent) => ({ agent, prompt: "go" }))
     const boss = createAgent({
+      noTool: "continue",
       name: "boss",
       model: scriptedModel([call("delegate", { tasks }), call("finish", { message: "Done." })]),
       tools: delegateTools({ a: child("a"), b: child("b") }),
@@ -198,6 +200,7 @@ describe("what goes wrong", () => {
   test("an aborted run ends all its spans and is no error", async () => {
     const { tracer, spans } = recorder()
     const agent = createAgent({
+      noTool: "continue",
       name: "a",
       model: scriptedModel([call("wait")]),
       tools: [

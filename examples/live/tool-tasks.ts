@@ -124,7 +124,7 @@ for (const name of values.tasks.split(",")) {
   const workspace: Workspace = localWorkspace(folder)
   for (const [path, text] of Object.entries(task.files)) await workspace.write(path, text)
   const model = handModel({ dir: join(hand, name), countTokens })
-  const { output, usage, cycles } = await createAgent({ model, workspace, shell: true }).run(task.prompt)
+  const { output, usage, cycles } = await createAgent({ model, workspace, shell: { approve: false } }).run(task.prompt)
   const read = async (path: string) => new TextDecoder().decode(await workspace.read(path))
   const done = await task.check(read, folder, String(output)).catch(() => false)
   const { input = 0, output: written = 0 } = usage

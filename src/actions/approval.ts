@@ -75,18 +75,38 @@ export async function requireApproval(
   if (decision === "always" && !approvals.approved.includes(subject)) approvals.approved.push(subject)
   if (decision === "always") return undefined
   if (decision === "allow") return args
+  if (decision === undefined) warnWithoutApprover(call, emit)
   throw new ApprovalDenied(`${callName(call)} ${refusalText(decision, approvals)}`)
 }
 
 function refusalText(decision: ApprovalAnswer | undefined, { approvalTimeoutMs }: ApprovalServices): string {
   if (decision === "deny") return "was not approved; it was not called."
   if (decision === "unanswered") return `was not approved ${withinText(approvalTimeoutMs)}; it was not called.`
-  return `needs approval and there is no approver; it was not called. ${howToApproveText}`
+  return `needs approval and there is no approver; it was not called. ${allRefusedText}`
+}
+
+const allRefusedText = "Every such call will be refused: continue without it, and say what was not done."
+
+const warned = new WeakSet<Emit>()
+
+// The model cannot provide an approver, so the host gets the advice: once for all calls of a run.
+function warnWithoutApprover(call: RuntimeCall, emit: Emit): void {
+  if (warned.has(emit)) return
+  warned.add(emit)
+  const message = `${callName(call)} needs approval and there is no approver; it was not called. ${howToApproveText}`
+  emit({ type: "warning-raised", code: "no-approver", message })
 }
 
 const howToApproveText =
-  'Its host can give one: approver of the agent or run, a function or "events" for run.approve(); display(run), which asks in the terminal; ' +
-  "approver of an MCP server."
+  'Give one: approver of the agent or run, a function or "events" for run.approve(); display(run), which asks in the ' +
+  "terminal; approver of an MCP server."
+
+/** The warning for the host about tools that are not offered, because every call needs approval. */
+export function notOfferedText(names: readonly string[]): string {
+  const needs = names.length === 1 ? "needs" : "need"
+  const cure = "If they need none, say so in their options, such as shell: { approve: false }."
+  return `Not offered to the model: ${names.join(", ")}. Each call ${needs} approval and there is no approver. ${howToApproveText} ${cure}`
+}
 
 function withinText(timeoutMs: number | undefined): string {
   return timeoutMs === undefined ? "in time" : `within ${timeoutMs} ms`

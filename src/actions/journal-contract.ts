@@ -8,6 +8,8 @@ import type { ApprovalServices } from "./approval.ts"
 /** The recorded outcomes of the current cycle. After a crash the cycle runs again, and recorded calls return their
  *  recorded outcome. Each run has its own journal; that of a child run is part of its parent's. */
 export interface Journal {
+  /** True if approval requests are answered by the engine, or with recorded answers. */
+  readonly answersApprovals: boolean
   /** Returns the recorded outcome of a call, or makes the call and records its outcome. */
   call(call: RuntimeCall, steps: CallSteps): Promise<unknown>
   /** Wraps a model so that its answers are recorded, and replayed if recorded. */

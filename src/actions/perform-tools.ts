@@ -11,6 +11,7 @@ import { parseJsonExactly } from "../runtime/show/parse-json.ts"
 import { showJson } from "../runtime/show/show-value.ts"
 import { type Directive, type Tool, type ToolContext, type ToolResult, toolFailure } from "../tools/tool.ts"
 import { callGate, type GateServices } from "./call.ts"
+import { labelRepeatedCalls } from "./call-labels.ts"
 import { headAndTail, tryToKeep } from "./head-and-tail.ts"
 import { collectYields } from "./result-text.ts"
 import { type CountedCall, type Reservation, reserveCalls } from "./run-limits.ts"
@@ -52,7 +53,8 @@ export interface ToolsOutcome {
 
 /** Makes the calls of one answer in the model's order; neighbours marked parallel run at the same time. Each call has
  *  exactly one `tool-end` event, emitted when that call ends. After a directive that ends the run, or a steer of the
- *  user, the remaining calls are skipped. Never throws. */
+ *  user, the remaining calls are skipped. `finish` is skipped after a failed call, because the model has not read that
+ *  result. Never throws. */
 export async function performTools(
   calls: readonly ToolCallPart[],
   { tools, context }: AvailableTools,
@@ -61,18 +63,20 @@ export async function performTools(
 ): Promise<ToolsOutcome> {
   const outcome: ToolsOutcome = { ends: [] }
   const reservation = reserveCalls(countedCalls(calls, tools), services.budgets)
-  const batch: ToolBatch = { tools, context, services, reservation, emit, inThisRun: bindToThisRun() }
+  const labels = labelRepeatedCalls(calls)
+  const batch: ToolBatch = { tools, context, services, reservation, labels, emit, inThisRun: bindToThisRun() }
   let reason: SkipReason | undefined
   for (let index = 0; index < calls.length; ) {
     const group = nextGroup(calls, index, tools)
     index += group.length
     if (services.signal.aborted) reason = "aborted"
-    if (reason) {
+    const [only] = group
+    const skipped = reason ?? (only?.name === "finish" && outcome.ends.some(({ ok }) => !ok) ? "failure" : undefined)
+    if (skipped) {
       for (const { id } of group) reservation.release(id)
-      outcome.ends.push(...skipTools(group, reason, emit))
+      outcome.ends.push(...skipTools(group, skipped, emit, labels))
       continue
     }
-    const [only] = group
     const all = only && group.length === 1 ? [await performTool(only, batch)] : await performTogether(group, batch)
     // The first directive in the order of the calls counts, not the first to arrive.
     for (const ended of all) addToOutcome(ended, outcome, services)
@@ -88,13 +92,18 @@ function reasonToSkip({ directed, stopped }: ToolsOutcome, services: ToolService
   return services.hasNewSteers() ? "steering" : undefined
 }
 
-export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, emit: Emit): ToolEnd[] {
-  return calls.map((call) => skipTool(call, reason, emit).end)
+export function skipTools(
+  calls: readonly ToolCallPart[],
+  reason: SkipReason,
+  emit: Emit,
+  labels = labelRepeatedCalls(calls),
+): ToolEnd[] {
+  return calls.map((call) => skipTool(call, reason, emit, labels).end)
 }
 
-function skipTool(call: ToolCallPart, reason: SkipReason, emit: Emit): EndedCall {
+function skipTool(call: ToolCallPart, reason: SkipReason, emit: Emit, labels: ToolBatch["labels"]): EndedCall {
   const result = skippedResult(reason)
-  return endCall({ call, result, shown: result.text, durationMs: 0 }, emit)
+  return endCall({ call, result, shown: result.text, durationMs: 0, label: labels.get(call.id) }, emit)
 }
 
 interface EndedCall extends PerformedCall {
@@ -110,6 +119,8 @@ function endCall(performed: PerformedCall, emit: Emit): EndedCall {
 interface ToolBatch extends AvailableTools {
   services: ToolServices
   reservation: Reservation
+  /** The short arguments of calls of a repeated tool, by the id of the call. */
+  labels: ReadonlyMap<string, string>
   emit: Emit
   inThisRun: ReturnType<typeof bindToThisRun>
 }
@@ -156,7 +167,9 @@ async function performTogether(group: readonly ToolCallPart[], batch: ToolBatch)
       // Another call may have ended the run while this one waited.
       const reason = results.length > 0 ? reasonToSkip(soFar, batch.services) : undefined
       if (reason) batch.reservation.release(call.id)
-      const ended = reason ? skipTool(call, reason, batch.emit) : await performTool(call, batch, isNumbered ? index : 0)
+      const ended = reason
+        ? skipTool(call, reason, batch.emit, batch.labels)
+        : await performTool(call, batch, isNumbered ? index : 0)
       results[index] = ended
       addToOutcome(ended, soFar, batch.services)
     }
@@ -175,7 +188,8 @@ async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): 
   const short = result.text.length <= maxOutputChars
   const shown = short ? { shown: result.text } : await storeAndShorten(result.text, maxOutputChars, position, services)
   const durationMs = services.now() - started
-  return endCall({ call, result, ...shown, retained: retention === "keep", durationMs }, emit)
+  const label = batch.labels.get(call.id)
+  return endCall({ call, result, ...shown, retained: retention === "keep", durationMs, label }, emit)
 }
 
 function withoutUnseenImages(result: ToolResult, { seesImages }: ToolServices): ToolResult {

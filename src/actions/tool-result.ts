@@ -12,12 +12,13 @@ import { CallRefused, HookFailed } from "./hooks.ts"
 import { resultText } from "./result-text.ts"
 import { CallLimitReached } from "./run-limits.ts"
 
-export type SkipReason = "finish" | "ask" | "steering" | "aborted" | "incomplete" | "stopped"
+export type SkipReason = "finish" | "ask" | "failure" | "steering" | "aborted" | "incomplete" | "stopped"
 
 const skipTexts: Record<SkipReason, string> = {
   finish: "Not run: a call before it finished the task.",
-  ask: "Not run: a call before it asked the user a question. Ask for it again after the answer, if it is still needed.",
-  steering: "Not run: the user said something first. Ask for it again, if it is still needed.",
+  ask: "Not run: a call before it asked the user a question. Make the call again after the answer if you still need it.",
+  failure: "Not finished: a call before it in the same answer failed. Read its result first, then finish.",
+  steering: "Not run: the user sent a message first. Make the call again if you still need it.",
   aborted: "Not run: the run was interrupted.",
   incomplete: "Not run: the answer broke off.",
   stopped: "Not run: the run was stopped.",
@@ -69,18 +70,22 @@ export interface PerformedCall {
   keptName?: string | undefined
   retained?: boolean | undefined
   durationMs: number
+  /** The arguments in short, if the answer calls the same tool more than once. */
+  label?: string | undefined
 }
 
 export type ToolEnd = Extract<EventBody, { type: "tool-end" }>
 
-export function toolEndEvent({ call, result, shown, keptName, retained, durationMs }: PerformedCall): ToolEnd {
+export function toolEndEvent(performed: PerformedCall): ToolEnd {
+  const { call, result, shown, keptName, retained, durationMs, label } = performed
   const { ok, code, images = [] } = result
+  const text = ok ? shown : `Error (${code ?? "tool-failed"}): ${shown}`
   return {
     type: "tool-end",
     id: call.id,
     name: call.name,
     ok,
-    text: wellFormed(ok ? shown : `Error (${code ?? "tool-failed"}): ${shown}`),
+    text: wellFormed(label === undefined ? text : `[${label}]\n${text}`),
     durationMs,
     ...(ok ? {} : { error: toActionError(code, result.text) }),
     ...(keptName !== undefined && { kept: keptName }),

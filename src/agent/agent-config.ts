@@ -42,9 +42,15 @@ export interface AgentOptions extends AgentOverrides {
   /** False: the model gets a line of text instead of each image, and no tool to read images. Default true; an endpoint
    *  that rejects images gets none after that. */
   images?: boolean | undefined
-  /** How an agent without a runtime treats an answer without a tool call: the model is reminded to continue
-   *  (`continue`), or it is the final answer (`answer`) or a question to the user (`wait`). Default `continue`. */
+  /** How an agent without a runtime treats an answer without a tool call: it is the final answer (`answer`) or a
+   *  question to the user (`wait`), or the model is reminded to continue until it calls `finish` (`continue`). Only
+   *  with `continue` is the tool `finish` offered. Default `answer`. */
   noTool?: NoToolPolicy | undefined
+  /** Offers the tool `write_todos`, with which the model keeps a todo list. An answer with open todos is sent back
+   *  once. Default false. */
+  todos?: boolean | undefined
+  /** Offers the tool `compact_memory`, with which the model has its conversation shortened early. Default false. */
+  compactMemory?: boolean | undefined
   /** Ends the run after the first successful tool call, or after one of these tools. Its result is the output. */
   stopOn?: "first-tool" | readonly string[] | undefined
   /** Agents that this agent may delegate tasks to, by name, with the tools `delegate` and `delegate_status`. They use
@@ -101,6 +107,8 @@ export interface AgentConfig {
   shell: boolean | ShellOptions
   images: boolean
   noTool: NoToolPolicy
+  todos: boolean
+  compactMemory: boolean
   stopOn: "first-tool" | readonly string[] | undefined
   maxParallelTools: number
   model: Model
@@ -132,7 +140,7 @@ export interface AgentConfig {
   codeSyntax(language: Runtime["language"]): CodeSyntax | undefined
 }
 
-export type NoToolPolicy = "continue" | "answer" | "wait"
+export type NoToolPolicy = "answer" | "continue" | "wait"
 
 export function resolveConfig(options: AgentOptions, changesPrompt = false): AgentConfig {
   const { maxOutputChars = 5000, cellTimeoutMs, fence, limits = {}, temperature, maxOutputTokens } = options
@@ -150,7 +158,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
       `limits.costUsd: the price of "${model.id}" is not known, so its cost cannot be limited. ${cure}`,
     )
   }
-  const { tools = [], agents, workspace, noTool = "continue", stopOn, maxParallelTools = 8 } = options
+  const { tools = [], agents, workspace, noTool = "answer", stopOn, maxParallelTools = 8 } = options
   checkTools(tools)
   checkStopOn(stopOn, tools)
   checkWorkspace(workspace)
@@ -171,6 +179,8 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     shell: options.shell ?? false,
     images: options.images ?? true,
     noTool,
+    todos: options.todos ?? false,
+    compactMemory: options.compactMemory ?? false,
     stopOn,
     maxParallelTools,
     instructions: options.instructions ?? (usesCode ? defaultInstructions : toolInstructions),

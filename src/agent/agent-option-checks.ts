@@ -20,6 +20,7 @@ const sectionChecks: check.OptionChecks<PromptSections> = {
   rules: check.mustBeFunction,
   skills: check.mustBeFunction,
   objects: check.mustBeFunction,
+  workspace: check.mustBeFunction,
 }
 
 const policyChecks: check.OptionChecks<ToolPolicy> = {
@@ -52,7 +53,9 @@ const agentChecks: check.OptionChecks<AgentOptions> = {
   workspace: check.anything,
   shell: check.mustBeBooleanOrOptions(shellChecks),
   images: check.mustBeBoolean,
-  noTool: check.mustBeOneOf("continue", "answer", "wait"),
+  noTool: check.mustBeOneOf("answer", "continue", "wait"),
+  todos: check.mustBeBoolean,
+  compactMemory: check.mustBeBoolean,
   stopOn: check.mustBeEither(
     '"first-tool" or a list of names of tools',
     check.mustBeOneOf("first-tool"),
@@ -120,18 +123,21 @@ export function hasTools({ tools = [], agents = {}, workspace, shell }: Partial<
 /** Throws for an option that has no effect beside the others. An agent without a runtime may still get a workspace from
  *  the run that starts it. */
 export function checkCombinations(options: AgentOptions): void {
-  const { runtime, noTool, stopOn } = options
+  const { runtime, noTool } = options
   const isSet = (name: keyof AgentOptions) => ![undefined, false, "off"].some((unset) => options[name] === unset)
   const unused = runtime || !hasTools(options) ? undefined : cellOptions.find(isSet)
+  const needsTools = runtime && !hasTools(options) ? toolOptions.find(isSet) : undefined
   let problem: string | undefined
   if (unused)
     problem = `${unused}: this agent has tools and no runtime, so it runs no cells. Leave it out, or give the agent a runtime: runtime: () => jsRuntime().`
   else if (runtime && noTool !== undefined && noTool !== "answer")
     problem = `noTool: an agent with a runtime ends with an answer without code. Leave out noTool, or the runtime.`
-  else if (runtime && stopOn !== undefined && !hasTools(options))
-    problem = "stopOn: this agent has no tools. Give it tools, agents or a workspace, or leave out stopOn."
+  else if (needsTools)
+    problem = `${needsTools}: this agent has no tools. Give it tools, agents or a workspace, or leave out ${needsTools}.`
   if (problem !== undefined) throw new ConfigError(problem)
 }
+
+const toolOptions = ["stopOn", "todos", "compactMemory"] as const
 
 /** The options of cells. */
 export const cellOptions = ["cellTimeoutMs", "typeGate", "fence", "transaction"] as const

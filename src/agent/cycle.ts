@@ -8,6 +8,7 @@ import type { ActionError, Emit } from "../core/event.ts"
 import { type CodePart, type ToolCallPart, userMessage } from "../core/message.ts"
 import { addUsage, type Usage } from "../core/usage.ts"
 import type { MemoryServices } from "../memory.ts"
+import type { SharedState } from "../tools/tool-state.ts"
 import { type ActionsOutcome, decideEnding, deliverSteers, proseOf, runAfterCycleHooks } from "./decide.ts"
 import { maxOutputReminders, missingOutputsPrompt } from "./outputs.ts"
 import { type ReviewedAnswer, requestAnswer } from "./request-answer.ts"
@@ -22,12 +23,13 @@ export interface CycleServices extends AnswerServices, CodeServices, MemoryServi
   systemTokens: AnswerServices["systemTokens"]
   runtime: CodeServices["runtime"]
   hooks: CodeServices["hooks"]
+  state: SharedState
   usesCode: boolean
   tools: AvailableTools["tools"]
   /** Absent if the agent has no tools. */
   toolContext: AvailableTools["context"] | undefined
-  /** What follows an answer without an action, if the agent has only tools: a reminder, the end, or a question. */
-  noTool: "continue" | "answer" | "wait"
+  /** What follows an answer without an action, if the agent has only tools: the end, a reminder, or a question. */
+  noTool: "answer" | "continue" | "wait"
   /** The current time as the model sees it; the same for the whole run. */
   clock: string
   /** In tokens. */

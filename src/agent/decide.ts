@@ -5,8 +5,10 @@ import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import { type AssistantMessage, type CodePart, userMessage } from "../core/message.ts"
 import type { Usage } from "../core/usage.ts"
+import { openTodos, todosIn } from "../tools/todo-list.ts"
+import { reservedPrefix } from "../tools/tool-state.ts"
 import type { CycleServices } from "./cycle.ts"
-import { noToolReminder } from "./prompt/system-prompt.ts"
+import { noToolReminder, openTodosReminder } from "./prompt/system-prompt.ts"
 import type { Ending } from "./run/run-state.ts"
 
 /** The actions of one answer and their outcome. */
@@ -102,9 +104,14 @@ function endingFromDirective(
   return { status: "waiting", tool, pending: { kind: "question", id: call, ...question } }
 }
 
-// An agent that writes code has answered. An agent with tools only ends by a tool, unless `noTool` says otherwise.
+// An answer ends the run, unless `noTool` of an agent with tools only says otherwise, or todos are open.
 function endingWithoutAction(message: AssistantMessage, services: CycleServices, emit: Emit): Ending | undefined {
-  if (services.usesCode || services.noTool === "answer") return { status: "done" }
+  if (services.usesCode || services.noTool === "answer") {
+    const reminder = remindOfOpenTodos(services)
+    if (reminder === undefined) return { status: "done" }
+    emit({ type: "prompt-steered", message: userMessage(reminder, "host") })
+    return undefined
+  }
   if (services.noTool === "continue") {
     emit({ type: "prompt-steered", message: userMessage(noToolReminder, "host") })
     return undefined
@@ -113,3 +120,20 @@ function endingWithoutAction(message: AssistantMessage, services: CycleServices,
   emit({ type: "question-asked", id: message.id, question })
   return { status: "waiting", pending: { kind: "question", id: message.id, question } }
 }
+
+// Returns the reminder of open todos. Each todo is reminded of once in a conversation, so an answer that leaves it open
+// a second time counts.
+function remindOfOpenTodos({ state, tools }: CycleServices): string | undefined {
+  if (!tools.has("write_todos")) return undefined
+  const open = openTodos(todosIn(state.values))
+  const stored = state.get(remindedTodosKey)
+  const reminded = new Set(Array.isArray(stored) ? stored : [])
+  if (open.every(({ id }) => reminded.has(id))) return undefined
+  state.set(
+    remindedTodosKey,
+    open.map(({ id }) => id),
+  )
+  return openTodosReminder(open.map(({ title }) => title))
+}
+
+const remindedTodosKey = `${reservedPrefix}reminded-todos`

@@ -1,4 +1,5 @@
 // The tools of a run: those of the user and the built-in ones, and what the tools of a conversation share.
+import { notOfferedText } from "../actions/approval.ts"
 import type { ToolFilter } from "../actions/tool-policy.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
@@ -8,6 +9,7 @@ import type { SkillAccess } from "../tools/activate-skill.ts"
 import type { Artifacts } from "../tools/artifacts.ts"
 import type { ShellTools } from "../tools/shell.ts"
 import type { Tool, ToolContext, ToolState } from "../tools/tool.ts"
+import { recordWrites } from "../tools/written-files.ts"
 import { memoryWorkspace } from "../workspaces/memory.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
 import type { AgentConfig } from "./agent-config.ts"
@@ -26,12 +28,14 @@ export interface Toolbox extends AsyncDisposable {
   tools: ReadonlyMap<string, Tool>
   specs: readonly ToolSpec[]
   context: Pick<ToolContext, "workspace" | "state" | "messages">
-  warnings: readonly string[]
+  warnings: readonly { code: string; message: string }[]
 }
 
 /** What the tools of one run depend on, besides the agent's configuration. */
 export interface ToolboxSetup {
   allowed: ToolFilter
+  /** Returns true if a call of the tool can be approved in this run, or needs no approval. */
+  canBeApproved(tool: Tool): boolean
   skills: SkillAccess | undefined
   artifacts: Artifacts
   messages: readonly Message[]
@@ -48,7 +52,7 @@ export async function openToolEnvironment(
   function create(state: ToolState, workspace: Workspace): ToolEnvironment {
     letRecall(state, log)
     return {
-      workspace,
+      workspace: recordWrites(workspace, state),
       state,
       continueWith(next, other = workspace) {
         continueSubtasks(state, next)
@@ -86,7 +90,10 @@ export async function openToolbox(
   const { usesCode, workspace, agents, maxParallelTools } = config
   const { allowed, messages } = setup
   const builtin = builtinTools({
-    endsByTool: !usesCode,
+    asks: !usesCode,
+    finishes: !usesCode && config.noTool === "continue",
+    todos: config.todos,
+    compactMemory: config.compactMemory,
     artifacts: usesCode ? undefined : setup.artifacts,
     workspace,
     images: config.images,
@@ -103,13 +110,21 @@ export async function openToolbox(
   // A tool of the user replaces a built-in tool of the same name.
   for (const tool of builtin) if (!tools.has(tool.name)) tools.set(tool.name, tool)
   for (const tool of tools.values()) if (!allowed(tool)) tools.delete(tool.name)
-  const specs = [...tools.values()].map(({ name, description, input }) => ({ name, description, input }))
-  const warning = shell?.commands.warning
+  // A tool whose every call would be refused is not offered. A call of it still gets the reason.
+  const refused = [...tools.values()].filter((tool) => !setup.canBeApproved(tool)).map(({ name }) => name)
+  const isOffered = ({ name }: Tool) => !refused.includes(name === "check_command" ? "shell" : name)
+  const specs = [...tools.values()]
+    .filter(isOffered)
+    .map(({ name, description, input }) => ({ name, description, input }))
+  const { warning } = shell?.commands ?? {}
   return {
     tools,
     specs,
     context: toolContextIn(environment, messages),
-    warnings: warning === undefined ? [] : [warning],
+    warnings: [
+      ...(warning === undefined ? [] : [{ code: "shell", message: warning }]),
+      ...(refused.length > 0 ? [{ code: "no-approver", message: notOfferedText(refused) }] : []),
+    ],
     [Symbol.asyncDispose]: async () => await shell?.close(),
   }
 }

@@ -134,7 +134,8 @@ export interface RunResult {
   reason?: StopReason
   /** The explanation of the hook that stopped the run, or the reason of the abort. */
   detail?: string
-  /** Files made for the user, if the agent listed them. */
+  /** The files that the tools of this run wrote through the workspace, or those that the model passed to `finish`.
+   *  Files that commands of the shell or sub-agents write are not among them. */
   files?: string[]
   completion: Completion
   cycles: number
@@ -145,7 +146,7 @@ export interface RunResult {
   objects?: Record<string, unknown>
   /** The shared state of the tools, by key. Absent if the agent has no such state. Frozen. */
   state?: { readonly [key: string]: Json }
-  /** The todo list as last written by `write_todos`. Frozen. */
+  /** The todo list as last written by `write_todos` (option `todos`). Frozen. */
   todos?: readonly Todo[]
   /** The result of `verify`. */
   verdict?: Verdict

@@ -15,6 +15,21 @@ export function cutPoints(messages: readonly Message[]): number[] {
   return points
 }
 
+/** Returns true if a turn starts at the index: with a prompt or steer of the user, or host messages before it. */
+export function startsTurn(messages: readonly Message[], index: number): boolean {
+  if (messages[index - 1]?.role === "user") return false
+  for (const message of messages.slice(index)) {
+    if (message.role !== "user") return false
+    if (message.origin !== "host") return true
+  }
+  return false
+}
+
+/** Returns true if the model answers at the index, after the results of its answer before. */
+export function startsStep(messages: readonly Message[], index: number): boolean {
+  return messages[index]?.role === "assistant" && messages[index - 1]?.role === "result"
+}
+
 /** Returns true if every cell and call has exactly one later result, and every result belongs to one. */
 export function isPaired(messages: readonly Message[]): boolean {
   const open = new Set<string>()

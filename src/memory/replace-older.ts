@@ -6,7 +6,7 @@ import { estimateTokens } from "../core/usage.ts"
 import type { MemoryServices } from "../memory.ts"
 import { modelWarningHandlers } from "../models/model-warnings.ts"
 import type { RuntimeName } from "../runtime/runtime.ts"
-import { cutPoints } from "./call-result-pairs.ts"
+import { cutPoints, startsStep, startsTurn } from "./call-result-pairs.ts"
 import { type CompactionJob, spendUsage } from "./compaction-job.ts"
 import { estimateMessage, estimateMessages } from "./estimate-tokens.ts"
 import { keepValue, keptNamePattern, nameRanges } from "./kept-values.ts"
@@ -72,17 +72,22 @@ function planReplacement(job: CompactionJob, share: number): ReplacementPlan | u
     : undefined
 }
 
+// Returns the first message of those that stay: as many as the budget allows, from the start of a turn on if that
+// leaves at least half as much, otherwise from an answer of the model on. At least the last exchange stays.
 function firstNewerIndex(messages: readonly Message[], budget: number): number | undefined {
   const points = new Set(cutPoints(messages))
-  let cut: number | undefined
+  const fitting: { index: number; tokens: number }[] = []
   let tokens = 0
   for (let index = messages.length - 1; index > 0; index--) {
     const message = messages[index]
     if (message) tokens += estimateMessage(message)
-    if (cut !== undefined && tokens > budget) break
-    if (points.has(index)) cut = index
+    if (fitting.length > 0 && tokens > budget) break
+    if (points.has(index)) fitting.unshift({ index, tokens })
   }
-  return cut
+  const [most] = fitting
+  const enough = fitting.filter(({ tokens }) => tokens >= (most?.tokens ?? 0) / 2)
+  const isStart = (test: typeof startsTurn) => enough.find(({ index }) => test(messages, index))
+  return (isStart(startsTurn) ?? isStart(startsStep) ?? most)?.index
 }
 
 // Retains the newest prompt, the host messages directly before it, and pinned messages.

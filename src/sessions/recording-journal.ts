@@ -24,6 +24,7 @@ export function createRecordingJournal(path: string, write: (entry: RecordingEnt
   let models = 0
   let children = 0
   return {
+    answersApprovals: false,
     async call(call, { approve, make, state }) {
       const asked = { kind: "call" as const, in: path, name: callName(call), args: argumentsText(call) }
       const { done, changes } = state.recordChanges(async () => {

@@ -29,6 +29,7 @@ export function createReplayJournal(
   const waitForTurn = createRecordedOrder()
 
   return {
+    answersApprovals: true,
     async call(call, { approve, make, state }) {
       const [name, args] = [callName(call), argumentsText(call)]
       if (options.live.includes(name)) {

@@ -17,8 +17,14 @@ import { todosTool } from "./write-todos.ts"
 
 /** What an agent has. Its built-in tools depend on this. */
 export interface BuiltinToolContext {
-  /** True if the agent ends a run with a tool, false if with an answer. */
-  endsByTool: boolean
+  /** True if the agent works by tool calls only, so that it needs a tool to ask the user. */
+  asks: boolean
+  /** True if the agent ends a run with the tool `finish`, false if with an answer. */
+  finishes: boolean
+  /** True if the model keeps a todo list. */
+  todos: boolean
+  /** True if the model may have its conversation shortened. */
+  compactMemory: boolean
   artifacts: Artifacts | undefined
   workspace: Workspace | undefined
   /** True if the agent's model accepts images. */
@@ -31,9 +37,12 @@ export interface BuiltinToolContext {
 }
 
 export function builtinTools(context: BuiltinToolContext): Tool[] {
-  const { endsByTool, artifacts, workspace, images, skills, agents, maxParallel } = context
+  const { artifacts, workspace, images, skills, agents, maxParallel } = context
   return [
-    ...(endsByTool ? endingTools() : []),
+    ...(context.finishes ? finishTools() : []),
+    ...(context.asks ? askTools() : []),
+    ...(context.todos ? todoTools() : []),
+    ...(context.compactMemory ? memoryTools() : []),
     ...(artifacts ? [readArtifactTool(artifacts)] : []),
     ...(workspace ? standardFileTools() : []),
     ...(workspace && images ? [readImageTool()] : []),
@@ -43,7 +52,10 @@ export function builtinTools(context: BuiltinToolContext): Tool[] {
 }
 
 // The tools get their context with each call, so one instance serves all runs. Creating them takes longer than a cycle.
-const endingTools = once(() => [finishTool(), askTool(), todosTool(), compactMemoryTool()])
+const finishTools = once(() => [finishTool()])
+const askTools = once(() => [askTool()])
+const todoTools = once(() => [todosTool()])
+const memoryTools = once(() => [compactMemoryTool()])
 const standardFileTools = once(fileTools)
 
 function once(make: () => Tool[]): () => Tool[] {

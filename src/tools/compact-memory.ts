@@ -7,8 +7,8 @@ import { type Tool, tool } from "./tool.ts"
 export function compactMemoryTool(): Tool {
   return tool({
     name: "compact_memory",
-    description: "Replaces older messages by a summary. For when their details are not needed any more.",
-    input: z.strictObject({ notes: z.string().min(1).describe("What to keep word for word.") }),
+    description: "Replaces older messages by a summary. Use it when you no longer need their details.",
+    input: z.strictObject({ notes: z.string().min(1).describe("Notes that stay word for word.") }),
     sideEffect: false,
     idempotent: true,
     retention: "keep",

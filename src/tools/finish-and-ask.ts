@@ -8,10 +8,10 @@ import { readTodos } from "./write-todos.ts"
 export function finishTool(): Tool {
   return tool({
     name: "finish",
-    description: "Ends the task. Call it once, when everything is done, with the answer for the user.",
+    description: "Ends the task with the answer for the user. It may follow other calls in the same answer.",
     input: z.strictObject({
-      message: z.string().min(1).describe("The answer, complete: the user sees nothing else of your work."),
-      files: z.array(z.string()).optional().describe("Paths of files made for the user."),
+      message: z.string().min(1).describe("The complete answer. The user sees nothing else of your work."),
+      files: z.array(z.string()).optional().describe("Paths of files for the user. Default: all that you wrote."),
     }),
     sideEffect: false,
     ignoresCallLimit: true,
@@ -35,12 +35,12 @@ export function finishTool(): Tool {
 export function askTool(): Tool {
   return tool({
     name: "ask",
-    description: "Asks the user a question and waits for the answer. Only when you cannot go on without it.",
+    description: "Asks the user a question and waits for the answer. Use it only if you cannot continue without it.",
     input: z.strictObject({
       question: z.string().min(1),
       options: z.array(z.string()).optional().describe("Answers to choose from."),
-      multiple: z.boolean().optional().describe("Whether more than one may be chosen. Default false."),
-      custom: z.boolean().optional().describe("Whether another answer may be given. Default true."),
+      multiple: z.boolean().optional().describe("The user may choose several. Default false."),
+      custom: z.boolean().optional().describe("The user may give another answer. Default true."),
     }),
     sideEffect: false,
     ignoresCallLimit: true,

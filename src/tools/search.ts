@@ -33,19 +33,22 @@ export function searchFilesTool(options: SearchOptions = {}): Tool {
   const command = typeof ripgrep === "string" ? () => ripgrep : ripgrep ? findRipgrep : () => undefined
   return tool({
     name: "search_files",
-    description: "Searches file contents by a regular expression (JavaScript), line by line.",
+    description: "Searches file contents by a JavaScript regular expression, line by line. A cut result says so.",
     input: z.strictObject({
       pattern: z.string().min(1),
-      path: z.string().optional().describe("Folder or file."),
-      glob: z.string().optional().describe("Such as src/**/*.{ts,js}, or !*.min.js"),
+      path: z.string().optional().describe("A folder or file. Default: all files."),
+      glob: z.string().optional().describe("Such as src/**/*.{ts,js} or !*.min.js."),
       type: z.string().optional().describe("ts, py …"),
-      mode: z.enum(["content", "files", "count"]).optional(),
-      literal: z.boolean().optional(),
+      mode: z
+        .enum(["content", "files", "count"])
+        .optional()
+        .describe("content (default): the lines. files: the paths. count: matches per file."),
+      literal: z.boolean().optional().describe("pattern is plain text."),
       ignoreCase: z.boolean().optional(),
-      multiline: z.boolean().optional().describe("Dot is line breaks, too."),
-      context: integerFrom(0).optional().describe("Lines around."),
-      hidden: z.boolean().optional().describe("Dot files and node_modules, too."),
-      limit: integerFrom(1).optional(),
+      multiline: z.boolean().optional().describe("The dot matches line breaks too."),
+      context: integerFrom(0).optional().describe("Lines before and after each match."),
+      hidden: z.boolean().optional().describe("Include dot files and node_modules."),
+      limit: integerFrom(1).optional().describe("Default 200."),
       offset: integerFrom(0).optional(),
     }),
     sideEffect: false,

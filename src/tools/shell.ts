@@ -48,16 +48,16 @@ export function shellTools(options: ShellOptions = {}): ShellTools {
 export function shellTool(commands: Commands, options: ShellToolOptions = {}): Tool {
   checkOptions("shellTool()", options, shellToolChecks)
   const { approve = true, timeoutMs: usualMs = 120_000, maxTimeoutMs = 600_000, onTimeout = "background" } = options
-  const after = onTimeout === "kill" ? "it is killed" : "it goes on in the background"
+  const after = onTimeout === "kill" ? "it is killed" : "it continues in the background"
   return tool({
     name: "shell",
-    description: `Runs a ${basename(commands.shell)} command in the workspace.${confinementText(commands)}`,
+    description: `Runs a ${basename(commands.shell)} command in the workspace. Of a long output you see both ends.${confinementText(commands)}`,
     input: z.strictObject({
       command: z.string(),
       cwd: z.string().optional().describe("A folder of the workspace. Default: its root."),
       stdin: z.string().optional(),
       timeoutMs: z.int().min(1).max(maxTimeoutMs).optional().describe(`Default ${usualMs}; after that ${after}.`),
-      background: z.boolean().optional().describe("Give an id for check_command at once."),
+      background: z.boolean().optional().describe("Return an id for check_command at once."),
     }),
     approve,
     run: ({ command, cwd, stdin, timeoutMs = usualMs, background }, { workspace, state, signal, progress }) =>
@@ -71,8 +71,7 @@ export function shellTool(commands: Commands, options: ShellToolOptions = {}): T
         const end = await resultWithin(started.ended, timeoutMs, signal)
         reporter.end()
         signal.throwIfAborted()
-        // A successful command needs no status line.
-        if (end) return await reportCommand(started, end, end.exitCode === 0 && !end.stopped ? "" : undefined)
+        if (end) return await reportCommand(started, end)
         if (onTimeout === "background") return await leaveInBackground(started, `Still running after ${timeoutMs} ms`)
         await started.stop("timeout")
         return await reportCommand(started, await resultWithin(started.ended, killWaitMs, signal))
@@ -87,10 +86,10 @@ const lastCommandKey = `${reservedPrefix}commands`
 export function checkCommandTool(commands: Commands): Tool {
   return tool({
     name: "check_command",
-    description: "Gives the state of a background command and what it wrote since the last check.",
+    description: "Returns the state of a background command and its output since the last check.",
     input: z.strictObject({
       id: z.string(),
-      waitMs: z.int().min(0).max(600_000).optional().describe("Wait for its end, at most so long. Default 0."),
+      waitMs: z.int().min(0).max(600_000).optional().describe("How long to wait for its end. Default 0."),
       kill: z.boolean().optional(),
     }),
     run: ({ id, waitMs = 0, kill }, { signal }) =>

@@ -14,12 +14,11 @@ export function readTodos(state: ToolState): readonly Todo[] {
 export function todosTool(): Tool {
   return tool({
     name: "write_todos",
-    description:
-      "Writes the whole list of todos, in place of the one before. Use it for work of several steps; keep exactly one in progress.",
+    description: "Replaces the whole todo list. Use it for work of several steps. At most one todo is in progress.",
     input: z.strictObject({
       todos: z.array(
         z.strictObject({
-          id: z.string().optional().describe("That of the todo, as it was given; none for a new one."),
+          id: z.string().optional().describe("The id that the todo has. A new todo has none."),
           title: z.string().trim().min(1),
           status: z.enum(todoStatuses).default("pending"),
         }),

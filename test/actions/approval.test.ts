@@ -82,9 +82,16 @@ for (const { name, skip, open } of runtimes) {
     test("is refused at once where there is no approver, also while the events are read", async () => {
       const model = modelRunningCells(runtime, { typescript: "await wipe('disk')", python: "wipe('disk')" })
       const read = []
-      for await (const event of createAgent({ model, runtime }).run("go")) read.push(event.type)
+      const warnings = []
+      for await (const event of createAgent({ model, runtime }).run("go")) {
+        read.push(event.type)
+        if (event.type === "warning-raised") warnings.push(`${event.code} ${event.message}`)
+      }
       assert.match(lastResultText(model), /ApprovalDenied: wipe needs approval and there is no approver/)
-      assert.match(lastResultText(model), /approver of the agent or run/)
+      // The model learns what follows for it, the host how to provide an approver.
+      assert.match(lastResultText(model), /Every such call will be refused: continue without it/)
+      assert.doesNotMatch(lastResultText(model), /approver of the agent/)
+      assert.match(warnings.join(), /^no-approver wipe needs approval.*approver of the agent or run/)
       assert.ok(!read.includes("approval-requested"))
       assert.deepEqual(done, [])
     })

@@ -58,7 +58,7 @@ describe("a guardrail on the input", () => {
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("forbidden")).status })
     const model = scriptedModel([calls(call("spawn")), calls(finish())])
     const hooks = guardInput((text) => (text === "forbidden" ? { block: "no" } : undefined))
-    const { messages } = await createAgent({ model, tools: [spawn], hooks }).run("go")
+    const { messages } = await createAgent({ noTool: "continue", model, tools: [spawn], hooks }).run("go")
     assert.match(JSON.stringify(messages), /stopped/)
   })
 })
@@ -122,7 +122,7 @@ describe("validation of the output", () => {
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
     const answers = [calls(call("spawn")), calls(finish("prose")), calls(finish('{"total": 1}'))]
     const model = scriptedModel([...answers, ...answers])
-    const agent = createAgent({ model, tools: [spawn], hooks: validateOutput(schema) })
+    const agent = createAgent({ noTool: "continue", model, tools: [spawn], hooks: validateOutput(schema) })
     for (const _ of [1, 2]) {
       const { status, output, messages } = await agent.run("go")
       assert.deepEqual([status, output], ["done", '{"total": 1}'])

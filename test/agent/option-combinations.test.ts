@@ -34,6 +34,19 @@ describe("an option that would have no effect beside the others", () => {
     })
   }
 
+  test("is an error: todos or compactMemory for an agent with a runtime and no tools", () => {
+    for (const option of ["todos", "compactMemory"] as const) {
+      const message = new RegExp(`^ConfigError: ${option}: this agent has no tools\\. Give it tools`)
+      assert.throws(() => createAgent({ model, runtime, [option]: true }), message)
+      createAgent({ model, runtime, [option]: false })
+      createAgent({ model, runtime, tools: [note], [option]: true })
+      assert.throws(
+        () => createAgent({ model, tools: [note], ...JSON.parse(`{"${option}":"yes"}`) }),
+        new RegExp(option),
+      )
+    }
+  })
+
   test("is an error: noTool for an agent with a runtime, whose answer without code always ends the run", () => {
     for (const noTool of ["wait", "continue"] as const) {
       assert.throws(() => createAgent({ model, tools: [note], runtime, noTool }), /^ConfigError: noTool: .*runtime/)

@@ -80,6 +80,7 @@ describe("a run late in a long session", () => {
 
   test("can answer a sub-agent that asked in an early run", async () => {
     const painter = createAgent({
+      noTool: "continue",
       name: "painter",
       tools: [askTool()],
       model: scriptedModel(({ messages }): ScriptedStep => {

@@ -72,6 +72,7 @@ test("the calls of clients pass the journal of a durable run, in cells and as to
       await approve()
       return make("key")
     },
+    answersApprovals: false,
     wrapModel: (model) => model,
     cellEnv: () => undefined,
     openChild: () => journal,

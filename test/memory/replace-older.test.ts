@@ -2,13 +2,13 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
 import { ModelError } from "../../src/core/errors.ts"
-import { type Message, messageText } from "../../src/core/message.ts"
+import { type Message, messageText, userMessage } from "../../src/core/message.ts"
 import { isPaired } from "../../src/memory/call-result-pairs.ts"
 import { estimateMessages } from "../../src/memory/estimate-tokens.ts"
 import { summaryOf } from "../../src/memory/summary-text.ts"
 import { compact, initialMemory, type MemoryState } from "../../src/memory.ts"
 import type { ScriptedStep } from "../../src/models/scripted.ts"
-import { ask, cell, goodSummary, memoryConversation, say } from "./memory-helpers.ts"
+import { ask, call, cell, goodSummary, memoryConversation, say } from "./memory-helpers.ts"
 
 const words = (word: string, count = 60) => `${word} `.repeat(count)
 
@@ -40,6 +40,39 @@ describe("summarising older messages", () => {
     const history = String(await talk.runtime.retrieve("_history_1"))
     for (const message of talk.start.slice(0, -rest.length)) assert.ok(history.includes(messageText(message)))
     assert.deepEqual(talk.replayed(), talk.messages)
+  })
+
+  test("begins the newer part at the start of a turn, wherever the budget ends", async () => {
+    for (let compactAtTokens = 500; compactAtTokens <= 1300; compactAtTokens += 50) {
+      const host = userMessage("(New in the session: y)", "host")
+      const start = [...turns(9), host, ...turns(5, 9)]
+      const talk = memoryConversation(start, { compactAtTokens, answers: [goodSummary()] })
+      await compact(initialMemory, talk.services, talk.emit)
+      const [first, second] = talk.messages.slice(1)
+      const begin = first === host ? second : first
+      assert.match(begin ? messageText(begin) : "", /^prompt \d+/, String(compactAtTokens))
+      if (begin && messageText(begin).startsWith("prompt 9 ")) assert.equal(first, host)
+    }
+  })
+
+  test("begins it in one long turn with an answer after a result, and keeps the prompt", async () => {
+    for (let compactAtTokens = 500; compactAtTokens <= 1300; compactAtTokens += 50) {
+      const prompt = ask("the prompt")
+      const steps = Array.from({ length: 30 }, (_, index) => [
+        ...cell(`const x${index} = 1`, `<output>\n${words("out", 40)}\n</output>`),
+        ...call("look", { at: `${index}` }, words("found", 40)),
+      ]).flat()
+      const talk = memoryConversation([prompt, ...steps], {
+        compactAtTokens,
+        keepResults: 99,
+        answers: [goodSummary()],
+      })
+      await compact(initialMemory, talk.services, talk.emit)
+      const [, second, third] = talk.messages
+      assert.equal(second?.id, prompt.id)
+      assert.equal(third?.role, "assistant")
+      assert.ok(isPaired(talk.messages))
+    }
   })
 
   test("shows the summariser whole messages, and counts what it cost", async () => {

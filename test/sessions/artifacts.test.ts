@@ -18,7 +18,8 @@ import { freshFolder } from "./session-fixtures.ts"
 
 const report = (month: string) => call("report", { month })
 const read = (name: string) => call("read_artifact", { name })
-const clerk = (...answers: ModelPart[][]) => createAgent({ model: scriptedModel(answers), tools: clerkTools() })
+const clerk = (...answers: ModelPart[][]) =>
+  createAgent({ noTool: "continue", todos: true, model: scriptedModel(answers), tools: clerkTools() })
 
 describe("a session that is resumed by another agent object", () => {
   test("has its artifacts, numbers new ones on, and has the state and the todos of its tools", async () => {
@@ -68,8 +69,13 @@ describe("a session that is resumed by another agent object", () => {
 describe("the artifacts of a session", () => {
   test("are copied by a fork, and what one adds is not in the other", async () => {
     for (const archive of [undefined, memoryStore()]) {
-      const step = calls(report("June"), read("_output_1"), read("_output_2"), read("_output_3"), finish())
-      const agent = clerk(calls(report("May"), finish()), step, calls(report("July"), read("_output_2"), finish()))
+      const step = calls(report("June"), read("_output_1"), read("_output_2"), read("_output_3"))
+      const agent = clerk(
+        calls(report("May"), finish()),
+        step,
+        calls(finish()),
+        calls(report("July"), read("_output_2"), finish()),
+      )
       await using first = await agent.session({ archive })
       await first.send("May")
       const forked = await first.fork?.()
@@ -113,18 +119,34 @@ describe("the artifacts of a session", () => {
     })
     const asking = clerk(calls(report("May"), call("count")), calls(call("ask", { question: "Go on?" })))
     const task = calls(call("delegate", { tasks: [{ agent: "clerk", prompt: "Compare" }] }))
-    const first = await createAgent({ model: scriptedModel([task]), agents: { clerk: asking } }).session({ archive })
+    const first = await createAgent({
+      noTool: "continue",
+      todos: true,
+      model: scriptedModel([task]),
+      agents: { clerk: asking },
+    }).session({ archive })
     assert.equal((await first.send("Go")).status, "waiting")
     await first.close()
     const answer = calls(call("delegate", { tasks: [{ continue: "t1", prompt: "Yes." }] }))
-    const lead = createAgent({ model: scriptedModel([answer, calls(finish())]), agents: agents() })
+    const lead = createAgent({
+      noTool: "continue",
+      todos: true,
+      model: scriptedModel([answer, calls(finish())]),
+      agents: agents(),
+    })
     await using second = await lead.session({ archive, resume: first.id })
     const { trajectory } = await second.send("Yes.")
     const ends = trajectory.events.flatMap((event) => (event.type === "tool-end" ? [event] : []))
     const asked = trajectory.events.flatMap((event) => (event.type === "tool-start" ? [event] : []))
     const reads = asked.filter(({ name }) => name === "read_artifact")
     assert.deepEqual(
-      reads.map(({ id }) => ends.find((end) => end.id === id)?.text.split(" ")[0]),
+      reads.map(
+        ({ id }) =>
+          ends
+            .find((end) => end.id === id)
+            ?.text.replace(/^\[read_artifact .*\]\n/, "")
+            .split(" ")[0],
+      ),
       ["May", "June"],
     )
     assert.deepEqual(
@@ -138,5 +160,5 @@ describe("the artifacts of a session", () => {
 function readBack({ trajectory }: RunResult): (string | undefined)[] {
   return resultsIn(trajectory.messages)
     .filter(({ name }) => name === "read_artifact")
-    .map(({ text }) => text.split(" ")[0])
+    .map(({ text }) => text.replace(/^\[read_artifact .*\]\n/, "").split(" ")[0])
 }

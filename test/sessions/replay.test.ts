@@ -98,12 +98,20 @@ describe("a recording", () => {
       [{ type: "tool-call", id: "3", name: "finish", input: { message: "ok" } }],
     ]
     const approve = ({ args: [input] }: { args: readonly unknown[] }) => JSON.stringify(input).includes("a")
-    const agent = createAgent({ model: scriptedModel(steps as ScriptedStep[]), tools: [mail], approver: approve })
+    const agent = createAgent({
+      noTool: "continue",
+      model: scriptedModel(steps as ScriptedStep[]),
+      tools: [mail],
+      approver: approve,
+    })
     const session = await agent.session({ archive: store })
     await session.send("Write")
     await session.close()
     assert.equal(sent, 1)
-    await assertReplays(createAgent({ model: noModel, tools: [mail] }), { archive: store, id: session.id })
+    await assertReplays(createAgent({ noTool: "continue", model: noModel, tools: [mail] }), {
+      archive: store,
+      id: session.id,
+    })
     assert.equal(sent, 1)
   })
 

@@ -85,7 +85,7 @@ describe("a skill's code that would run on the host is refused", () => {
       },
     })
     const model = scriptedModel([calls(call("ask_child")), calls(finish())])
-    await createAgent({ model, tools: [ask], workspace: localWorkspace(root) }).run("Go")
+    await createAgent({ noTool: "continue", model, tools: [ask], workspace: localWorkspace(root) }).run("Go")
     assert.match(shown[0] ?? "", /was not run: the agent can write in/)
   })
 

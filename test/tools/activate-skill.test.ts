@@ -21,7 +21,7 @@ const greet = () =>
 const texts = (messages: readonly Message[]) => messages.map((message) => `${message.role}: ${messageText(message)}`)
 
 test("an agent without a runtime is told of its skills and how to call for one", async () => {
-  const agent = createAgent({ model: scriptedModel([]), tools: [look], skills: [greet()] })
+  const agent = createAgent({ noTool: "continue", model: scriptedModel([]), tools: [look], skills: [greet()] })
   const prompt = await agent.describe()
   assert.match(prompt, /# Skills\n\n.*call activate_skill with its name.*\n\n- greet: Greets people\./)
   assert.doesNotMatch(prompt, /activateSkill|a cell/)
@@ -33,7 +33,9 @@ test("activate_skill has the instructions told after all results of the answer, 
     call("activate_skill", { name: "greet" }, "again"),
     finish("Hello."),
   ])
-  const { messages } = await createAgent({ model, tools: [look], skills: [greet()] }).run("Greet Ada.")
+  const { messages } = await createAgent({ noTool: "continue", model, tools: [look], skills: [greet()] }).run(
+    "Greet Ada.",
+  )
   const [, , first, second, told, , again] = texts(messages)
   assert.equal(first, 'result: The skill "greet" is active; its instructions follow.')
   assert.equal(second, "result: nothing")
@@ -54,7 +56,7 @@ test("activate_skill reads the files of a skill, and says what is there where it
     read("assets/logo.png"),
     finish("Done."),
   ])
-  await createAgent({ model, tools: [look], skills: [greet()] }).run("go")
+  await createAgent({ noTool: "continue", model, tools: [look], skills: [greet()] }).run("go")
   const seen = model.requests.slice(1).map((request) => resultIn(request))
   assert.equal(seen[0], "Dr, Prof")
   assert.match(seen[1] ?? "", /Error \(skill-file\): Not a file of "greet".*references\/titles\.md/)
@@ -63,7 +65,7 @@ test("activate_skill reads the files of a skill, and says what is there where it
 
 test("an unknown skill is refused with the names there are", async () => {
   const model = scriptedModel([call("activate_skill", { name: "dance" }), finish("Done.")])
-  await createAgent({ model, tools: [look], skills: [greet()] }).run("go")
+  await createAgent({ noTool: "continue", model, tools: [look], skills: [greet()] }).run("go")
   assert.match(resultIn(model.requests[1]), /Error \(invalid-input\).*greet/)
 })
 
@@ -86,7 +88,9 @@ test("a skill whose functions need a runtime says so, and nothing of it is run",
     [...call("activate_skill", { name: "bound" }), ...call("activate_skill", { name: "stored" }, "two")],
     finish("Done."),
   ])
-  const { messages } = await createAgent({ model, tools: [look], skills: [bound, folder] }).run("go")
+  const { messages } = await createAgent({ noTool: "continue", model, tools: [look], skills: [bound, folder] }).run(
+    "go",
+  )
   const told = texts(messages).filter((text) => text.startsWith("user: <skill"))
   assert.equal(told.length, 2)
   for (const text of told) assert.match(text, /It also has functions, which need an agent that runs code/)
@@ -95,7 +99,7 @@ test("a skill whose functions need a runtime says so, and nothing of it is run",
 
 test("activate_skill is offered only where there are skills and no runtime", async () => {
   const offered = async (options: object) => {
-    const model = scriptedModel([finish("Done."), "Done."])
+    const model = scriptedModel(["Done."])
     await createAgent({ model, tools: [look], ...options }).run("go")
     return model.requests[0]?.tools?.some(({ name }) => name === "activate_skill")
   }
@@ -112,10 +116,10 @@ test("activate_skill is offered only where there are skills and no runtime", asy
 
 test("a sub-agent has the skills that it was given, and is told of no others", async () => {
   const childModel = scriptedModel([call("activate_skill", { name: "greet" }), finish("Hello.")])
-  const child = createAgent({ name: "w", model: childModel, tools: [look], skills: [greet()] })
+  const child = createAgent({ noTool: "continue", name: "w", model: childModel, tools: [look], skills: [greet()] })
   const other = skill({ name: "count", description: "Counts.", instructions: "Count." })
   const model = scriptedModel([call("delegate", { tasks: [{ agent: "w", prompt: "go" }] }), finish("Done.")])
-  await createAgent({ model, tools: [look], skills: [other], agents: { w: child } }).run("go")
+  await createAgent({ noTool: "continue", model, tools: [look], skills: [other], agents: { w: child } }).run("go")
   assert.match(childModel.requests[0]?.system ?? "", /- greet/)
   assert.doesNotMatch(childModel.requests[0]?.system ?? "", /- count/)
   assert.match(resultIn(childModel.requests[1]), /is active/)

@@ -20,7 +20,10 @@ const shell = commands({})
 
 const builtin = [
   ...builtinTools({
-    endsByTool: true,
+    asks: true,
+    finishes: true,
+    todos: true,
+    compactMemory: true,
     artifacts: createArtifacts(),
     workspace: memoryWorkspace(),
     images: true,
@@ -34,10 +37,10 @@ const builtin = [
 ]
 
 async function toolEndOf(given: Parameters<typeof createAgent>[0]["tools"], name: string, input: Json) {
-  const model = scriptedModel([calls(call(name, input)), "Done."])
+  const model = scriptedModel([calls(call(name, input)), "Done.", "Done."])
   const workspace = memoryWorkspace()
   await workspace.write("a.txt", "old")
-  const agent = createAgent({ model, tools: given, workspace, noTool: "answer" })
+  const agent = createAgent({ model, tools: given, workspace, todos: true })
   const { trajectory } = await agent.run("go")
   const [end] = toolEnds(trajectory.events)
   assert.ok(end)

@@ -26,7 +26,14 @@ test("compact_memory has older messages replaced by a summary before the next re
     call("compact_memory", { notes: "Page 3 has the key 4711." }),
     finish("Done."),
   ])
-  const run = createAgent({ model, tools: [read], memory: { model: summariser }, limits: { cycles: 20 } }).run("Read")
+  const run = createAgent({
+    noTool: "continue",
+    compactMemory: true,
+    model,
+    tools: [read],
+    memory: { model: summariser },
+    limits: { cycles: 20 },
+  }).run("Read")
   const events = await Array.fromAsync(run)
   const { messages, status } = await run
   assert.equal(status, "done")
@@ -43,6 +50,8 @@ test("the wish is granted once: later requests are left alone", async () => {
   const summariser = summarising()
   const steps = [...pages(8), call("compact_memory", { notes: "n" }), ...pages(2), finish("Done.")]
   const agent = createAgent({
+    noTool: "continue",
+    compactMemory: true,
     model: scriptedModel(steps),
     tools: [read],
     memory: { model: summariser },
@@ -57,6 +66,8 @@ test("the wish is granted once: later requests are left alone", async () => {
 test("a hook is told that the model asked for it", async () => {
   const reasons: string[] = []
   const agent = createAgent({
+    noTool: "continue",
+    compactMemory: true,
     model: scriptedModel([...pages(6), call("compact_memory", { notes: "n" }), finish("Done.")]),
     tools: [read],
     memory: { model: summarising() },
@@ -73,7 +84,13 @@ test("a hook is told that the model asked for it", async () => {
 test("with hardly anything said, nothing is made shorter and the run goes on", async () => {
   const summariser = summarising()
   const model = scriptedModel([call("compact_memory", { notes: "n" }), finish("Done.")])
-  const { status, trajectory } = await createAgent({ model, tools: [read], memory: { model: summariser } }).run("Hi")
+  const { status, trajectory } = await createAgent({
+    noTool: "continue",
+    compactMemory: true,
+    model,
+    tools: [read],
+    memory: { model: summariser },
+  }).run("Hi")
   assert.equal(status, "done")
   assert.ok(!trajectory.events.some(({ type }) => type === "memory-compacted"))
   assert.equal(summariser.requests.length, 0)
@@ -81,7 +98,14 @@ test("with hardly anything said, nothing is made shorter and the run goes on", a
 
 test("the calls that stay after it keep their results", async () => {
   const model = scriptedModel([...pages(8), call("compact_memory", { notes: "n" }), ...pages(1), finish("Done.")])
-  const agent = createAgent({ model, tools: [read], memory: { model: summarising() }, limits: { cycles: 20 } })
+  const agent = createAgent({
+    noTool: "continue",
+    compactMemory: true,
+    model,
+    tools: [read],
+    memory: { model: summarising() },
+    limits: { cycles: 20 },
+  })
   const { messages } = await agent.run("Read")
   const calls = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? part.id : [])))
   const results = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? part.id : [])))

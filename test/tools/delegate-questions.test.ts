@@ -19,7 +19,7 @@ function asker(name: string, question = "Which colour?", options: string[] = ["r
     if (!answered) return call("ask", { question, options }, `ask-${name}`)
     return finish(`${name} takes ${saidIn(request)}`)
   })
-  return createAgent({ name, model, tools: [look] })
+  return createAgent({ noTool: "continue", name, model, tools: [look] })
 }
 
 /** Passes the user's answer to a task that asked. */
@@ -31,7 +31,7 @@ const passOn =
 describe("a question of a sub-agent", () => {
   test("makes the run wait with that question, and the answer goes on to the sub-agent", async () => {
     const model = scriptedModel([delegate(["painter: paint"]), passOn("t1"), finish("Painted.")])
-    const agent = createAgent({ name: "lead", model, agents: { painter: asker("painter") } })
+    const agent = createAgent({ noTool: "continue", name: "lead", model, agents: { painter: asker("painter") } })
     await using session = await agent.session()
     const asked = await session.send("Paint the shed")
     assert.equal(asked.status, "waiting")
@@ -46,7 +46,7 @@ describe("a question of a sub-agent", () => {
 
   test("is answered in the same way when the run is continued by its result", async () => {
     const model = scriptedModel([delegate(["painter: paint"]), passOn("t1"), finish("Painted.")])
-    const agent = createAgent({ name: "lead", model, agents: { painter: asker("painter") } })
+    const agent = createAgent({ noTool: "continue", name: "lead", model, agents: { painter: asker("painter") } })
     const asked = await agent.run("Paint the shed")
     const { status } = await agent.run("red", { from: asked })
     assert.equal(status, "done")
@@ -55,7 +55,7 @@ describe("a question of a sub-agent", () => {
 
   test("is answered in the same way when the run is continued with other files", async () => {
     const model = scriptedModel([delegate(["painter: paint"]), passOn("t1"), call("list_files"), finish("Painted.")])
-    const agent = createAgent({ name: "lead", model, agents: { painter: asker("painter") } })
+    const agent = createAgent({ noTool: "continue", name: "lead", model, agents: { painter: asker("painter") } })
     const asked = await agent.run("Paint the shed")
     const workspace = memoryWorkspace()
     await workspace.write("plan.txt", "red")
@@ -79,7 +79,7 @@ describe("a question of a sub-agent", () => {
       tools: [askTool()],
     })
     const model = scriptedModel([delegate(["painter: paint"]), passOn("t1"), finish("Done.")])
-    const agent = createAgent({ model, agents: { painter } })
+    const agent = createAgent({ noTool: "continue", model, agents: { painter } })
     await using session = await agent.session()
     assert.equal((await session.send("go")).status, "waiting")
     await session.send("red")
@@ -105,7 +105,11 @@ describe("a question of a sub-agent", () => {
         },
       })
     const steps = [delegate(["a: go", "b: go"]), passOn("t1"), finish("Done.")]
-    const agent = createAgent({ model: scriptedModel(steps), agents: { a: painter("a"), b: painter("b") } })
+    const agent = createAgent({
+      noTool: "continue",
+      model: scriptedModel(steps),
+      agents: { a: painter("a"), b: painter("b") },
+    })
     const session = await agent.session()
     await session.send("go")
     assert.deepEqual(closed, [])
@@ -118,7 +122,7 @@ describe("a question of a sub-agent", () => {
   test("several questions of one batch are asked together, next to the answers of the others", async () => {
     const agents = { a: asker("a", "Size?", []), b: asker("b"), c: createAgent({ model: scriptedModel(["ready"]) }) }
     const model = scriptedModel([delegate(["a: go", "b: go", "c: go"]), passOn("t1", "t2"), finish("Done.")])
-    const agent = createAgent({ model, agents })
+    const agent = createAgent({ noTool: "continue", model, agents })
     await using session = await agent.session()
     const { pending } = await session.send("go")
     assert.ok(pending?.kind === "question")
@@ -135,7 +139,7 @@ describe("a question of a sub-agent", () => {
       finish("It still waits."),
     ]
     const model = scriptedModel(steps)
-    const agent = createAgent({ model, agents: { painter: asker("painter") } })
+    const agent = createAgent({ noTool: "continue", model, agents: { painter: asker("painter") } })
     await using session = await agent.session()
     const { status, pending } = await session.send("go")
     assert.deepEqual([status, pending?.kind], ["waiting", "question"])
@@ -145,7 +149,7 @@ describe("a question of a sub-agent", () => {
 
   test("can be left unanswered: the model does something else instead", async () => {
     const model = scriptedModel([delegate(["painter: paint"]), finish("Left as it is.")])
-    const agent = createAgent({ model, agents: { painter: asker("painter") } })
+    const agent = createAgent({ noTool: "continue", model, agents: { painter: asker("painter") } })
     await using session = await agent.session()
     await session.send("Paint the shed")
     assert.equal((await session.send("Never mind")).output, "Left as it is.")
@@ -158,13 +162,17 @@ describe("a question of a sub-agent", () => {
       finish("Done."),
     ]
     const model = scriptedModel(steps)
-    await createAgent({ model, agents: { w: createAgent({ model: scriptedModel(["ready"]) }) } }).run("go")
+    await createAgent({
+      noTool: "continue",
+      model,
+      agents: { w: createAgent({ model: scriptedModel(["ready"]) }) },
+    }).run("go")
     assert.match(resultIn(model.requests[2]), /not-waiting.*t1 asked nothing, it is done\. Give it as a new task/)
   })
 
   test("has one answer, not two in one call", async () => {
     const model = scriptedModel([delegate(["painter: paint"]), passOn("t1", "t1"), passOn("t1"), finish("Done.")])
-    const agent = createAgent({ model, agents: { painter: asker("painter") } })
+    const agent = createAgent({ noTool: "continue", model, agents: { painter: asker("painter") } })
     await using session = await agent.session()
     await session.send("go")
     await session.send("red")
@@ -174,9 +182,14 @@ describe("a question of a sub-agent", () => {
 
   test("climbs through every level, and the answer goes down the same way", async () => {
     const middleModel = scriptedModel([delegate(["painter: go"]), passOn("t1"), finish("All painted.")])
-    const middle = createAgent({ name: "middle", model: middleModel, agents: { painter: asker("painter") } })
+    const middle = createAgent({
+      noTool: "continue",
+      name: "middle",
+      model: middleModel,
+      agents: { painter: asker("painter") },
+    })
     const model = scriptedModel([delegate(["middle: go"]), passOn("t1"), finish("Done.")])
-    const agent = createAgent({ name: "lead", model, agents: { middle } })
+    const agent = createAgent({ noTool: "continue", name: "lead", model, agents: { middle } })
     await using session = await agent.session()
     const { pending } = await session.send("go")
     assert.ok(pending?.kind === "question")
@@ -195,7 +208,7 @@ describe("agentTool", () => {
       model: scriptedModel(({ messages }) => `Ode (${messages.length})`),
     })
     const model = scriptedModel([call("poet", { prompt: "An ode" }), finish("Done.")])
-    await createAgent({ model, tools: [agentTool(poet)] }).run("go")
+    await createAgent({ noTool: "continue", model, tools: [agentTool(poet)] }).run("go")
     assert.equal(resultIn(model.requests[1]), "Ode (1)")
     const spec = model.requests[0]?.tools?.find(({ name }) => name === "poet")
     assert.equal(spec?.description, "Writes poems")
@@ -218,7 +231,7 @@ describe("agentTool", () => {
       call("painter", { continue: "t2", prompt: "again" }, "twice"),
       finish("Done."),
     ])
-    const agent = createAgent({ model, tools: [agentTool(broken), agentTool(asker("painter"))] })
+    const agent = createAgent({ noTool: "continue", model, tools: [agentTool(broken), agentTool(asker("painter"))] })
     await using session = await agent.session()
     const { pending } = await session.send("go")
     assert.match(resultIn(model.requests[1]), /^Error \(sub-agent-failed\): .*no wires/)
@@ -239,7 +252,12 @@ describe("agentTool", () => {
       ]),
     })
     const model = scriptedModel([call("slow", { prompt: "go" }), finish("Done.")])
-    const run = createAgent({ name: "lead", model, tools: [agentTool(slow, { timeoutMs: 1 })] }).run("go")
+    const run = createAgent({
+      noTool: "continue",
+      name: "lead",
+      model,
+      tools: [agentTool(slow, { timeoutMs: 1 })],
+    }).run("go")
     const { events } = await collectRun(run)
     assert.match(resultIn(model.requests[1]), /Error \(timeout\)/)
     const [id] = runIdsOf(events, "slow")
@@ -251,9 +269,15 @@ describe("agentTool", () => {
 describe("handoffTool", () => {
   test("ends the run with what the other agent says, which knows the conversation", async () => {
     const expert = scriptedModel([finish("The refund is on its way.")])
-    const refunds = createAgent({ name: "refunds", description: "Handles refunds", model: expert, tools: [look] })
+    const refunds = createAgent({
+      noTool: "continue",
+      name: "refunds",
+      description: "Handles refunds",
+      model: expert,
+      tools: [look],
+    })
     const model = scriptedModel([call("look"), call("transfer_to_refunds", { prompt: "They want it fast." })])
-    const agent = createAgent({ name: "desk", model, tools: [look, handoffTool(refunds)] })
+    const agent = createAgent({ noTool: "continue", name: "desk", model, tools: [look, handoffTool(refunds)] })
     const result = await agent.run("I want my money back")
     assert.deepEqual(
       [result.status, result.output, result.completion],
@@ -272,7 +296,9 @@ describe("handoffTool", () => {
   test("where the other agent fails, the run goes on", async () => {
     const broken = createAgent({ name: "broken", model: scriptedModel([new Error("no wires")]) })
     const model = scriptedModel([call("transfer_to_broken"), finish("I did it myself.")])
-    const { output, completion } = await createAgent({ model, tools: [handoffTool(broken)] }).run("go")
+    const { output, completion } = await createAgent({ noTool: "continue", model, tools: [handoffTool(broken)] }).run(
+      "go",
+    )
     assert.equal(output, "I did it myself.")
     assert.equal(completion.by, "tool")
   })
@@ -282,7 +308,7 @@ describe("handoffTool", () => {
       call("transfer_to_painter"),
       (request) => call("transfer_to_painter", { continue: "t1", prompt: saidIn(request) }, "again"),
     ])
-    const agent = createAgent({ model, tools: [look, handoffTool(asker("painter"))] })
+    const agent = createAgent({ noTool: "continue", model, tools: [look, handoffTool(asker("painter"))] })
     await using session = await agent.session()
     assert.equal((await session.send("Paint it")).status, "waiting")
     const { output, completion } = await session.send("blue")
@@ -294,6 +320,7 @@ describe("handoffTool", () => {
       /too-deep/.test(resultIn(request)) ? finish("Enough.") : call("transfer_to_pong"),
     )
     const pong = createAgent({
+      noTool: "continue",
       name: "pong",
       model: scriptedModel((request) =>
         /too-deep/.test(resultIn(request)) ? finish("Enough.") : call("transfer_to_ping"),
@@ -302,7 +329,7 @@ describe("handoffTool", () => {
         handoffTool({ ...createAgent({ model }), name: "ping", run: (prompt, options) => ping.run(prompt, options) }),
       ],
     })
-    const ping = createAgent({ name: "ping", model, tools: [handoffTool(pong)] })
+    const ping = createAgent({ noTool: "continue", name: "ping", model, tools: [handoffTool(pong)] })
     const { events, result } = await collectRun(ping.run("go"))
     assert.equal(result.output, "Enough.")
     assert.equal(runIdsOf(events).size, 5)

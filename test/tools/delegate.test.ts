@@ -23,7 +23,7 @@ function worker(name: string, answer: (prompt: string) => ScriptedStep | Promise
 
 function lead(steps: readonly ScriptedStep[], agents: Parameters<typeof createAgent>[0]["agents"], options = {}) {
   const model = scriptedModel(steps, { usage })
-  return { model, agent: createAgent({ name: "lead", model, agents, ...options }) }
+  return { model, agent: createAgent({ noTool: "continue", name: "lead", model, agents, ...options }) }
 }
 
 /** An agent that is created after the tools that name it. */
@@ -60,7 +60,11 @@ describe("delegate", () => {
     const spec = model.requests[0]?.tools?.find(({ name }) => name === "delegate")
     assert.match(spec?.description ?? "", /- writer: Does writer work/)
     const none = scriptedModel([finish("Done.")])
-    await createAgent({ model: none, tools: [tool({ name: "look", description: "Looks", run: () => "" })] }).run("go")
+    await createAgent({
+      noTool: "continue",
+      model: none,
+      tools: [tool({ name: "look", description: "Looks", run: () => "" })],
+    }).run("go")
     assert.ok(!none.requests[0]?.tools?.some(({ name }) => name.startsWith("delegate")))
   })
 
@@ -268,9 +272,9 @@ test("one set of delegate tools in agents at several levels does not wait for it
   const middleModel = scriptedModel([delegate(["low: go"]), finish("from below")])
   const agents: Record<string, Agent> = { low }
   const tools = delegateTools({ low, middle: later(() => agents.middle) }, { maxParallel: 1 })
-  agents.middle = createAgent({ name: "middle", model: middleModel, tools })
+  agents.middle = createAgent({ noTool: "continue", name: "middle", model: middleModel, tools })
   const model = scriptedModel([delegate(["middle: go"]), finish("Done.")])
-  await createAgent({ model, tools }).run("go")
+  await createAgent({ noTool: "continue", model, tools }).run("go")
   assert.equal(resultIn(model.requests[1]), "[t1 middle] done.\nfrom below")
 })
 
@@ -292,8 +296,13 @@ describe("what sub-agents have from the run that starts them", () => {
   test("its files, where they have none, also when they were given nothing at all", async () => {
     const workspace = memoryWorkspace({ "note.txt": "from the lead" })
     const { write } = guarded()
-    const child = createAgent({ name: "w", model: scriptedModel([call("write"), finish("Done.")]), tools: [write] })
-    const bare = scriptedModel([finish("I only have tools.")])
+    const child = createAgent({
+      noTool: "continue",
+      name: "w",
+      model: scriptedModel([call("write"), finish("Done.")]),
+      tools: [write],
+    })
+    const bare = scriptedModel(["I only have tools."])
     const { agent } = lead(
       [delegate(["w: go"]), delegate(["bare: go"]), finish("Done.")],
       { w: child, bare: createAgent({ name: "bare", model: bare }) },
@@ -302,7 +311,7 @@ describe("what sub-agents have from the run that starts them", () => {
     await agent.run("go")
     assert.equal(Buffer.from(await workspace.read("made.txt")).toString(), "by the child")
     assert.ok(
-      bare.requests[0]?.tools?.some(({ name }) => name === "finish"),
+      bare.requests[0]?.tools?.some(({ name }) => name === "read_file"),
       "it works by tools, as the lead does",
     )
   })
@@ -311,7 +320,13 @@ describe("what sub-agents have from the run that starts them", () => {
     const [outer, inner] = [memoryWorkspace(), memoryWorkspace()]
     const { write } = guarded()
     const steps = [call("write"), finish("Done.")]
-    const child = createAgent({ name: "w", model: scriptedModel(steps), tools: [write], workspace: inner })
+    const child = createAgent({
+      noTool: "continue",
+      name: "w",
+      model: scriptedModel(steps),
+      tools: [write],
+      workspace: inner,
+    })
     const coder = createAgent({
       name: "c",
       model: scriptedModel([cell("n + 1"), "Done."]),
@@ -332,7 +347,13 @@ describe("what sub-agents have from the run that starts them", () => {
     const { made, write } = guarded()
     const steps = [call("write"), finish("Could not.")]
     const model = scriptedModel(steps)
-    const child = createAgent({ name: "w", model, tools: [write], toolPolicy: { allow: ["write", "finish"] } })
+    const child = createAgent({
+      noTool: "continue",
+      name: "w",
+      model,
+      tools: [write],
+      toolPolicy: { allow: ["write", "finish"] },
+    })
     const { agent } = lead([delegate(["w: go"]), finish("Done.")], { w: child }, { toolPolicy: { deny: ["write"] } })
     await agent.run("go")
     assert.deepEqual(made, [])
@@ -345,6 +366,7 @@ describe("what sub-agents have from the run that starts them", () => {
     const { made, write } = guarded()
     const seen: string[] = []
     const child = createAgent({
+      noTool: "continue",
       name: "w",
       model: scriptedModel([call("write"), finish("Could not.")]),
       tools: [write],
@@ -371,7 +393,12 @@ describe("what sub-agents have from the run that starts them", () => {
   test("its answerer for approvals", async () => {
     const asked: string[] = []
     const wipe = tool({ name: "wipe", description: "Wipes", approve: true, run: () => "wiped" })
-    const child = createAgent({ name: "w", model: scriptedModel([call("wipe"), finish("Wiped.")]), tools: [wipe] })
+    const child = createAgent({
+      noTool: "continue",
+      name: "w",
+      model: scriptedModel([call("wipe"), finish("Wiped.")]),
+      tools: [wipe],
+    })
     const approve = ({ binding }: { binding: string }) => {
       asked.push(binding)
       return "allow" as const
@@ -399,7 +426,7 @@ describe("what sub-agents have from the run that starts them", () => {
   test("its depth: one level too many is a result that names the chain", async () => {
     const low = worker("low", () => "never")
     const middleModel = scriptedModel([delegate(["low: go"]), finish("Could not.")])
-    const middle = createAgent({ name: "middle", model: middleModel, agents: { low } })
+    const middle = createAgent({ noTool: "continue", name: "middle", model: middleModel, agents: { low } })
     const { agent } = lead([delegate(["middle: go"]), finish("Done.")], { middle }, { limits: { depth: 2 } })
     await agent.run("go")
     assert.match(resultIn(middleModel.requests[1]), /Error \(too-deep\).*lead → middle/s)
@@ -424,7 +451,13 @@ test("whatever becomes of sub-agents, every task has one report in its place and
         return wanted === "stop" ? "hm" : finish("ok")
       }
       const look = tool({ name: "look", description: "Looks", run: () => "" })
-      const w = createAgent({ name: "w", model: scriptedModel(answer), tools: [look], limits: { cycles: 2 } })
+      const w = createAgent({
+        noTool: "continue",
+        name: "w",
+        model: scriptedModel(answer),
+        tools: [look],
+        limits: { cycles: 2 },
+      })
       const steps = [
         plan.flatMap(({ tasks, background }, n) =>
           call("delegate", { tasks: tasks.map((task) => ({ agent: "w", prompt: task })), background }, `c${n}`),
@@ -433,7 +466,7 @@ test("whatever becomes of sub-agents, every task has one report in its place and
         finish("Done."),
       ]
       const model = scriptedModel(steps)
-      const agent = createAgent({ name: "lead", model, agents: { w }, maxParallelTools })
+      const agent = createAgent({ noTool: "continue", name: "lead", model, agents: { w }, maxParallelTools })
       await using session = await agent.session()
       const first = await session.send("go")
       const results = session.messages().flatMap(({ parts }) => parts.filter((part) => part.type === "tool-result"))

@@ -69,7 +69,7 @@ for (const [name, tool] of [
       assert.equal(await textOf(tool, { pattern: "two\\n\\}" }, workspace), "a\n2:   two\n3: }")
       assert.equal(await textOf(tool, { pattern: "two\r\n}", literal: true }, workspace), "a\n2:   two\n3: }")
       const limited = await textOf(tool, { pattern: "one.*?\\}", multiline: true, limit: 1 }, workspace)
-      assert.equal(limited, "a\n1: one {\n[More: go on with offset 1, or narrow the search.]")
+      assert.equal(limited, "a\n1: one {\n[More: continue with offset 1, or narrow the search.]")
     })
 
     test("takes a text as it is with literal", async (context) => {
@@ -146,7 +146,7 @@ for (const [name, tool] of [
       const workspace = await folderWith(context, many)
       const first = await use(tool, { pattern: "needle" }, workspace)
       assert.ok(Array.isArray(first.value) && first.value.length === 200)
-      assert.match(first.text, /\n200: needle\n\[More: go on with offset 200, or narrow the search\.\]$/)
+      assert.match(first.text, /\n200: needle\n\[More: continue with offset 200, or narrow the search\.\]$/)
       const next = await textOf(tool, { pattern: "needle", offset: 299, limit: 3 }, workspace)
       assert.match(
         next,
@@ -158,9 +158,9 @@ for (const [name, tool] of [
       const cut = await use(tool, { pattern: "needle", limit: 500 }, wide)
       assert.ok(cut.text.length < 31_000)
       assert.ok(JSON.stringify(cut.value).length < 40_000)
-      assert.match(cut.text, /\[More: go on with offset \d+, or narrow the search\.\]$/)
+      assert.match(cut.text, /\[More: continue with offset \d+, or narrow the search\.\]$/)
       const counts = await textOf(tool, { pattern: "needle", mode: "files", limit: 2 }, workspace)
-      assert.equal(counts, "a.txt\nb.txt\n[More: go on with offset 2, or narrow the search.]")
+      assert.equal(counts, "a.txt\nb.txt\n[More: continue with offset 2, or narrow the search.]")
       assert.equal(await textOf(tool, { pattern: "needle", offset: 5000 }, workspace), "Nothing from 5000 on.")
     })
 

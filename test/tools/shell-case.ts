@@ -69,7 +69,12 @@ export function alive(mark: string): string[] {
 function reported(result: unknown): Reported {
   if (!isToolResult(result)) throw new Error("not a tool result")
   // Results of both tools contain reports, except for failures before a command was started.
-  return { ...result, report: result.value as CommandReport }
+  return { ...result, text: withoutDuration(result.text), report: result.value as CommandReport }
+}
+
+/** A result's text without the duration, and without the status line of a command that succeeded. */
+function withoutDuration(text: string): string {
+  return text.replace(/^(.*?) (?:after|for) [\d.]+ s(?=[.:])/, "$1").replace(/^Exit code 0\.\n/, "")
 }
 
 function read(file: string): string {

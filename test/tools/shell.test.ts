@@ -7,6 +7,7 @@ import { describe, test } from "node:test"
 import { shellTools } from "../../src/tools/shell.ts"
 import { memoryWorkspace } from "../../src/workspaces/memory.ts"
 import { alive, shellCase } from "./shell-case.ts"
+import { failure, textOf } from "./use.ts"
 
 const here = realpathSync(".")
 
@@ -17,7 +18,20 @@ describe("a command", () => {
     const lines = Array.from({ length: 200 }, (_, index) => `out ${index + 1}\nerr ${index + 1}\n`)
     assert.equal(result.text, lines.join(""))
     assert.equal(result.ok, true)
-    assert.deepEqual(result.report, { id: "c1", status: "exited", exitCode: 0, output: lines.join("") })
+    const { durationMs, ...report } = result.report
+    assert.ok(durationMs >= 0)
+    assert.deepEqual(report, { id: "c1", status: "exited", exitCode: 0, output: lines.join("") })
+  })
+
+  test("always has its exit code and its duration in the first line", async (t) => {
+    const { shell, check, workspace } = shellCase(t)
+    assert.match(await textOf(shell, { command: "echo hi" }, workspace), /^Exit code 0 after \d+\.\d\d s\.\nhi\n$/)
+    assert.match(await textOf(shell, { command: "true" }, workspace), /^Exit code 0 after [\d.]+ s\.\n\(no output\)$/)
+    const failed = await failure(shell, { command: "exit 2" }, workspace)
+    assert.match(failed, /^command-failed: Exit code 2 after [\d.]+ s\.\n/)
+    await textOf(shell, { command: "sleep 1000", background: true }, workspace)
+    assert.match(await textOf(check, { id: "c4" }, workspace), /^Running for [\d.]+ s\.\n/)
+    assert.match(await textOf(check, { id: "c4", kill: true }, workspace), /^Killed after [\d.]+ s\.\n/)
   })
 
   test("can open its streams by name", async (t) => {

@@ -64,7 +64,13 @@ describe("write_todos", () => {
     const toolPolicy = {
       only: (tool: { options: { sideEffect?: boolean | undefined } }) => tool.options.sideEffect === false,
     }
-    const { trajectory } = await createAgent({ model, workspace: memoryWorkspace(), toolPolicy }).run("go")
+    const { trajectory } = await createAgent({
+      noTool: "continue",
+      todos: true,
+      model,
+      workspace: memoryWorkspace(),
+      toolPolicy,
+    }).run("go")
     assert.equal(toolEnds(trajectory.events)[0]?.text, "No todos.")
   })
 })

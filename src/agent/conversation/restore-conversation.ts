@@ -90,7 +90,7 @@ export async function restoreConversation(
 
 /** Removes the stored system prompt if the agent would now start with a different one. */
 async function dropOutdatedPrompt(restored: Conversation, config: AgentConfig): Promise<void> {
-  const promptHash = hashPrompt(await buildPrompt(config, restored.runtime))
+  const promptHash = hashPrompt(await buildPrompt(config, restored.runtime, { withFiles: false }))
   const isSame = promptHash === (restored.promptHash ?? hashPrompt(restored.system ?? ""))
   Object.assign(restored, { promptHash, ...(!isSame && { system: undefined, systemRun: undefined }) })
 }

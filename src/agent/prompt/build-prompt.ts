@@ -4,14 +4,23 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import type { AgentConfig } from "../agent-config.ts"
 import type { AgentSkills } from "../agent-skills.ts"
 import { systemPrompt } from "./system-prompt.ts"
+import type { WorkspaceFacts } from "./workspace-section.ts"
 
-/** Returns exactly the prompt that the model sees. */
-export async function buildPrompt(config: AgentConfig, runtime: Runtime): Promise<string> {
+/** Returns exactly the prompt that the model sees. `withFiles: false` leaves out what is in the workspace now: then the
+ *  same definition of an agent always has the same prompt. */
+export async function buildPrompt(config: AgentConfig, runtime: Runtime, { withFiles = true } = {}): Promise<string> {
   const { language } = runtime
   const skills = (await openAgentSkills(config, runtime))?.offered
   const declarations = config.usesCode ? await runtime.describe() : ""
-  const context = { ...config, skills, language, tag: config.fenceTag(language), declarations }
+  const files = withFiles ? await workspaceFacts(config) : undefined
+  const context = { ...config, skills, language, tag: config.fenceTag(language), declarations, files }
   return systemPrompt(context, config.prompt)
+}
+
+async function workspaceFacts({ usesTools, workspace }: AgentConfig): Promise<WorkspaceFacts | undefined> {
+  if (!usesTools || !workspace) return undefined
+  const { lookAtWorkspace } = await import("./workspace-facts.ts")
+  return lookAtWorkspace(workspace)
 }
 
 export function hashPrompt(prompt: string): string {

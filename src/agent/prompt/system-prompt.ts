@@ -1,20 +1,23 @@
 // The sections of the system prompt, and other fixed texts for the model.
 import type { Message } from "../../core/message.ts"
-import { codeBlock } from "../../core/text/tagged-text.ts"
+import { codeBlock, oneLine } from "../../core/text/tagged-text.ts"
 import type { CellOptions, TypeGateMode } from "../../runtime/runtime.ts"
 import { skillsSection } from "../../skills/skill-texts.ts"
+import { type WorkspaceFacts, workspaceText } from "./workspace-section.ts"
 
 export interface PromptContext {
   instructions: string
   /** Whether the agent works by writing code, otherwise by tool calls only. */
   usesCode: boolean
-  noTool: "continue" | "answer" | "wait"
+  noTool: "answer" | "continue" | "wait"
   language: "typescript" | "python"
   tag: string
   /** The declarations of the names in the runtime; never values. */
   declarations: string
   /** The skills that the model can activate; absent if there are none. */
   skills?: readonly { name: string; description: string }[] | undefined
+  /** What is in the workspace when the conversation begins; absent without a workspace. */
+  files?: WorkspaceFacts | undefined
   maxOutputChars: number
   cellTimeoutMs?: number | undefined
   transaction?: CellOptions["transaction"]
@@ -32,11 +35,15 @@ export interface PromptSections {
   skills(context: PromptContext): string
   /** The declarations of the runtime's names. */
   objects(context: PromptContext): string
+  /** The workspace. It comes last, because it differs from one conversation to the next: what comes before it can be
+   *  read from the provider's cache. */
+  workspace(context: PromptContext): string
 }
 
 export function systemPrompt(context: PromptContext, sections: Partial<PromptSections> = {}): string {
-  const { instructions, rules, skills, objects } = { ...defaultSections, ...sections }
-  return [instructions(context), rules(context), skills(context), objects(context)].filter(Boolean).join("\n\n")
+  const { instructions, rules, skills, objects, workspace } = { ...defaultSections, ...sections }
+  const texts = [instructions(context), rules(context), skills(context), objects(context), workspace(context)]
+  return texts.filter(Boolean).join("\n\n")
 }
 
 export const defaultInstructions = "You are a capable assistant. You solve tasks by writing code against live objects."
@@ -86,17 +93,32 @@ export const defaultSections: PromptSections = {
     const library = language === "python" ? "Python's standard library is" : "JavaScript and Node.js are"
     return `# What is in the session\n\nNothing yet; ${library} available.`
   },
+  workspace: ({ files }) => (files ? workspaceText(files) : ""),
 }
 
 function toolRules({ noTool }: PromptContext): string {
   const rules = [
     "Act by calling tools; look before you rely on something. Never write down a result you have not received.",
-    "When a call fails, its result says why: mend the call, do not repeat it unchanged.",
-    noTool === "answer"
-      ? "When the task is done, answer in plain text without a tool call: that ends your work."
-      : "When the task is done, call finish with the answer: that alone ends your work, and the user sees nothing else of it.",
+    "Several calls in one answer run in order; neighbouring calls that only look something up run at the same time.",
+    "When a call fails, its result says why: correct the call, do not repeat it unchanged.",
+    endingRules[noTool],
   ]
   return `# How you work\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`
+}
+
+const endingRules: Record<PromptContext["noTool"], string> = {
+  answer:
+    "When the task is done, answer in plain text without a tool call: the user gets that text, and it ends your work.",
+  continue:
+    "When the task is done, call finish with the answer: only that ends your work, and the user sees nothing else of " +
+    "it. finish may follow other calls in the same answer.",
+  wait: "When you are done or need the user, write plain text without a tool call: the user reads it and replies.",
+}
+
+/** The message for a model that answers while todos are open. */
+export function openTodosReminder(titles: readonly string[]): string {
+  const list = titles.map((title) => `- ${oneLine(title, 200)}`).join("\n")
+  return `(These todos are open. Do them, or mark them with write_todos; then answer again, completely.\n${list})`
 }
 
 /** The message for a model that calls no tool and has not finished. */

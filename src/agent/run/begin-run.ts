@@ -27,8 +27,9 @@ export async function beginRun(
   }
   try {
     const skills = await openAgentSkills(config, runtime)
+    const definition = () => buildPrompt(config, runtime, { withFiles: false })
     // The hash is taken before the values of this run are set: they are not part of the agent's definition.
-    const before = values && !config.changesPrompt && !conversation.promptHash && (await buildPrompt(config, runtime))
+    const before = values && !config.changesPrompt && !conversation.promptHash && (await definition())
     if (values) await runtime.update(values)
     const existing = config.usesCode ? await runtime.names() : []
     const names = existing.filter((name) => name.injected).map(({ name }) => name)
@@ -54,7 +55,7 @@ export async function beginRun(
     // A prompt that only this run changes does not apply to later runs.
     if (!config.changesPrompt) {
       conversation.system = system
-      conversation.promptHash ??= hashPrompt(before || system)
+      conversation.promptHash ??= hashPrompt(before || (config.workspace ? await definition() : system))
       for (const name of names) conversation.announcedNames.add(name)
     }
     emit(start(frozen === undefined ? system : undefined))

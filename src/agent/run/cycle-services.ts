@@ -3,7 +3,6 @@ import { readersAsApprover } from "../../actions/approval.ts"
 import type { CallPolicy } from "../../actions/call-policy.ts"
 import type { Journal } from "../../actions/journal-contract.ts"
 import type { Stopwatch } from "../../actions/run-limits.ts"
-import type { ToolFilter } from "../../actions/tool-policy.ts"
 import type { Message } from "../../core/message.ts"
 import type { RunControl } from "../../core/run.ts"
 import { estimateTokens } from "../../core/usage.ts"
@@ -17,7 +16,7 @@ import type { CycleServices } from "../cycle.ts"
 import type { DeclaredOutputs } from "../outputs.ts"
 import { clockText } from "../prompt/system-prompt.ts"
 import { openToolbox, openToolEnvironment, type Toolbox, type ToolEnvironment, toolContextIn } from "../toolbox.ts"
-import type { LoopSetup } from "./run-loop.ts"
+import type { LoopProgress, LoopSetup } from "./run-loop.ts"
 
 /** The per-run objects from which the services of its cycles are built. */
 export interface RunServices {
@@ -39,13 +38,17 @@ interface RunTools extends Toolbox {
 }
 
 export async function openRunTools(
-  { config, conversation }: LoopSetup,
-  allowed: ToolFilter,
+  { control, setup, policy, journal, toolFilter: allowed }: LoopProgress,
   skills: SkillAccess | undefined,
 ): Promise<RunTools> {
-  const { artifacts, messages } = conversation
+  const { config, conversation } = setup
+  const { artifacts, messages, approved } = conversation
   const environment = await toolEnvironmentOf(config, conversation)
-  return { environment, ...(await openToolbox(config, environment, { allowed, skills, artifacts, messages })) }
+  const hasApprover = typeof policy.approver === "function" || control.readersApprove() || journal?.answersApprovals
+  const canBeApproved = ({ name, options }: Tool) =>
+    options.approve !== true || hasApprover === true || approved.includes(name)
+  const toolbox = await openToolbox(config, environment, { allowed, canBeApproved, skills, artifacts, messages })
+  return { environment, ...toolbox }
 }
 
 /** Returns the context for tools that cells call as functions. */

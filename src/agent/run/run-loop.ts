@@ -15,6 +15,7 @@ import { trajectory } from "../../core/trajectory.ts"
 import { addUsage } from "../../core/usage.ts"
 import { setCellToolContext } from "../../tools/cell-tool.ts"
 import type { StateValues } from "../../tools/tool-state.ts"
+import { forgetWrittenFiles } from "../../tools/written-files.ts"
 import type { AgentConfig } from "../agent-config.ts"
 import type { Conversation } from "../conversation.ts"
 import { cycle } from "../cycle.ts"
@@ -68,7 +69,8 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
 }
 
 /** What the steps of the loop share and change. */
-interface LoopProgress extends Pick<RunServices, "outputs" | "policy" | "journal" | "stopwatch" | "signal" | "steers"> {
+export interface LoopProgress
+  extends Pick<RunServices, "outputs" | "policy" | "journal" | "stopwatch" | "signal" | "steers"> {
   control: RunControl
   setup: LoopSetup
   state: RunState
@@ -136,8 +138,8 @@ async function runCycles(progress: LoopProgress, prompt: UserMessage): Promise<v
   const tag = config.fenceTag(conversation.runtime.language)
   const skillSetup = { tag, usesCode: config.usesCode, writable: foldersWritableByTools(config) }
   const runSkills = skills?.createRunSkills(conversation, skillSetup, emit)
-  await using tools = config.usesTools ? await openRunTools(setup, progress.toolFilter, runSkills?.access) : undefined
-  for (const message of tools?.warnings ?? []) emit({ type: "warning-raised", code: "shell", message })
+  await using tools = config.usesTools ? await openRunTools(progress, runSkills?.access) : undefined
+  for (const warning of tools?.warnings ?? []) emit({ type: "warning-raised", ...warning })
   const services = createCycleServices(control, setup, {
     ...progress,
     tools,
@@ -206,6 +208,7 @@ function createFirstState({ conversation, durable }: LoopSetup): RunState {
 }
 
 function applyInitialToolState({ conversation, state = {} }: LoopSetup): void {
+  forgetWrittenFiles(conversation.state)
   for (const [key, value] of Object.entries(state)) conversation.state.set(key, value)
 }
 

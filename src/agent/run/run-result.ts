@@ -10,6 +10,7 @@ import { trajectory } from "../../core/trajectory.ts"
 import { noUsage } from "../../core/usage.ts"
 import { todosIn } from "../../tools/todo-list.ts"
 import { userState } from "../../tools/tool-state.ts"
+import { writtenFiles } from "../../tools/written-files.ts"
 import type { AgentResult } from "../outputs.ts"
 import type { RunState } from "./run-state.ts"
 
@@ -20,6 +21,7 @@ export function createResult(id: string, state: RunState, failure: unknown): Age
   const reason: StopReason | undefined = end?.status === "stopped" ? end.reason : undefined
   const pending: Pending | undefined = end?.status === "waiting" ? end.pending : undefined
   const error = end?.status === "failed" ? { ...end.error, cause: failure } : undefined
+  const files = (end?.status === "done" ? end.files : undefined) ?? writtenFiles(state.tools)
   return {
     id,
     status,
@@ -31,7 +33,7 @@ export function createResult(id: string, state: RunState, failure: unknown): Age
     completion: completionOf(end),
     state: Object.freeze(userState(state.tools)),
     todos: todosIn(state.tools),
-    ...(end?.status === "done" && end.files && { files: end.files }),
+    ...(files.length > 0 && { files }),
     ...(reason && { reason }),
     ...(end?.status === "stopped" && end.detail !== undefined && { detail: end.detail }),
     ...(end?.status === "aborted" && abortDetail(failure)),

@@ -88,6 +88,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
 
   function scope(path: string): Journal {
     return {
+      answersApprovals: true,
       call(call, steps) {
         const { hash, hasUnnamed } = hashArguments(call)
         return answer(call, steps, nextKey(path, `${callSubject(call)}(${hash})`), hasUnnamed)

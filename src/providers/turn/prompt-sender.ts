@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { readersAsApprover, requireApproval } from "../../actions/approval.ts"
 import { setCallPolicy } from "../../actions/call-policy.ts"
 import { createStopwatch, noCalls, reachedLimit } from "../../actions/run-limits.ts"
-import { errorData, type ProviderError, UnsupportedError } from "../../core/errors.ts"
+import { type ProviderError, UnsupportedError } from "../../core/errors.ts"
 import type { EventBody, StopReason } from "../../core/event.ts"
 import { type UserMessage, userMessage } from "../../core/message.ts"
 import type { RunControl } from "../../core/run.ts"
@@ -50,7 +50,6 @@ export function createPromptSender(
   let currentTurn: Usage = noUsage
   let model = config.settings.model
   let cycles = 0
-  let isWarned = false
 
   const recorder = createStepRecorder({
     control,
@@ -118,18 +117,10 @@ export function createPromptSender(
         return "allow"
       } catch (error) {
         if (signal.aborted) throw error
-        warnWithoutApprover(error)
         return "deny"
       }
     },
     takeSteering: () => emitSteering(control.takeSteered()),
-  }
-
-  // The CLI only learns that the call is refused, so the host gets the reason as a warning.
-  function warnWithoutApprover(error: unknown): void {
-    if (isWarned || policy.approver !== undefined || control.readersApprove()) return
-    isWarned = true
-    control.emit({ type: "warning-raised", code: "no-approver", message: errorData(error).message })
   }
 
   function emitSteering(texts: string[]): string[] {

@@ -5,19 +5,20 @@ import { detectImageType } from "../read-image/image-type.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "../tool.ts"
 import { createFileFilter, toWorkspaceGlob } from "./file-filter.ts"
 import { countText, findMissingFolder, integerFrom, sizeText, withFailuresAsResults } from "./file-results.ts"
+import { countLines } from "./read-lines.ts"
 import { decode, detectTextFormat, encodingName, sampleBytes, type TextFormat } from "./text-encoding.ts"
 
-const hidden = z.boolean().optional().describe("Dot files and node_modules, too.")
-const page = { limit: integerFrom(1).optional(), offset: integerFrom(0).optional() }
+const hidden = z.boolean().optional().describe("Include dot files and node_modules.")
+const page = { limit: integerFrom(1).optional().describe("Default 200."), offset: integerFrom(0).optional() }
 
 /** Lists one folder. */
 export function listFilesTool(): Tool {
   return tool({
     name: "list_files",
-    description: "Lists one folder: files with sizes, folders with how many files are in them.",
+    description: "Lists one folder: files with sizes, folders with the number of files in them.",
     input: z.strictObject({
       path: z.string().optional(),
-      hidden: z.boolean().optional().describe("Dot files, too."),
+      hidden: z.boolean().optional().describe("Include dot files."),
       ...page,
     }),
     sideEffect: false,
@@ -31,7 +32,8 @@ export function listFilesTool(): Tool {
 export function findFilesTool(): Tool {
   return tool({
     name: "find_files",
-    description: "Finds files by a glob: src/**/*.{ts,js}. Without a slash: names in any folder.",
+    description:
+      "Finds files by a glob such as src/**/*.{ts,js}. A glob without a slash matches names in every folder.",
     input: z.strictObject({ glob: z.string(), path: z.string().optional(), hidden, ...page }),
     sideEffect: false,
     parallel: true,
@@ -44,7 +46,7 @@ export function findFilesTool(): Tool {
 export function fileInfoTool(): Tool {
   return tool({
     name: "file_info",
-    description: "Tells size, time of change and kind of a file, or how much is in a folder.",
+    description: "Returns size, number of lines, time of change and kind of a file, or the size of a folder.",
     input: z.strictObject({ path: z.string() }),
     sideEffect: false,
     parallel: true,
@@ -117,14 +119,20 @@ async function findFiles(
 async function fileInfo({ path }: { path: string }, { workspace, signal }: ToolContext): Promise<ToolResult> {
   const info = cleanFolder(path) === "" ? undefined : await workspace.stat(path, { signal })
   if (!info) return await folderInfo(path, { workspace, signal })
-  const sample = await workspace.read(path, { end: sampleBytes, signal })
-  const text = detectTextFormat(sample)
+  const isCounted = info.sizeBytes <= maxCountedBytes
+  const sample = await workspace.read(path, { end: isCounted ? maxCountedBytes : sampleBytes, signal })
+  const text = detectTextFormat(sample.subarray(0, sampleBytes))
+  const lines = text && isCounted ? countLines(sample.subarray(text.bomBytes), text) : undefined
   const kind = text ? textName(sample, text) : (detectImageType(sample)?.mediaType ?? "binary")
   const modified = new Date(info.modifiedAt).toISOString()
   return toolResult({
-    text: `${info.path}: ${sizeText(info.sizeBytes)} (${info.sizeBytes}), changed ${modified}, ${info.sizeBytes === 0 ? "empty" : kind}`,
-    value: { path: info.path, size: info.sizeBytes, modified, kind },
+    text: `${info.path}: ${exactSize(info.sizeBytes)}${lines ? `, ${countText(lines, "line")}` : ""}, changed ${modified}, ${info.sizeBytes === 0 ? "empty" : kind}`,
+    value: { path: info.path, size: info.sizeBytes, modified, kind, ...(lines !== undefined && { lines }) },
   })
+}
+
+function exactSize(bytes: number): string {
+  return bytes < 1000 ? sizeText(bytes) : `${sizeText(bytes)} (${countText(bytes, "byte")})`
 }
 
 async function folderInfo(path: string, { workspace, signal }: Pick<ToolContext, "workspace" | "signal">) {
@@ -154,7 +162,7 @@ function pageResult(items: readonly unknown[], lines: readonly string[], page: P
   const shown = lines.slice(offset, offset + limit)
   const value = items.slice(offset, offset + limit)
   if (shown.length === 0) return toolResult({ text: offset > 0 ? `Nothing from ${offset} on.` : none, value })
-  const more = lines.length > offset + limit ? `\n[More: go on with offset ${offset + limit}, or narrow it.]` : ""
+  const more = lines.length > offset + limit ? `\n[More: continue with offset ${offset + limit}, or narrow it.]` : ""
   return toolResult({ text: `${shown.join("\n")}${more}`, value })
 }
 
@@ -164,3 +172,5 @@ function pageBounds({ limit = 200, offset = 0 }: Page) {
 
 const maxShown = 1000
 const maxSeen = 200_000
+// Lines of larger files are not counted.
+const maxCountedBytes = 1_000_000

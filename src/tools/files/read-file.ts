@@ -5,7 +5,7 @@ import { detectImageType } from "../read-image/image-type.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "../tool.ts"
 import { countText, integerFrom, sizeText, withFailuresAsResults } from "./file-results.ts"
 import { type Cursor, formatCursor, isCursorOf, parseCursor } from "./read-cursor.ts"
-import { findLine, type LineSlice, takeLines } from "./read-lines.ts"
+import { countLines, findLine, type LineSlice, takeLines } from "./read-lines.ts"
 import { detectTextFormat, sampleBytes } from "./text-encoding.ts"
 
 /** Reads lines of a file of the workspace. */
@@ -13,13 +13,14 @@ export function readFileTool(): Tool {
   return tool({
     name: "read_file",
     description:
-      "Reads a text file, up to 2,000 lines or 50,000 characters at once; then it gives a cursor to go on with.",
+      "Reads a text file with line numbers, up to 2,000 lines or 50,000 characters at once. If there is more, the " +
+      "result ends with a cursor for the next part.",
     input: z.strictObject({
       path: z.string(),
       startLine: integerFrom(1).optional(),
       endLine: integerFrom(1).optional(),
-      numbers: z.boolean().optional().describe("Line numbers before the lines."),
-      cursor: z.string().optional(),
+      numbers: z.boolean().optional().describe("False: no line numbers."),
+      cursor: z.string().optional().describe("Continues where the last part ended."),
     }),
     sideEffect: false,
     parallel: true,
@@ -57,7 +58,7 @@ async function readText(input: ReadInput, context: ToolContext): Promise<ToolRes
 }
 
 async function readVersion(
-  { path, startLine = 1, endLine = Infinity, numbers = false }: ReadInput,
+  { path, startLine = 1, endLine = Infinity, numbers = true }: ReadInput,
   cursor: Cursor | undefined,
   info: FileInfo | undefined,
   { workspace, signal }: ToolContext,
@@ -75,20 +76,34 @@ async function readVersion(
   const window = await workspace.read(path, { start: start.byte, end: start.byte + windowBytes, signal })
   const isWhole = start.byte + window.length >= (info?.sizeBytes ?? 0)
   const slice = takeLines(window, isWhole, kind, start, { endLine: last, numbers, ...limits })
-  return sliceResult(path, slice, info, last)
+  const { next } = slice
+  const total = next && isWhole ? next.line - 1 + countLines(window.subarray(next.byte - start.byte), kind) : undefined
+  return sliceResult(path, slice, info, last, total)
 }
 
-function sliceResult(path: string, slice: LineSlice, info: FileInfo | undefined, endLine: number): ToolResult {
+// `total` is the number of lines of the file, if it is known and the slice is not the end of the file.
+function sliceResult(
+  path: string,
+  slice: LineSlice,
+  info: FileInfo | undefined,
+  endLine: number,
+  total: number | undefined,
+): ToolResult {
   const { lines, rendered, first, next } = slice
   const value = { text: lines.join("\n"), startLine: first, endLine: first + Math.max(0, lines.length - 1) }
   if (lines.length === 0) return toolResult({ text: `"${path}" is empty.`, value })
   const text = rendered.join("\n")
-  if (!next || next.line > endLine) return toolResult({ text, value })
+  const isComplete = !next || next.line > endLine
+  const ofTotal = total === undefined ? "" : ` of ${total}`
+  if (isComplete) {
+    const lines = first === value.endLine ? `Line ${first}` : `Lines ${first} to ${value.endLine}`
+    return toolResult({ text: next ? `${text}\n[${lines}${ofTotal}.]` : text, value })
+  }
   const cursor = formatCursor({ ...next, endLine }, info)
-  const where = next.line === value.endLine ? `${value.endLine}, which is cut` : value.endLine
+  const where = `${value.endLine}${ofTotal}${next.line === value.endLine ? ", which is cut" : ""}`
   const size = info ? `, ${sizeText(next.byte)} of ${sizeText(info.sizeBytes)}` : ""
   return toolResult({
-    text: `${text}\n[Lines ${first} to ${where}${size}. Go on with cursor "${cursor}".]`,
+    text: `${text}\n[Lines ${first} to ${where}${size}. Continue with cursor "${cursor}".]`,
     value: { ...value, cursor },
   })
 }

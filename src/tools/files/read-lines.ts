@@ -94,6 +94,17 @@ export function takeLines(
   return isWhole ? slice : { ...slice, next: { line: from.line + slice.lines.length, byte: from.byte + at } }
 }
 
+/** The number of lines. A line break at the end does not start another line. */
+export function countLines(bytes: Uint8Array, { encoding }: Pick<TextFormat, "encoding">): number {
+  const unit = codeUnitBytes(encoding)
+  let count = 0
+  for (let at = 0; at < bytes.length; count++) {
+    const end = lineEnd(bytes, at, encoding)
+    at = end < 0 ? bytes.length : end + unit
+  }
+  return count
+}
+
 /** The index of the next line break; -1 if there is none. */
 export function lineEnd(bytes: Uint8Array, from: number, encoding: Encoding): number {
   if (codeUnitBytes(encoding) === 1) return bytes.indexOf(0x0a, from)

@@ -2,9 +2,13 @@
 import { codeUnitBytes } from "./read-lines.ts"
 import { type Encoding, encode } from "./text-encoding.ts"
 
-export interface ByteMatch {
+export interface ByteRange {
   start: number
+  /** The byte after the last one. */
   end: number
+}
+
+export interface ByteMatch extends ByteRange {
   /** True if another match begins within this one. */
   overlaps: boolean
 }
@@ -27,30 +31,52 @@ export function findMatches(bytes: Buffer, text: string, encoding: Encoding): By
   }
 }
 
-/** Returns the bytes with every match replaced; undefined if the encoding cannot represent the text. Line breaks of
- *  the new text become those of the match or, if it has none, those of most lines of the file. With `keepLineBreaks`
- *  they stay unchanged. */
+/** Returns the bytes with every match replaced, and the range of each replacement in them; undefined if the encoding
+ *  cannot represent the text. Line breaks of the new text become those of the match or, if it has none, those of most
+ *  lines of the file. With `keepLineBreaks` they stay unchanged. */
 export function replaceMatches(
   bytes: Buffer,
   found: readonly ByteMatch[],
   text: string,
   encoding: Encoding,
   keepLineBreaks = false,
-): Buffer | undefined {
+): { bytes: Buffer; ranges: ByteRange[] } | undefined {
   const { lf, crlf } = lineBreaks(encoding)
   const asIs = encode(text, encoding)
   const asCrlf = keepLineBreaks || text.includes("\r") ? asIs : encode(text.replaceAll("\n", "\r\n"), encoding)
   if (!asIs || !asCrlf) return undefined
   const fileIsCrlf = mostlyCrlf(bytes, encoding)
   const parts: Buffer[] = []
+  const ranges: ByteRange[] = []
   let from = 0
+  let length = 0
   for (const { start, end } of found) {
     const match = bytes.subarray(start, end)
     const isCrlf = match.includes(lf) ? match.includes(crlf) : fileIsCrlf
-    parts.push(bytes.subarray(from, start), isCrlf ? asCrlf : asIs)
+    const written = isCrlf ? asCrlf : asIs
+    parts.push(bytes.subarray(from, start), written)
+    length += start - from
+    ranges.push({ start: length, end: length + written.length })
+    length += written.length
     from = end
   }
-  return Buffer.concat([...parts, bytes.subarray(from)])
+  return { bytes: Buffer.concat([...parts, bytes.subarray(from)]), ranges }
+}
+
+/** Returns where a range is after the matches were replaced. A part that was replaced moves to its replacement. */
+export function moveRange(
+  { start, end }: ByteRange,
+  matches: readonly ByteRange[],
+  replacements: readonly ByteRange[],
+): ByteRange {
+  const move = (position: number, edge: "start" | "end") => {
+    const index = matches.findLastIndex((match) => match.start < position)
+    const match = matches[index]
+    const replacement = replacements[index]
+    if (!match || !replacement) return position
+    return position < match.end ? replacement[edge] : position - match.end + replacement.end
+  }
+  return { start: move(start, "start"), end: move(end, "end") }
 }
 
 interface LineBreaks {

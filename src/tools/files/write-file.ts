@@ -9,13 +9,13 @@ import { decode, detectTextFormat, encode, sampleBytes } from "./text-encoding.t
 export function writeFileTool(): Tool {
   return tool({
     name: "write_file",
-    description: "Writes a file, replacing what was there; to change a part, use edit_file.",
+    description: "Creates a file or replaces its whole content. To change a part, use edit_file.",
     input: z.strictObject({
       path: z.string(),
       content: z.string(),
-      append: z.boolean().optional().describe("Add to the end."),
-      leadingNewline: z.boolean().optional().describe("With append."),
-      trailingNewline: z.boolean().optional().describe("With append."),
+      append: z.boolean().optional().describe("Add content to the end of the file."),
+      leadingNewline: z.boolean().optional().describe("With append: a line break before content."),
+      trailingNewline: z.boolean().optional().describe("With append: a line break after content."),
     }),
     run: (input, context) =>
       withFailuresAsResults(() => (input.append ? appendText(input, context) : writeText(input, context))),

@@ -20,7 +20,7 @@ export function toSearchResult(
   const isMore = offset + shown < all.length
   const notes = [
     ...(shown === 0 ? [all.length > 0 ? `Nothing from ${offset} on.` : "No matches."] : []),
-    ...(isMore ? [`[More: go on with offset ${offset + shown}, or narrow the search.]`] : []),
+    ...(isMore ? [`[More: continue with offset ${offset + shown}, or narrow the search.]`] : []),
     ...(unread.length > 0 ? [`[Not searched: ${unreadText(unread)}]`] : []),
   ]
   return toolResult({

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import { errorData } from "../../core/errors.ts"
 import { serialQueue } from "../../core/serial.ts"
 import type { Workspace } from "../../workspaces/workspace.ts"
+import { sizeText } from "../files/file-results.ts"
 import { createPreview, type Excerpt } from "./output-preview.ts"
 
 export interface CommandOutput {
@@ -98,11 +99,4 @@ export function createCommandOutput(options: OutputOptions): CommandOutput {
       await handle?.close().catch(() => undefined)
     },
   }
-}
-
-/** A number of bytes for people. */
-export function sizeText(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`
-  const [unit, size] = bytes < 1_000_000 ? ["kB", bytes / 1000] : ["MB", bytes / 1_000_000]
-  return `${Math.round(size * 10) / 10} ${unit}`
 }

@@ -18,6 +18,8 @@ export interface Command {
   readonly ended: Promise<CommandEnd>
   /** Its process group, while it may have processes. */
   readonly group: ProcessGroup | undefined
+  /** The time since its start. */
+  runningMs(): number
   /** Ends the command and everything it started, or waits for `ending` if someone else is doing that. */
   stop(why: CommandStopReason, ending?: Promise<unknown>): Promise<void>
   /** Lets this process exit while the command is running. */
@@ -33,6 +35,7 @@ export interface CommandEnd {
   stopped: CommandStopReason | undefined
   /** True if processes that it started are still running and may write more. */
   goesOn: boolean
+  durationMs: number
 }
 
 export interface FollowOptions {
@@ -50,18 +53,21 @@ export function followCommand({ child, output: pipe }: ConnectedCommand, options
   let end: CommandEnd | undefined
   let stopped: CommandStopReason | undefined
   let stopping: Promise<void> | undefined
+  const startedAt = performance.now()
+  const runningMs = () => Math.round(performance.now() - startedAt)
   const reading = readOutput(pipe, output.add)
   const complete = reading.finished.then(() => output.end())
 
   const ended = new Promise<CommandEnd>((resolve) => {
     child.once("exit", async (exitCode, signal) => {
+      const durationMs = runningMs()
       // Processes that it started may still be running.
       group = group && isGroupAlive(group.id) ? { ...group, hasLeader: false } : undefined
       changed()
       await reading.whenQuiet()
       if (reading.isOver()) await complete
       else pipe.unref()
-      end = { exitCode, signal, stopped, goesOn: !reading.isOver() }
+      end = { exitCode, signal, stopped, goesOn: !reading.isOver(), durationMs }
       resolve(end)
     })
   })
@@ -95,6 +101,7 @@ export function followCommand({ child, output: pipe }: ConnectedCommand, options
     get group() {
       return group
     },
+    runningMs,
     stop,
     release() {
       child.unref()

@@ -11,7 +11,14 @@ import { clerkTools } from "../../fixtures/sessions/clerk-tools.ts"
 import { call, calls, finish } from "../tool-call-helpers.ts"
 
 const count = calls(call("count"), finish())
-const counter = (times: number) => createAgent({ model: scriptedModel(Array(times).fill(count)), tools: clerkTools() })
+const counter = (times: number) =>
+  createAgent({
+    noTool: "continue",
+    todos: true,
+    compactMemory: true,
+    model: scriptedModel(Array(times).fill(count)),
+    tools: clerkTools(),
+  })
 
 describe("the state of tools in a run", () => {
   test("begins with what the run is given, and is in its result", async () => {
@@ -51,18 +58,34 @@ describe("the state of tools in a run", () => {
   })
 
   test("is not that of its sub-agents, and has nothing of what Karst keeps there", async () => {
-    const helper = createAgent({ name: "helper", model: scriptedModel([count]), tools: clerkTools() })
+    const helper = createAgent({
+      noTool: "continue",
+      todos: true,
+      compactMemory: true,
+      name: "helper",
+      model: scriptedModel([count]),
+      tools: clerkTools(),
+    })
     const model = scriptedModel([
       calls(call("helper", { prompt: "Count" }), call("compact_memory", { notes: "n" })),
       count,
     ])
-    const agent = createAgent({ model, tools: [...clerkTools(), agentTool(helper)] })
+    const agent = createAgent({
+      noTool: "continue",
+      todos: true,
+      compactMemory: true,
+      model,
+      tools: [...clerkTools(), agentTool(helper)],
+    })
     assert.deepEqual((await agent.run("Go", { state: { count: 7 } })).state, { count: 8 })
   })
 
   test("has the list of todos under its own key, so that it can be handed on", async () => {
     const write = calls(call("write_todos", { todos: [{ title: "A" }, { title: "B", status: "in_progress" }] }))
     const agent = createAgent({
+      noTool: "continue",
+      todos: true,
+      compactMemory: true,
       model: scriptedModel([write, count, count]),
       tools: clerkTools(),
       limits: { cycles: 1 },
@@ -93,10 +116,22 @@ describe("the state of tools in a run", () => {
     const total = tool({ name: "total", description: "", run: (_input, { state }) => `Counted ${state.get("count")}.` })
     const once = tool({ name: "once", description: "", run: (_input, { state }) => state.set("count", ++counted) })
     const model = scriptedModel([calls(call("once"), call("total"), finish())])
-    const session = await createAgent({ model, tools: [once, total] }).session({ archive })
+    const session = await createAgent({
+      noTool: "continue",
+      todos: true,
+      compactMemory: true,
+      model,
+      tools: [once, total],
+    }).session({ archive })
     await session.send("Go")
     await session.close()
-    const agent = createAgent({ model: scriptedModel([]), tools: [once, total] })
+    const agent = createAgent({
+      noTool: "continue",
+      todos: true,
+      compactMemory: true,
+      model: scriptedModel([]),
+      tools: [once, total],
+    })
     const { divergence } = await replayRecording(agent, { archive, id: session.id }, { liveCalls: ["total"] })
     assert.equal(divergence, undefined)
     assert.equal(counted, 1)

@@ -23,7 +23,7 @@ type Answers = Parameters<typeof scriptedModel>[0]
 
 function agentOf(answers: Answers, hooks: Hooks | readonly Hooks[]) {
   const model = scriptedModel(answers, { usage })
-  return { model, agent: createAgent({ model, tools: [note], hooks }) }
+  return { model, agent: createAgent({ noTool: "continue", model, tools: [note], hooks }) }
 }
 
 const said = (result: RunResult) => result.messages.map(messageText)
@@ -283,7 +283,7 @@ describe("hooks around tool calls", () => {
   test("do not see calls that are not made", async () => {
     const seen: string[] = []
     const hooks: Hooks = { beforeCall: ({ binding }) => void seen.push(binding) }
-    await agentOf([calls(call("nowhere"), call("note", "{"), finish(), call("note"))], hooks).agent.run("go")
+    await agentOf([calls(call("nowhere"), call("note", "{")), calls(finish(), call("note"))], hooks).agent.run("go")
     assert.deepEqual(seen, ["finish"])
   })
 })
@@ -385,7 +385,12 @@ describe("a hook that fails", () => {
 
 describe("an observer", () => {
   test("sees every event, of the runs below too, and can break nothing", async () => {
-    const child = createAgent({ name: "child", model: scriptedModel([calls(finish("x"))]), tools: [note] })
+    const child = createAgent({
+      noTool: "continue",
+      name: "child",
+      model: scriptedModel([calls(finish("x"))]),
+      tools: [note],
+    })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
     const seen: AgentEvent[] = []
     const hooks: Hooks[] = [
@@ -398,6 +403,7 @@ describe("an observer", () => {
       { onEvent: (event) => void seen.push(event) },
     ]
     const run = createAgent({
+      noTool: "continue",
       model: scriptedModel([calls(call("spawn")), calls(finish())]),
       tools: [spawn],
       hooks,
@@ -420,10 +426,10 @@ describe("hooks of a run", () => {
       afterRun: (_end, { agent, parent }) => void log.push(`${who} afterRun ${agent} ${parent ? "inner" : "outer"}`),
     })
     const model = scriptedModel([calls(finish("x"))])
-    const child = createAgent({ name: "child", model, tools: [note], hooks: hooks("own") })
+    const child = createAgent({ noTool: "continue", name: "child", model, tools: [note], hooks: hooks("own") })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
     const boss = scriptedModel([calls(call("spawn")), calls(finish())])
-    await createAgent({ name: "boss", model: boss, tools: [spawn], hooks: hooks("boss") }).run("go")
+    await createAgent({ noTool: "continue", name: "boss", model: boss, tools: [spawn], hooks: hooks("boss") }).run("go")
     assert.deepEqual(
       log.filter((line) => line.includes("child")),
       [
@@ -436,16 +442,29 @@ describe("hooks of a run", () => {
   test("stay with it where they say so", async () => {
     const seen: string[] = []
     const hooks: Hooks = { inherited: false, beforeRun: (_start, { agent }) => void seen.push(agent) }
-    const child = createAgent({ name: "child", model: scriptedModel([calls(finish("x"))]), tools: [note] })
+    const child = createAgent({
+      noTool: "continue",
+      name: "child",
+      model: scriptedModel([calls(finish("x"))]),
+      tools: [note],
+    })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
-    await createAgent({ model: scriptedModel([calls(call("spawn")), calls(finish())]), tools: [spawn], hooks }).run(
-      "go",
-    )
+    await createAgent({
+      noTool: "continue",
+      model: scriptedModel([calls(call("spawn")), calls(finish())]),
+      tools: [spawn],
+      hooks,
+    }).run("go")
     assert.deepEqual(seen, ["agent"])
   })
 
   test("may run agents themselves, which are no part of the run", async () => {
-    const judge = createAgent({ name: "judge", model: scriptedModel(() => calls(finish("fine"))), tools: [note] })
+    const judge = createAgent({
+      noTool: "continue",
+      name: "judge",
+      model: scriptedModel(() => calls(finish("fine"))),
+      tools: [note],
+    })
     const hooks: Hooks = { beforeRun: async () => void (await judge.run("Is this fine?")) }
     const { agent } = agentOf([calls(finish("ok"))], hooks)
     const run = agent.run("go")

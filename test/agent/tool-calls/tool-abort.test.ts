@@ -47,7 +47,7 @@ async function assertAborted(run: Run): Promise<void> {
 describe("an abort", () => {
   test("stops a model in the middle of its answer", async () => {
     const { step, begun } = endlessStep()
-    const run = createAgent({ model: scriptedModel([step]), tools: [note] }).run("go")
+    const run = createAgent({ noTool: "continue", model: scriptedModel([step]), tools: [note] }).run("go")
     await begun
     run.abort()
     await assertAborted(run)
@@ -60,7 +60,11 @@ describe("an abort", () => {
       resolve()
       return new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
     }
-    const run = createAgent({ model: withRetry(scriptedModel([busy]), { sleep }), tools: [note] }).run("go")
+    const run = createAgent({
+      noTool: "continue",
+      model: withRetry(scriptedModel([busy]), { sleep }),
+      tools: [note],
+    }).run("go")
     await asleep
     run.abort()
     await assertAborted(run)
@@ -70,7 +74,7 @@ describe("an abort", () => {
     test(`stops a running tool that ${listens ? "listens to" : "ignores"} its signal, and answers the rest`, async () => {
       const { made, begun, heard } = waiting(listens)
       const model = scriptedModel([calls(call("note"), call("wait"), call("note"))])
-      const run = createAgent({ model, tools: [made, note] }).run("go")
+      const run = createAgent({ noTool: "continue", model, tools: [made, note] }).run("go")
       await begun
       run.abort("enough")
       await assertAborted(run)
@@ -86,7 +90,9 @@ describe("an abort", () => {
       const { made, begun } = waiting()
       const controller = new AbortController()
       const model = scriptedModel([calls(call("wait"), call("note"))])
-      const run = createAgent({ model, tools: [made, note] }).run("go", { signal: controller.signal })
+      const run = createAgent({ noTool: "continue", model, tools: [made, note] }).run("go", {
+        signal: controller.signal,
+      })
       await begun
       controller.abort(reason)
       await assertAborted(run)
@@ -97,11 +103,23 @@ describe("an abort", () => {
 
   test("stops a run that a tool has started, and so on down", async () => {
     const { made, begun } = waiting()
-    const child = createAgent({ name: "child", model: scriptedModel([calls(call("wait"))]), tools: [made] })
+    const child = createAgent({
+      noTool: "continue",
+      name: "child",
+      model: scriptedModel([calls(call("wait"))]),
+      tools: [made],
+    })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
-    const middle = createAgent({ name: "middle", model: scriptedModel([calls(call("spawn"))]), tools: [spawn] })
+    const middle = createAgent({
+      noTool: "continue",
+      name: "middle",
+      model: scriptedModel([calls(call("spawn"))]),
+      tools: [spawn],
+    })
     const outer = tool({ name: "outer", description: "", run: async () => (await middle.run("go")).output })
-    const run = createAgent({ model: scriptedModel([calls(call("outer"))]), tools: [outer] }).run("go")
+    const run = createAgent({ noTool: "continue", model: scriptedModel([calls(call("outer"))]), tools: [outer] }).run(
+      "go",
+    )
     await begun
     run.abort()
     await assertAborted(run)
@@ -114,12 +132,13 @@ describe("an abort", () => {
 
   test("while an approval is waited for ends the wait", async () => {
     const asking = tool({ name: "asking", description: "", approve: true, run: () => assert.fail("not to be called") })
-    const run = createAgent({ model: scriptedModel([calls(call("asking"), call("note"))]), tools: [asking, note] }).run(
-      "go",
-      {
-        approver: "events",
-      },
-    )
+    const run = createAgent({
+      noTool: "continue",
+      model: scriptedModel([calls(call("asking"), call("note"))]),
+      tools: [asking, note],
+    }).run("go", {
+      approver: "events",
+    })
     for await (const event of run) if (event.type === "approval-requested") run.abort()
     await assertAborted(run)
   })
@@ -132,7 +151,7 @@ describe("an abort", () => {
         return new Promise<never>(() => undefined)
       }
       const model = scriptedModel([calls(call("note"))])
-      const run = createAgent({ model, tools: [note], hooks: { [point]: hook } }).run("go")
+      const run = createAgent({ noTool: "continue", model, tools: [note], hooks: { [point]: hook } }).run("go")
       await begun
       run.abort()
       await assertAborted(run)
@@ -148,7 +167,9 @@ describe("an abort", () => {
       }
       const options = hangs === "approve" ? { approve: hang } : { input: z.object({}).refine(hang) }
       const made = tool({ name: "made", description: "", run: () => "made", ...options })
-      const run = createAgent({ model: scriptedModel([calls(call("made"))]), tools: [made] }).run("go")
+      const run = createAgent({ noTool: "continue", model: scriptedModel([calls(call("made"))]), tools: [made] }).run(
+        "go",
+      )
       await begun
       run.abort()
       await assertAborted(run)
@@ -170,7 +191,13 @@ describe("an abort", () => {
       }
       const model = scriptedModel(() => calls(call("many")))
       const place = hangs === "keep" ? { runtime: { ...jsRuntime(), keep: hang } } : { hooks: { [hangs]: hang } }
-      const run = createAgent({ model, tools: [many], limits: { cycles: 30 }, ...place, ...options }).run("go")
+      const run = createAgent({
+        model,
+        tools: [many],
+        limits: { cycles: 30 },
+        ...place,
+        ...options,
+      }).run("go")
       await begun
       run.abort()
       await assertAborted(run)
@@ -179,7 +206,12 @@ describe("an abort", () => {
 
   test("of a call that took too long ends the run that the call has started", async () => {
     const { made, begun } = waiting()
-    const child = createAgent({ name: "child", model: scriptedModel([calls(call("wait"))]), tools: [made] })
+    const child = createAgent({
+      noTool: "continue",
+      name: "child",
+      model: scriptedModel([calls(call("wait"))]),
+      tools: [made],
+    })
     const spawn = tool({
       name: "spawn",
       description: "",
@@ -187,7 +219,7 @@ describe("an abort", () => {
       run: async () => (await child.run("go")).output,
     })
     const model = scriptedModel([calls(call("spawn")), calls(finish())])
-    const run = createAgent({ model, tools: [spawn] }).run("go")
+    const run = createAgent({ noTool: "continue", model, tools: [spawn] }).run("go")
     await begun
     const { status, trajectory } = await run
     assert.equal(status, "done")
@@ -199,7 +231,7 @@ describe("an abort", () => {
   test("leaves a conversation that the session goes on with", async () => {
     const { made, begun } = waiting()
     const model = scriptedModel([calls(call("wait"), call("note")), calls(finish("Here again."))])
-    await using session = await createAgent({ model, tools: [made, note] }).session()
+    await using session = await createAgent({ noTool: "continue", model, tools: [made, note] }).session()
     const run = session.send("go")
     await begun
     run.abort()
@@ -212,7 +244,7 @@ describe("an abort", () => {
     let now = 1000
     const { made, begun } = waiting()
     const model = scriptedModel([calls(call("wait", {}, "w"), call("note", {}, "n"))])
-    const run = createAgent({ model, tools: [made, note], now: () => now++ }).run("go")
+    const run = createAgent({ noTool: "continue", model, tools: [made, note], now: () => now++ }).run("go")
     await begun
     run.abort()
     const events = await Array.fromAsync(run)

@@ -15,7 +15,7 @@ const tools = [named("a"), named("b"), named("p", { parallel: true })]
 async function run(limits: object, answers: string[][], given = tools) {
   made = []
   const model = scriptedModel([...answers.map((names) => calls(...names.map((name) => call(name)))), calls(finish())])
-  const { trajectory, status } = await createAgent({ model, tools: given, limits }).run("go")
+  const { trajectory, status } = await createAgent({ noTool: "continue", model, tools: given, limits }).run("go")
   const ends = toolEnds(trajectory.events)
   return { made, status, codes: ends.map(errorCodeOf), texts: ends.map(({ text }) => text) }
 }
@@ -67,7 +67,7 @@ describe("the calls a run may make", () => {
       calls(call("strict", { n: 3 }), call("strict", { n: 4 })),
       calls(finish()),
     ])
-    const run = createAgent({ model, tools: [strict, speak], limits: { calls: 2 } }).run("go")
+    const run = createAgent({ noTool: "continue", model, tools: [strict, speak], limits: { calls: 2 } }).run("go")
     await run
     assert.deepEqual(made, ["strict 3", "strict 4"])
   })
@@ -75,13 +75,14 @@ describe("the calls a run may make", () => {
   test("of a run count those of the runs it starts, which cannot take what an answer has reserved", async () => {
     made = []
     const child = createAgent({
+      noTool: "continue",
       name: "child",
       model: scriptedModel([calls(call("b")), calls(call("b")), calls(finish("child"))]),
       tools,
     })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
     const model = scriptedModel([calls(call("spawn"), call("a")), calls(finish())])
-    await createAgent({ model, tools: [spawn, ...tools], limits: { calls: 3 } }).run("go")
+    await createAgent({ noTool: "continue", model, tools: [spawn, ...tools], limits: { calls: 3 } }).run("go")
     assert.deepEqual(made, ["b", "a"])
   })
 
@@ -97,6 +98,7 @@ describe("the calls a run may make", () => {
 describe("the tokens a run may use", () => {
   const spending = (usage: Usage, limits: object) =>
     createAgent({
+      noTool: "continue",
       model: scriptedModel(() => calls(call("a")), { usage }),
       tools,
       limits: { cycles: 5, ...limits },
@@ -126,7 +128,12 @@ describe("the tokens a run may use", () => {
     const child = createAgent({ name: "child", model: scriptedModel(["ok"]), tools, noTool: "answer" })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
     const model = scriptedModel(() => calls(call("spawn")), { usage: { input: 1, output: 1, complete: true } })
-    const { reason, cycles } = await createAgent({ model, tools: [spawn], limits: { unknownUsage: "stop" } }).run("go")
+    const { reason, cycles } = await createAgent({
+      noTool: "continue",
+      model,
+      tools: [spawn],
+      limits: { unknownUsage: "stop" },
+    }).run("go")
     assert.deepEqual([reason, cycles], ["unknown-usage", 1])
   })
 
@@ -142,7 +149,9 @@ test("active time is that of tools too, and a tool that is under way when it is 
   const hangs = tool({ name: "hangs", description: "", run: () => new Promise(() => undefined) })
   const model = scriptedModel([calls(call("hangs"), call("a"))])
   made = []
-  const result = await createAgent({ model, tools: [hangs, ...tools], limits: { timeMs: 30 } }).run("go")
+  const result = await createAgent({ noTool: "continue", model, tools: [hangs, ...tools], limits: { timeMs: 30 } }).run(
+    "go",
+  )
   assert.deepEqual([result.status, result.reason], ["stopped", "time"])
   assert.deepEqual(toolEnds(result.trajectory.events).map(errorCodeOf), ["aborted", "skipped-aborted"])
   assert.deepEqual(made, [])

@@ -2,6 +2,8 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../../src/agent/create-agent.ts"
 import { scriptedModel } from "../../../src/models/scripted.ts"
+import { jsRuntime } from "../../../src/runtime/js.ts"
+import { writeFileTool } from "../../../src/tools/files/write-file.ts"
 import { tool, toolResult } from "../../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../../src/workspaces/memory.ts"
 import { call, calls, errorCodeOf, finish, resultsIn, toolEnds } from "../tool-call-helpers.ts"
@@ -9,7 +11,7 @@ import { call, calls, errorCodeOf, finish, resultsIn, toolEnds } from "../tool-c
 const noted: string[] = []
 const note = tool({ name: "note", description: "Notes.", run: () => `note ${noted.push("note")}` })
 const agentOf = (model: ReturnType<typeof scriptedModel>, options = {}) =>
-  createAgent({ model, tools: [note], ...options })
+  createAgent({ noTool: "continue", todos: true, model, tools: [note], ...options })
 
 describe("finish", () => {
   test("is refused while todos are open, naming them, and works once they are done", async () => {
@@ -60,6 +62,18 @@ describe("finish", () => {
     ])
     const { files, cycles } = await agentOf(model, { workspace }).run("go")
     assert.deepEqual([files, cycles], [["report.md"], 2])
+  })
+
+  test("may follow other calls in one answer, unless one of them failed", async () => {
+    const model = scriptedModel([
+      calls(call("note"), call("nowhere"), finish("Noted."), call("note")),
+      calls(call("note"), finish("Noted now.")),
+    ])
+    const { output, cycles, trajectory } = await agentOf(model).run("go")
+    assert.deepEqual([output, cycles], ["Noted now.", 2])
+    const ends = toolEnds(trajectory.events)
+    assert.deepEqual(ends.map(errorCodeOf), [undefined, "unknown-tool", "skipped-failure", ...Array(3).fill(undefined)])
+    assert.match(ends[2]?.text ?? "", /a call before it in the same answer failed/)
   })
 
   test("answers the calls after it without making them", async () => {
@@ -116,10 +130,20 @@ describe("a directive", () => {
 
   test("of any tool ends the run or has it wait", async () => {
     const submit = directing("submit", { kind: "finish", message: "Submitted." })
-    const done = await createAgent({ model: scriptedModel([calls(call("submit"))]), tools: [submit] }).run("go")
+    const done = await createAgent({
+      noTool: "continue",
+      todos: true,
+      model: scriptedModel([calls(call("submit"))]),
+      tools: [submit],
+    }).run("go")
     assert.deepEqual([done.output, done.completion], ["Submitted.", { by: "tool", tool: "submit" }])
     const consult = directing("consult", { kind: "ask", question: "May I?" })
-    const waiting = await createAgent({ model: scriptedModel([calls(call("consult"))]), tools: [consult] }).run("go")
+    const waiting = await createAgent({
+      noTool: "continue",
+      todos: true,
+      model: scriptedModel([calls(call("consult"))]),
+      tools: [consult],
+    }).run("go")
     assert.equal(waiting.pending?.kind === "question" && waiting.pending.question, "May I?")
   })
 
@@ -127,7 +151,9 @@ describe("a directive", () => {
     const on = directing("on", { kind: "continue" })
     const failed = directing("failed", { kind: "finish", message: "Not so." }, false)
     const model = scriptedModel([calls(call("on"), call("failed"), call("on")), calls(finish("Really."))])
-    const { output, messages } = await createAgent({ model, tools: [on, failed] }).run("go")
+    const { output, messages } = await createAgent({ noTool: "continue", todos: true, model, tools: [on, failed] }).run(
+      "go",
+    )
     assert.equal(output, "Really.")
     assert.deepEqual(
       resultsIn(messages).map(({ ok }) => ok),
@@ -147,9 +173,12 @@ describe("a directive", () => {
         },
       })
     const model = scriptedModel([calls(call("slow"), call("fast"))])
-    const { output, messages } = await createAgent({ model, tools: [racer("slow", true), racer("fast", false)] }).run(
-      "go",
-    )
+    const { output, messages } = await createAgent({
+      noTool: "continue",
+      todos: true,
+      model,
+      tools: [racer("slow", true), racer("fast", false)],
+    }).run("go")
     assert.equal(output, "slow")
     assert.equal(resultsIn(messages).length, 2)
   })
@@ -168,14 +197,66 @@ describe("stopOn", () => {
     noted.length = 0
     const other = tool({ name: "other", description: "Other.", run: () => "x".repeat(9000) })
     const model = scriptedModel([calls(call("note")), calls(call("other"))])
-    const { output, completion } = await createAgent({ model, tools: [note, other], stopOn: ["other"] }).run("go")
+    const { output, completion } = await createAgent({
+      noTool: "continue",
+      todos: true,
+      model,
+      tools: [note, other],
+      stopOn: ["other"],
+    }).run("go")
     assert.deepEqual(completion, { by: "tool", tool: "other" })
     assert.equal(output.length, 9000)
   })
 })
 
 describe("an answer without a tool call", () => {
-  test("is by default never taken for the answer: the model is reminded, until the limit", async () => {
+  test("is the answer, and finish, write_todos and compact_memory are not offered", async () => {
+    const model = scriptedModel([calls(call("note")), "It is 4."])
+    const result = await createAgent({ model, tools: [note] }).run("2 + 2?")
+    assert.deepEqual([result.status, result.output, result.completion], ["done", "It is 4.", { by: "answer" }])
+    const { system = "", tools = [] } = model.requests[0] ?? {}
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ["note", "ask", "read_artifact"],
+    )
+    assert.match(system, /answer in plain text without a tool call/)
+    assert.doesNotMatch(system, /finish/)
+  })
+
+  test("is sent back once while todos are open, with their titles; given again, it is the answer", async () => {
+    const todos = [{ title: "Count" }, { title: "Compare", status: "done" }]
+    const model = scriptedModel([calls(call("write_todos", { todos })), "It is 4.", "Still 4."])
+    const result = await createAgent({ model, tools: [note], todos: true }).run("go")
+    assert.deepEqual([result.status, result.output, result.cycles], ["done", "Still 4.", 3])
+    const reminder = JSON.stringify(model.requests[2]?.messages.at(-1))
+    assert.match(reminder, /todos are open.*- Count/)
+    assert.doesNotMatch(reminder, /Compare/)
+  })
+
+  test("is not sent back again in a later run for the same todos, but for new ones", async () => {
+    const write = (...titles: string[]) => calls(call("write_todos", { todos: titles.map((title) => ({ title })) }))
+    const model = scriptedModel([write("Count"), "One.", "One.", "Two.", write("Count", "Sum"), "Three.", "Three."])
+    await using session = await createAgent({ model, tools: [note], todos: true }).session()
+    const cycles = async (prompt: string) => (await session.send(prompt)).cycles
+    assert.deepEqual([await cycles("a"), await cycles("b"), await cycles("c")], [3, 1, 3])
+  })
+
+  test("is sent back for open todos to an agent that writes code, too", async () => {
+    const model = scriptedModel([calls(call("write_todos", { todos: [{ title: "Count" }] })), "4.", "Four."])
+    const agent = createAgent({ model, tools: [note], runtime: jsRuntime(), todos: true })
+    const { output, cycles } = await agent.run("go")
+    assert.deepEqual([output, cycles], ["Four.", 3])
+  })
+
+  test("ends the run with todos in the state that no tool can change", async () => {
+    const todos = [{ id: "1", title: "Count", status: "pending" }]
+    const { cycles } = await createAgent({ model: scriptedModel(["4."]), tools: [note] }).run("go", {
+      state: { todos },
+    })
+    assert.equal(cycles, 1)
+  })
+
+  test("is never taken for the answer with noTool continue: the model is reminded, until the limit", async () => {
     const model = scriptedModel(() => "I think it is 4.")
     const result = await agentOf(model, { limits: { cycles: 2 } }).run("2 + 2?")
     assert.deepEqual([result.status, result.reason, result.cycles], ["stopped", "cycles", 2])
@@ -207,7 +288,7 @@ describe("the user's word between calls", () => {
     })
     const model = scriptedModel([calls(call("speak"), call("note"), call("note")), calls(finish("Other it is."))])
     noted.length = 0
-    const run = createAgent({ model, tools: [speak, note] }).run("go")
+    const run = createAgent({ noTool: "continue", todos: true, model, tools: [speak, note] }).run("go")
     const { messages, trajectory } = await run
     assert.equal(noted.length, 0)
     const codes = toolEnds(trajectory.events).map(errorCodeOf)
@@ -231,7 +312,9 @@ describe("the user's word between calls", () => {
       calls(call("speak"), call("speak"), call("end")),
       calls(call("end"), call("speak"), call("speak")),
     ])
-    const run = createAgent({ model, tools: [speak, end], maxParallelTools: 1 }).run("go")
+    const run = createAgent({ noTool: "continue", todos: true, model, tools: [speak, end], maxParallelTools: 1 }).run(
+      "go",
+    )
     const { output, trajectory } = await run
     assert.equal(output, "Ended.")
     const codes = toolEnds(trajectory.events).map(errorCodeOf)
@@ -243,7 +326,7 @@ describe("the user's word between calls", () => {
   test("is not lost where the run ends before the model can hear it", async () => {
     const speak = tool({ name: "speak", description: "Speaks.", run: () => void session.steer("And in French.") })
     const model = scriptedModel([calls(call("speak")), calls(finish("Fini."))])
-    await using session = await createAgent({ model, tools: [speak] }).session()
+    await using session = await createAgent({ noTool: "continue", todos: true, model, tools: [speak] }).session()
     const stopped = await session.send("go", { limits: { cycles: 1 } })
     assert.equal(stopped.status, "stopped")
     await session.send("go on")
@@ -260,4 +343,47 @@ test("every way a run ends says by what it ended", async () => {
   const early = agentOf(scriptedModel([])).run("go")
   early.abort()
   assert.deepEqual((await early.settled).completion, { by: "abort" })
+})
+
+describe("the files of a result", () => {
+  const write = (path: string) => call("write_file", { path, content: "x" })
+
+  test("are those that the tools of the run wrote or changed, each once and in order", async () => {
+    const workspace = memoryWorkspace({ "a.txt": "old", "read.txt": "r" })
+    const own = tool({
+      name: "own",
+      description: "Writes and removes.",
+      async run(_, { workspace }) {
+        await workspace.write("own.txt", "x")
+        await workspace.write(".karst/log", "x")
+        await workspace.remove("gone.txt")
+      },
+    })
+    const edit = call("edit_file", { path: "a.txt", oldText: "old", newText: "new" })
+    const model = scriptedModel([
+      calls(write("z.txt"), write("gone.txt"), call("read_file", { path: "read.txt" })),
+      calls(edit, write("z.txt"), call("own"), call("edit_file", { path: "a.txt", oldText: "no", newText: "" })),
+      "Done.",
+    ])
+    const { files } = await createAgent({ model, workspace, tools: [own] }).run("go")
+    assert.deepEqual(files, ["a.txt", "own.txt", "z.txt"])
+  })
+
+  test("are only those of this run of a session, and absent if it wrote none", async () => {
+    const model = scriptedModel([calls(write("a.txt")), "One.", calls(write("b.txt")), "Two.", "Three."])
+    await using session = await createAgent({ model, workspace: memoryWorkspace() }).session()
+    const results = [await session.send("1"), await session.send("2"), await session.send("3")]
+    assert.deepEqual(
+      results.map(({ files }) => files),
+      [["a.txt"], ["b.txt"], undefined],
+    )
+    assert.deepEqual(results[0]?.state, {})
+  })
+
+  test("include those that a cell wrote by a tool", async () => {
+    const model = scriptedModel(['```ts\nawait writeFile({ path: "cell.txt", content: "x" })\n```', "Done."])
+    const runtime = jsRuntime({ writeFile: writeFileTool() })
+    const { files } = await createAgent({ model, runtime, workspace: memoryWorkspace() }).run("go")
+    assert.deepEqual(files, ["cell.txt"])
+  })
 })

@@ -6,6 +6,7 @@ import { ConfigError } from "../../../src/core/errors.ts"
 import { scriptedModel } from "../../../src/models/scripted.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { tool, toolFailure, toolResult } from "../../../src/tools/tool.ts"
+import { memoryWorkspace } from "../../../src/workspaces/memory.ts"
 import { call, calls, callsIn, errorCodeOf, finish, resultsIn, toolEnds } from "../tool-call-helpers.ts"
 
 const add = tool({
@@ -18,7 +19,7 @@ const add = tool({
 describe("an agent with tools", () => {
   test("calls them with validated input, sees their results, and ends by finish with its message", async () => {
     const model = scriptedModel([calls("Let me see.", call("add", { a: 2, b: 3 })), calls(finish("It is 5."))])
-    const result = await createAgent({ model, tools: [add] }).run("2 + 3?")
+    const result = await createAgent({ noTool: "continue", model, tools: [add] }).run("2 + 3?")
     assert.equal(result.status, "done")
     assert.equal(result.output, "It is 5.")
     assert.equal(result.cycles, 2)
@@ -37,7 +38,7 @@ describe("an agent with tools", () => {
 
   test("tells a run by events: start, cycle, message, tool, end", async () => {
     const model = scriptedModel([calls(call("add", { a: 1, b: 1 })), calls(finish())])
-    const run = createAgent({ model, tools: [add] }).run("go")
+    const run = createAgent({ noTool: "continue", model, tools: [add] }).run("go")
     const types = (await Array.fromAsync(run)).map(({ type }) => type)
     assert.deepEqual(types, [
       ...["run-start", "cycle-start", "message-end", "tool-start", "tool-end", "cycle-end"],
@@ -69,7 +70,12 @@ describe("an agent with tools", () => {
       ),
       calls(finish()),
     ])
-    const agent = createAgent({ model, tools: [add, broken, slow, unable, asking], approver: () => false })
+    const agent = createAgent({
+      noTool: "continue",
+      model,
+      tools: [add, broken, slow, unable, asking],
+      approver: () => false,
+    })
     const { trajectory } = await agent.run("go")
     const ends = toolEnds(trajectory.events).slice(0, 8)
     assert.deepEqual(ends.map(errorCodeOf), [
@@ -99,7 +105,7 @@ describe("an agent with tools", () => {
     const asked: unknown[] = []
     const model = scriptedModel([calls(call("pay", { amount: -1 }), call("pay", { amount: 7 })), calls(finish())])
     const approve = (made: { args: readonly unknown[] }) => asked.push(...made.args) > 0
-    await createAgent({ model, tools: [pay], approver: approve }).run("go")
+    await createAgent({ noTool: "continue", model, tools: [pay], approver: approve }).run("go")
     assert.deepEqual(asked, [{ amount: 7 }])
     assert.deepEqual(made, [7])
   })
@@ -127,7 +133,7 @@ describe("an agent with tools", () => {
       })
     const tools = [step("a", false), step("p", true), step("q", true), step("r", true), step("z", false)]
     const model = scriptedModel([calls(...["a", "p", "q", "r", "z"].map((name) => call(name))), calls(finish())])
-    const { messages } = await createAgent({ model, tools }).run("go")
+    const { messages } = await createAgent({ noTool: "continue", model, tools }).run("go")
     assert.deepEqual(log, ["+a", "-a", "+p", "+q", "+r", "-r", "-q", "-p", "+z", "-z"])
     assert.deepEqual(
       resultsIn(messages).map(({ text }) => text),
@@ -140,7 +146,7 @@ describe("an agent with tools", () => {
     const wait = tool({ name: "wait", description: "", parallel: true, run: () => slow.promise })
     const quick = tool({ name: "quick", description: "", parallel: true, run: () => "quick" })
     const model = scriptedModel([calls(call("quick"), call("wait"), call("quick"), call("quick")), calls(finish())])
-    const run = createAgent({ model, tools: [wait, quick], maxParallelTools: 2 }).run("go")
+    const run = createAgent({ noTool: "continue", model, tools: [wait, quick], maxParallelTools: 2 }).run("go")
     const ended: string[] = []
     for await (const event of run) {
       if (event.type !== "tool-end") continue
@@ -179,7 +185,7 @@ describe("an agent with tools", () => {
       },
     })
     const model = scriptedModel([calls(...Array.from({ length: 9 }, () => call("wait"))), calls(finish())])
-    const { messages } = await createAgent({ model, tools: [wait], maxParallelTools: 3 }).run("go")
+    const { messages } = await createAgent({ noTool: "continue", model, tools: [wait], maxParallelTools: 3 }).run("go")
     assert.equal(most, 3)
     assert.equal(resultsIn(messages).length, 10)
   })
@@ -194,7 +200,7 @@ describe("an agent with tools", () => {
       },
     })
     const model = scriptedModel([calls(call("long")), calls(finish())])
-    const run = createAgent({ model, tools: [long] }).run("go")
+    const run = createAgent({ noTool: "continue", model, tools: [long] }).run("go")
     const deltas = (await Array.fromAsync(run)).filter((event) => event.type === "tool-delta")
     assert.deepEqual(
       deltas.map(({ text }) => text),
@@ -231,7 +237,7 @@ describe("an agent with tools", () => {
     const model = scriptedModel(() =>
       calls(call("add", { a: 1, b: 1 }, "call_0"), call("finish", { message: "ok" }, "call_0")),
     )
-    await using session = await createAgent({ model, tools: [add] }).session()
+    await using session = await createAgent({ noTool: "continue", model, tools: [add] }).session()
     await session.send("one")
     await session.send("two")
     const ids = resultsIn(session.messages()).map(({ id }) => id)
@@ -243,7 +249,7 @@ describe("an agent with tools", () => {
     const input = { type: "object", properties: { list: { type: "array" } } }
     const takes = tool({ name: "takes", description: "", input, run: ({ list }) => Array.isArray(list) && list.pop() })
     const model = scriptedModel([calls(call("takes", { list: [1, 2] })), calls(finish())])
-    const { messages } = await createAgent({ model, tools: [takes] }).run("go")
+    const { messages } = await createAgent({ noTool: "continue", model, tools: [takes] }).run("go")
     assert.deepEqual(callsIn(messages)[0]?.input, { list: [1, 2] })
   })
 
@@ -253,7 +259,7 @@ describe("an agent with tools", () => {
       calls(call("ping", null), call("ping", {}), call("ping", { loud: true })),
       calls(finish()),
     ])
-    const { trajectory } = await createAgent({ model, tools: [ping] }).run("go")
+    const { trajectory } = await createAgent({ noTool: "continue", model, tools: [ping] }).run("go")
     assert.deepEqual(
       toolEnds(trajectory.events).map((end) => errorCodeOf(end) ?? end.text),
       ["pong", "pong", "invalid-input", "Finished."],
@@ -275,7 +281,9 @@ describe("an agent with tools", () => {
   })
 
   test("fails at once where two tools have one name", async () => {
-    const { error } = await createAgent({ model: scriptedModel(["x"]), tools: [add, add] }).run("go").settled
+    const { error } = await createAgent({ noTool: "continue", model: scriptedModel(["x"]), tools: [add, add] }).run(
+      "go",
+    ).settled
     assert.match(error?.message ?? "", /two with the name "add"/)
   })
 })
@@ -284,7 +292,7 @@ describe("a tool's result", () => {
   const show = async (given: unknown) => {
     const gives = tool({ name: "gives", description: "Gives.", run: () => given })
     const model = scriptedModel([calls(call("gives")), calls(finish())])
-    const { messages } = await createAgent({ model, tools: [gives] }).run("go")
+    const { messages } = await createAgent({ noTool: "continue", model, tools: [gives] }).run("go")
     return resultsIn(messages)[0]?.text
   }
 
@@ -299,4 +307,49 @@ describe("a tool's result", () => {
     assert.match((await show(loop)) ?? "", /Circular/)
     assert.equal(await show("half \ud800 pair"), "half \ufffd pair")
   })
+})
+
+test("results of a tool that one answer calls more than once begin with their arguments, in short", async () => {
+  const double = tool({
+    name: "double",
+    description: "Doubles.",
+    input: z.object({ n: z.number(), note: z.string().optional() }),
+    run: ({ n }) => (n > 5 ? toolFailure("too-large", "Too large.") : String(n * 2)),
+  })
+  const note = `a\n${"b".repeat(90)}`
+  const model = scriptedModel([
+    calls(call("double", { n: 1 }), call("double", { n: 9, note })),
+    calls(call("double", { n: 2 })),
+    "Done.",
+  ])
+  const { messages } = await createAgent({ model, tools: [double] }).run("go")
+  const texts = resultsIn(messages).map(({ text }) => text)
+  assert.deepEqual(texts, [
+    "[double n: 1]\n2",
+    `[double n: 9, note: "a\\n${"b".repeat(36)}…]\nError (too-large): Too large.`,
+    "4",
+  ])
+})
+
+test("the tools and the system prompt of a session are the same in every request", async () => {
+  const add = tool({ name: "add", description: "Adds.", run: () => "x".repeat(9000) })
+  const model = scriptedModel([
+    calls(call("add"), call("write_todos", { todos: [{ title: "Count" }] })),
+    "Not yet.",
+    calls(call("compact_memory", { notes: "n" })),
+    "Done.",
+    calls(call("add")),
+    "Done.",
+  ])
+  const workspace = memoryWorkspace({ "a.txt": "x" })
+  const memory = { model: scriptedModel(() => "A summary.") }
+  const agent = createAgent({ model, memory, tools: [add], workspace, todos: true, compactMemory: true })
+  await using session = await agent.session()
+  await session.send("one")
+  await workspace.write("b.txt", "x")
+  await session.send("two")
+  const sent = model.requests.filter(({ tools = [] }) => tools.length > 0)
+  assert.equal(sent.length, 6)
+  for (const { system, tools } of sent)
+    assert.deepEqual({ system, tools }, { system: sent[0]?.system, tools: sent[0]?.tools })
 })

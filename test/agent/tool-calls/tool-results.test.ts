@@ -33,7 +33,9 @@ describe("a result that is too long to show", () => {
       },
       calls(finish()),
     ])
-    const { messages, trajectory } = await createAgent({ model, tools: [long], workspace }).run("go")
+    const { messages, trajectory } = await createAgent({ noTool: "continue", model, tools: [long], workspace }).run(
+      "go",
+    )
     const [shown, read] = resultsIn(messages)
     const whole = lines(2000)
     assert.ok(shown && read && shown.text.length < 5300)
@@ -52,13 +54,14 @@ describe("a result that is too long to show", () => {
       const results = resultsIn(messages)
       if (results.length === 0) return calls(call("long"))
       const last = results.at(-1)?.text ?? ""
+      if (last.includes('"_output_9"')) return calls(finish())
       if (results.length > 1) pieces.push(last.replace(/\n… \d+ characters left.*$/, ""))
       const next = results.length === 1 ? "0" : /go on with start (\d+)/.exec(last)?.[1]
-      if (next === undefined) return calls(call("read_artifact", { name: "_output_9" }), finish())
+      if (next === undefined) return calls(call("read_artifact", { name: "_output_9" }))
       return calls(call("read_artifact", { name: "_output_1", start: Number(next) }))
     })
     const big = tool({ ...long.options, name: "long", description: "", run: () => lines(9000) })
-    const { trajectory } = await createAgent({ model, tools: [big] }).run("go")
+    const { trajectory } = await createAgent({ noTool: "continue", model, tools: [big] }).run("go")
     assert.equal(pieces.join(""), lines(9000))
     assert.equal(errorCodeOf(toolEnds(trajectory.events).at(-2)), "not-found")
   })
@@ -123,6 +126,7 @@ describe("a result that is too long to show", () => {
   test("is read by a run that goes on from the result, also with other files", async () => {
     const read = calls(call("read_artifact", { name: "_output_1" }), finish())
     const agent = createAgent({
+      noTool: "continue",
       model: scriptedModel([calls(call("long"), finish()), read, read, read]),
       tools: [long],
     })
@@ -136,12 +140,13 @@ describe("a result that is too long to show", () => {
 
   test("is read by the agent that a conversation is handed over to, which numbers its own on", async () => {
     const other = createAgent({
+      noTool: "continue",
       name: "other",
       model: scriptedModel([calls(call("read_artifact", { name: "_output_1" }), call("long"), finish())]),
       tools: [long],
     })
     const model = scriptedModel([calls(call("long")), calls(call("transfer_to_other"))])
-    const { trajectory } = await createAgent({ model, tools: [long, handoffTool(other)] }).run("go")
+    const { trajectory } = await createAgent({ noTool: "continue", model, tools: [long, handoffTool(other)] }).run("go")
     const [first, read, second] = toolEnds(trajectory.events)
     assert.equal(read?.text, lines(2000).slice(0, 20_000))
     assert.deepEqual([first?.kept, second?.kept], ["_output_1", "_output_2"])
@@ -164,7 +169,9 @@ describe("a result that is too long to show", () => {
     const down = new AgentError("The service answered 503.", { code: "server-error" })
     const store = memoryStore()
     const get: Store["get"] = (key) => (key.includes("/artifacts/") ? Promise.reject(down) : store.get(key))
-    await using session = await createAgent({ model, tools: [long] }).session({ archive: { ...store, get } })
+    await using session = await createAgent({ noTool: "continue", model, tools: [long] }).session({
+      archive: { ...store, get },
+    })
     const { trajectory } = await session.send("go")
     assert.equal(errorCodeOf(toolEnds(trajectory.events)[1]), "server-error")
   })
@@ -180,7 +187,7 @@ describe("a result that is too long to show", () => {
       const next = /start (\d+)/.exec(text)?.[1]
       return calls(next ? call("read_artifact", { name: "_output_1", start: Number(next) }) : finish())
     })
-    const { messages } = await createAgent({ model, tools: [faces] }).run("go")
+    const { messages } = await createAgent({ noTool: "continue", model, tools: [faces] }).run("go")
     assert.equal(pieces.join(""), whole)
     assert.doesNotMatch(JSON.stringify(messages), /\ufffd/)
   })
@@ -189,7 +196,7 @@ describe("a result that is too long to show", () => {
     const wide = tool({ name: "wide", description: "", maxOutputChars: 100_000, run: () => lines(2000) })
     const fails = tool({ name: "fails", description: "", run: () => toolFailure("no", lines(2000)) })
     const model = scriptedModel([calls(call("wide"), call("fails")), calls(finish())])
-    const { messages } = await createAgent({ model, tools: [wide, fails] }).run("go")
+    const { messages } = await createAgent({ noTool: "continue", model, tools: [wide, fails] }).run("go")
     const [whole, failed] = resultsIn(messages)
     assert.equal(whole?.text, lines(2000))
     assert.match(failed?.text ?? "", /^Error \(no\): line 0[\s\S]*artifact _output_1/)
@@ -208,7 +215,7 @@ describe("images of results", () => {
     const speak = tool({ name: "speak", description: "", run: () => void run.steer("Look closer.") })
     const answer = calls(call("look", {}, "l1"), call("look", {}, "l2"), call("speak", {}, "s"), call("look", {}, "l3"))
     const model = scriptedModel([answer, calls(finish())])
-    const run = createAgent({ model, tools: [look, speak] }).run("go")
+    const run = createAgent({ noTool: "continue", model, tools: [look, speak] }).run("go")
     await run
     const write = createPromptConverter({ id: "any/model", version: "v4" })
     const messages = model.requests[1]?.messages ?? []
@@ -230,7 +237,7 @@ describe("images of results", () => {
 
   test("are left out, and said to be, where the model cannot see them", async () => {
     const model = scriptedModel([calls(call("look", {}, "l1")), calls(finish())])
-    const { messages } = await createAgent({ model, tools: [look], images: false }).run("go")
+    const { messages } = await createAgent({ noTool: "continue", model, tools: [look], images: false }).run("go")
     assert.equal(resultsIn(messages)[0]?.text, "[l1]\n(1 image left out: the model cannot see images.)")
     assert.equal(messages.flatMap(({ parts }) => parts.filter(({ type }) => type === "image")).length, 0)
   })
@@ -244,6 +251,7 @@ describe("memory of an agent that calls tools", () => {
     const steps = Array.from({ length: 8 }, (_, step) => calls(call("facts", {}, `c${step}`)))
     const model = scriptedModel([...steps, calls(call("read_artifact", { name: "_output_1" })), calls(finish())])
     const { messages, trajectory, status } = await createAgent({
+      noTool: "continue",
       model,
       tools: [facts("facts")],
       memory: { compactAtTokens: 2600, keepResults: 2, model: scriptedModel(() => "no summary") },
@@ -261,6 +269,7 @@ describe("memory of an agent that calls tools", () => {
       calls(call("rules", {}, `k${step}`), call("facts", {}, `f${step}`)),
     )
     const { messages } = await createAgent({
+      noTool: "continue",
       model: scriptedModel([...steps, calls(finish())]),
       tools: [facts("facts"), facts("rules", "keep")],
       memory: { compactAtTokens: 2600, keepResults: 0, model: scriptedModel(() => "no summary") },
@@ -275,6 +284,7 @@ describe("memory of an agent that calls tools", () => {
     const steps = Array.from({ length: 12 }, (_, step) => calls(`Step ${step}.`, call("facts"), call("facts")))
     const model = scriptedModel([...steps, calls(finish())])
     const { messages } = await createAgent({
+      noTool: "continue",
       model,
       tools: [facts("facts")],
       memory: { compactAtTokens: 1600, keepResults: 1, model: scriptedModel(() => "no summary") },
@@ -290,6 +300,7 @@ describe("memory of an agent that calls tools", () => {
     const seen: number[] = []
     const model = scriptedModel([calls(call("heavy")), calls(finish())])
     await createAgent({
+      noTool: "continue",
       model,
       tools: [heavy],
       memory: { compactAtTokens: 1000 },
@@ -305,7 +316,7 @@ describe("memory of an agent that calls tools", () => {
       calls(call("read_artifact", { name: "_output_1" }), call("long")),
       calls(finish()),
     ])
-    const agent = createAgent({ model, tools: [long], workspace })
+    const agent = createAgent({ noTool: "continue", model, tools: [long], workspace })
     const { messages } = await agent.run("yes", { from: await agent.run("go") })
     const kept = resultsIn(messages).map(({ kept }) => kept)
     assert.ok(resultsIn(messages).some(({ name, ok }) => name === "read_artifact" && ok))

@@ -30,8 +30,9 @@ describe("a sub-agent of a durable run", () => {
         ? call("ask", { question: "Which colour?" })
         : call("finish", { message: `heard: ${heard.join(", ")}` })
     })
-    const painter = createAgent({ name: "painter", model: asks, tools: [askTool()] })
+    const painter = createAgent({ noTool: "continue", name: "painter", model: asks, tools: [askTool()] })
     const lead = createAgent({
+      noTool: "continue",
       agents: { painter },
       model: script([
         call("delegate", { tasks: [{ agent: "painter", prompt: "Paint the wall" }] }),
@@ -44,11 +45,13 @@ describe("a sub-agent of a durable run", () => {
 
   test("that asks the user is listed with its question after a restart", async () => {
     const painter = createAgent({
+      noTool: "continue",
       name: "painter",
       model: script([call("ask", { question: "Which colour?" })]),
       tools: [askTool()],
     })
     const lead = createAgent({
+      noTool: "continue",
       agents: { painter },
       model: script([
         call("delegate", { tasks: [{ agent: "painter", prompt: "Paint the wall" }] }),
@@ -61,8 +64,9 @@ describe("a sub-agent of a durable run", () => {
 
   test("as a tool does so too", async () => {
     const asks = script([call("ask", { question: "Which colour?" }), call("finish", { message: "Painted." })])
-    const painter = createAgent({ name: "painter", model: asks, tools: [askTool()] })
+    const painter = createAgent({ noTool: "continue", name: "painter", model: asks, tools: [askTool()] })
     const lead = createAgent({
+      noTool: "continue",
       tools: [agentTool(painter)],
       model: script([
         call("painter", { prompt: "Paint the wall" }),
@@ -88,6 +92,7 @@ describe("a sub-agent of a durable run", () => {
       }),
     })
     const lead = createAgent({
+      noTool: "continue",
       agents: { painter },
       model: script([
         call("delegate", { tasks: [{ agent: "painter", prompt: "Paint the wall" }] }),
@@ -108,6 +113,7 @@ describe("a sub-agent of a durable run", () => {
       model: script(["```ts\nawait mix()\nawait paint()\n```\n", "Painted."]),
     })
     const lead = createAgent({
+      noTool: "continue",
       agents: { painter },
       model: script([call("delegate", { tasks: [{ agent: "painter", prompt: "Paint the wall" }] }), lastResult]),
     })

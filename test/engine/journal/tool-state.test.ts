@@ -45,6 +45,8 @@ describe("the state of tools in a durable run", () => {
     const store = memoryStore()
     const { made, tools } = countingTools()
     const agent = createAgent({
+      noTool: "continue",
+      todos: true,
       model: steps(
         calls(call("pay", { amount: 1 })),
         calls(
@@ -107,7 +109,12 @@ describe("the state of tools in a durable run", () => {
         return "Crashed."
       },
     })
-    const agent = createAgent({ model: steps(calls(call("pay"), call("crash")), calls(finish())), tools: [pay, crash] })
+    const agent = createAgent({
+      noTool: "continue",
+      todos: true,
+      model: steps(calls(call("pay"), call("crash")), calls(finish())),
+      tools: [pay, crash],
+    })
     const first = createEngine({ agents: { agent }, store, leaseMs: 50, backend: inlineBackend({ onError() {} }) })
     const { id } = await first.submit("agent", "Go")
     await first.work()
@@ -144,6 +151,8 @@ describe("the state of tools in a durable run", () => {
     const store = memoryStore()
     const { tools } = countingTools()
     const agent = createAgent({
+      noTool: "continue",
+      todos: true,
       model: steps(calls(call("pay", { amount: 1 }), finish()), calls(call("pay", { amount: 2 }), finish())),
       tools,
     })
@@ -158,6 +167,8 @@ describe("the state of tools in a durable run", () => {
     const { tools } = countingTools()
     let isBroken = true
     const agent = createAgent({
+      noTool: "continue",
+      todos: true,
       model: steps(calls(call("pay", { amount: 1 })), calls(call("pay", { amount: 2 }), finish())),
       tools,
       hooks: [{ afterCycle: () => assert.ok(!isBroken) }],
@@ -176,6 +187,8 @@ describe("the state of tools in a durable run", () => {
     const { made, tools } = countingTools()
     let isBroken = true
     const agent = createAgent({
+      noTool: "continue",
+      todos: true,
       model: steps(calls(call("pay", { amount: 1 })), calls(call("pay", { amount: 2 }), finish())),
       tools,
       hooks: [{ afterCycle: () => assert.ok(!isBroken) }],

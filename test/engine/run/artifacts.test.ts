@@ -34,6 +34,7 @@ describe("the artifacts of a durable run", () => {
     test(`are there after an answer that another worker goes on from (${kind})`, async () => {
       await using stores = await openStores(kind)
       const agent = createAgent({
+        noTool: "continue",
         model: steps(
           calls(call("report", { month: "May" })),
           calls(call("ask", { question: "Go on?" })),
@@ -65,6 +66,7 @@ describe("the artifacts of a durable run", () => {
     const store = memoryStore()
     const leave = tool({ name: "leave", description: "", run: () => void first.drain() })
     const agent = createAgent({
+      noTool: "continue",
       model: steps(
         calls(call("report", { month: "May" }), call("leave")),
         calls(call("report", { month: "June" }), read("_output_1"), read("_output_2")),
@@ -92,6 +94,7 @@ describe("the artifacts of a durable run", () => {
       run: ({ month }) => `${month} fact. `.repeat(60),
     })
     const agent = createAgent({
+      noTool: "continue",
       model: scriptedModel([
         ...months.map((month) => calls(call("facts", { month }))),
         calls(call("ask", { question: "Go on?" })),
@@ -99,7 +102,7 @@ describe("the artifacts of a durable run", () => {
         calls(finish()),
       ]),
       tools: [facts],
-      memory: { compactAtTokens: 1400, keepResults: 1, model: scriptedModel(() => "no summary") },
+      memory: { compactAtTokens: 900, keepResults: 1, model: scriptedModel(() => "no summary") },
       limits: { cycles: 20 },
     })
     const first = createEngine({ agents: { agent }, store })
@@ -123,6 +126,7 @@ describe("the artifacts of a durable run", () => {
     const today = tool({ name: "today", description: "", sideEffect: false, run: () => text(month.next().value ?? "") })
     const wipe = tool({ name: "wipe", description: "", approve: true, run: () => "Wiped." })
     const agent = createAgent({
+      noTool: "continue",
       model: steps(calls(call("today"), call("wipe")), calls(read("_output_1")), calls(finish())),
       tools: [today, wipe],
     })
@@ -140,6 +144,7 @@ describe("the artifacts of a durable run", () => {
   test("are read by later runs of the same session, which number theirs on", async () => {
     const store = memoryStore()
     const agent = createAgent({
+      noTool: "continue",
       model: steps(
         calls(call("report", { month: "May" }), finish()),
         calls(call("report", { month: "June" }), read("_output_1"), read("_output_2"), finish()),
@@ -157,6 +162,7 @@ describe("the artifacts of a durable run", () => {
   test("of a cycle that failed are read by later runs of the session, which number theirs on", async () => {
     let isBroken = false
     const agent = createAgent({
+      noTool: "continue",
       model: steps(
         calls(call("report", { month: "May" }), finish()),
         calls(call("report", { month: "June" })),
@@ -180,6 +186,7 @@ describe("the artifacts of a durable run", () => {
   test("are removed with their run", async () => {
     const store = memoryStore()
     const agent = createAgent({
+      noTool: "continue",
       model: scriptedModel(() => calls(call("report", { month: "May" }), finish())),
       tools: [report],
     })
@@ -206,6 +213,7 @@ describe("the artifacts of a durable run", () => {
       },
     })
     const clerk = createAgent({
+      noTool: "continue",
       name: "clerk",
       model: steps(
         calls(call("report", { month: "May" }), call("count")),
@@ -216,6 +224,7 @@ describe("the artifacts of a durable run", () => {
       tools: [report, count, askTool()],
     })
     const lead = createAgent({
+      noTool: "continue",
       agents: { clerk },
       model: steps(
         calls(call("delegate", { tasks: [{ agent: "clerk", prompt: "Compare" }] })),
@@ -239,7 +248,13 @@ describe("the artifacts of a durable run", () => {
     const reads = trajectory.events.flatMap((event) => (event.type === "tool-start" ? [event] : []))
     const texts = reads
       .filter(({ name }) => name === "read_artifact")
-      .map(({ id }) => ends.find((end) => end.id === id)?.text.split(" ")[0])
+      .map(
+        ({ id }) =>
+          ends
+            .find((end) => end.id === id)
+            ?.text.replace(/^\[read_artifact .*\]\n/, "")
+            .split(" ")[0],
+      )
     assert.deepEqual(texts, ["May", "June"])
   })
 
@@ -262,6 +277,7 @@ describe("the artifacts of a durable run", () => {
       })
     const wipe = tool({ name: "wipe", description: "", approve: true, run: () => "Wiped." })
     const clerk = createAgent({
+      noTool: "continue",
       name: "clerk",
       model: steps(calls(call("May"), call("June")), calls(call("wipe")), calls(finish())),
       tools: [month("May", () => !isAgain), month("June", () => isAgain), wipe],
@@ -272,6 +288,7 @@ describe("the artifacts of a durable run", () => {
       },
     })
     const lead = createAgent({
+      noTool: "continue",
       agents: { clerk },
       model: steps(calls(call("delegate", { tasks: [{ agent: "clerk", prompt: "Compare" }] })), calls(finish())),
     })
@@ -306,7 +323,7 @@ describe("the artifacts of a durable run", () => {
         return text("May")
       },
     })
-    const agent = createAgent({ model: steps(calls(call("cut")), calls(finish())), tools: [cut] })
+    const agent = createAgent({ noTool: "continue", model: steps(calls(call("cut")), calls(finish())), tools: [cut] })
     const first = createEngine({ agents: { agent }, store, leaseMs: 50, backend: inlineBackend({ onError() {} }) })
     await first.submit("agent", "Go")
     await first.work()
@@ -318,7 +335,9 @@ describe("the artifacts of a durable run", () => {
 
 /** The first word of each text that was read back. */
 function readBack(results: readonly { name: string; text: string }[]): (string | undefined)[] {
-  return results.filter(({ name }) => name === "read_artifact").map((result) => result.text.split(" ")[0])
+  return results
+    .filter(({ name }) => name === "read_artifact")
+    .map((result) => result.text.replace(/^\[read_artifact .*\]\n/, "").split(" ")[0])
 }
 
 async function holding(store: Store, part: string): Promise<string[]> {

@@ -1,7 +1,7 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createAgent, fn, jsRuntime } from "karst"
+import { createAgent, fn, jsRuntime, tool } from "karst"
 import { createEngine } from "karst/engine"
 import { type ModelRequest, scriptedModel } from "karst/models"
 import { memoryStore } from "karst/stores"
@@ -13,6 +13,7 @@ import {
   scopedWorkspace,
   type Workspace,
 } from "karst/workspaces"
+import { call, calls } from "../../agent/tool-call-helpers.ts"
 
 const turn = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === "assistant").length
 
@@ -55,4 +56,21 @@ test("a run that is not durable raises none", async () => {
   })
   const { trajectory } = await agent.run("Go")
   assert.ok(!trajectory.events.some(({ type }) => type === "warning-raised"))
+})
+
+test("the result of a durable run that another engine continues has the files of both parts", async () => {
+  const store = memoryStore()
+  const workspace = memoryWorkspace()
+  const write = (path: string) => call("write_file", { path, content: "x" })
+  const pay = tool({ name: "pay", description: "Pays.", approve: true, run: () => "Paid." })
+  const answers = [calls(write("a.txt"), call("pay")), calls(write("b.txt")), "Done."]
+  const model = scriptedModel((request) => answers[turn(request)] ?? "Too many.")
+  const paying = createAgent({ model, workspace, tools: [pay] })
+  const first = createEngine({ agents: { paying }, store, holdMs: 0 })
+  const { id } = await first.submit("paying", "Go")
+  const { pending } = await first.result(id)
+  await first.close()
+  await using second = createEngine({ agents: { paying }, store })
+  await second.approve(id, pending?.id ?? "", "allow")
+  assert.deepEqual((await second.result(id)).files, ["a.txt", "b.txt"])
 })

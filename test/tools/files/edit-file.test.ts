@@ -13,7 +13,7 @@ describe("edit_file", () => {
   test("replaces a text that is there once, and says where", async (context) => {
     for (const workspace of await workspaces(context, { "a.ts": "one\ntwo\nthree\n" })) {
       const text = await textOf(edit, { path: "a.ts", oldText: "two", newText: "2" }, workspace)
-      assert.equal(text, "Changed a.ts at line 2.")
+      assert.equal(text, "Changed a.ts:\n2\t2")
       assert.equal(String(await stored(workspace, "a.ts")), "one\n2\nthree\n")
       await textOf(edit, { path: "a.ts", oldText: "one\n2\n", newText: "" }, workspace)
       assert.equal(String(await stored(workspace, "a.ts")), "three\n")
@@ -31,6 +31,54 @@ describe("edit_file", () => {
       // It matches at the first and at the second letter.
       assert.match(await failure(edit, { path: "b", oldText: "aa", newText: "b" }, workspace), /^not-unique: /)
     }
+  })
+
+  test("applies a list of edits in order, each to the result of the one before", async (context) => {
+    for (const workspace of await workspaces(context, { a: "one\ntwo\nthree\nfour\nfive\n" })) {
+      const edits = [
+        { oldText: "two\n", newText: "two\ntwo and a half\n" },
+        { oldText: "half", newText: "third" },
+        { oldText: "five", newText: "5" },
+        { oldText: "o", newText: "0", replaceAll: true },
+      ]
+      const { text, value } = await use(edit, { path: "a", edits }, workspace)
+      assert.equal(String(await stored(workspace, "a")), "0ne\ntw0\ntw0 and a third\nthree\nf0ur\n5\n")
+      assert.equal(text, "Changed a in 7 places:\n1\t0ne\n2\ttw0\n3\ttw0 and a third\n…\n5\tf0ur\n6\t5")
+      assert.deepEqual(value, { path: "a", replaced: 7 })
+    }
+  })
+
+  test("changes nothing if one of the edits fails, and says which", async (context) => {
+    for (const workspace of await workspaces(context, { a: "one\ntwo\n" })) {
+      const edits = [
+        { oldText: "one", newText: "1" },
+        { oldText: "one", newText: "uno" },
+      ]
+      const failed = await failure(edit, { path: "a", edits }, workspace)
+      assert.match(failed, /^no-match: Nothing was changed\. Edit 2 of 2: oldText is not in "a"/)
+      assert.equal(String(await stored(workspace, "a")), "one\ntwo\n")
+    }
+  })
+
+  test("shows the line at the place of a removed text, and few of many or long lines", async () => {
+    const many = Array.from({ length: 100 }, (_, index) => `x${index}`).join("\n")
+    const workspace = memoryWorkspace({
+      a: "one\ntwo\nthree",
+      many,
+      long: "y".repeat(1000),
+      all: "x",
+      crlf: "a\r\nb\r\n",
+    })
+    const changed = (path: string, oldText: string, newText: string) =>
+      textOf(edit, { path, edits: [{ oldText, newText, replaceAll: true }] }, workspace)
+    assert.equal(await changed("a", "two\n", ""), "Changed a:\n2\tthree")
+    assert.equal(await changed("a", "\nthree", ""), "Changed a:\n1\tone")
+    assert.equal(await changed("crlf", "b", "c"), "Changed crlf:\n2\tc")
+    const text = await changed("many", "x", "z")
+    assert.match(text, /^Changed many in 100 places:\n1\tz0\n2\tz1\n/)
+    assert.match(text, /\n40\tz39\n… 60 more changed lines$/)
+    assert.equal((await changed("long", "y", "z")).length, "Changed long in 1,000 places:\n1\t…".length + 400)
+    assert.equal(await changed("all", "x", ""), "Changed all:\n1\t")
   })
 
   test("leaves every other byte alone: CRLF, a mark, bytes that are no UTF-8", async (context) => {
@@ -132,7 +180,7 @@ describe("the bytes of an edit", () => {
         const found = findMatches(bytes, oldText, encoding)
         const isCrlf = crlf && text.includes("\n")
         const expected = ended(text).replaceAll(ended(oldText), () => (isCrlf ? ended(newText) : newText))
-        assert.equal(replaceMatches(bytes, found, newText, encoding)?.toString(name), expected)
+        assert.equal(replaceMatches(bytes, found, newText, encoding)?.bytes.toString(name), expected)
         const once = ended(text).split(ended(oldText)).length === 2
         if (once && !found[0]?.overlaps) assert.equal(found.length, 1)
       }),
@@ -145,7 +193,7 @@ describe("the bytes of an edit", () => {
         const bytes = Buffer.concat([head, Buffer.from("<needle>"), tail])
         const found = findMatches(bytes, "<needle>", "utf-8")
         const changed = replaceMatches(bytes, found, "x", "utf-8")
-        assert.deepEqual(changed, Buffer.concat([head, Buffer.from("x"), tail]))
+        assert.deepEqual(changed?.bytes, Buffer.concat([head, Buffer.from("x"), tail]))
       }),
     )
   })

@@ -60,7 +60,7 @@ describe("list_files", () => {
     const workspace = memoryWorkspace(many)
     const first = await use(list, {}, workspace)
     assert.equal(first.text.split("\n").length, 201)
-    assert.match(first.text, /f0199 \(0 bytes\)\n\[More: go on with offset 200, or narrow it\.\]$/)
+    assert.match(first.text, /f0199 \(0 bytes\)\n\[More: continue with offset 200, or narrow it\.\]$/)
     assert.match(await textOf(list, { offset: 1499 }, workspace), /^f1499 \(0 bytes\)$/)
     assert.equal(await textOf(list, { offset: 5000 }, workspace), "Nothing from 5000 on.")
     const most = await use(list, { limit: 100_000 }, workspace)
@@ -102,7 +102,7 @@ describe("file_info", () => {
     const utf16 = Buffer.from("\ufeffone\r\ntwo", "utf16le")
     for (const workspace of await workspaces(context, { "a.txt": "a\r\nb", "b.png": png, "c.txt": utf16, e: "" })) {
       const text = await textOf(info, { path: "a.txt" }, workspace)
-      assert.match(text, /^a\.txt: 4 bytes \(4\), changed \d{4}-\d\d-\d\dT[\d:.]+Z, text, UTF-8, CRLF$/)
+      assert.match(text, /^a\.txt: 4 bytes, 2 lines, changed \d{4}-\d\d-\d\dT[\d:.]+Z, text, UTF-8, CRLF$/)
       assert.match(await textOf(info, { path: "b.png" }, workspace), /image\/png$/)
       assert.match(await textOf(info, { path: "c.txt" }, workspace), /UTF-16 LE, CRLF$/)
       assert.match(await textOf(info, { path: "e" }, workspace), /empty$/)

@@ -2,19 +2,29 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
 import { readFileTool } from "../../../src/tools/files/read-file.ts"
+import type { Tool } from "../../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../../src/workspaces/memory.ts"
 import type { Workspace } from "../../../src/workspaces/workspace.ts"
 import { failure, textOf, use, workspaces } from "../use.ts"
 
-const read = readFileTool()
+const withNumbers = readFileTool()
+const read: Tool = { ...withNumbers, accept: (input) => withNumbers.accept({ numbers: false, ...Object(input) }) }
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`).join("\n")
 
 describe("read_file", () => {
-  test("gives a whole file, or some of its lines, with numbers when asked", async (context) => {
+  test("numbers the lines by default, and says how many there are if some follow", async () => {
+    const workspace = memoryWorkspace({ "a.txt": "one\ntwo\nthree\n", big: "x\n".repeat(300_000) })
+    assert.equal(await textOf(withNumbers, { path: "a.txt" }, workspace), "1\tone\n2\ttwo\n3\tthree")
+    const part = await textOf(withNumbers, { path: "a.txt", endLine: 2 }, workspace)
+    assert.equal(part, "1\tone\n2\ttwo\n[Lines 1 to 2 of 3.]")
+    assert.equal(await textOf(withNumbers, { path: "big", endLine: 1 }, workspace), "1\tx\n[Line 1.]")
+  })
+
+  test("gives a whole file, or some of its lines, without numbers when asked", async (context) => {
     for (const workspace of await workspaces(context, { "a.txt": "one\ntwo\nthree\n", empty: "" })) {
       assert.equal(await textOf(read, { path: "a.txt" }, workspace), "one\ntwo\nthree")
       assert.equal(await textOf(read, { path: "a.txt", startLine: 2, numbers: true }, workspace), "2\ttwo\n3\tthree")
-      assert.equal(await textOf(read, { path: "a.txt", startLine: 2, endLine: 2 }, workspace), "two")
+      assert.equal(await textOf(read, { path: "a.txt", startLine: 2, endLine: 2 }, workspace), "two\n[Line 2 of 3.]")
       assert.equal(await textOf(read, { path: "a.txt", endLine: 99 }, workspace), "one\ntwo\nthree")
       assert.equal(await textOf(read, { path: "empty" }, workspace), '"empty" is empty.')
       const { value } = await use(read, { path: "a.txt", endLine: 2, numbers: true }, workspace)
@@ -38,7 +48,7 @@ describe("read_file", () => {
   test("stops after 2,000 lines and goes on by the cursor", async (context) => {
     for (const workspace of await workspaces(context, { "long.txt": numbered(2001), "range.txt": numbered(5000) })) {
       const first = await textOf(read, { path: "long.txt" }, workspace)
-      assert.match(first, /\nline 2000\n\[Lines 1 to 2000, 19 KB of 19 KB\. Go on with cursor "[^"]+"\.\]$/)
+      assert.match(first, /\nline 2000\n\[Lines 1 to 2000 of 2001, 19 KB of 19 KB\. Continue with cursor "[^"]+"\.\]$/)
       assert.equal(
         await textOf(read, { path: "long.txt", cursor: cursorIn(first), numbers: true }, workspace),
         "2001\tline 2001",
@@ -46,17 +56,17 @@ describe("read_file", () => {
       const range = await textOf(read, { path: "range.txt", startLine: 100, endLine: 2600 }, workspace)
       assert.match(range, /^line 100\n.*\nline 2099\n\[Lines 100 to 2099/s)
       const rest = await textOf(read, { path: "range.txt", cursor: cursorIn(range) }, workspace)
-      assert.match(rest, /^line 2100\n.*\nline 2600$/s)
+      assert.match(rest, /^line 2100\n.*\nline 2600\n\[Lines 2100 to 2600 of 5000\.\]$/s)
     }
   })
 
   test("stops after 50,000 characters, between lines where it can", async () => {
     const workspace = memoryWorkspace({ "one.txt": "x".repeat(50_001), "two.txt": `${"x".repeat(30_000)}\n`.repeat(2) })
     const one = await use(read, { path: "one.txt" }, workspace)
-    assert.match(one.text, /^x{50000}\n\[Lines 1 to 1, which is cut, 50 KB of 50 KB\. Go on with cursor/)
+    assert.match(one.text, /^x{50000}\n\[Lines 1 to 1 of 1, which is cut, 50 KB of 50 KB\. Continue with cursor/)
     assert.equal(await textOf(read, { path: "one.txt", cursor: cursorIn(one.text) }, workspace), "x")
     const two = await use(read, { path: "two.txt" }, workspace)
-    assert.match(two.text, /^x{30000}\n\[Lines 1 to 1, 30 KB of 60 KB/)
+    assert.match(two.text, /^x{30000}\n\[Lines 1 to 1 of 2, 30 KB of 60 KB/)
     assert.match(await textOf(read, { path: "two.txt", cursor: cursorIn(two.text) }, workspace), /^x{30000}$/)
     const exact = memoryWorkspace({ a: "x".repeat(50_000), b: `${"x\n".repeat(2000)}` })
     assert.equal((await textOf(read, { path: "a" }, exact)).length, 50_000)
@@ -134,7 +144,11 @@ describe("read_file", () => {
         }
         for (const line of [2, 57, 399, 400]) {
           const shown = await textOf(read, { path: "a", startLine: line, endLine: line }, workspace)
-          assert.equal(shown, `line ${line}`, `${encoding}, pieces of ${size}`)
+          assert.equal(
+            shown,
+            line === 400 ? "line 400" : `line ${line}\n[Line ${line} of 400.]`,
+            `${encoding}, pieces of ${size}`,
+          )
         }
         assert.match(await failure(read, { path: "a", startLine: 401 }, workspace), /has 400 lines/)
       }
