@@ -1,5 +1,5 @@
 // Timers for runs: retries and approvals that expire.
-import { maxTimerMs } from "../core/time-limit.ts"
+import { timerMs } from "../core/time-limit.ts"
 
 /** At most one timer for each run. If this process ends before a timer fires, `recover` finds the run. */
 export interface RunTimers {
@@ -20,7 +20,7 @@ export function createRunTimers(onTimer: (id: string) => Promise<void>): RunTime
         timers.delete(id)
         onTimer(id).catch(() => undefined)
       }
-      timers.set(id, setTimeout(fire, Math.min(Math.max(at - Date.now(), 0), maxTimerMs)))
+      timers.set(id, setTimeout(fire, timerMs(Math.max(at - Date.now(), 0))))
     },
     remove(id) {
       clearTimeout(timers.get(id))
