@@ -1,5 +1,11 @@
 // pythonRuntime(): runs cells in a Jupyter kernel, a separate Python process. The entry module of karst/python.
-import { mustBeLimit, mustBeOptions, mustBeText, type OptionChecks } from "../core/checks/check-options.ts"
+import {
+  mustBeIntegerFrom,
+  mustBeLimit,
+  mustBeOptions,
+  mustBeText,
+  type OptionChecks,
+} from "../core/checks/check-options.ts"
 import { megabyte } from "../core/child/process-usage.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
 import { createNameGenerator } from "./bindings/binding-names.ts"
@@ -229,7 +235,7 @@ const optionChecks: OptionChecks<PythonRuntimeOptions> = {
   ...confinementChecks,
   python: mustBeNonEmptyText,
   setup: (value, path) => (typeof value === "string" ? undefined : mustBeOptions({ file: mustBeText })(value, path)),
-  limits: limitChecks(["memoryBytes", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
+  limits: limitChecks(["memoryBytes", "processes", "cpuMs", "outputBytes"], { graceMs: mustBeIntegerFrom(0) }),
   maxSnapshotBytes: mustBeLimit(1),
   codecs: mustBeCodecs,
 }

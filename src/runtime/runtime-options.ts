@@ -43,14 +43,13 @@ export const confinementChecks = {
   onWarning: check.mustBeFunction,
 } satisfies Record<string, check.OptionCheck>
 
-/** Limits by name, from 1; those of `fromZero` are exact and may be 0. */
-export function runtimeLimitChecks(names: readonly string[], fromZero: readonly string[] = []): check.OptionCheck {
-  return check.mustBeOptions(
-    Object.fromEntries([
-      ...names.map((name) => [name, check.mustBeLimit(1)] as const),
-      ...fromZero.map((name) => [name, check.mustBeIntegerFrom(0)] as const),
-    ]),
-  )
+/** Limits by name, from 1, and limits with checks of their own. */
+export function runtimeLimitChecks(
+  names: readonly string[],
+  others: Record<string, check.OptionCheck>,
+): check.OptionCheck {
+  const checks = Object.fromEntries(names.map((name) => [name, check.mustBeLimit(1)]))
+  return check.mustBeOptions({ ...checks, ...others })
 }
 
 export function mustBeRules(value: unknown): string | undefined {

@@ -203,8 +203,16 @@ export function createHostConnection(link: FrameLink, flush: () => void): HostCo
       }
     },
     fail(i, error) {
-      const encoded = encode(error instanceof Error ? error : new Error(thrownText(error)), "the error")
-      send({ k: "fail", i, e: { error: encoded.json } }, encoded)
+      const sendError = (given: Error) => {
+        const encoded = encode(given, "the error")
+        send({ k: "fail", i, e: { error: encoded.json } }, encoded)
+      }
+      try {
+        sendError(error instanceof Error ? error : new Error(thrownText(error)))
+      } catch (cause) {
+        // The error cannot be sent, perhaps because it is too long. The host must get an answer nevertheless.
+        sendError(new Error(`${thrownText(error).slice(0, 2_000)} (${thrownText(cause)})`))
+      }
     },
     handleFrame(frame) {
       const { message } = frame

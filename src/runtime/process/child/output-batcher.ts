@@ -15,7 +15,10 @@ export function createOutputBatcher(send: (message: WireObject) => void): Output
   const flush = () => {
     const printed = batch
     batch = undefined
-    if (printed) send({ k: "out", x: printed.id, s: printed.stream, t: printed.text })
+    if (!printed) return
+    const { id: x, stream: s, text } = printed
+    // In pieces, because a message has a maximum length.
+    for (const t of text.match(piecePattern) ?? []) send({ k: "out", x, s, t })
   }
 
   return {
@@ -36,3 +39,4 @@ export function createOutputBatcher(send: (message: WireObject) => void): Output
 }
 
 const maxBatchLength = 16_000
+const piecePattern = new RegExp(`[^]{1,${maxBatchLength}}`, "gu")
