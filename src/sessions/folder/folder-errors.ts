@@ -11,7 +11,9 @@ export function folderError(error: unknown, name: string): unknown {
   if (isFull) return noSpaceError(name, error)
   const isForbidden = ["EACCES", "EPERM", "EROFS"].includes(code)
   const why = error instanceof Error ? error.message : code
-  const cure = isForbidden ? "Check who owns its folder and the mode, or keep the store elsewhere." : "See the cause."
+  const cure = isForbidden
+    ? "Check who owns its folder and the mode, or keep it elsewhere."
+    : "Check its folder and the disk, then try again."
   return new AgentError(`${name} is out of reach: ${why}. ${cure}`, {
     code: isForbidden ? "permission-denied" : "file-system",
     retryable: ["EMFILE", "ENFILE", "EIO", "EAGAIN"].includes(code),

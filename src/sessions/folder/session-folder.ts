@@ -11,8 +11,17 @@ import { commitChanges } from "./commit-session.ts"
 import { nameOfPath } from "./file-names.ts"
 import { folderError, ifThere } from "./folder-errors.ts"
 import { createFolderLock } from "./folder-lock.ts"
-import type { Location } from "./session-file.ts"
-import { locate, parseFile, readArtifact, readLog, readSessionFile, sessionFile, snapshotFile } from "./session-file.ts"
+import {
+  type Location,
+  locate,
+  parseFile,
+  readArtifact,
+  readLog,
+  readSessionFile,
+  restoreOrDeleteSession,
+  sessionFile,
+  snapshotFile,
+} from "./session-file.ts"
 
 /** The members of a store that an archive uses. */
 export type SessionStore = Pick<Store, "get" | "commit" | "keys" | "read" | "close">
@@ -51,7 +60,8 @@ export function openSessionFolder(folder: string): SessionStore {
       const { directory, part } = locate(root, log)
       const lines = await attempt(() => readLog(directory, part))
       for (const [index, line] of lines.entries()) {
-        if (index >= from) yield parseStored(line, `The log "${join(directory, `${part}.jsonl`)}", line ${index + 1},`)
+        const where = `The log "${join(directory, `${part}.jsonl`)}", line ${index + 1},`
+        if (index >= from) yield parseStored(line, where, restoreOrDeleteSession)
       }
     },
     async close() {
