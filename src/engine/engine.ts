@@ -1,5 +1,4 @@
 // The engine: submits, executes, controls and recovers durable runs that live in a store.
-
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { checkDecision } from "../core/run-context.ts"
 import { timerMs } from "../core/time-limit.ts"

@@ -1,5 +1,4 @@
 // Records the calls of a model, and replays a recording as a model.
-
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import * as check from "../core/checks/check-options.ts"

@@ -1,5 +1,4 @@
 // Retries model calls that may succeed later.
-
 import { setTimeout as after } from "node:timers/promises"
 import * as check from "../core/checks/check-options.ts"
 import { ModelError } from "../core/errors.ts"

@@ -44,16 +44,13 @@ export const confinementChecks = {
 } satisfies Record<string, check.OptionCheck>
 
 /** Limits by name, from 1, and limits with checks of their own. */
-export function runtimeLimitChecks(
-  names: readonly string[],
-  others: Record<string, check.OptionCheck>,
-): check.OptionCheck {
-  const checks = Object.fromEntries(names.map((name) => [name, check.mustBeLimit(1)]))
-  return check.mustBeOptions({ ...checks, ...others })
+export function runtimeLimitChecks(names: readonly string[], others: check.OptionChecks): check.OptionCheck {
+  return check.mustBeOptions({ ...Object.fromEntries(names.map((name) => [name, check.mustBeLimit(1)])), ...others })
 }
 
 export function mustBeRules(value: unknown): string | undefined {
-  return Array.isArray(value) ? undefined : "is not an array of rules"
+  const isRule = (each: unknown) => check.missingMethods(each, ["check"]).length === 0
+  return Array.isArray(value) && value.every(isRule) ? undefined : "is not an array of rules"
 }
 
 export function mustBeNonEmptyText(value: unknown): string | undefined {

@@ -40,19 +40,15 @@ export function encodeFailure(error: unknown): Outcome {
 /** Turns an error into data, with its whole message, its code and its causes, so that a replayed call throws the same
  *  error. */
 export function encodeError(error: unknown, maxCauses = 8): StoredError {
-  const data = { ...errorData(error), ...errorParts(error) }
-  if (!(error instanceof Error)) return data
-  const code = attempt(() => Reflect.get(error, "code"))
-  const cause = attempt(() => error.cause)
+  const read = (name: string): unknown => attempt(() => (error instanceof Error ? Reflect.get(error, name) : undefined))
+  const [code, cause] = [read("code"), read("cause")]
   return {
-    ...data,
-    ...((typeof code === "string" || Number.isFinite(code)) && { code }),
-    ...(cause !== undefined && maxCauses > 0 && { cause: encodeCause(cause, maxCauses - 1) }),
+    ...errorData(error),
+    ...errorParts(error),
+    ...((typeof code === "string" || (typeof code === "number" && Number.isFinite(code))) && { code }),
+    ...(cause instanceof Error && maxCauses > 0 && { cause: { ok: false, error: encodeError(cause, maxCauses - 1) } }),
+    ...(cause !== undefined && !(cause instanceof Error) && { cause: encodeOutcome(cause) }),
   }
-}
-
-function encodeCause(cause: unknown, maxCauses: number): Outcome {
-  return cause instanceof Error ? { ok: false, error: encodeError(cause, maxCauses) } : encodeOutcome(cause)
 }
 
 /** Returns the recorded value or throws the recorded error. */
@@ -65,19 +61,16 @@ export function decodeOutcome(outcome: Exclude<Outcome, { opaque: string }>): un
 export function decodeError({ name, message, code, retryable, cause: stored }: StoredError): Error {
   if (name === "ApprovalDenied") return new ApprovalDenied(message)
   if (name === "TimeoutError") return new CallTimeout(message)
-  const options = stored && !("opaque" in stored) ? { cause: decodeCause(stored) } : {}
-  // Only an AgentError has `retryable`.
+  const cause = !stored || "opaque" in stored ? undefined : stored.ok ? decodeValue(stored) : decodeError(stored.error)
+  const options = cause === undefined ? {} : { cause }
   const Kind = kinds.find((kind) => kind.name === name) ?? Error
+  // Only an AgentError has `retryable`, and its code is a text.
   const error =
     retryable === undefined
       ? Object.assign(new Kind(message, options), code !== undefined && { code })
-      : new AgentError(message, { ...options, code: code === undefined ? undefined : String(code), retryable })
+      : new AgentError(message, { ...options, code: code?.toString(), retryable })
   if (error.name !== name) Object.defineProperty(error, "name", { value: name, writable: true, configurable: true })
   return error
-}
-
-function decodeCause(cause: Exclude<Outcome, { opaque: string }>): unknown {
-  return cause.ok ? decodeValue(cause) : decodeError(cause.error)
 }
 
 const kinds = [TypeError, RangeError, SyntaxError, ReferenceError, URIError, EvalError]

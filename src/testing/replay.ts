@@ -1,5 +1,4 @@
 // Replays recorded sessions and compares them with the recording.
-
 import { AssertionError } from "node:assert"
 import { internalsOf } from "../agent/agent-internals.ts"
 import type { CodeAgent, CodeRunOptions } from "../agent/create-agent.ts"

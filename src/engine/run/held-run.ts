@@ -1,5 +1,4 @@
 // Writes for a claimed run: its head and its journal, guarded by the lease, which it renews.
-
 import type { Json } from "../../core/json.ts"
 import { serialQueue } from "../../core/serial.ts"
 import { timerMs } from "../../core/time-limit.ts"

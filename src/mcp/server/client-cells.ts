@@ -1,5 +1,4 @@
 // Runs the cells of MCP clients in the same way as a run, and lets clients wait for slow ones.
-
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { type CodeServices, performCode } from "../../actions/perform-code.ts"
 import { followSignals, onAbort } from "../../core/abort.ts"

@@ -1,5 +1,4 @@
 // The limits of a process runtime and the watcher that measures memory and processor time.
-
 import { mustBe, mustBeLimit } from "../../core/checks/check-options.ts"
 import { processTree } from "../../core/child/process-tree.ts"
 import { cpuMsOf, findExcess, megabyte } from "../../core/child/process-usage.ts"

@@ -1,5 +1,4 @@
 // Executes one Python cell: sends it to the kernel, collects its output, enforces its limits, and builds its result.
-
 import { AsyncLocalStorage } from "node:async_hooks"
 import { thrownText } from "../../core/errors.ts"
 import type { ImagePart } from "../../core/message.ts"
@@ -135,13 +134,12 @@ export function createPythonCell(setup: CellSetup): PythonCell {
     if (graceMs === 0) return kernel.kill("it was stopped")
     kernel.interrupt()
     // Interrupt once more, in case the cell had not started yet, then end the kernel.
-    escalation = setTimeout(
-      () => {
-        kernel.interrupt()
-        escalation = setTimeout(() => kernel.kill("it did not stop when it was interrupted"), timerMs(graceMs / 2))
-      },
-      timerMs(graceMs / 2),
-    )
+    const end = () => kernel.kill("it did not stop when it was interrupted")
+    const interruptAgain = () => {
+      kernel.interrupt()
+      escalation = setTimeout(end, timerMs(graceMs / 2))
+    }
+    escalation = setTimeout(interruptAgain, timerMs(graceMs / 2))
   }
 
   // Cells can forge these messages, so their content is checked.

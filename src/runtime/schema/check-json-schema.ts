@@ -1,6 +1,7 @@
 // Finds the mistakes of a JSON Schema (references, patterns, types), so that no value is blamed for them.
 import { attempt } from "../../core/attempt.ts"
 import { describeValue, type OptionCheck } from "../../core/checks/check-options.ts"
+import { isFiniteNumber, isString, type ShapeCheck } from "../../core/checks/check-shape.ts"
 import { ConfigError } from "../../core/errors.ts"
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { isObject, isRecord } from "../../core/object.ts"
@@ -136,23 +137,20 @@ function patternProblem(pattern: string): string | undefined {
 }
 
 const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0
-const isNumber = (value: unknown) => typeof value === "number"
-const isText = (value: unknown) => typeof value === "string"
 
 /** What the value of a keyword must be. */
-const keywordChecks: { [keyword: string]: [check: (value: unknown) => boolean, what: string] } = {
+const keywordChecks: { [keyword: string]: [check: ShapeCheck, what: string] } = {
   ...forAll(["properties", "patternProperties", "$defs", "definitions"], isRecord, "an object of schemas"),
   ...forAll(["allOf", "anyOf", "oneOf"], (value) => Array.isArray(value) && value.length > 0, "a list of schemas"),
-  ...forAll(["required"], (value) => Array.isArray(value) && value.every(isText), "a list of names"),
+  ...forAll(["required"], (value) => Array.isArray(value) && value.every(isString), "a list of names"),
   ...forAll(["enum"], Array.isArray, "a list of values"),
-  ...forAll(["minimum", "maximum", "multipleOf"], isNumber, "a number"),
+  ...forAll(["minimum", "maximum", "multipleOf"], isFiniteNumber, "a number"),
   ...forAll(["minLength", "maxLength", "minItems", "maxItems"], isCount, "a whole number of 0 or more"),
-  ...forAll(["minProperties", "maxProperties"], isCount, "a whole number of 0 or more"),
-  ...forAll(["pattern", "$ref"], isText, "a text"),
+  ...forAll(["pattern", "$ref"], isString, "a text"),
 }
 
-function forAll(keywords: readonly string[], check: (value: unknown) => boolean, what: string) {
-  return Object.fromEntries(keywords.map((keyword) => [keyword, [check, what] as [typeof check, string]]))
+function forAll(keywords: readonly string[], check: ShapeCheck, what: string) {
+  return Object.fromEntries(keywords.map((keyword) => [keyword, [check, what] as [ShapeCheck, string]]))
 }
 
 const typeNames = ["string", "number", "integer", "boolean", "object", "array", "null"]

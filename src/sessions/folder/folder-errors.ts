@@ -21,6 +21,9 @@ export function folderError(error: unknown, name: string): unknown {
   })
 }
 
+export const restoreOrDeleteSession =
+  "Restore it from a backup, or delete the session: deleteSession(archive, id). The id is the name of its folder."
+
 /** Resolves to undefined if there is no such file. */
 export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   try {

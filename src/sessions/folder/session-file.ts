@@ -7,7 +7,7 @@ import { isRecord } from "../../core/object.ts"
 import { checkKey } from "../../stores/encode-changes.ts"
 import { corruptError } from "../../stores/store-errors.ts"
 import { pathOfName } from "./file-names.ts"
-import { ifThere } from "./folder-errors.ts"
+import { ifThere, restoreOrDeleteSession } from "./folder-errors.ts"
 
 export const sessionFile = "session.json"
 export const snapshotFile = "snapshot.bin"
@@ -110,6 +110,3 @@ function damagedFileError(path: string, cause?: unknown) {
 export function shortLogError(path: string, size: number, length: number) {
   return corruptError(`The log "${path}"`, `it has ${size} bytes, and ${length} were written`, restoreOrDeleteSession)
 }
-
-export const restoreOrDeleteSession =
-  "Restore it from a backup, or delete the session: deleteSession(archive, id). The id is the name of its folder."

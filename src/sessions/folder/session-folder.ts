@@ -9,19 +9,10 @@ import type { Store, StoreEntry } from "../../stores/store.ts"
 import { closedError } from "../../stores/store-errors.ts"
 import { commitChanges } from "./commit-session.ts"
 import { nameOfPath } from "./file-names.ts"
-import { folderError, ifThere } from "./folder-errors.ts"
+import { folderError, ifThere, restoreOrDeleteSession } from "./folder-errors.ts"
 import { createFolderLock } from "./folder-lock.ts"
-import {
-  type Location,
-  locate,
-  parseFile,
-  readArtifact,
-  readLog,
-  readSessionFile,
-  restoreOrDeleteSession,
-  sessionFile,
-  snapshotFile,
-} from "./session-file.ts"
+import type { Location } from "./session-file.ts"
+import { locate, parseFile, readArtifact, readLog, readSessionFile, sessionFile, snapshotFile } from "./session-file.ts"
 
 /** The members of a store that an archive uses. */
 export type SessionStore = Pick<Store, "get" | "commit" | "keys" | "read" | "close">

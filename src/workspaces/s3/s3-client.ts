@@ -1,5 +1,4 @@
 // Sends signed requests to S3, with maxRetries and time-outs.
-
 import { createHash } from "node:crypto"
 import { setTimeout as after } from "node:timers/promises"
 import { AgentError } from "../../core/errors.ts"
