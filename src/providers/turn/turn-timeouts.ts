@@ -18,8 +18,7 @@ export function createTurnTimeouts(
   let isBusy = false
   function resetIdleTimer(): void {
     clearTimeout(idle)
-    if (idleTimeoutMs !== undefined && !isBusy)
-      idle = setTimeout(() => stop("idle"), timerMs(idleTimeoutMs))
+    if (idleTimeoutMs !== undefined && !isBusy) idle = setTimeout(() => stop("idle"), timerMs(idleTimeoutMs))
   }
   resetIdleTimer()
   return {
