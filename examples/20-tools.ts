@@ -1,4 +1,4 @@
-// Tools: functions that the model calls with validated JSON. The model sees failures with a code; plain text ends a run.
+// Tools: functions that the model calls with validated JSON. The model sees failures with a code; text ends a run.
 // The same tool is a function in a cell, through the same call gate.
 import { createAgent, jsRuntime, tool, toolFailure } from "karst"
 import { scriptedModel } from "karst/models"

@@ -59,6 +59,15 @@ const suiteChecks: check.OptionChecks<SuiteOptions> = {
   onProgress: check.mustBeFunction,
 }
 
+const caseChecks: check.OptionChecks<EvalCase> = {
+  name: check.mustBeText,
+  prompt: check.mustBeEither("a prompt", check.mustBeText, check.mustBeList),
+  followUps: check.mustBeList,
+  agent: check.mustBeObject,
+  expected: check.anything,
+  options: check.mustBeObject,
+}
+
 /** The result of one trial of a case, as plain JSON. */
 export interface EvalRecord {
   name: string
@@ -224,7 +233,10 @@ function checkSuite(cases: readonly EvalCase[], scorers: object, { agent }: Suit
   if (Object.keys(scorers).length === 0)
     throw new ConfigError("suite: there are no scorers, so nothing would be judged.")
   const names = new Set<string>()
-  for (const each of cases) {
+  for (const [index, each] of cases.entries()) {
+    check.checkOptions(`suite(): cases[${index}]`, each, caseChecks)
+    if (typeof each.name !== "string" || each.prompt === undefined)
+      throw new ConfigError(`suite(): cases[${index}] lacks a name or a prompt. Give it both.`)
     if (names.has(each.name)) throw new ConfigError(`suite: two cases are named "${each.name}".`)
     names.add(each.name)
     const used = each.agent ?? agent

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { describe, test } from "node:test"
 import { tsPlugin } from "@sveltejs/acorn-typescript"
-import { type Node, Parser } from "acorn"
+import { type AnyNode, type CallExpression, type Node, Parser } from "acorn"
 
 // The house, from the ground up. A part is a folder of src/ or a file beside it. It may import itself, the parts on
 // floors below its own, what stands in `also`, and the packages named here; Node's own modules are everyone's.
@@ -42,6 +42,25 @@ const loadedAtOnce = ["acorn", "@sveltejs/acorn-typescript"]
 const doors = "index engine mcp models providers rules sessions stores tools workspaces"
   .split(" ")
   .map((name) => `src/${name}.ts`)
+
+// Cells use timers as Node has them. The delays of the others come from constants, not from options.
+const ownDelays = [
+  "src/runtime/js/ambient/cell-timers.ts",
+  "src/testing/",
+  "src/core/child/wait-until-quiet.ts",
+  "src/engine/backends/job-queue.ts",
+  "src/engine/journal/completion-order.ts",
+  "src/mcp/server/input-required.ts",
+  "src/providers/terminal/menu-keys.ts",
+  "src/providers/trajectory-file.ts",
+  "src/providers/turn/cli-process.ts",
+  "src/providers/usage-limits.ts",
+  "src/runtime/process/process-limits.ts",
+  "src/runtime/python/kernel/resource-watch.ts",
+  "src/runtime/python/rules/python-checker.ts",
+  "src/sessions/session-writer.ts",
+  "src/stores/log-watch.ts",
+]
 
 const root = dirname(import.meta.dirname)
 const sources = globSync("src/**/*.ts", { cwd: root }).sort()
@@ -93,6 +112,11 @@ describe("the house", () => {
       sources.filter((file) => starting.test(read(file))),
       ["src/core/child/child-process.ts"],
     )
+  })
+
+  test("gives a timer only a constant or a delay that timers accept", () => {
+    const files = sources.filter((file) => !ownDelays.some((own) => file.startsWith(own)))
+    assert.deepEqual(files.flatMap(uncheckedDelays), [], "Use `timerMs` of core/time-limit.ts.")
   })
 
   test("keeps its files small", (context) => {
@@ -183,6 +207,44 @@ function importsOf(file: string): Import[] {
     found.push({ specifier, atOnce })
   })
   return found
+}
+
+/** The calls of timers in a file whose delay is neither made of constants of the file nor limited by `timerMs`. */
+function uncheckedDelays(file: string): string[] {
+  const constants = new Set<string>()
+  const timers = new Map([
+    ["setTimeout", 1],
+    ["setInterval", 1],
+    ["AbortSignal.timeout", 0],
+  ])
+  const isSafe = (node: AnyNode | null | undefined): boolean => {
+    if (node?.type === "Identifier") return constants.has(node.name)
+    if (node?.type === "BinaryExpression") return isSafe(node.left) && isSafe(node.right)
+    if (node?.type === "ConditionalExpression") return isSafe(node.consequent) && isSafe(node.alternate)
+    if (node?.type !== "CallExpression") return node?.type === "Literal"
+    const name = nameOf(node.callee)
+    return ["timerMs", "Math.random"].includes(name) || (name === "Math.min" && node.arguments.some(isSafe))
+  }
+  for (const node of trees.get(file)?.body ?? []) {
+    if (node.type === "VariableDeclaration")
+      for (const { id, init } of node.declarations) if (isSafe(init)) constants.add(nameOf(id))
+    if (node.type !== "ImportDeclaration" || node.source.value !== "node:timers/promises") continue
+    for (const each of node.specifiers)
+      if ("imported" in each && nameOf(each.imported) === "setTimeout") timers.set(nameOf(each.local), 0)
+  }
+  const found: string[] = []
+  walk(trees.get(file), (node) => {
+    const { type, callee, arguments: given, loc } = node as CallExpression
+    const at = type === "CallExpression" ? timers.get(nameOf(callee)) : undefined
+    if (at !== undefined && !isSafe(given[at])) found.push(`${file}:${loc?.start.line}`)
+  })
+  return found
+}
+
+/** A name as it is written, such as `Math.min`; empty for other expressions. */
+function nameOf(node: AnyNode): string {
+  if (node.type === "MemberExpression") return `${nameOf(node.object)}.${nameOf(node.property)}`
+  return node.type === "Identifier" ? node.name : ""
 }
 
 function isBarrel(file: string): boolean {

@@ -190,4 +190,13 @@ describe("suite", () => {
       /`maxParallel` is not a whole number of 1 or more.*it is 0/,
     )
   })
+
+  test("refuses a case with an unknown or wrong field, or without a name or a prompt", async () => {
+    const run = (extra: object) => suite([{ name: "a", prompt: "x", ...extra }], { level }, { agent: lamps() })
+    await assert.rejects(run({ followups: ["b"] }), /cases\[0\]: .*`followups` \(did you mean `followUps`\?\)/)
+    await assert.rejects(run({ then: ["b"] }), /cases\[0\]: there is no option `then`/)
+    await assert.rejects(run({ followUps: "b" }), /`followUps` is not a list/)
+    await assert.rejects(run({ prompt: 1 }), /`prompt` is not a prompt: it is 1/)
+    await assert.rejects(run({ name: undefined }), /cases\[0\] lacks a name or a prompt/)
+  })
 })

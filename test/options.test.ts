@@ -22,6 +22,19 @@ const noop = () => {}
 type Case = [title: string, use: () => unknown, told: RegExp]
 
 const mistyped: Case[] = [
+  ["no options", () => createAgent(wrong(undefined)), /are not an object of options: it is undefined/],
+  ["metadata with NaN", () => createAgent({ model, metadata: { n: NaN } }), /`metadata` is not an object of JSON/],
+  [
+    "metadata with a date",
+    () => engine().submit("agent", "x", { metadata: wrong({ at: new Date() }) }),
+    /`metadata` is not an object of JSON/,
+  ],
+  [
+    "a snapshot of no bytes",
+    () => createEngine({ agents: { agent }, store, maxSnapshotBytes: 0 }),
+    /`maxSnapshotBytes` is not a whole number of 1/,
+  ],
+  ["rules that are none", () => jsRuntime({}, { rules: wrong([{}]) }), /`rules` is not an array of rules/],
   [
     "limits.cycles",
     () => createAgent({ model, limits: wrong({ cycles: "3" }) }),

@@ -4,7 +4,7 @@ import type { Decision } from "../core/agent.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { RunControl } from "../core/run.ts"
-import { maxTimerMs } from "../core/time-limit.ts"
+import { maxTimerMs, timerMs } from "../core/time-limit.ts"
 import { digest, identityOf } from "../core/values/digest.ts"
 import type { RuntimeCall } from "../runtime/runtime.ts"
 import { callName, callSubject, fullCallText, previewCall } from "./preview-call.ts"
@@ -215,7 +215,7 @@ export async function withAnswerTimeout<T>(
   const timer = setTimeout(() => {
     resolve("unanswered")
     late.abort(new Error(`No answer came within ${timeoutMs} ms.`))
-  }, timeoutMs)
+  }, timerMs(timeoutMs))
   const answer = ask(late.signal)
   answer.catch(() => undefined)
   return Promise.race([answer, promise]).finally(() => clearTimeout(timer))

@@ -1,7 +1,7 @@
 // The limits of a run: cycles, tokens, cost and time, and how many calls it may make.
 import type { Limits } from "../core/agent.ts"
 import type { StopReason } from "../core/event.ts"
-import { maxTimerMs } from "../core/time-limit.ts"
+import { maxTimerMs, timerMs } from "../core/time-limit.ts"
 import { totalTokens, type Usage } from "../core/usage.ts"
 import type { PauseSignal, RuntimeCall } from "../runtime/runtime.ts"
 import { callName } from "./preview-call.ts"
@@ -193,7 +193,7 @@ export function createStopwatch(limitMs = Infinity, now: () => number = Date.now
   function arm(): void {
     // A limit that is too long for a timer counts as no limit.
     const left = limitMs - activeMs()
-    if (left <= maxTimerMs) timer = setTimeout(() => expiry.abort(), Math.max(0, left))
+    if (left <= maxTimerMs) timer = setTimeout(() => expiry.abort(), timerMs(Math.max(0, left)))
     timer?.unref()
   }
 

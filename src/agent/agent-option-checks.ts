@@ -81,7 +81,7 @@ const agentChecks: check.OptionChecks<AgentOptions> = {
   providerOptions: check.mustBeObject,
   now: check.mustBeFunction,
   limits: check.mustBeOptions(limitChecks),
-  metadata: check.mustBeObject,
+  metadata: check.mustBeMetadata,
   onEvent: check.mustBeFunction,
 }
 

@@ -1,7 +1,7 @@
 // How runs nest: which run the current code belongs to, and what child runs share with their ancestors.
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { Decision } from "./agent.ts"
-import { AbortError, AgentError } from "./errors.ts"
+import { AbortError, AgentError, ConfigError } from "./errors.ts"
 import type { AgentEvent, StopReason } from "./event.ts"
 import { newId } from "./message.ts"
 import type { Usage } from "./usage.ts"
@@ -174,6 +174,12 @@ export function awaitDecision(
     for (const each of runAndAncestors(run)) each.decisions.delete(id)
     run.signal.removeEventListener("abort", abort)
   })
+}
+
+/** Throws unless an answer to an approval request is a decision. `use` names the method that took it. */
+export function checkDecision(use: string, decision: Decision): void {
+  if (["allow", "deny", "always"].includes(decision)) return
+  throw new ConfigError(`${use}: "${decision}" is no decision. Use "allow", "deny" or "always".`)
 }
 
 /** Throws if runs may not be nested any deeper. */

@@ -1,7 +1,7 @@
 // Starts runs: stamps and publishes their events, connects them to parent runs, and returns the `Run` handle.
 import { followSignals } from "./abort.ts"
 import type { Decision, LiveObjects, Run, RunResult } from "./agent.ts"
-import { AbortError, AgentError, ConfigError, errorData, toAbortError } from "./errors.ts"
+import { AbortError, AgentError, errorData, toAbortError } from "./errors.ts"
 import type { AgentEvent, EventBody, StopReason } from "./event.ts"
 import { appendMerged, createEventReader, type EventReader } from "./event-reader.ts"
 import { checkSteerText } from "./message.ts"
@@ -9,6 +9,7 @@ import { prepareEvent } from "./prepare-event.ts"
 import {
   type AwaitedDecision,
   awaitDecision,
+  checkDecision,
   checkNestingDepth,
   claimQuestionId,
   contextOfRun,
@@ -252,9 +253,7 @@ export function startRun(setup: StartRunOptions): Run {
     },
     steer: (text) => void steered.push(checkSteerText(text)),
     approve(callId, decision) {
-      if (!["allow", "deny", "always"].includes(decision)) {
-        throw new ConfigError(`run.approve: "${decision}" is no decision. Use "allow", "deny" or "always".`)
-      }
+      checkDecision("run.approve", decision)
       const awaited = decisions.get(callId)
       if (!awaited)
         throw new AgentError(`No approval "${callId}" is waiting in this run.`, { code: "unknown-approval" })

@@ -40,7 +40,7 @@ export interface EngineOptions<Name extends string = string> {
    *  code `poison`. Default 5. */
   maxCrashes?: number | undefined
   /** How runs that failed with a retryable error are retried. Default: after 5 s, doubling to 5 min, at most 10 times
-   *  or for an hour. `{ attempts: 0 }`: never. */
+   *  or for an hour. `{ maxRetries: 0 }`: never. */
   retry?: RetryPolicy | undefined
 }
 

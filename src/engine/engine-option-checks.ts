@@ -24,7 +24,7 @@ const engineChecks: check.OptionChecks<EngineOptions> = {
   leaseMs: check.mustBeIntegerFrom(1),
   holdMs: check.mustBeLimit(0),
   sliceMs: check.mustBeLimit(0),
-  maxSnapshotBytes: check.mustBeLimit(0),
+  maxSnapshotBytes: check.mustBeLimit(1),
   unknown: check.mustBeOneOf("ask", "fail", "retry"),
   maxWarmRuns: check.mustBeLimit(0),
   allowChanged: check.mustBeBoolean,
@@ -35,7 +35,7 @@ const engineChecks: check.OptionChecks<EngineOptions> = {
 const submitChecks: check.OptionChecks<SubmitOptions> = {
   key: check.mustBeText,
   session: check.mustBeText,
-  metadata: check.mustBeObject,
+  metadata: check.mustBeMetadata,
   limits: check.mustBeOptions(limitChecks),
   outputs: check.mustBeObject,
   values: check.mustBeObject,

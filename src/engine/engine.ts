@@ -1,5 +1,7 @@
 // The engine: submits, executes, controls and recovers durable runs that live in a store.
 import { AgentError, ConfigError } from "../core/errors.ts"
+import { checkDecision } from "../core/run-context.ts"
+import { timerMs } from "../core/time-limit.ts"
 import type { StopWorking } from "./backends/backend.ts"
 import { inlineBackend } from "./backends/inline.ts"
 import * as checkpoint from "./checkpoint.ts"
@@ -121,7 +123,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     const { maxParallel = 4 } = given
     if (stopping.signal.aborted) return
     stops.push(await backend.start(handleJob, { maxParallel }))
-    recovering ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs / 2).unref()
+    recovering ??= setInterval(() => recover(leaseMs).catch(() => undefined), timerMs(leaseMs / 2)).unref()
     if (!backend.isShared)
       stopPolling ??= pollForQueuedRuns({ store, queued: setup.queued, recover: () => recover(0, isKnown) })
   }
@@ -209,6 +211,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     },
     answer,
     async approve(id, call, decision) {
+      checkDecision("engine.approve", decision)
       const { head } = await requireRun(id)
       const asked = head.asked.find((each) => each.id === call && each.decision === undefined)
       if (!asked) throw new AgentError(`No approval "${call}" is waiting in run ${id}.`, { code: "unknown-approval" })

@@ -1,5 +1,5 @@
 // Timers for runs: retries and approvals that expire.
-import { maxTimerMs } from "../core/time-limit.ts"
+import { timerMs } from "../core/time-limit.ts"
 
 /** Has at most one timer for each run. `onTimer` is called with the id of the run; its failures are ignored. If this
  *  process ends before a timer fires, `recover` finds the run. */
@@ -14,7 +14,7 @@ export function createRunTimers(onTimer: (id: string) => Promise<void>) {
         timers.delete(id)
         onTimer(id).catch(() => undefined)
       }
-      timers.set(id, setTimeout(fire, Math.min(Math.max(at - Date.now(), 0), maxTimerMs)))
+      timers.set(id, setTimeout(fire, timerMs(Math.max(at - Date.now(), 0))))
     },
     remove(id: string): void {
       clearTimeout(timers.get(id))

@@ -21,7 +21,8 @@ export interface SubmittedRunOptions {
 }
 
 export interface StoredRunOptions {
-  limits?: Limits
+  /** Limits whose `Infinity` is null, because JSON has no number for it. */
+  limits?: Json
   outputs?: { [name: string]: Json }
   values?: { [name: string]: StoredValue }
   state?: { [key: string]: Json }
@@ -33,7 +34,7 @@ export function encodeRunOptions(options: SubmittedRunOptions): StoredRunOptions
   if (!limits && !outputs && !values && !state) return undefined
   checkInitialState(state, "state")
   return {
-    ...(limits && { limits }),
+    ...(limits && { limits: JSON.parse(JSON.stringify(limits)) }),
     ...(outputs && { outputs: mapRecord(outputs, encodeOutput) }),
     ...(values && { values: mapRecord(values, encodeOrThrow) }),
     ...(state && { state: { ...state } }),
@@ -42,7 +43,7 @@ export function encodeRunOptions(options: SubmittedRunOptions): StoredRunOptions
 
 export function decodeRunOptions({ limits, outputs, values, state }: StoredRunOptions) {
   return {
-    ...(limits && { limits }),
+    ...(limits && { limits: JSON.parse(JSON.stringify(limits), (_name, limit) => limit ?? Infinity) as Limits }),
     // The stored schemas are JSON Schema.
     ...(outputs && { outputs: outputs as unknown as Outputs }),
     ...(values && { values: mapRecord(values, decodeValue) }),

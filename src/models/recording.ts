@@ -1,5 +1,4 @@
 // Records the calls of a model, and replays a recording as a model.
-
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import * as check from "../core/checks/check-options.ts"
@@ -8,6 +7,7 @@ import type { ErrorData, ModelErrorCode, ModelErrorOptions } from "../core/error
 import { AgentError, ConfigError, errorData, isAbortError, ModelError } from "../core/errors.ts"
 import { appendPrivateFileSync } from "../core/private-files.ts"
 import { abortError } from "../core/run.ts"
+import { timerMs } from "../core/time-limit.ts"
 import type { Price } from "../core/usage.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { wrapModel } from "./model-stream.ts"
@@ -245,5 +245,5 @@ function restoreError({ name, message, code, retryable, ...rest }: NonNullable<R
 
 async function realSleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   // An abort only ends the delay; the caller checks its signal.
-  await after(ms, undefined, { signal }).catch(() => {})
+  await after(timerMs(ms), undefined, { signal }).catch(() => {})
 }

@@ -3,6 +3,7 @@ import { setTimeout as after } from "node:timers/promises"
 import * as check from "../core/checks/check-options.ts"
 import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
+import { timerMs } from "../core/time-limit.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { modelFailure } from "./model-failure.ts"
 import { closableStream, passOnParts, wrapModel } from "./model-stream.ts"
@@ -79,7 +80,7 @@ export function withRetry(model: Model, options: RetryOptions = {}): Model {
 }
 
 async function realSleep(ms: number, signal: AbortSignal): Promise<void> {
-  await after(ms, undefined, { signal }).catch(() => {
+  await after(timerMs(ms), undefined, { signal }).catch(() => {
     throw abortError(signal)
   })
 }

@@ -1,5 +1,4 @@
 // Checks the options that all coding-CLI agents share.
-
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import type { CliOptions } from "./options.ts"
@@ -34,7 +33,7 @@ export const cliChecks: check.OptionChecks<CliOptions> = {
   maxRetries: check.mustBeLimit(0),
   autoWait: mustBeAutoWait,
   logger: check.mustBeObject,
-  metadata: check.mustBeObject,
+  metadata: check.mustBeMetadata,
   trajectoryPath: check.mustBeText,
   onEvent: check.mustBeFunction,
 }

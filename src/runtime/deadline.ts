@@ -1,5 +1,5 @@
 // A deadline that stops counting while its cell or call is paused, such as while a person is asked for approval.
-import { maxTimerMs } from "../core/time-limit.ts"
+import { timerMs } from "../core/time-limit.ts"
 import type { PauseSignal } from "./runtime.ts"
 
 export interface Deadline {
@@ -17,7 +17,7 @@ export function startDeadline(ms: number, pauses: PauseSignal | undefined, expir
 
   const startTimer = () => {
     deadline.at = monotonicNow() + remainingMs
-    timer = setTimeout(expire, Math.min(remainingMs, maxTimerMs))
+    timer = setTimeout(expire, timerMs(remainingMs))
   }
   const pauseTimer = () => {
     clearTimeout(timer)

@@ -1,5 +1,5 @@
 // pythonRuntime(): runs cells in a Jupyter kernel, a separate Python process. The entry module of karst/python.
-import { mustBeLimit, mustBeOptions, mustBeText, type OptionChecks } from "../core/checks/check-options.ts"
+import * as check from "../core/checks/check-options.ts"
 import { megabyte } from "../core/child/process-usage.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
 import { createNameGenerator } from "./bindings/binding-names.ts"
@@ -233,12 +233,13 @@ type ResolvedReferences<B extends Bindings> = {
 
 type TypeReference<T> = { readonly kind: "type"; readonly type: PyReference<T> }
 
-const optionChecks: OptionChecks<PythonRuntimeOptions> = {
+const optionChecks: check.OptionChecks<PythonRuntimeOptions> = {
   ...confinementChecks,
   python: mustBeNonEmptyText,
-  setup: (value, path) => (typeof value === "string" ? undefined : mustBeOptions({ file: mustBeText })(value, path)),
-  limits: limitChecks(["memoryBytes", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
-  maxSnapshotBytes: mustBeLimit(1),
+  setup: (value, path) =>
+    typeof value === "string" ? undefined : check.mustBeOptions({ file: check.mustBeText })(value, path),
+  limits: limitChecks(["memoryBytes", "processes", "cpuMs", "outputBytes"], { graceMs: check.mustBeIntegerFrom(0) }),
+  maxSnapshotBytes: check.mustBeLimit(1),
   codecs: mustBeCodecs,
 }
 

@@ -43,18 +43,14 @@ export const confinementChecks = {
   onWarning: check.mustBeFunction,
 } satisfies Record<string, check.OptionCheck>
 
-/** Limits by name, from 1; those of `fromZero` are exact and may be 0. */
-export function runtimeLimitChecks(names: readonly string[], fromZero: readonly string[] = []): check.OptionCheck {
-  return check.mustBeOptions(
-    Object.fromEntries([
-      ...names.map((name) => [name, check.mustBeLimit(1)] as const),
-      ...fromZero.map((name) => [name, check.mustBeIntegerFrom(0)] as const),
-    ]),
-  )
+/** Limits by name, from 1, and limits with checks of their own. */
+export function runtimeLimitChecks(names: readonly string[], others: check.OptionChecks): check.OptionCheck {
+  return check.mustBeOptions({ ...Object.fromEntries(names.map((name) => [name, check.mustBeLimit(1)])), ...others })
 }
 
 export function mustBeRules(value: unknown): string | undefined {
-  return Array.isArray(value) ? undefined : "is not an array of rules"
+  const isRule = (each: unknown) => check.missingMethods(each, ["check"]).length === 0
+  return Array.isArray(value) && value.every(isRule) ? undefined : "is not an array of rules"
 }
 
 export function mustBeNonEmptyText(value: unknown): string | undefined {

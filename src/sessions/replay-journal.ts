@@ -10,12 +10,12 @@ import { argumentsText, type RecordingEntry } from "./recording-journal.ts"
 
 export interface ReplayJournalOptions {
   /** Calls that are really made, as `binding` or `binding.method`. */
-  live: readonly string[]
+  liveCalls: readonly string[]
   /** Called with a description of an outcome that the recording does not have. */
   onMissing(what: string): void
 }
 
-/** A journal that replays recorded outcomes: no model is called, and no call is made except the `live` ones. */
+/** A journal that replays recorded outcomes: no model is called, and no call is made except the `liveCalls`. */
 export function createReplayJournal(
   path: string,
   entries: readonly RecordingEntry[],
@@ -32,7 +32,7 @@ export function createReplayJournal(
     answersApprovals: true,
     async call(call, { approve, make, state }) {
       const [name, args] = [callName(call), argumentsText(call)]
-      if (options.live.includes(name)) {
+      if (options.liveCalls.includes(name)) {
         await approve()
         return await make(call.id)
       }
@@ -41,7 +41,7 @@ export function createReplayJournal(
       if (!entry) throw notRecordedError(`a call of ${name} with ${shortened(args)}`, options)
       if ("opaque" in entry.outcome) {
         const why = `what ${name} gave, ${entry.outcome.opaque}, because only data is recorded`
-        throw notRecordedError(`${why}; let it be called: live: ["${name}"]`, options)
+        throw notRecordedError(`${why}; let it be called: liveCalls: ["${name}"]`, options)
       }
       await waitForTurn(entry.position)
       state.applyChanges(entry.state)

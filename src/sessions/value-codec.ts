@@ -7,8 +7,9 @@ import { isStackOverflow } from "../core/values/nesting-depth.ts"
 import { isToolResult, type ToolResult, toolResult } from "../tools/tool.ts"
 
 /** An encoded value: JSON, else the bytes of `v8.serialize` in base64; with neither, `undefined`. `tool` marks the
- *  result of a tool, which is more than its data. */
-export type StoredValue = { json?: Json; bytes?: string; tool?: true }
+ *  result of a tool, which is more than its data. `nullPrototypes` numbers the objects without a prototype among all
+ *  its objects, in the order in which `formOf` meets them. */
+export type StoredValue = { json?: Json; bytes?: string; tool?: true; nullPrototypes?: number[] }
 
 /** A value that cannot be stored, because it has behaviour or an identity. */
 export interface OpaqueValue {
@@ -30,18 +31,27 @@ export function encodeOrDescribe(value: unknown): StoredValue | OpaqueValue {
     return "opaque" in encoded ? encoded : { ...encoded, tool: true }
   }
   try {
-    const form = formOf(value, new Set())
+    const seen = new Set<object>()
+    const form = formOf(value, seen)
     if (typeof form === "object") return form
+    const nulls = [...seen].flatMap((each, index) => (Object.getPrototypeOf(each) === null ? [index] : []))
     // Values of this form are JSON, which people can read.
-    return form === "json" ? { json: value as Json } : { bytes: serialize(value).toString("base64") }
+    const stored = form === "json" ? { json: value as Json } : { bytes: serialize(value).toString("base64") }
+    return nulls.length > 0 ? { ...stored, nullPrototypes: nulls } : stored
   } catch (error) {
-    if (isStackOverflow(error)) return { opaque: "a value that is nested too deeply" }
-    throw error
+    // The call has been made, so its result must not become an error.
+    return { opaque: isStackOverflow(error) ? "a value that is nested too deeply" : "a value that cannot be copied" }
   }
 }
 
-export function decodeValue({ json, bytes, tool }: StoredValue): unknown {
+export function decodeValue({ json, bytes, tool, nullPrototypes }: StoredValue): unknown {
   const value: unknown = bytes === undefined ? json : deserialize(Buffer.from(bytes, "base64"))
+  if (nullPrototypes) {
+    const seen = new Set<object>()
+    formOf(value, seen)
+    const objects = [...seen]
+    for (const index of nullPrototypes) if (objects[index]) Object.setPrototypeOf(objects[index], null)
+  }
   // Only results of tools are marked so.
   return tool ? toolResult(value as ToolResult) : value
 }
@@ -75,22 +85,48 @@ function formOfObject(value: object, seen: Set<object>): Form {
   if (prototype === Array.prototype || prototype === Object.prototype || prototype === null) {
     return formOfMembers(value, seen)
   }
-  if (types.isMap(value) && prototype === Map.prototype) return worstForm([...value].flat(), seen, "clone")
-  if (types.isSet(value) && prototype === Set.prototype) return worstForm([...value], seen, "clone")
-  if (types.isDate(value) || types.isRegExp(value) || types.isArrayBuffer(value) || ArrayBuffer.isView(value)) {
-    return "clone"
+  const name = `a ${value.constructor?.name || "object"}`
+  if (!isCloned(prototype)) return { opaque: name }
+  if (types.isArrayBuffer(value) || ArrayBuffer.isView(value)) {
+    const buffer = ArrayBuffer.isView(value) ? value.buffer : value
+    if (types.isSharedArrayBuffer(buffer)) return { opaque: `${name} of shared memory` }
+    return buffer.detached ? { opaque: `${name} whose memory is detached` } : "clone"
   }
-  return { opaque: `a ${value.constructor?.name || "object"}` }
+  const isUsed = types.isRegExp(value) && value.lastIndex !== 0
+  if (isUsed || Reflect.ownKeys(value).some((key) => key !== "lastIndex")) {
+    return { opaque: `${name} with properties of its own` }
+  }
+  if (types.isMap(value)) return worstForm([...value].flat(), seen, "clone")
+  if (types.isSet(value)) return worstForm([...value], seen, "clone")
+  // An object that only has the prototype of a date, for example, is not one.
+  return types.isDate(value) || types.isRegExp(value) ? "clone" : { opaque: name }
 }
+
+/** Returns true if a clone has this prototype too. An instance of a subclass would come back without its methods. */
+function isCloned(prototype: unknown): boolean {
+  return clonedPrototypes.has(prototype) || Object.getPrototypeOf(prototype) === typedArrayPrototype
+}
+
+const clonedPrototypes = new Set<unknown>(
+  [Map, Set, Date, RegExp, ArrayBuffer, DataView, Buffer].map(({ prototype }) => prototype),
+)
+const typedArrayPrototype: unknown = Object.getPrototypeOf(Int8Array.prototype)
 
 function formOfMembers(value: object, seen: Set<object>): Form {
   const members: unknown[] = []
-  for (const key of Object.getOwnPropertyNames(value)) {
-    const { get, set, value: member } = Object.getOwnPropertyDescriptor(value, key) ?? {}
+  const isList = Array.isArray(value)
+  if (isList !== (Object.getPrototypeOf(value) === Array.prototype)) return { opaque: "an object of another prototype" }
+  const keys = Reflect.ownKeys(value)
+  // Indexes come first, then the length.
+  if (isList && keys.at(-1) !== "length") return { opaque: "an array with properties of its own" }
+  for (const key of isList ? keys.slice(0, -1) : keys) {
+    if (typeof key === "symbol") return { opaque: "an object with a symbol as a key" }
+    const { get, set, enumerable, value: member } = Object.getOwnPropertyDescriptor(value, key) ?? {}
     if (get || set) return { opaque: "an object with a getter or setter" }
+    if (!enumerable) return { opaque: "an object with a hidden property" }
     members.push(member)
   }
-  return worstForm(Array.isArray(value) ? value : members, seen, "json")
+  return worstForm(isList ? value : members, seen, "json")
 }
 
 function worstForm(members: readonly unknown[], seen: Set<object>, least: Form): Form {

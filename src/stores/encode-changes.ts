@@ -23,21 +23,18 @@ export function encodeChanges(...[changes, guard, options]: Parameters<Store["co
 export function decodeStored(stored: string | Uint8Array, where: string): Json | Uint8Array {
   if (typeof stored === "string") return parseStored(stored, where)
   if (stored instanceof Uint8Array) return stored
-  throw corruptError(where, `a ${typeof stored} is stored there`, "Restore it from a backup, or delete it.")
+  throw corruptError(where, `a ${typeof stored} is stored there`, restoreOrDelete)
 }
 
-export function parseStored(text: string, where: string): Json {
+export function parseStored(text: string, where: string, cure = restoreOrDelete): Json {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw corruptError(
-      where,
-      "what is stored there is no longer JSON",
-      "Restore it from a backup, or delete it.",
-      error,
-    )
+    throw corruptError(where, "what is stored there is no longer JSON", cure, error)
   }
 }
+
+const restoreOrDelete = "Restore it from a backup, or delete it."
 
 /** Returns the key, or throws. All stores refuse keys that one of them could not hold. */
 export function checkKey(key: string): string {

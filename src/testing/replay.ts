@@ -1,5 +1,4 @@
 // Replays recorded sessions and compares them with the recording.
-
 import { AssertionError } from "node:assert"
 import { internalsOf } from "../agent/agent-internals.ts"
 import type { CodeAgent, CodeRunOptions } from "../agent/create-agent.ts"
@@ -44,7 +43,7 @@ export async function replayRecording(
   const open = internalsOf(agent)?.openReplaySession
   if (!open) throw new ConfigError(`The agent "${agent.name}" was not made by createAgent, and cannot be replayed.`)
   const missing: string[] = []
-  const means = { live: liveCalls, onMissing: (what: string) => void missing.push(what) }
+  const means = { liveCalls, onMissing: (what: string) => void missing.push(what) }
   const session = await open((run) => createReplayJournal(String(run), recording.entries, means))
   const steps = (events: readonly AgentEvent[]): Step[] => stepsOf(events, { strict, mask })
   try {

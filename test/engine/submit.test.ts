@@ -98,6 +98,22 @@ test("limits of a submitted run stop it", async () => {
   assert.deepEqual({ status, cycles }, { status: "stopped", cycles: 2 })
 })
 
+test("limits of Infinity hold in a submitted run", async () => {
+  const steps = Array.from({ length: 12 }, () => "```ts\nawait count()\n```")
+  for (const open of [memoryStore, () => sqliteStore(":memory:")]) {
+    const agent = createAgent({
+      model: scriptedModel([...steps, "Done."]),
+      runtime: () => jsRuntime({ count: () => 1 }),
+    })
+    await using store = open()
+    await using engine = createEngine({ agents: { agent }, store })
+    const limits = { cycles: Infinity, tokens: Infinity, timeMs: Infinity, calls: Infinity, depth: Infinity }
+    const { id } = await engine.submit("agent", "Go", { limits: { ...limits, callsByName: { count: Infinity } } })
+    const { status, cycles } = await engine.result(id)
+    assert.deepEqual({ status, cycles }, { status: "done", cycles: 13 })
+  }
+})
+
 test("submit on a closed engine rejects", async () => {
   const store = memoryStore()
   const engine = createEngine({ agents: { agent: talker() }, store })

@@ -57,6 +57,14 @@ for (const era of ["legacy", "modern"] satisfies Era[]) {
       assert.match(await call(client, "wait", { cell }), /^! There is no cell/)
     })
 
+    test("waits for a cell without end if answerTimeoutMs is Infinity or longer than timers are", async (context) => {
+      for (const answerTimeoutMs of [Infinity, 2 ** 31]) {
+        const runtime = jsRuntime({ slow: () => new Promise((resolve) => setTimeout(resolve, 50, "slept")) })
+        const client = await connect(context, await serve(context, { runtime, answerTimeoutMs }), era)
+        assert.equal(await call(client, "run", { code: "await slow()" }), out("'slept'"))
+      }
+    })
+
     test("says when a person must approve, and goes on once that is done", async (context) => {
       const answer = Promise.withResolvers<Decision>()
       const runtime = jsRuntime({ wipe: fn(() => "wiped", { approve: true }) })

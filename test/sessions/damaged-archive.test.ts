@@ -1,8 +1,8 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { once } from "node:events"
-import { appendFile, readdir, readFile, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { basename, join } from "node:path"
 import { describe, test } from "node:test"
 import { createAgent, jsRuntime } from "karst"
 import { scriptedModel } from "karst/models"
@@ -39,6 +39,51 @@ describe("an archive with a damaged session", () => {
     await assert.rejects(loadSession(folder.path, id), { code: "corrupt" })
     await deleteSession(folder.path, id)
   })
+
+  for (const [what, file, damage] of [
+    ["is cut", "events.jsonl", (text: string) => text.slice(0, -20)],
+    ["is cut", "recording.jsonl", (text: string) => text.slice(0, -20)],
+    ["has a line that is no JSON", "events.jsonl", (text: string) => text.replace('{"', "!!")],
+    ["is no JSON", "session.json", () => ""],
+    ["has a length below zero", "session.json", (text: string) => text.replace(/"events":\d+/, '"events":-5')],
+  ] as const) {
+    test(`whose ${file} ${what} is an error with a cure that works`, async () => {
+      await using folder = await freshFolder()
+      const { id, directory } = await session(folder.path)
+      const path = join(directory, file)
+      await writeFile(path, damage(await readFile(path, "utf8")))
+      const agent = createAgent({ model: scriptedModel(["Yes."]), runtime: () => jsRuntime() })
+      const resume = async () => {
+        const resumed = await agent.session({ resume: id, archive: folder.path })
+        await resumed.send("Still there?").settled.finally(() => resumed.close())
+      }
+      await assert.rejects(resume(), (error: Error) => {
+        assert.ok(error.message.includes(path), error.message)
+        assert.match(error.message, /deleteSession\(archive, id\)\. The id is the name of its folder/)
+        return true
+      })
+      await deleteSession(folder.path, basename(directory))
+      assert.deepEqual(await readdir(join(folder.path, "sessions")), [])
+    })
+  }
+
+  for (const what of ["a folder", "not a file of SQLite"]) {
+    test(`whose lock is ${what} works again once the lock is deleted`, async () => {
+      await using folder = await freshFolder()
+      const { id } = await session(folder.path)
+      const lock = join(folder.path, ".lock")
+      await rm(lock)
+      if (what === "a folder") await mkdir(lock)
+      else await writeFile(lock, "garbage ".repeat(100))
+      const agent = createAgent({ model: scriptedModel(["Yes."]), runtime: () => jsRuntime() })
+      const open = () => agent.session({ resume: id, archive: folder.path })
+      const message = new RegExp(`lock file ".*\\.lock" is damaged: it is ${what}\\. .* Delete it`)
+      await assert.rejects(open(), { code: "corrupt", message })
+      await rm(lock, { recursive: true })
+      await using opened = await open()
+      assert.equal((await opened.send("Still there?")).status, "done")
+    })
+  }
 
   test("goes on where the last line was cut off", async () => {
     await using folder = await freshFolder()

@@ -173,7 +173,7 @@ describe("a recording", () => {
     await session.close()
     const source = { archive: store, id: session.id }
     const agent = createAgent({ model: noModel, runtime: factory })
-    await assert.rejects(assertReplays(agent, source), /what light gave, a Light, .*live: \["light"\]/)
+    await assert.rejects(assertReplays(agent, source), /what light gave, a Light, .*liveCalls: \["light"\]/)
     await assertReplays(agent, source, { liveCalls: ["light"] })
   })
 

@@ -1,5 +1,6 @@
 // Checks of public options: unknown names and wrong types become one ConfigError with suggestions.
 import { ConfigError } from "../errors.ts"
+import { copyIfJson } from "../json.ts"
 import { isRecord } from "../object.ts"
 import { nearestWord } from "../text/nearest-word.ts"
 import { isBoolean as flag, type ShapeCheck, isString as text } from "./check-shape.ts"
@@ -62,7 +63,7 @@ function unknownOption(fullName: string, name: string, names: readonly string[])
 /** A value for an error message: primitives as written, anything else by its type. */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
-  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value)
+  if (value == null || typeof value === "number" || typeof value === "boolean") return String(value)
   if (Array.isArray(value)) return "a list"
   return value instanceof Date || typeof value !== "object" ? `a ${typeof value}` : "an object"
 }
@@ -78,6 +79,7 @@ export const mustBeBoolean = mustBe(flag, "true or false")
 export const mustBeFunction = mustBe((value) => typeof value === "function", "a function")
 export const mustBeList = mustBe(Array.isArray, "a list")
 export const mustBeObject = mustBe(isRecord, "an object")
+export const mustBeMetadata = mustBe((value) => isRecord(value) && copyIfJson(value) !== undefined, "an object of JSON")
 export const mustBeNumber = mustBe((value) => typeof value === "number" && !Number.isNaN(value), "a number")
 export const mustBeSignal = mustBe((value) => value instanceof AbortSignal, "an AbortSignal")
 export const mustBeTextList = mustBe(

@@ -19,7 +19,7 @@ export interface Backend {
   /** The number of waiting jobs, including those to be retried, without those under way. Cheap: called about once a
    *  cycle. */
   countQueued(): Promise<number>
-  /** Stops the workers and closes the connections that `push` and `queued` opened. May be called twice. */
+  /** Stops the workers and closes the connections that `push` and `countQueued` opened. May be called twice. */
   close?(): Promise<void>
 }
 

@@ -5,11 +5,10 @@ import type { CallSteps, Journal } from "../../actions/journal-contract.ts"
 import { callName, callSubject, fullCallText, previewCall } from "../../actions/preview-call.ts"
 import type { InterruptedCall } from "../../agent/conversation/interruption.ts"
 import { rejectOnAbort } from "../../core/abort.ts"
-import type { ErrorData } from "../../core/errors.ts"
 import type { CallPreview } from "../../core/event.ts"
 import type { UnknownPolicy } from "../../runtime/bindings.ts"
 import type { RuntimeCall } from "../../runtime/runtime.ts"
-import { decodeError, encodeError } from "../../sessions/outcome-codec.ts"
+import { decodeError, encodeError, type StoredError } from "../../sessions/outcome-codec.ts"
 import { decodeValue, encodeValue, type StoredValue } from "../../sessions/value-codec.ts"
 import type { StateChanges } from "../../tools/tool-state.ts"
 import type { ApprovalCall } from "../run/run-approvals.ts"
@@ -24,7 +23,7 @@ export type JournalEntry =
   | { type: "started"; key: string; call: CallPreview }
   // Without a value: it could not be stored, so it is unknown.
   | { type: "done"; key: string; value?: StoredValue; state?: StateChanges }
-  | { type: "failed"; key: string; error: ErrorData; state?: StateChanges }
+  | { type: "failed"; key: string; error: StoredError; state?: StateChanges }
   | { type: "time"; key: string; reads: number[] }
   // The cycle failed here and is retried: failed answers before it are dropped, so the model is called again.
   | { type: "retry"; key: string }

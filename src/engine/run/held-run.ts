@@ -1,6 +1,7 @@
 // Writes for a claimed run: its head and its journal, guarded by the lease, which it renews.
 import type { Json } from "../../core/json.ts"
 import { serialQueue } from "../../core/serial.ts"
+import { timerMs } from "../../core/time-limit.ts"
 import type { Store, StoreChange } from "../../stores/store.ts"
 import { conflictError } from "../../stores/store-errors.ts"
 import { hasEnded, headChanges, type RunHead, runKeys, type StoredRunHead } from "../checkpoint.ts"
@@ -51,7 +52,7 @@ export function holdRun(
   let renewal = renew()
 
   function renew(): NodeJS.Timeout {
-    return setInterval(() => commit((now) => now).catch(() => undefined), leaseMs / 3).unref()
+    return setInterval(() => commit((now) => now).catch(() => undefined), timerMs(leaseMs / 3)).unref()
   }
 
   function inOrder<T>(work: () => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@
 import type { ApprovalAnswer } from "../../actions/approval.ts"
 import type { Decision } from "../../core/agent.ts"
 import type { CallPreview } from "../../core/event.ts"
-import { maxTimerMs } from "../../core/time-limit.ts"
+import { maxTimerMs, timerMs } from "../../core/time-limit.ts"
 import { pendingCallKey, type RunHead } from "../checkpoint.ts"
 import type { HeldRun } from "./held-run.ts"
 
@@ -45,7 +45,7 @@ export function createApprovals(
   const waiting = new Map<string, (answer: ApprovalAnswer) => void>()
 
   function startHold(): () => void {
-    const timer = setTimeout(onHoldExpired, stopping.aborted ? 0 : Math.min(holdMs, maxTimerMs))
+    const timer = setTimeout(onHoldExpired, stopping.aborted ? 0 : timerMs(holdMs))
     // Each hold has its own listener, because several calls may be held at once.
     const stop = () => onHoldExpired()
     const end = () => {
@@ -65,7 +65,7 @@ export function createApprovals(
       const commit = held.commit((head) => ({ ...head, asked: denyExpired(head.asked, expiresAt) }))
       commit.then(() => decide(key, storedAnswer(held.head, key) ?? "unanswered")).catch(() => undefined)
     }
-    const timer = setTimeout(expire, Math.max(0, expiresAt - Date.now()))
+    const timer = setTimeout(expire, timerMs(Math.max(0, expiresAt - Date.now())))
     const end = () => clearTimeout(timer)
     cellAborted.addEventListener("abort", end, { once: true })
     return end
@@ -83,7 +83,7 @@ export function createApprovals(
       waiting.set(key, resolve)
       // When the cell is executed again, the time still counts from the first request.
       const before = held.head.asked.find((each) => each.key === key && each.decision === undefined)
-      const expiresAt = before?.expiresAt ?? (timeoutMs === undefined ? undefined : Date.now() + timeoutMs)
+      const expiresAt = before?.expiresAt ?? (Number.isFinite(timeoutMs) ? Date.now() + Number(timeoutMs) : undefined)
       const entry = {
         key,
         id,

@@ -4,6 +4,7 @@ import { type CodeEnd, type CodeServices, performCode } from "../../actions/perf
 import { followSignals, onAbort } from "../../core/abort.ts"
 import { AbortError } from "../../core/errors.ts"
 import type { Emit } from "../../core/event.ts"
+import { timerMs } from "../../core/time-limit.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { ServeOptions } from "../mcp-types.ts"
 import { toContent } from "../result-content.ts"
@@ -87,7 +88,7 @@ export function createClientCells(runtime: Runtime, options: ServeOptions): Clie
     cell.progress = progress
     const cancelled = onAbort(signal, () => cell.controller.abort(new AbortError("The client cancelled the call.")))
     const timeLimit = Promise.withResolvers<undefined>()
-    const timer = setInterval(() => isAsking?.() || timeLimit.resolve(undefined), answerTimeoutMs)
+    const timer = setInterval(() => isAsking?.() || timeLimit.resolve(undefined), timerMs(answerTimeoutMs))
     try {
       const result = await Promise.race([cell.ended, timeLimit.promise])
       if (result) cells.delete(cell.id)

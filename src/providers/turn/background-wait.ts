@@ -1,5 +1,5 @@
 // Waits for background work that continues after a turn's answer, with a time limit.
-import { maxTimerMs } from "../../core/time-limit.ts"
+import { timerMs } from "../../core/time-limit.ts"
 import type { TurnResult } from "../provider.ts"
 import type { BackgroundWork } from "./json-lines-session.ts"
 
@@ -25,7 +25,7 @@ export function createBackgroundWait(giveUp: (end: TurnResult, warning: string |
       since = performance.now()
       // Waits without a `timeoutWarning` are short and have their own time.
       const leftMs = timeoutWarning === undefined ? maxMs : Math.max(0, maxMs - waitedMs)
-      timer = setTimeout(() => giveUp(end, timeoutWarning), Math.min(leftMs, maxTimerMs))
+      timer = setTimeout(() => giveUp(end, timeoutWarning), timerMs(leftMs))
       if (hasWarned) return undefined
       hasWarned = startWarning !== undefined
       return startWarning

@@ -1,18 +1,17 @@
 // The two time-outs of a turn: its total time, and the time without any output.
-import { maxTimerMs } from "../../core/time-limit.ts"
+import { timerMs } from "../../core/time-limit.ts"
 
 export function createTurnTimeouts(
   { timeoutMs, idleTimeoutMs }: { timeoutMs?: number | undefined; idleTimeoutMs?: number | undefined },
   stop: (why: "timeout" | "idle") => void,
 ) {
-  const total = timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), Math.min(timeoutMs, maxTimerMs))
+  const total = timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), timerMs(timeoutMs))
   let idle: NodeJS.Timeout | undefined
   let isBusy = false
   /** Called when output has come. */
   function resetIdleTimer(): void {
     clearTimeout(idle)
-    if (idleTimeoutMs !== undefined && !isBusy)
-      idle = setTimeout(() => stop("idle"), Math.min(idleTimeoutMs, maxTimerMs))
+    if (idleTimeoutMs !== undefined && !isBusy) idle = setTimeout(() => stop("idle"), timerMs(idleTimeoutMs))
   }
   resetIdleTimer()
   return {

@@ -254,5 +254,5 @@ function nearestActiveCell(cell: RunningCell | undefined): RunningCell | undefin
 // The owner of cells that the host runs without an `owner`.
 const hostOwner = {}
 
-const maxOutputLength = 16_000_000
+export const maxOutputLength = 16_000_000
 const maxLateOutputLength = 100_000

@@ -1,6 +1,8 @@
 // The limits of a process runtime and the watcher that measures memory and processor time.
+import { mustBe, mustBeLimit } from "../../core/checks/check-options.ts"
 import { processTree } from "../../core/child/process-tree.ts"
 import { cpuMsOf, findExcess, megabyte } from "../../core/child/process-usage.ts"
+import { maxOutputLength } from "../js/running-cell.ts"
 
 export interface ProcessLimits {
   /** JavaScript heap of the child. Default 512 MiB. */
@@ -12,9 +14,9 @@ export interface ProcessLimits {
   diskBytes?: number | undefined
   /** Processor time of one cell. Default: none. */
   cpuMs?: number | undefined
-  /** How much one cell may print. Default 16,000,000. */
+  /** How much one cell may print. Default and maximum 16,000,000. */
   outputBytes?: number | undefined
-  /** The maximum size of one message between child and host. Default 256 MiB. */
+  /** The maximum size of one message from child to host, from 100,000. Default 256 MiB. */
   messageBytes?: number | undefined
   /** How many host objects a child may hold at once. Default 10,000. */
   handles?: number | undefined
@@ -30,26 +32,29 @@ export interface ResolvedLimits {
   handles: number
 }
 
-export const processLimitNames = [
-  "heapBytes",
-  "memoryBytes",
-  "diskBytes",
-  "cpuMs",
-  "outputBytes",
-  "messageBytes",
-  "handles",
-] satisfies (keyof ProcessLimits)[]
+/** The limits that may be any whole number from 1, or Infinity. */
+export const processLimitNames = ["heapBytes", "memoryBytes", "diskBytes", "cpuMs", "handles"] as const
+
+const isOutputLimit = (value: unknown) =>
+  Number.isInteger(value) && Number(value) > 0 && Number(value) <= maxOutputLength
+
+export const processLimitChecks = {
+  outputBytes: mustBe(isOutputLimit, `a whole number from 1 to ${maxOutputLength}`),
+  // The messages that start a child and its printed output, in pieces, must be shorter than this.
+  messageBytes: mustBeLimit(100_000),
+}
 
 export function resolveLimits(limits: ProcessLimits = {}): ResolvedLimits {
   const { heapBytes = 512 * megabyte, memoryBytes = 1024 * megabyte, diskBytes = 512 * megabyte } = limits
-  const { cpuMs = Infinity, outputBytes = 16_000_000, messageBytes = 256 * megabyte, handles = 10_000 } = limits
+  const { cpuMs = Infinity, outputBytes = maxOutputLength, messageBytes = 256 * megabyte, handles = 10_000 } = limits
   return {
     heapMb: wholeMegabytes(heapBytes),
     memoryMb: wholeMegabytes(memoryBytes),
     diskMb: wholeMegabytes(diskBytes),
     cpuMs,
     outputBytes,
-    messageBytes,
+    // The head of a message has 32 bits for its length.
+    messageBytes: Math.min(messageBytes, 2 ** 32 - 1),
     handles,
   }
 }

@@ -31,7 +31,7 @@ import { createChildSupervisor } from "./child-supervisor.ts"
 import { declareChildNames, describeChildShapes, listChildNames } from "./describe-child-names.ts"
 import { executeInChild } from "./execute-in-child.ts"
 import type { StartPeer } from "./peer-process.ts"
-import { processLimitNames, resolveLimits } from "./process-limits.ts"
+import { processLimitChecks, processLimitNames, resolveLimits } from "./process-limits.ts"
 import { restoreChildSnapshot, takeChildSnapshot } from "./process-snapshots.ts"
 import { createWorkingFolder } from "./working-folder.ts"
 
@@ -206,7 +206,7 @@ export function createProcessRuntime<B extends Bindings>(
 
 const optionChecks: OptionChecks<ProcessRuntimeOptions> = {
   ...confinementChecks,
-  limits: limitChecks(processLimitNames),
+  limits: limitChecks(processLimitNames, processLimitChecks),
   maxSnapshotBytes: mustBeLimit(1),
   codecs: mustBeCodecs,
 }

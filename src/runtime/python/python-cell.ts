@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { thrownText } from "../../core/errors.ts"
 import type { ImagePart } from "../../core/message.ts"
+import { timerMs } from "../../core/time-limit.ts"
 import { abortedCellMessage } from "../abort-message.ts"
 import { startDeadline } from "../deadline.ts"
 import type { Caller } from "../handles/caller.ts"
@@ -135,10 +136,12 @@ export function createPythonCell(setup: CellSetup): PythonCell {
     if (graceMs === 0) return kernel.kill("it was stopped")
     kernel.interrupt()
     // Interrupt once more, in case the cell had not started yet, then end the kernel.
-    escalation = setTimeout(() => {
+    const end = () => kernel.kill("it did not stop when it was interrupted")
+    const interruptAgain = () => {
       kernel.interrupt()
-      escalation = setTimeout(() => kernel.kill("it did not stop when it was interrupted"), graceMs / 2)
-    }, graceMs / 2)
+      escalation = setTimeout(end, timerMs(graceMs / 2))
+    }
+    escalation = setTimeout(interruptAgain, timerMs(graceMs / 2))
   }
 
   // Cells can forge these messages, so their content is checked.

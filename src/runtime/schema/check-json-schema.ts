@@ -1,5 +1,7 @@
 // Finds the mistakes of a JSON Schema (references, patterns, types), so that no value is blamed for them.
+import { attempt } from "../../core/attempt.ts"
 import { describeValue, type OptionCheck } from "../../core/checks/check-options.ts"
+import { isFiniteNumber, isString, type ShapeCheck } from "../../core/checks/check-shape.ts"
 import { ConfigError } from "../../core/errors.ts"
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { isObject, isRecord } from "../../core/object.ts"
@@ -19,6 +21,8 @@ export const mustBeSchema: OptionCheck = (schema) => {
     // Only values that JSON has are read from it.
     const [place, problem] = findProblem(schema as JsonSchema) ?? []
     if (place !== undefined) return `is a JSON Schema with a mistake at ${place}: ${problem}. Correct the schema`
+    if (attempt(() => JSON.stringify(schema)) === undefined)
+      return "is no JSON Schema: it contains itself or a value that JSON does not have. Refer to schemas by $ref"
     soundSchemas.add(schema)
     return undefined
   } catch (error) {
@@ -50,6 +54,11 @@ function collectSchemas(
   if (schema === undefined || typeof schema === "boolean" || places.has(Object(schema))) return undefined
   if (!isRecord(schema)) return [place, `this is no schema: it is ${describeValue(schema)}`]
   places.set(schema, place)
+  for (const [keyword, [check, what]] of Object.entries(keywordChecks)) {
+    const given = schema[keyword]
+    if (given !== undefined && !check(given))
+      return [`${place}/${keyword}`, `this must be ${what}, and it is ${describeValue(given)}`]
+  }
   const { $ref, type, pattern, patternProperties } = schema
   const target = typeof $ref === "string" ? resolveReference($ref, root) : true
   if (target === undefined) return [`${place}/$ref`, `there is nothing at ${JSON.stringify($ref)}`]
@@ -125,6 +134,23 @@ function patternProblem(pattern: string): string | undefined {
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0
+
+/** What the value of a keyword must be. */
+const keywordChecks: { [keyword: string]: [check: ShapeCheck, what: string] } = {
+  ...forAll(["properties", "patternProperties", "$defs", "definitions"], isRecord, "an object of schemas"),
+  ...forAll(["allOf", "anyOf", "oneOf"], (value) => Array.isArray(value) && value.length > 0, "a list of schemas"),
+  ...forAll(["required"], (value) => Array.isArray(value) && value.every(isString), "a list of names"),
+  ...forAll(["enum"], Array.isArray, "a list of values"),
+  ...forAll(["minimum", "maximum", "multipleOf"], isFiniteNumber, "a number"),
+  ...forAll(["minLength", "maxLength", "minItems", "maxItems"], isCount, "a whole number of 0 or more"),
+  ...forAll(["pattern", "$ref"], isString, "a text"),
+}
+
+function forAll(keywords: readonly string[], check: ShapeCheck, what: string) {
+  return Object.fromEntries(keywords.map((keyword) => [keyword, [check, what] as [ShapeCheck, string]]))
 }
 
 const typeNames = ["string", "number", "integer", "boolean", "object", "array", "null"]

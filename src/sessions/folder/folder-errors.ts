@@ -11,13 +11,18 @@ export function folderError(error: unknown, name: string): unknown {
   if (isFull) return noSpaceError(name, error)
   const isForbidden = ["EACCES", "EPERM", "EROFS"].includes(code)
   const why = error instanceof Error ? error.message : code
-  const cure = isForbidden ? "Check who owns its folder and the mode, or keep the store elsewhere." : "See the cause."
+  const cure = isForbidden
+    ? "Check who owns its folder and the mode, or keep it elsewhere."
+    : "Check its folder and the disk, then try again."
   return new AgentError(`${name} is out of reach: ${why}. ${cure}`, {
     code: isForbidden ? "permission-denied" : "file-system",
     retryable: ["EMFILE", "ENFILE", "EIO", "EAGAIN"].includes(code),
     cause: error,
   })
 }
+
+export const restoreOrDeleteSession =
+  "Restore it from a backup, or delete the session: deleteSession(archive, id). The id is the name of its folder."
 
 /** Resolves to undefined if there is no such file. */
 export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {

@@ -2,9 +2,10 @@
 import { statSync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
+import { attempt } from "../../core/attempt.ts"
 import { createPrivateFileSync } from "../../core/private-files.ts"
 import { keyedSerialQueue } from "../../core/serial.ts"
-import { busyError, sqliteCodeOf, sqliteCodes } from "../../stores/store-errors.ts"
+import { busyError, corruptError, sqliteCodeOf, sqliteCodes } from "../../stores/store-errors.ts"
 
 /** Uses the lock that SQLite takes from the operating system. It ends with the process that holds it, so a lock is
  *  never stale and never has to be broken. The file itself stays empty but for SQLite's header. */
@@ -36,12 +37,22 @@ export function createFolderLock(file: string, name: string) {
     }
   }
 
+  function rethrowWithCure(error: unknown): never {
+    const isFolder = attempt(() => statSync(file).isDirectory()) ?? false
+    if (!isFolder && ![sqliteCodes.corrupt, sqliteCodes.notDatabase].includes(sqliteCodeOf(error) ?? 0)) throw error
+    // The next attempt opens the file anew, perhaps after it was deleted.
+    database?.close()
+    database = undefined
+    const what = isFolder ? "it is a folder" : "it is not a file of SQLite"
+    throw corruptError(`The lock file "${file}"`, what, "Delete it; the next commit makes a new one.", error)
+  }
+
   return {
     /** Does the work while no other holder, in this process or another, has the lock. First come, first served within a
      *  process. */
     hold: <T>(work: () => Promise<T>): Promise<T> =>
       inOrder(file, async () => {
-        const held = await acquire()
+        const held = await acquire().catch(rethrowWithCure)
         try {
           return await work()
         } finally {

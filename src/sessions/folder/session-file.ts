@@ -7,7 +7,7 @@ import { isRecord } from "../../core/object.ts"
 import { checkKey } from "../../stores/encode-changes.ts"
 import { corruptError } from "../../stores/store-errors.ts"
 import { pathOfName } from "./file-names.ts"
-import { ifThere } from "./folder-errors.ts"
+import { ifThere, restoreOrDeleteSession } from "./folder-errors.ts"
 
 export const sessionFile = "session.json"
 export const snapshotFile = "snapshot.bin"
@@ -67,9 +67,10 @@ export async function readSessionFile(directory: string): Promise<SessionFile | 
   const text = await ifThere(readFile(path, "utf8"))
   if (text === undefined) return undefined
   const { key, revision, logs, ...rest } = parseFile(path, text)
-  const lengths = isRecord(logs) ? Object.values(logs) : [undefined]
+  const numbers = isRecord(logs) ? [revision, ...Object.values(logs)] : [undefined]
   const isDraftName = rest.draft === undefined || /^snapshot\.\d+\.draft$/.test(String(rest.draft))
-  if (![revision, ...lengths].every(Number.isSafeInteger) || !isDraftName) throw damagedFileError(path)
+  if (!numbers.every((each) => Number.isSafeInteger(each) && Number(each) >= 0) || !isDraftName)
+    throw damagedFileError(path)
   // The writer of this module wrote it; the session record is checked by its reader.
   return { key, revision: Number(revision), logs: logs as SessionFile["logs"], ...(rest as Partial<SessionFile>) }
 }
@@ -103,18 +104,9 @@ function parseJson(path: string, text: string): unknown {
 }
 
 function damagedFileError(path: string, cause?: unknown) {
-  return corruptError(
-    `The value "${path}"`,
-    "it is not as it was written",
-    "Restore it from a backup, or delete its key.",
-    cause,
-  )
+  return corruptError(`The file "${path}"`, "it is not as it was written", restoreOrDeleteSession, cause)
 }
 
 export function shortLogError(path: string, size: number, length: number) {
-  return corruptError(
-    `The log "${path}"`,
-    `it has ${size} bytes, and ${length} were written`,
-    "Restore it from a backup, or delete it.",
-  )
+  return corruptError(`The log "${path}"`, `it has ${size} bytes, and ${length} were written`, restoreOrDeleteSession)
 }

@@ -9,7 +9,7 @@ import type { Store, StoreEntry } from "../../stores/store.ts"
 import { closedError } from "../../stores/store-errors.ts"
 import { commitChanges } from "./commit-session.ts"
 import { nameOfPath } from "./file-names.ts"
-import { folderError, ifThere } from "./folder-errors.ts"
+import { folderError, ifThere, restoreOrDeleteSession } from "./folder-errors.ts"
 import { createFolderLock } from "./folder-lock.ts"
 import type { Location } from "./session-file.ts"
 import { locate, parseFile, readArtifact, readLog, readSessionFile, sessionFile, snapshotFile } from "./session-file.ts"
@@ -51,7 +51,8 @@ export function openSessionFolder(folder: string): SessionStore {
       const { directory, part } = locate(root, log)
       const lines = await attempt(() => readLog(directory, part))
       for (const [index, line] of lines.entries()) {
-        if (index >= from) yield parseStored(line, `The log "${join(directory, `${part}.jsonl`)}", line ${index + 1},`)
+        const where = `The log "${join(directory, `${part}.jsonl`)}", line ${index + 1},`
+        if (index >= from) yield parseStored(line, where, restoreOrDeleteSession)
       }
     },
     async close() {

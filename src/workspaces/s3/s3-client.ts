@@ -4,6 +4,7 @@ import { setTimeout as after } from "node:timers/promises"
 import { AgentError } from "../../core/errors.ts"
 import { importOptionalPackage } from "../../core/optional-package.ts"
 import { abortError } from "../../core/run.ts"
+import { timerMs } from "../../core/time-limit.ts"
 import { isExpiredCredentials, s3TimeoutError, s3TruncatedError, toConnectionError, toS3Error } from "./s3-errors.ts"
 import type { S3Credentials, S3Settings } from "./s3-options.ts"
 import { type RequestTimer, startRequestTimer } from "./s3-timeout.ts"
@@ -61,7 +62,7 @@ export function createS3Client(settings: S3Settings): S3Client {
         if (!error.retryable || error.code === "conflict" || attempt > maxRetries) throw error
         wasRetried = true
         const delayMs = firstDelayMs * 2 ** (attempt - 1) * (1 + Math.random() / 4)
-        await after(delayMs, undefined, { ...(signal && { signal }) }).catch(() => {})
+        await after(timerMs(delayMs), undefined, { ...(signal && { signal }) }).catch(() => {})
       }
     }
   }

@@ -174,6 +174,28 @@ test("an abort that comes while the cell is being given up ends the run", async 
   await first.close()
 })
 
+test("with an approvalTimeoutMs of Infinity a run waits until it is answered", async () => {
+  const { agent, wiped } = twoApprovals()
+  const endless = agent.with({ approvalTimeoutMs: Infinity })
+  const store = memoryStore()
+  await using engine = createEngine({ agents: { agent: endless }, store, holdMs: 0 })
+  const { id } = await engine.submit("agent", "Go")
+  await untilWaiting(engine, id)
+  for (const call of await pendingIds(store, id, 2)) await engine.approve(id, call, "allow")
+  assert.equal((await Array.fromAsync(engine.watch(id))).at(-1)?.type, "run-end")
+  assert.deepEqual(wiped.toSorted(), ["a", "b"])
+})
+
+test("engine.approve refuses what is no decision, and the approval still waits", async () => {
+  const { agent } = twoApprovals()
+  const store = memoryStore()
+  await using engine = createEngine({ agents: { agent }, store, holdMs: 0 })
+  const { id } = await engine.submit("agent", "Go")
+  const call = await untilWaiting(engine, id)
+  await assert.rejects(engine.approve(id, call, "approve" as "allow"), /engine\.approve: "approve" is no decision/)
+  assert.equal(await untilWaiting(engine, id), call)
+})
+
 for (const [title, holdMs] of [
   ["while the cell is held", 60_000],
   ["while the run waits", 0],

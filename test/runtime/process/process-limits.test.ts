@@ -48,6 +48,28 @@ test("a message that is too long for the host is the end of its process", async 
   assert.equal(await cellValue(runtime, "typeof announced"), "undefined")
 })
 
+test("limits of a message and of output that cannot work are refused", () => {
+  const make = (limits: object) => () => processRuntime({}, { limits })
+  assert.throws(make({ messageBytes: 100 }), /`limits\.messageBytes` is not a whole number of 100000 or more/)
+  assert.throws(make({ outputBytes: 16_000_001 }), /`limits\.outputBytes` is not a whole number from 1 to 16000000/)
+  assert.throws(make({ outputBytes: Infinity }), /limits\.outputBytes/)
+})
+
+test("messages without a limit cross", async () => {
+  await using runtime = processRuntime({}, { limits: { messageBytes: Infinity } })
+  assert.equal(await cellValue(runtime, "1 + 1"), 2)
+})
+
+test("output and errors that are longer than a message arrive, the errors shortened", async () => {
+  await using runtime = processRuntime({}, { limits: { messageBytes: 100_000 } })
+  const printed = await runtime.execute("console.log('\\u0001'.repeat(15_999) + '🙂'.repeat(60_000)); 1")
+  assert.ok(printed.ok)
+  assert.equal(printed.stdout.length, 15_999 + 120_000 + 1)
+  assert.match(printed.stdout, /^\u0001+🙂+\n$/u)
+  assert.ok(errorOf(await runtime.execute("throw new Error('long '.repeat(100_000))")).message.length < 100_000)
+  assert.equal(await cellValue(runtime, "2"), 2)
+})
+
 test("live handles have a limit, and letting go of them makes room", async () => {
   class Thing {}
   await using runtime = processRuntime({ make: () => new Thing() }, { limits: { handles: 10 } })

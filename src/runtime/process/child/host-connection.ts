@@ -185,8 +185,16 @@ export function createHostConnection(link: FrameLink, flush: () => void) {
       }
     },
     fail(i: number, error: unknown): void {
-      const encoded = encode(error instanceof Error ? error : new Error(thrownText(error)), "the error")
-      send({ k: "fail", i, e: { error: encoded.json } }, encoded)
+      const sendError = (given: Error) => {
+        const encoded = encode(given, "the error")
+        send({ k: "fail", i, e: { error: encoded.json } }, encoded)
+      }
+      try {
+        sendError(error instanceof Error ? error : new Error(thrownText(error)))
+      } catch (cause) {
+        // The error cannot be sent, perhaps because it is too long. The host must get an answer nevertheless.
+        sendError(new Error(`${thrownText(error).slice(0, 2_000)} (${thrownText(cause)})`))
+      }
     },
     /** Handles an answer or a release. Returns false for any other frame. */
     handleFrame(frame: Frame): boolean {

@@ -10,7 +10,10 @@ export function createOutputBatcher(send: (message: WireObject) => void) {
   const flush = () => {
     const printed = batch
     batch = undefined
-    if (printed) send({ k: "out", x: printed.id, s: printed.stream, t: printed.text })
+    if (!printed) return
+    const { id: x, stream: s, text } = printed
+    // In pieces, because a message has a maximum length.
+    for (const t of text.match(piecePattern) ?? []) send({ k: "out", x, s, t })
   }
 
   return {
@@ -31,3 +34,4 @@ export function createOutputBatcher(send: (message: WireObject) => void) {
 }
 
 const maxBatchLength = 16_000
+const piecePattern = new RegExp(`[^]{1,${maxBatchLength}}`, "gu")
