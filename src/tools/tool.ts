@@ -192,18 +192,16 @@ export function checkToolResult(given: ToolResult, tool: string): ToolResult {
   }
 }
 
-/** Makes a result with images, a code or a directive. */
+/** Makes a result with images, a code or a directive. Its fields are checked when the tool has returned it: the tool has
+ *  done its work, so the model gets an error of that call. */
 export function toolResult(
   result: Omit<ToolResult, typeof resultMark | "ok"> & { ok?: boolean | undefined },
 ): ToolResult {
-  check.checkOptionNames("toolResult()", result, "text", "ok", "code", "images", "value", "directive")
   return { [resultMark]: true, ...result, ok: result.ok ?? result.code === undefined }
 }
 
 /** Makes a failure that the model can act on. */
-export function toolFailure(code: string, text: string): ToolResult
-export function toolFailure(code: string, text: string, ...extra: unknown[]): ToolResult {
-  check.refuseOptions("toolFailure()", extra)
+export function toolFailure(code: string, text: string): ToolResult {
   return toolResult({ text, code, ok: false })
 }
 
