@@ -10,7 +10,7 @@ import { jsRuntime } from "../../../src/runtime/js.ts"
 const ambient = new Set(["console", "globalThis"])
 
 test("identifiers of any alphabet are names", () => {
-  for (const name of ["x", "_", "$", "übergröße", "名前", "a1", "Type", "of", "async"]) {
+  for (const name of ["x", "__", "$", "übergröße", "名前", "a1", "Type", "of", "async"]) {
     assert.equal(nameProblem(name, ambient), undefined, name)
   }
 })

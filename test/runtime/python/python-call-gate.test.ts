@@ -118,7 +118,7 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
     }
     assert.match((await runtime.failed("construct(light.wipe)")).error.message, /not a constructor/)
     assert.deepEqual(light.lit, [])
-    await runtime.ran("plain.wipe('b')", refusing())
+    await runtime.ran("plain.wipe('b')", { callGate: refusing().callGate })
     assert.deepEqual(plain.lit.splice(0), ["b"])
   })
 
@@ -143,7 +143,7 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
 
   test("finds a stored function that was stored again, and no way around in a circle", async () => {
     await refused("plain.x = light.wipe\nplain.x = plain.x\nplain.x('a')")
-    assert.match((await runtime.failed("plain.x('a')", refusing())).error.message, /not approved/)
+    assert.match((await runtime.failed("plain.x('a')", { callGate: refusing().callGate })).error.message, /not approved/)
     await runtime.ran("plain.x = wipe\nplain.x = plain.x\nassert plain.x is wipe")
     const circle =
       "plain.x = lambda: 1\nmethod = plain.x\nother.x = lambda: 2\nother.x = plain.x\nplain.x = other.x\nplain.x()"

@@ -12,6 +12,8 @@ import tempfile
 import threading
 import types
 
+from IPython.core.formatters import DisplayFormatter
+
 ASSETS = os.path.join(os.path.dirname(__file__), *[".."] * 4, "src", "runtime", "python", "assets")
 sys.path.insert(0, os.path.abspath(ASSETS))
 sys.dont_write_bytecode = True
@@ -215,6 +217,7 @@ def fake_shell():
         ast_transformers=[],
         transform_cell=lambda code: code,
         displayhook=types.SimpleNamespace(),
+        display_formatter=DisplayFormatter(),
         input_transformer_manager=types.SimpleNamespace(cleanup_transforms=[]),
         events=types.SimpleNamespace(register=lambda event, handler: handlers[event].append(handler)),
     )
