@@ -143,7 +143,10 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
 
   test("finds a stored function that was stored again, and no way around in a circle", async () => {
     await refused("plain.x = light.wipe\nplain.x = plain.x\nplain.x('a')")
-    assert.match((await runtime.failed("plain.x('a')", { callGate: refusing().callGate })).error.message, /not approved/)
+    assert.match(
+      (await runtime.failed("plain.x('a')", { callGate: refusing().callGate })).error.message,
+      /not approved/,
+    )
     await runtime.ran("plain.x = wipe\nplain.x = plain.x\nassert plain.x is wipe")
     const circle =
       "plain.x = lambda: 1\nmethod = plain.x\nother.x = lambda: 2\nother.x = plain.x\nplain.x = other.x\nplain.x()"
