@@ -41,7 +41,7 @@ const shows: Record<string, RegExp> = {
   "17-parallel-batch": /^at once, at most: 2$/m,
   "18-approvals": /ApprovalDenied: mailbox\.empty was not approved; it was not called\./,
   "19-outputs": /1 of 2 passed, mean score 0\.50/,
-  "20-tools": /refund: Error \(not-approved\)/,
+  "20-tools": /Error \(not-approved\): refund/,
   "21-ask": /^done The report of June is out\.$/m,
   "22-hooks": /^stopped guardrail No passwords, please\.$/m,
   "23-token-budget": /Error \(call-limit\)[\s\S]*Two sent\. \[ 'Ada', 'Grace' \]/,
