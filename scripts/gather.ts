@@ -3,7 +3,7 @@ import { globSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
 import { type GetManualChunk, type GetModuleInfo, type Plugin, rollup } from "rollup"
 import { isBundled, packagesInside, writeNotice } from "./bundled.ts"
-import { narrowIndentation } from "./indentation.ts"
+import { compactCode } from "./compact-code.ts"
 import { oldNodePlugins } from "./old-node.ts"
 
 /** Puts the built modules of a folder into few files, in place: Node takes longer to find and open a module than to run
@@ -13,7 +13,7 @@ export async function gather(folder: string, entries: readonly string[]): Promis
   const bundle = await rollup({
     input: Object.fromEntries(entries.map((entry) => [entry, join(folder, `${entry}.js`)])),
     external: (id) => !id.startsWith(".") && !id.startsWith(folder) && !isBundled(id),
-    plugins: [packagesInside(), keepPlaces(folder), ...oldNodePlugins(folder), narrowIndentation()],
+    plugins: [packagesInside(), keepPlaces(folder), ...oldNodePlugins(folder), compactCode()],
     onLog(level, { code, message }) {
       // TypeScript's helper for `import(…)` of what it cannot know looks for one of itself in `this`.
       if (level === "warn" && code !== "THIS_IS_UNDEFINED")
