@@ -170,11 +170,15 @@ function annotationText(annotation: Node, scope: TypeScope): string {
 
 /** Joins the lines of a short type. A line break between members becomes a semicolon. */
 function onOneLine(type: string): string {
-  const line = type
-    .replace(/(?<![\s{([,;|&<=>:?])\s*\n\s*(?![\s})\]|&,.?:>=])/g, "; ")
-    .replace(/\s*\n\s*/g, " ")
-    .replace(/; \}/g, " }")
-  return type.includes("//") || line.length > maxLine ? type : line
+  if (type.includes("//")) return type
+  const lines = type.split("\n").map((line) => line.trim())
+  const [first = "", ...rest] = lines.filter(Boolean)
+  const joined = rest.reduce((line, next) => {
+    const isInside = /[{([,;|&<=>:?]$/.test(line) || /^[})\]|&,.?:>=]/.test(next)
+    return `${line}${isInside ? " " : "; "}${next}`
+  }, first)
+  const line = joined.replace(/; \}/g, " }")
+  return line.length > maxLine ? type : line
 }
 
 const maxLine = 100

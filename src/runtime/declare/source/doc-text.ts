@@ -24,7 +24,9 @@ export function shortDoc(doc: string | undefined): string | undefined {
     return name !== undefined && line ? [`@param ${name} ${line}`] : []
   })
   // The lines of a list stay apart.
-  const line = /\n\s*(?:[-*]|\d+\.)\s/.test(summary) ? summary.trim() : summary.replace(/\s*\n\s*/g, " ").trim()
+  const lines = summary.split("\n").map((each) => each.trim())
+  const isList = lines.slice(1).some((each) => /^(?:[-*]|\d+\.)\s/.test(each))
+  const line = isList ? summary.trim() : lines.filter(Boolean).join(" ")
   return [line, ...parameters].filter((line) => line).join("\n") || undefined
 }
 
