@@ -79,7 +79,8 @@ export function isWithoutTypes(script: string, file: string): boolean {
     if (character === file.charCodeAt(index)) continue
     if (!blank.test(script.charAt(index))) return false
   }
-  return /^(?:\s|\/\/.*)*$/.test(script.slice(file.length))
+  const added = script.slice(file.length).split("\n")
+  return added.every((line) => /^\s*(?:\/\/|$)/.test(line))
 }
 
 const blank = /[\s;()=>]/

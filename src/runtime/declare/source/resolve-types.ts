@@ -100,7 +100,7 @@ function spliceChildren(
   for (const child of childNodes(node)) {
     if (child.start < from || !isType(child)) continue
     if (isHiddenMember(node, child, code)) {
-      text = (text + code.slice(from, child.start)).replace(/(?:\/\*(?:(?!\*\/)[\s\S])*\*\/)?\s*$/, "")
+      text = withoutLastComment(text + code.slice(from, child.start))
       from = child.end
       continue
     }
@@ -241,4 +241,10 @@ function literalType(node: AnyNode, code: string): string | undefined {
       : undefined
   })
   return parts.includes(undefined) ? undefined : `{ ${parts.join("; ")} }`
+}
+
+function withoutLastComment(text: string): string {
+  const code = text.trimEnd()
+  const start = code.endsWith("*/") ? code.lastIndexOf("/*") : -1
+  return start < 0 ? code : code.slice(0, start)
 }
