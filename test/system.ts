@@ -34,7 +34,7 @@ export function requires(...parts: SystemPart[]): string | undefined {
 /** Why a long test is skipped in a plain run, with the variable that runs it: `{ skip: skipUnless("KARST_CRASH_ALL")
  *  }`. */
 export function skipUnless(variable: "KARST_REQUIRE_ALL" | "KARST_CRASH_ALL"): string | undefined {
-  return process.env[variable] ? undefined : `takes long; ${variable}=1 runs it`
+  return process.env[variable] ? undefined : `by design: takes long; ${variable}=1 runs it`
 }
 
 /** The interpreter that tests use: the one `pythonRuntime` finds by itself; undefined when there is none. */
