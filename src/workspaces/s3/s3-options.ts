@@ -48,10 +48,17 @@ const s3Checks: check.OptionChecks<S3Options> = {
   partBytes: check.mustBeIntegerFrom(1),
 }
 
+const isUnused: check.OptionCheck = () => undefined
+
 function mustBeCredentials(value: unknown, path: string): ReturnType<check.OptionCheck> {
   if (typeof value === "function") return undefined
   const secret = check.mustBeSecret
-  return check.mustBeOptions({ accessKeyId: secret, secretAccessKey: secret, sessionToken: secret })(value, path)
+  // Credentials of the AWS SDK have further fields.
+  const more = { expiration: isUnused, accountId: isUnused, credentialScope: isUnused, $source: isUnused }
+  return check.mustBeOptions({ accessKeyId: secret, secretAccessKey: secret, sessionToken: secret, ...more })(
+    value,
+    path,
+  )
 }
 
 /** The checked options with their defaults. */

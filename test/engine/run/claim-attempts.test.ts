@@ -176,7 +176,6 @@ describe("a run that is taken from a worker that is alive", () => {
 describe("a worker that lost its run, and has not noticed", () => {
   for (const [kind, options] of [
     ["an idempotent call", { idempotent: true }],
-    ["a call that is not journaled", { journal: false }],
     ["a recorded call", {}],
   ] as const) {
     test(`does not make ${kind}`, async () => {

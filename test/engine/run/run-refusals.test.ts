@@ -36,7 +36,7 @@ test("an engine without a store, or with a time that is none, is refused at once
   assert.throws(() => createEngine({ agents } as never), { code: "config", message: /needs a store/ })
   for (const leaseMs of [-1, 0, Number.NaN, "30s" as never]) {
     assert.throws(() => createEngine({ agents, store: memoryStore(), leaseMs }), {
-      message: /`leaseMs` is not a number/,
+      message: /`leaseMs` is not a whole number/,
     })
   }
 })
