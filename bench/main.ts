@@ -7,6 +7,7 @@ import { growth } from "./growth.ts"
 import { importTime } from "./import.ts"
 import { install } from "./install.ts"
 import { minds } from "./minds.ts"
+import { prompt } from "./prompt.ts"
 import { recall } from "./recall.ts"
 import { asJson, asTables, type Report } from "./report.ts"
 import { runtime } from "./runtime.ts"
@@ -19,6 +20,7 @@ const benches: Record<string, () => Promise<Report>> = {
   step,
   cell,
   growth,
+  prompt,
   recall,
   minds,
   runtime,
