@@ -9,7 +9,7 @@ export const before: Record<string, number> = {
   "system prompt, process, os": 256,
   "system prompt, process, os, all options": 351,
   "system prompt, python": 233,
-  "system prompt, python, all options": 315,
+  "system prompt, python, all options": 310,
   "declaration, js: a class instance": 58,
   "declaration, js: an object of objects": 84,
   "declaration, js: 200 records": 38,

@@ -17,12 +17,11 @@ export const runtimes: Record<RuntimeKind, (bindings: Record<string, unknown>, w
   python: (bindings, withRules) => pythonRuntime(bindings, withRules ? { rules: safePythonRules() } : {}),
 }
 
-/** The options of an agent that add text to the system prompt. Python has no type gate. */
+/** The options of an agent that add text to the system prompt. Python has neither transactions nor a type gate. */
 export function allPromptOptions(kind: RuntimeKind) {
   return {
-    transaction: true,
     cellTimeoutMs: 30_000,
-    ...(kind === "python" ? {} : { typeGate: "block" as const }),
+    ...(kind === "python" ? {} : { transaction: true, typeGate: "block" as const }),
     skills: [skill({ name: "reports", description: "Writes a report.", instructions: "Write it." })],
   }
 }

@@ -7,10 +7,10 @@ import { systemPrompt } from "./system-prompt.ts"
 
 /** Returns exactly the prompt that the model sees. */
 export async function buildPrompt(config: AgentConfig, runtime: Runtime): Promise<string> {
-  const { language } = runtime
+  const { language, access } = runtime
   const skills = (await openAgentSkills(config, runtime))?.offered
   const declarations = config.usesCode ? await runtime.describe() : ""
-  const context = { ...config, skills, language, tag: config.fenceTag(language), declarations }
+  const context = { ...config, skills, language, access, tag: config.fenceTag(language), declarations }
   return systemPrompt(context, config.prompt)
 }
 
