@@ -16,6 +16,7 @@ import type {
   TypeGateMode,
 } from "../runtime/runtime.ts"
 import { type CountingGate, callGate, type GateServices } from "./call.ts"
+import { cellNote } from "./cell-note.ts"
 import { headAndTail, tryToKeep } from "./head-and-tail.ts"
 
 export interface CodeServices extends GateServices {
@@ -156,16 +157,18 @@ function joinSome(texts: readonly string[]): string {
 }
 
 async function shapeOutput(code: string, execution: CellExecution, services: CodeServices): Promise<ShapedOutput> {
+  const note = (hasOutput: boolean) => cellNote(execution, hasOutput, services.runtime.language)
   const fits = fitToLimit(printedText(execution), services)
   const printed = fits instanceof Promise ? await fits : fits
   if (execution.ok) {
     const value = hasCutValue(code, execution) ? await keepOutput(execution.value, services) : undefined
     const lines = [printed.text, value ? `… the whole value ${value.where} …` : ""].filter(Boolean)
-    if (lines.length === 0) return { text: noOutputText(execution) }
-    return { text: taggedText("output", lines.join("\n")), keptName: printed.keptName ?? value?.keptName }
+    const shown = [...lines, note(lines.length > 0)].filter(Boolean)
+    return { text: taggedText("output", shown.join("\n")), keptName: printed.keptName ?? value?.keptName }
   }
   const error = await fitToLimit(errorText(execution.error), services)
-  const text = [printed.text && taggedText("output", printed.text), taggedText("error", error.text)]
+  const output = [printed.text, note(printed.text !== "")].filter(Boolean).join("\n")
+  const text = [output && taggedText("output", output), taggedText("error", error.text)]
   return { text: text.filter(Boolean).join("\n"), keptName: printed.keptName ?? error.keptName }
 }
 
@@ -209,15 +212,6 @@ async function storeAndShorten(text: string, services: CodeServices): Promise<Sh
 
 function keepOutput(value: unknown, { runtime, reservedNames }: CodeServices) {
   return tryToKeep(keepValue("_output", value, { valueStore: runtime, reservedNames }), "variable")
-}
-
-function noOutputText({ changes }: CellExecution): string {
-  const changed = [
-    changes.created.length && `created ${changes.created.join(", ")}`,
-    changes.reassigned.length && `changed ${changes.reassigned.join(", ")}`,
-    changes.removed.length && `removed ${changes.removed.join(", ")}`,
-  ].filter(Boolean)
-  return taggedText("output", changed.length > 0 ? `(no output; ${changed.join("; ")})` : "(no output)")
 }
 
 function errorText({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {

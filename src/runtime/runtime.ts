@@ -176,6 +176,8 @@ interface ExecutionBase {
   output: string
   durationMs: number
   changes: NameChanges
+  /** Short types of the created and reassigned names, for the model; of the first ones if there are many. */
+  types?: Record<string, string> | undefined
   images?: ImagePart[] | undefined
   /** Hints for the author of the cell: findings of the type gate that did not refuse it, changed copies that were not
    *  written back, callback results that host code did not await. */
@@ -190,6 +192,8 @@ export interface CellExecuted extends ExecutionBase {
   value: unknown
   /** The value as text for the model; absent if there is no value to show. */
   preview?: string | undefined
+  /** Whether the cell ends with an expression whose value is undefined, or None. */
+  endsInUndefined?: boolean | undefined
   /** Whether the preview leaves something out. */
   truncated?: boolean | undefined
   /** Undoes a transaction that succeeded, until the next cell begins. Returns what could not be undone. */

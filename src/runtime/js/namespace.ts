@@ -18,7 +18,7 @@ import type { UndoImage } from "../snapshot/undo.ts"
 import { createBindingProxies } from "./proxies/binding-proxies.ts"
 import { unwrapProxy } from "./proxies/function-proxy.ts"
 import type { SharedCellState } from "./running-cell.ts"
-import { addReassigned, createScopeObject, takeNameChanges } from "./scope-object.ts"
+import { addReassigned, createScopeObject, shortTypes, takeNameChanges } from "./scope-object.ts"
 
 /** Names of a runtime. No method waits for a cell. */
 export interface Namespace {
@@ -55,6 +55,8 @@ export interface Namespace {
    *  cell that began before a reset changed nothing in the current namespace. A cell that ran to its end also
    *  reassigned the names to which its top-level statements assigned an equal value. */
   recordChanges(cell: PreparedCell | undefined, cellScope: Scope, ended: boolean): NameChanges
+  /** Returns the short types of the names that a cell created or reassigned. */
+  describeTypes(changes: NameChanges): { types?: Record<string, string> }
   /** Takes an image of the namespace, to roll back to. Changes that the host makes later are not rolled back. */
   takeImage(createImage: (scope: Scope) => UndoImage): NamespaceImage
 }
@@ -252,6 +254,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
       const names = used.takeNames(bindings)
       return names.length > 0 ? { ...changes, used: names } : changes
     },
+    describeTypes: ({ created, reassigned }) => shortTypes([...created, ...reassigned], scope),
     takeImage(createImage) {
       const imageScope = scope
       const image = { names: createImage(scope), constants: new Set(constants) }

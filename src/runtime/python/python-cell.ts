@@ -193,9 +193,9 @@ export function createPythonCell(setup: CellSetup): PythonCell {
       const error = stopped ?? { kind: "crash" as const, message }
       return { ok: false, error, ...common, changes: noChanges(), ...(lostNames.length > 0 && { lost: lostNames }) }
     }
-    const { changes, error, value } = outcome
+    const { changes, types, error, value } = outcome
     const allHints = [...outcome.hints, ...hints]
-    const rest = { ...common, changes, ...(allHints.length > 0 && { hints: allHints }) }
+    const rest = { ...common, changes, types, ...(allHints.length > 0 && { hints: allHints }) }
     if (stopped) return { ok: false, error: { ...stopped, ...lineOf(error) }, ...rest }
     if (error) {
       const { thrown, ...shownError } = error
@@ -208,7 +208,8 @@ export function createPythonCell(setup: CellSetup): PythonCell {
       const shownError = { kind: "throw" as const, message: failureText(thrown), ...(stack && { stack }) }
       return { ok: false, error: shownError, thrown, ...rest }
     }
-    return { ok: true, value: value?.value, ...(preview !== undefined && { preview }), ...rest }
+    const shown = preview === undefined ? outcome.endsInUndefined && { endsInUndefined: true } : { preview }
+    return { ok: true, value: value?.value, ...shown, ...rest }
   }
 
   const cell: PythonCell = {
