@@ -2,6 +2,7 @@
 import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
+import { isObject } from "../../core/object.ts"
 import { createNameGenerator, isThenable, listNames, toCheckedBindings } from "../bindings/binding-names.ts"
 import { injectedObjectPath } from "../bindings/injected-object-path.ts"
 import { bindingGuardProblem } from "../bindings/method-guards.ts"
@@ -133,8 +134,20 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
     const binding = bindings.get(name)
     const value = scope[name]
     if (binding && Object.is(proxies.get(name, binding), value)) return binding
-    if (binding?.kind !== "variable") return toBinding(unwrapProxy(value))
+    if (binding?.kind !== "variable") return cellMadeBinding(unwrapProxy(value), value, constants.has(name))
     return { ...binding, value: unwrapProxy(value), guard: undefined }
+  }
+
+  // A cell calls its own functions directly, so they are declared as they were written.
+  const cellMadeBinding = (value: unknown, held: unknown, constant: boolean): Binding => {
+    const made = toBinding(value)
+    if (made.kind === "variable") return { ...made, constant }
+    const source = isObject(value) ? origins.originOf(value)?.source : undefined
+    if (made.kind === "type") return { ...made, options: { ...made.options, source } }
+    if (made.kind === "function" && value === held) {
+      return { ...made, options: { ...made.options, source, sync: true } }
+    }
+    return made
   }
 
   const unknownName = (name: string) =>
