@@ -4,6 +4,7 @@ import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
 import { bindToThisRun } from "../core/run-context.ts"
+import { hideHostPaths } from "../core/text/host-paths.ts"
 import { indentFurtherLines, oneLine, taggedText } from "../core/text/tagged-text.ts"
 import { keepValue } from "../memory/kept-values.ts"
 import type {
@@ -166,7 +167,9 @@ async function shapeOutput(code: string, execution: CellExecution, services: Cod
     const shown = [...lines, note(lines.length > 0)].filter(Boolean)
     return { text: taggedText("output", shown.join("\n")), keptName: printed.keptName ?? value?.keptName }
   }
-  const error = await fitToLimit(errorText(execution.error), services)
+  const folders = [...(services.runtime.writableFolders?.() ?? []), process.cwd()]
+  const message = hideHostPaths(errorText(execution.error), { folders, except: code })
+  const error = await fitToLimit(message, services)
   const output = [printed.text, note(printed.text !== "")].filter(Boolean).join("\n")
   const text = [output && taggedText("output", output), taggedText("error", error.text)]
   return { text: text.filter(Boolean).join("\n"), keptName: printed.keptName ?? error.keptName }
