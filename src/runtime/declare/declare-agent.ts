@@ -1,6 +1,7 @@
 // Declares bound agents for cells, in TypeScript and in Python, with the objects in the agents' runtimes.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { types } from "node:util"
+import { oneLine } from "../../core/text/tagged-text.ts"
 import { type AgentBinding, type Binding, isAgent } from "../bindings.ts"
 import type { Runtime } from "../runtime.ts"
 import type { DeclarationBlock } from "./declaration-block.ts"
@@ -56,7 +57,7 @@ export function declarePythonAgent(name: string, agent: object, known: AgentDesc
   ]
   const about = agentSummary(agent)
   return [
-    `${name}: Agent${about ? `  # ${about.replaceAll("\n", " ")}` : ""}`,
+    `${name}: Agent${about ? `  # ${oneLine(about, Number.POSITIVE_INFINITY)}` : ""}`,
     ...lines.map((line) => `# ${line}`),
   ].join("\n")
 }

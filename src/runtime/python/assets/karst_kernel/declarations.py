@@ -41,7 +41,7 @@ def declaration(name, value, wanted):
         return class_text(name, value, about)
     if inspect.isroutine(value):
         return function_text(name, value, description or (doc_of(value) if about.get("doc", True) else None))
-    note = " ".join(filter(None, [description, columns_text(value)]))
+    note = one_line(" ".join(filter(None, [description, columns_text(value)])))
     return f"{name}: {about.get('type') or type_text(value)}" + (f"  # {note}" if note else "")
 
 
@@ -111,8 +111,15 @@ def first_paragraph(doc):
 
 
 def doc_text(doc, indent):
-    body = doc.replace('"""', "'''").replace("\n", "\n" + indent)
-    return f'{indent}"""{body}"""'
+    """A docstring that no text can end, of the lines of the text."""
+    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", " ", re.sub("\r\n?|[\u2028\u2029]", "\n", doc.strip()))
+    body = text.replace("\\", "\\\\").replace('"""', "'''").replace("\n", "\n" + indent)
+    return f'{indent}"""{body}{" " if body.endswith(chr(34)) else ""}"""'
+
+
+def one_line(text):
+    """A text for a comment: one line without control characters."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text).strip()
 
 
 def body_text(doc, indent):
