@@ -190,7 +190,7 @@ function isValidChange(change: object): boolean {
 }
 
 function invalidHookResult(point: string, shapes: string): TypeError {
-  return new TypeError(`it gave something else than nothing or ${shapes}. Mend the ${point} hook.`)
+  return new TypeError(`it gave something else than nothing or ${shapes}. Fix the ${point} hook.`)
 }
 
 // A proxy, because hooks may be methods of a class instance: those are not enumerable and need their `this`.

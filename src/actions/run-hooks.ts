@@ -225,7 +225,7 @@ async function callHook<T>(
     throw new TypeError(`it returned ${problem}`)
   } catch (cause) {
     if (signal?.aborted) throw cause
-    throw new AgentError(`The ${point} hook failed: ${errorData(cause).message}. Mend the hook.`, {
+    throw new AgentError(`The ${point} hook failed: ${errorData(cause).message}. Fix the hook.`, {
       code: "hook-failed",
       cause,
       details: { hook: point },

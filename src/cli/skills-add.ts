@@ -29,7 +29,7 @@ export async function addSkills(args: string[]): Promise<number> {
     printProblems(problems)
     // With names given, problems of other skills do not matter.
     const broken = !skillNames && problems.some(({ severity }) => severity === "error")
-    if (broken) return printFailure("Nothing was added. Name those to add with --skill, or mend the others.")
+    if (broken) return printFailure("Nothing was added. Name those to add with --skill, or fix the others.")
     return await copyAll(pickSkills(skills, skillNames), to, force)
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })

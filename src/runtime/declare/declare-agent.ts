@@ -50,7 +50,7 @@ export function declarePythonAgent(name: string, agent: object, known: AgentDesc
   const objects = known.get(agent)
   const lines = [
     `${name}.run(prompt: str, {"values": dict}) -> dict: gives it a task and waits; "values" (optional) go into its runtime first.`,
-    'The dict has "status" (done, waiting, stopped, aborted, failed), "output" (what it says) and, where there is one, "error" or "reason". A failure is told, not raised.',
+    'The dict has "status" (done, waiting, stopped, aborted, failed), "output" (what it says) and, where there is one, "error" or "reason". A failure is in the dict, not raised.',
     `${name}.runAll(tasks: list, {"maxParallel": 4}) -> list[dict]: several prompts, or dicts of "prompt" and "values"; replies in their order.`,
     ...(hasRuntime(agent) ? [`${name}.runtime.update({"name": value}); ${name}.runtime.retrieve("name")`] : []),
     ...(objects ? [`Its runtime (${languages[objects.language]}) holds:`, ...objects.text.split("\n")] : []),
@@ -88,7 +88,7 @@ function isRuntime(value: unknown): value is Pick<Runtime, "describe" | "languag
 }
 
 function replyText(name: string): string {
-  return `/** What a run came to. A failure is told here, not thrown. */
+  return `/** The result of a run. A failure is reported here, not thrown. */
 interface ${name} {
   status: "done" | "waiting" | "stopped" | "aborted" | "failed"
   /** What it says. */

@@ -174,7 +174,7 @@ export function createPythonCell(setup: CellSetup): PythonCell {
     let isWaitingForReport = true
     const done = begin(code).then(async () => {
       hasReply = true
-      void waitGracePeriod().then(() => isWaitingForReport && kernel.kill("it no longer told how its cells end"))
+      void waitGracePeriod().then(() => isWaitingForReport && kernel.kill("it no longer reported the end of its cells"))
       const report = await reportReceived
       isWaitingForReport = false
       if (!stopped) await waitForCalls(calls)
