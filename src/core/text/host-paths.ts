@@ -32,7 +32,7 @@ const absolutePath =
 function shortPath(path: string, folders: readonly string[]): string {
   for (const folder of folders) {
     const inside = relative(folder, path)
-    if (inside === "") return "."
+    if (inside === "") return basename(folder)
     if (inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return inside
   }
   return basename(path)

@@ -18,7 +18,7 @@ describe("an agent with a pythonRuntime", { skip: requires("python") }, () => {
     assert.equal(output, "It is 42.")
     assert.equal(await runtime.retrieve("answer"), 42)
     const cells = trajectory.events.flatMap((event) => (event.type === "code-end" ? event.text : []))
-    assert.deepEqual(cells, ["<output>\n42\n</output>"])
+    assert.deepEqual(cells, ["<output>\n42\n(new: answer: int)\n</output>"])
     const asked = JSON.stringify(model.requests[0])
     assert.match(asked, /```python/)
     assert.match(asked, /def double\(n: int\) -> int:/)
