@@ -155,6 +155,7 @@ test("source files write to disk through core/private-files.ts, or are listed he
   const elsewhere: Record<string, string> = {
     "src/core/private-files.ts": "the helper itself",
     "src/workspaces/": "files of the user's project; .karst is private",
+    "src/agent/prompt/workspace-facts.ts": "below a folder of mkdtemp",
     "src/tools/shell/": "below a folder of mkdtemp, and the folder of the workspace",
     "src/runtime/process/": "below a folder of mkdtemp, or with a mode",
     "src/runtime/python/": "below a folder of mkdtemp",
