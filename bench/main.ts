@@ -7,6 +7,7 @@ import { durable } from "./durable.ts"
 import { growth } from "./growth.ts"
 import { importTime } from "./import.ts"
 import { install } from "./install.ts"
+import { prompt } from "./prompt.ts"
 import { recall } from "./recall.ts"
 import { asJson, asTables, type Report } from "./report.ts"
 import { runtime } from "./runtime.ts"
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<Report>> = {
   step,
   cell,
   growth,
+  prompt,
   recall,
   skills,
   runtime,

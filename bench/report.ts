@@ -10,7 +10,7 @@ export interface Row extends Stats {
 }
 
 /** Without a unit: a share from 0 to 1, or a count. */
-export type Unit = "ms" | "MB" | "×" | ""
+export type Unit = "ms" | "MB" | "×" | "tokens" | ""
 
 /** A figure that Karst promises to stay below, and whether it does here. */
 export interface Budget {

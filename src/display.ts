@@ -36,7 +36,7 @@ const displayChecks: check.OptionChecks<DisplayOptions> = {
 export async function display(run: Run, options: DisplayOptions = {}): Promise<RunResult> {
   check.checkOptions("display()", options, displayChecks)
   const { mode = "full", stream = process.stdout, input = process.stdin } = options
-  // Without a display nobody can be asked, so the run denies calls that need approval.
+  // Without a display no person can be asked, so the run denies calls that need approval.
   if (mode === "off") return run.settled
   allowReadersToApprove(run)
   const screen = createScreen(stream, { color: options.color ?? wantsColor(stream) })

@@ -24,7 +24,7 @@ const shows: Record<string, RegExp> = {
   "01-hello": /^20$/m,
   "02-live-objects": /'kitchen → 22 °C', 'study → 22 °C'/,
   "03-session": /\{ name: 'buy groceries', done: true \}/,
-  "04-streaming": /⎿ ok in \d+ ms: <output> largest 100 385 <\/output>/,
+  "04-streaming": /⎿ ok in \d+ ms: <output> largest 100 385 \(new: squares: number\[\] \(10\)\) <\/output>/,
   "05-types": /TypeError: Invalid input of book: amount: .*>0/,
   "06-rules": /line 1, column 1: the module "node:child_process" is not allowed/,
   "07-database-and-charts": /^03-03 █{40} 26\.0$/m,

@@ -35,7 +35,7 @@ export interface ApprovalServices {
   approvalTimeoutMs?: number | undefined
   /** The subjects of calls (`binding`, `binding.method`) that need no further request; each `always` adds one. */
   approved: string[]
-  /** Waits at most `timeoutMs` for an answer from readers of the events; undefined if nobody answers for this run.
+  /** Waits at most `timeoutMs` for an answer from readers of the events; undefined if this run has no such reader.
    *  `text` is the whole call, for readers who want to see it. */
   askReaders(id: string, text: string, timeoutMs: number | undefined): Promise<ApprovalAnswer> | undefined
   /** Returns a free id for the request about a call. Default: the id of the call. */
@@ -152,7 +152,7 @@ function digestArguments(call: RuntimeCall): string {
   const { text, isWhole } = digest(call.args, identityOf)
   if (isWhole) return text
   throw new ApprovalDenied(
-    `${callName(call)} was not called: its arguments are too large for approval, because nobody could make sure that they ` +
+    `${callName(call)} was not called: its arguments are too large for approval, because Karst could not make sure that they ` +
       "stay what was approved. Pass at most 1,000,000 values and 64 MB, or an object that holds them.",
   )
 }

@@ -2,9 +2,11 @@
 // stored long ago.
 import type { ActionError } from "../core/event.ts"
 import { wellFormed } from "../core/message.ts"
+import { hideHostPaths } from "../core/text/host-paths.ts"
 import { taggedText } from "../core/text/tagged-text.ts"
 import { keepValue } from "../memory/kept-values.ts"
 import type { CellExecuted, CellExecution, Runtime } from "../runtime/runtime.ts"
+import { cellNote } from "./cell-note.ts"
 import { headAndTail, tryToKeep } from "./head-and-tail.ts"
 
 export interface OutputServices {
@@ -36,7 +38,7 @@ export async function shapeOutput(
 ): Promise<ShapedOutput> {
   const shaped = execution.ok
     ? await shapeSuccess(code, execution, services)
-    : await shapeFailure(execution, execution.error, services)
+    : await shapeFailure(code, execution, execution.error, services)
   const added = [shaped.kept, shaped.keptValue].filter((name) => name !== undefined)
   const dropped = added.length > 0 ? await dropOldest(added, services) : []
   if (dropped.length === 0) return { ...shaped, dropped }
@@ -51,15 +53,26 @@ async function shapeSuccess(code: string, execution: CellExecuted, services: Out
   const { maxOutputChars } = services
   const room = Math.max(maxOutputChars - value.text.length, Math.floor(maxOutputChars / 2))
   const printed = await fitToLimit(printedText(execution), room, services)
-  const text = [printed.text, value.text].filter(Boolean).join("\n")
-  if (text === "") return { text: noOutputText(execution) }
+  const shown = [printed.text, value.text].filter(Boolean)
+  const note = cellNote(execution, shown.length > 0, services.runtime.language)
+  const text = [...shown, note].filter(Boolean).join("\n")
   return { text: taggedText("output", text), kept: printed.kept, keptValue: value.kept }
 }
 
-async function shapeFailure(execution: CellExecution, failure: ShownError, services: OutputServices): Promise<Shaped> {
-  const printed = await fitToLimit(printedText(execution), services.maxOutputChars, services)
-  const error = await fitToLimit(errorText(failure), services.maxOutputChars, services)
-  const text = [printed.text && taggedText("output", printed.text), taggedText("error", error.text)]
+async function shapeFailure(
+  code: string,
+  execution: CellExecution,
+  failure: ShownError,
+  services: OutputServices,
+): Promise<Shaped> {
+  const { runtime, maxOutputChars } = services
+  const printed = await fitToLimit(printedText(execution), maxOutputChars, services)
+  const folders = [...(runtime.writableFolders?.() ?? []), process.cwd()]
+  const message = hideHostPaths(errorText(failure), { folders, except: code })
+  const error = await fitToLimit(message, maxOutputChars, services)
+  const note = cellNote(execution, printed.text !== "", runtime.language)
+  const output = [printed.text, note].filter(Boolean).join("\n")
+  const text = [output && taggedText("output", output), taggedText("error", error.text)]
   return { text: text.filter(Boolean).join("\n"), kept: printed.kept ?? error.kept }
 }
 
@@ -122,15 +135,6 @@ async function dropOldest(added: readonly string[], { runtime, keptNames }: Outp
     // The runtime has ended; the next call of it reports that.
     return []
   }
-}
-
-function noOutputText({ changes }: CellExecution): string {
-  const changed = [
-    changes.created.length && `created ${changes.created.join(", ")}`,
-    changes.reassigned.length && `changed ${changes.reassigned.join(", ")}`,
-    changes.removed.length && `removed ${changes.removed.join(", ")}`,
-  ].filter(Boolean)
-  return taggedText("output", changed.length > 0 ? `(no output; ${changed.join("; ")})` : "(no output)")
 }
 
 type ShownError = ActionError & { stack?: string | undefined }

@@ -4,6 +4,7 @@ import type { ActionError, ActionErrorKind, EventBody } from "../core/event.ts"
 import type { ToolCallPart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
 import { errorParts } from "../core/text/error-text.ts"
+import { hideHostPaths } from "../core/text/host-paths.ts"
 import { InvalidResult } from "../tools/check-tool-result.ts"
 import { checkToolResult, isToolResult, type ToolResult, toolFailure, toolResult } from "../tools/tool.ts"
 import { ApprovalDenied } from "./approval.ts"
@@ -38,7 +39,8 @@ export function toToolResult(value: unknown, tool: string): ToolResult {
 
 /** Turns a thrown error into a result. An abort is recognised by its name, or as the signal's reason. */
 export function failureResult(error: unknown, signal: AbortSignal): ToolResult {
-  const { name, message } = errorParts(error)
+  const { name, message: whole } = errorParts(error)
+  const message = hideHostPaths(whole)
   for (const [kind, code] of failureCodes) if (error instanceof kind) return toolFailure(code, message)
   if (isAbortError(error) || (signal.aborted && error === signal.reason)) {
     const reason = abortReasonText(signal.aborted ? signal.reason : error)

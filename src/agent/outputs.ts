@@ -181,7 +181,7 @@ export async function outputsPrompt(outputs: Outputs, { language }: Runtime, tag
 export function missingOutputsPrompt(problems: readonly string[]): string {
   const list = problems.map((problem) => `- ${indentFurtherLines(problem)}`).join("\n")
   const request =
-    "(You are not done: not all declared variables are assigned and valid. Mend this in a cell, then give your answer.)"
+    "(You are not done: not all declared variables are assigned and valid. Fix this in a cell, then give your answer.)"
   return `${request}\n${taggedText("output", list)}`
 }
 

@@ -10,7 +10,7 @@ karst: agents that write code against live objects
   karst run "<prompt>"       run a prompt; karst "<prompt>" is the same
   karst prompt               print exactly what the model sees before the first prompt
   karst skills list          the skills there are; also: validate, add
-  karst worker               work on the runs of a store, until told to end
+  karst worker               work on the runs of a store, until it is stopped
   karst mcp serve            your live objects in Claude Code, Cursor, VS Code and other MCP clients
   karst claude <module>      Claude Code with your live objects; also: codex, opencode, gemini
   karst auth status          what coding CLIs sign in with; docker-flags: the same for a container
@@ -86,7 +86,7 @@ karst skills <action>: the skills that agents can activate, in the Agent Skills 
   worker: `
 karst worker --agents <module> --store <store> [options]: work on the runs of a store
 
-  --agents <module>     the module that exports the agents: the same that whoever submits runs imports
+  --agents <module>     the module that exports the agents: the same that the submitting program imports
   --store <store>       redis://host:6379 or sqlite:karst.db
   --backend <backend>   bullmq: take jobs from a queue in Redis; inline: look in the store for runs that wait.
                         Default: bullmq for a store in Redis, else inline

@@ -126,7 +126,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
   /** Sends a text to the model, also if no worker has the run. */
   async function steer(id: string, text: string): Promise<void> {
     const { head } = await requireRun(id)
-    if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nobody would hear it.`, { code: "ended" })
+    if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nothing would read it.`, { code: "ended" })
     const message: InboxMessage = { type: "steer", text: checkSteerText(text) }
     await store.commit([{ type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }])
   }

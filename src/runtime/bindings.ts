@@ -17,6 +17,8 @@ export interface VariableBinding<T = unknown> extends Readonly<VariableOptions> 
   readonly [bindingMark]: true
   readonly kind: "variable"
   readonly value: T
+  /** A cell declared it with `const`. */
+  readonly constant?: boolean | undefined
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: any function may be bound; F preserves its type.

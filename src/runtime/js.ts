@@ -48,6 +48,7 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
   const runtime: Runtime = {
     language: "typescript",
     isolation: "none",
+    access: { rules: options.rules ?? [], network: true, packages: true, remote: false },
     inject: (more) => withCore((core) => core.inject(more)),
     load: (file) => withCore((core) => core.load(file)),
     update: (values) => withCore((core) => core.update(values)),

@@ -122,6 +122,12 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     language: "python",
     isolation,
     warnings,
+    access: {
+      rules: options.rules ?? [],
+      network: isolation !== "os" || network === "all",
+      packages: true,
+      remote: true,
+    },
     inject: (newBindings) =>
       whenIdle("inject()", async () => {
         const checked = checkNewBindings(newBindings, kernel)

@@ -5,6 +5,7 @@ import type { ActionError, NameChanges } from "../core/event.ts"
 import type { ImagePart } from "../core/message.ts"
 import type { Bindings, CallOptions } from "./bindings.ts"
 import type { CellEnv } from "./js/ambient/cell-env.ts"
+import type { Rule } from "./rules/rules.ts"
 
 /** A persistent namespace of live objects in which code is executed. One cell runs at a time, first come, first served;
  *  a cell that is started from within a running cell does not wait. Every method rejects once the runtime is closed. */
@@ -14,6 +15,8 @@ export interface Runtime extends AsyncDisposable {
   readonly isolation: "none" | "process" | "os"
   /** Warnings for the owner, such as less isolation than requested; an agent's run reports each of them. */
   readonly warnings?: readonly string[] | undefined
+  /** What cells may use besides the names of the namespace; the system prompt states it. Absent: nothing is stated. */
+  readonly access?: CellAccess | undefined
   /** Injects bindings, all or none. A name that exists, is reserved or is not an identifier is a `ConfigError`. */
   inject(bindings: Bindings): Promise<void>
   /** Runs a module file where cells run and injects its exports, all or none. Returns the names. They are bound again
@@ -49,6 +52,17 @@ export interface Runtime extends AsyncDisposable {
   reset(): Promise<void>
   /** Closes the runtime. May be called twice. */
   close(): Promise<void>
+}
+
+export interface CellAccess {
+  /** The rules that cells are checked against. */
+  rules: readonly Rule[]
+  /** Whether the isolation lets cells use the network. */
+  network: boolean
+  /** Whether cells can import installed packages. */
+  packages: boolean
+  /** Whether cells run in another process than the objects of the host. */
+  remote: boolean
 }
 
 /** A runtime that knows the types of its bindings and supports snapshots. */
@@ -196,6 +210,8 @@ interface ExecutionBase {
   output: string
   durationMs: number
   changes: NameChanges
+  /** Short types of the created and reassigned names, for the model; of the first ones if there are many. */
+  types?: Record<string, string> | undefined
   images?: ImagePart[] | undefined
   /** Hints for the author of the cell: findings of the type gate that did not refuse it, changed copies that were not
    *  written back, callback results that host code did not await. */
@@ -210,6 +226,8 @@ export interface CellExecuted extends ExecutionBase {
   value: unknown
   /** The value as text for the model; absent if there is no value to show. */
   preview?: string | undefined
+  /** Whether the cell ends with an expression whose value is undefined, or None. */
+  endsInUndefined?: boolean | undefined
   /** Whether the preview leaves something out. */
   truncated?: boolean | undefined
   /** The name under which `keepCutValue` kept the value. */

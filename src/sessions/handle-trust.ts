@@ -1,5 +1,5 @@
 // Decides whether to trust a folder that only a session handle names. A handle may come from anywhere, so such a folder
-// must belong to the current user, and nobody else may be able to write it.
+// must belong to the current user, and no other user may be able to write it.
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs"
 import { dirname, isAbsolute, join } from "node:path"
 import { attempt } from "../core/attempt.ts"

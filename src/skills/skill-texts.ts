@@ -8,13 +8,13 @@ export type SkillUse = "typescript" | "python" | "tool"
 
 export function skillsSection(skills: readonly Pick<Skill, "name" | "description">[], use: SkillUse): string {
   const list = skills.map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, " ")}`)
-  return `# Skills\n\nInstructions for kinds of tasks. Before a task that one fits, ${howToActivate(use)}.\n\n${list.join("\n")}`
+  return `# Skills\n\nBefore a task that one fits, ${howToActivate(use)}.\n\n${list.join("\n")}`
 }
 
 function howToActivate(use: SkillUse): string {
-  if (use === "tool") return "call activate_skill with its name: what to do, with the skill's files, follows its result"
+  if (use === "tool") return "call activate_skill with its name: instructions follow"
   const { activate, wait } = skillFunctions[use]
-  return `run \`${wait}${activate}("<name>")\` in a cell of its own: what to do, with the skill's functions and files, follows its output`
+  return `run \`${wait}${activate}("<name>")\` in a cell of its own: instructions follow`
 }
 
 export interface ActivatedSkill {

@@ -9,8 +9,8 @@ export interface Store extends AsyncDisposable {
   /** The value of now, the caller's own copy. A value that cannot be read is an error, never an absence. */
   get(key: string): Promise<StoreEntry | undefined>
   /** Applies every change or none, in their order, and gives the revision they were made at, greater than any before.
-   *  With a guard that no longer holds nothing is changed and a `ConflictError` is thrown. Whoever sees one of the
-   *  changes sees all of them. What is not JSON is refused before anything is changed. */
+   *  With a guard that no longer holds nothing is changed and a `ConflictError` is thrown. A reader that sees one of
+   *  the changes sees all of them. What is not JSON is refused before anything is changed. */
   commit(changes: readonly StoreChange[], guard?: StoreGuard, options?: CommitOptions): Promise<number>
   /** Keys of values that begin so, in the order of code points. */
   keys(prefix: string): AsyncIterable<string>

@@ -110,7 +110,7 @@ function replaceTarget(draft: string, target: string, path: string, ifMatch: str
 
 const takenCodes = ["EISDIR", "ENOTEMPTY", "EEXIST"]
 
-// A hard link can only be created if the name does not exist, whoever else tries. Returns false if the system has no
+// A hard link can only be created if the name does not exist, also when others try. Returns false if the system has no
 // links.
 function linkIfAbsent(draft: string, target: string, path: string): boolean {
   try {

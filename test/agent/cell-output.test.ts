@@ -85,7 +85,7 @@ describe("what a cell prints", () => {
 
   test("is named as nothing, with the names the cell made, when there is none", async () => {
     const { ends } = await results(["const a = 1\nlet b = 2", "b = 3;", ";"])
-    assert.equal(ends[0]?.text, "<output>\n(no output; created a, b)\n</output>")
+    assert.equal(ends[0]?.text, "<output>\n(new: a: number, b: number)\n</output>")
     assert.match(ends[1]?.text ?? "", /3|changed b/)
     assert.equal(ends[2]?.text, "<output>\n(no output)\n</output>")
   })

@@ -36,7 +36,10 @@ for (const era of ["legacy", "modern"] satisfies Era[]) {
         client.getInstructions() ?? "",
         /^Be gentle\.[\s\S]*\/\*\* Of the living room \*\/\ndeclare const light/,
       )
-      assert.equal(await call(client, "run", { code: "light.dim(20)\nreport = 'dimmed'\nlight.brightness" }), out("20"))
+      assert.equal(
+        await call(client, "run", { code: "light.dim(20)\nreport = 'dimmed'\nlight.brightness" }),
+        out("20\n(changed: report: string)"),
+      )
       assert.equal(light.brightness, 20)
       assert.equal(await runtime.retrieve("report"), "dimmed")
       assert.equal(await call(client, "inspect", { name: "light.brightness" }), out("20"))
@@ -185,7 +188,7 @@ describe("a runtime that is served", () => {
     const endpoint = await serve(context, { runtime })
     const client = await connect(context, endpoint)
     assert.match(client.getInstructions() ?? "", /```python[\s\S]*rows/)
-    assert.equal(await call(client, "run", { code: "total = sum(rows)\ntotal + 1" }), out("7"))
+    assert.equal(await call(client, "run", { code: "total = sum(rows)\ntotal + 1" }), out("7\n(new: total: int)"))
     assert.equal(await call(client, "inspect", { name: "total" }), out("6"))
     const code = "import matplotlib.pyplot as plt\nplt.plot(rows)\nplt.show()"
     const { content } = await client.callTool({ name: "run", arguments: { code } })

@@ -83,7 +83,7 @@ describe("the tools of an MCP server that is started here", () => {
       runtime: jsRuntime({ ...kit.bindings() }),
     })
     const run = await byCell.run("Add.")
-    assert.match(JSON.stringify(run.messages), /<output>\\n'7'\\n<\/output>/)
+    assert.match(JSON.stringify(run.messages), /<output>\\n'7'\\n\(new: total: number\)\\n<\/output>/)
   })
 
   test("refuse wrong input before it is sent", async () => {

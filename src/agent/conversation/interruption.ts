@@ -2,7 +2,7 @@
 import type { CallPreview } from "../../core/event.ts"
 import { listFirst, oneLine, taggedText } from "../../core/text/tagged-text.ts"
 
-/** A crash in the middle of a cycle that the model was not told of yet. */
+/** A crash in the middle of a cycle that the model does not know of yet. */
 export interface Interruption {
   /** Whether the model's answer in that cycle is recorded. Then the cycle runs again without a model request. */
   answered: boolean

@@ -1,4 +1,4 @@
-// What the model and the host are told about objects that could not be restored.
+// What the model and the host learn about objects that could not be restored.
 import type { EventBody } from "../../core/event.ts"
 import { listFirst, oneLine, taggedText } from "../../core/text/tagged-text.ts"
 import type { RuntimeLoss } from "../../runtime/runtime.ts"

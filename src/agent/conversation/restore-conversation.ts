@@ -102,7 +102,7 @@ export async function copyConversation(shared: Conversation): Promise<Conversati
   const own = events.slice(folded?.open.length)
   const copy = rebuildConversation({ events: own, folded, head: headOf(shared) }, await runtime.fork(), true)
   for (const [name, text] of artifacts.unsaved()) copy.artifacts.put(name, text)
-  // The model of the copy has not been told of these either.
+  // The model of the copy does not know of these either.
   return Object.assign(copy, { lost: shared.lost, interrupted: shared.interrupted })
 }
 

@@ -9,11 +9,11 @@ import type { WorkspaceFacts } from "./workspace-section.ts"
 /** Returns exactly the prompt that the model sees. `withFiles: false` leaves out what is in the workspace now: then the
  *  same definition of an agent always has the same prompt. */
 export async function buildPrompt(config: AgentConfig, runtime: Runtime, { withFiles = true } = {}): Promise<string> {
-  const { language } = runtime
+  const { language, access } = runtime
   const skills = (await openAgentSkills(config, runtime))?.offered
   const declarations = config.usesCode ? await runtime.describe() : ""
   const files = withFiles ? await workspaceFacts(config) : undefined
-  const context = { ...config, skills, language, tag: config.fenceTag(language), declarations, files }
+  const context = { ...config, skills, language, access, tag: config.fenceTag(language), declarations, files }
   return systemPrompt(context, config.prompt)
 }
 

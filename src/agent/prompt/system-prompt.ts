@@ -1,8 +1,9 @@
 // The sections of the system prompt, and other fixed texts for the model.
 import type { Message } from "../../core/message.ts"
 import { codeBlock, oneLine } from "../../core/text/tagged-text.ts"
-import type { CellOptions, TypeGateMode } from "../../runtime/runtime.ts"
+import type { CellAccess, CellOptions, TypeGateMode } from "../../runtime/runtime.ts"
 import { skillsSection } from "../../skills/skill-texts.ts"
+import { accessText, remoteText } from "./access-text.ts"
 import { type WorkspaceFacts, workspaceText } from "./workspace-section.ts"
 
 export interface PromptContext {
@@ -12,6 +13,8 @@ export interface PromptContext {
   noTool: "answer" | "continue" | "wait"
   language: "typescript" | "python"
   tag: string
+  /** What cells may use besides the declared names; absent if the runtime does not tell. */
+  access?: CellAccess | undefined
   /** The declarations of the names in the runtime; never values. */
   declarations: string
   /** The skills that the model can activate; absent if there are none. */
@@ -46,61 +49,64 @@ export function systemPrompt(context: PromptContext, sections: Partial<PromptSec
   return texts.filter(Boolean).join("\n\n")
 }
 
-export const defaultInstructions = "You are a capable assistant. You solve tasks by writing code against live objects."
+export const defaultInstructions = "You solve tasks by writing code against live objects."
 
-export const toolInstructions = "You are a capable assistant. You solve tasks by calling tools."
+export const toolInstructions = "You solve tasks by calling tools."
 
 /** The sections of the system prompt that an agent has by default. */
 export const defaultSections: PromptSections = {
   instructions: (context) => context.instructions,
   rules(context) {
     if (!context.usesCode) return toolRules(context)
-    const python = context.language === "python"
-    const rules = [
-      `Write one fenced block per message, tagged \`\`\`${context.tag}, and stop after it. ` +
-        "It runs at once; then you get what it printed and the value of its last expression.",
-      "Cells share one session, like a notebook: every name a cell defines is there in the next. Use the objects below directly, by name.",
-      "You see declarations, not values. Look before you rely on a value: print a little of it, or end the cell with an " +
-        "expression. Summarise instead of printing much.",
-      ...(python
-        ? []
-        : [
-            "A function declared to return a Promise must be awaited; top-level await works. " +
-              (context.typeGate === "block"
-                ? "Each cell is type-checked first: one that fails does not run at all."
-                : "Type annotations are welcome."),
-          ]),
-      "Compute with code, not in your head. Never write down output you have not received.",
-      context.transaction
-        ? "Changes to objects are real and stay. A cell that fails is rolled back whole, as far as the note says: mend it and send it again, complete."
-        : "Changes to objects are real and stay. When a cell fails, what ran before the error has happened: mend, do not repeat it.",
-      `Output beyond ${context.maxOutputChars.toLocaleString("en")} characters is shortened; the note names the variable that has all of it. \`_\` is the last value.`,
-      ...(context.cellTimeoutMs
-        ? [
-            `A cell is stopped after ${context.cellTimeoutMs / 1000} seconds: set time-outs on slow calls, and work in steps.`,
-          ]
-        : []),
-      "When the task is done, or needs no code, answer in plain text without a code block: that ends your work.",
-    ]
-    const language = python ? "Python" : "TypeScript"
-    return `# How you work\n\nYou act by writing ${language} that is run for you.\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`
+    return `# How you work\n\n${codeRules(context)
+      .map((rule) => `- ${rule}`)
+      .join("\n")}`
   },
   skills: ({ skills = [], language, usesCode }) =>
     skills.length > 0 ? skillsSection(skills, usesCode ? language : "tool") : "",
   objects({ declarations, tag, language, usesCode }) {
     if (!usesCode) return ""
-    if (declarations) return `# What is in the session\n\n${codeBlock(tag, declarations)}`
+    if (declarations) return `# What is in the session\n\n${inferredText(declarations)}${codeBlock(tag, declarations)}`
     const library = language === "python" ? "Python's standard library is" : "JavaScript and Node.js are"
     return `# What is in the session\n\nNothing yet; ${library} available.`
   },
   workspace: ({ files }) => (files ? workspaceText(files) : ""),
 }
 
+function codeRules({ language, tag, access, maxOutputChars, ...options }: PromptContext): string[] {
+  const isPython = language === "python"
+  const { typeGate, transaction, cellTimeoutMs } = options
+  const typing = typeGate === "block" ? "A cell with a type error does not run." : "Types are not checked."
+  return [
+    `Write one \`\`\`${tag} block of ${isPython ? "Python" : "TypeScript"} per message, then stop. It runs at once; you get ` +
+      "what it printed and the value of its last expression.",
+    "Cells share one session, like a notebook; a name can be declared again." +
+      (isPython ? "" : ` Top-level await works; await every Promise. ${typing}`),
+    "Use the objects below by name. You see their types, not their values: look at a little before you rely on a value, " +
+      "in the same cell if you can.",
+    ...(access?.remote ? [remoteText(language)] : []),
+    ...(access ? [accessText(access, language)] : []),
+    "Compute with code, not in your head. Never invent output.",
+    transaction
+      ? "Changes to objects are real. A failed cell is rolled back, except what its note lists: fix it and send it whole."
+      : "Changes to objects are real. When a cell fails, what ran before the error has happened: fix the rest, do not repeat it.",
+    `Output over ${maxOutputChars.toLocaleString("en")} characters is cut; a note names the variable that has all of it. \`_\` is the last value.`,
+    ...(cellTimeoutMs ? [`A cell is stopped after ${cellTimeoutMs / 1000} seconds: work in steps.`] : []),
+    "When the task is done, or needs no code, answer in plain text without a code block: that ends your work. The user " +
+      "sees only this answer, no cell output. The user's message has the local time.",
+  ]
+}
+
+/** Explains the mark of inferred types, if the declarations have it. */
+function inferredText(declarations: string): string {
+  return declarations.includes("// inferred") ? "`// inferred`: this type was read from the value.\n\n" : ""
+}
+
 function toolRules({ noTool }: PromptContext): string {
   const rules = [
     "Act by calling tools; look before you rely on something. Never write down a result you have not received.",
     "Several calls in one answer run in order; neighbouring calls that only look something up run at the same time.",
-    "When a call fails, its result says why: correct the call, do not repeat it unchanged.",
+    "When a call fails, its result says why: fix the call, do not repeat it unchanged.",
     endingRules[noTool],
   ]
   return `# How you work\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`
@@ -142,8 +148,16 @@ export function withCurrentTime(messages: readonly Message[], clock: string): Me
   return request
 }
 
-const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+/** The local time with its zone, for the end of the user's message: `(It is Monday 2026-11-16 04:44, Europe/Berlin.)`. */
+export function clockText(now: Date, timeZone = localTimeZone()): string {
+  const parts = new Intl.DateTimeFormat("en-CA", {
+    ...{ weekday: "long", year: "numeric", month: "2-digit", day: "2-digit" },
+    ...{ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone },
+  }).formatToParts(now)
+  const { weekday, year, month, day, hour, minute } = Object.fromEntries(parts.map(({ type, value }) => [type, value]))
+  return `(It is ${weekday} ${year}-${month}-${day} ${hour}:${minute}, ${timeZone}.)`
+}
 
-export function clockText(now: Date): string {
-  return `(It is ${days[now.getUTCDay()]}, ${now.toISOString().slice(0, 16).replace("T", " ")} UTC.)`
+function localTimeZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC"
 }

@@ -24,7 +24,7 @@ export interface DurableRun {
   firstSeq: number
   /** Where the run continues, if it had begun. */
   resumed?: ResumedConversation | undefined
-  /** Set if the run continues after a crash that the model was not told of yet. */
+  /** Set if the run continues after a crash that the model does not know of yet. */
   interruption?: Interruption | undefined
   /** The conversation that a new run continues. */
   earlierConversation?: StoredConversation | undefined

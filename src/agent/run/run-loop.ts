@@ -59,7 +59,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   }
   if (progress.state.end?.status === "failed") durable?.planRetry(progress.failure)
   await control.endChildRuns()
-  // The run has not ended: no hook and no reader is told, and what was not saved is dropped.
+  // The run has not ended: no hook and no reader is notified, and what was not saved is dropped.
   if (durable?.isSuspended)
     return { result: createResult(control.id, progress.state, progress.failure), suspended: true }
   const result = await finishRun(progress)

@@ -8,7 +8,7 @@ export function hashValue(value: unknown): string {
 }
 
 /** Equal for calls with equal arguments, also in another process: data counts by its contents, an opaque value by its
- *  name. `hasUnnamed`: an opaque argument has no name, so the call cannot be told from one with another such value. */
+ *  name. `hasUnnamed`: an opaque argument has no name, so the call looks like one with another such value. */
 export function hashArguments({ args, nameOf }: Pick<RuntimeCall, "args" | "nameOf">): {
   hash: string
   hasUnnamed: boolean

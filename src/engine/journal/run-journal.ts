@@ -238,7 +238,7 @@ function unknownOutcomeError(message: string): Error {
 const unnamedArgumentReason =
   "One of its arguments is an object without a name, so the answer counts only while the cell is held: later it is asked again."
 
-const unknownCure = "nobody knows whether it took effect. Find out before you call it again."
+const unknownCure = "it is not known whether it took effect. Find out before you call it again."
 
 interface PastCall {
   key: string

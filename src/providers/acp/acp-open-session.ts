@@ -91,7 +91,7 @@ export async function openAcpSession(
       const value = settings[setting]
       if (value === undefined || alreadyPassed.has(setting)) continue
       if (await setSessionOption(acpProcess, id, opened, setting, value)) continue
-      warnings.push(`${cli.title} lets nobody choose its ${setting}: "${value}" is not used.`)
+      warnings.push(`${cli.title} has no choice of ${setting}: "${value}" is not used.`)
     }
     return {
       acpProcess,

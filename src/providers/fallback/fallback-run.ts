@@ -152,7 +152,7 @@ async function tryCandidates(control: RunControl, setup: FallbackRunSetup, relay
   const [soonest] = [...limits.keys()].sort((one, other) => limitEndOf(limits, one) - limitEndOf(limits, other))
   const last = order.at(-1)
   if (soonest?.waitsForLimits && last && soonest !== last) {
-    switchCandidate(last, soonest, `Nobody else is left, and the limit of ${soonest.name} is over first.`)
+    switchCandidate(last, soonest, `No other agent is left, and the limit of ${soonest.name} is over first.`)
     attempted = await attempt(soonest, () => true)
     if (!shouldTryNext(soonest, attempted)) return attempted
   }

@@ -74,7 +74,7 @@ async function readSettings(path: string): Promise<JsonObject> {
   try {
     return JSON.parse(withoutComments(text))
   } catch (error) {
-    throw new ConfigError(`Gemini CLI: its settings in ${path} are no JSON. Fix them first.`, { cause: error })
+    throw new ConfigError(`Gemini CLI: its settings in ${path} are not JSON. Fix them first.`, { cause: error })
   }
 }
 

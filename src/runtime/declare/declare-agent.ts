@@ -1,6 +1,7 @@
 // Declares bound agents for cells, in TypeScript and in Python, with the objects in the agents' runtimes.
 import { AsyncLocalStorage } from "node:async_hooks"
 import { types } from "node:util"
+import { oneLine } from "../../core/text/tagged-text.ts"
 import { type AgentBinding, type Binding, isAgent } from "../bindings.ts"
 import type { Runtime } from "../runtime.ts"
 import type { DeclarationBlock } from "./declaration-block.ts"
@@ -49,14 +50,14 @@ export function declarePythonAgent(name: string, agent: object, known: AgentDesc
   const objects = known.get(agent)
   const lines = [
     `${name}.run(prompt: str, {"values": dict}) -> dict: gives it a task and waits; "values" (optional) go into its runtime first.`,
-    'The dict has "status" (done, waiting, stopped, aborted, failed), "output" (what it says) and, where there is one, "error" or "reason". A failure is told, not raised.',
+    'The dict has "status" (done, waiting, stopped, aborted, failed), "output" (what it says) and, where there is one, "error" or "reason". A failure is in the dict, not raised.',
     `${name}.runAll(tasks: list, {"maxParallel": 4}) -> list[dict]: several prompts, or dicts of "prompt" and "values"; replies in their order.`,
     ...(hasRuntime(agent) ? [`${name}.runtime.update({"name": value}); ${name}.runtime.retrieve("name")`] : []),
     ...(objects ? [`Its runtime (${languages[objects.language]}) holds:`, ...objects.text.split("\n")] : []),
   ]
   const about = agentSummary(agent)
   return [
-    `${name}: Agent${about ? `  # ${about.replaceAll("\n", " ")}` : ""}`,
+    `${name}: Agent${about ? `  # ${oneLine(about, Number.POSITIVE_INFINITY)}` : ""}`,
     ...lines.map((line) => `# ${line}`),
   ].join("\n")
 }
@@ -87,7 +88,7 @@ function isRuntime(value: unknown): value is Pick<Runtime, "describe" | "languag
 }
 
 function replyText(name: string): string {
-  return `/** What a run came to. A failure is told here, not thrown. */
+  return `/** The result of a run. A failure is reported here, not thrown. */
 interface ${name} {
   status: "done" | "waiting" | "stopped" | "aborted" | "failed"
   /** What it says. */

@@ -103,13 +103,13 @@ function declareBinding(
 
 /** Declares data with `let`, because cells may assign to it, and an object with behaviour with `const`. */
 function declareVariable(name: string, binding: VariableBinding, block: DeclarationBlock, remote: boolean): string {
-  const { value, description, type, guard } = binding
+  const { value, description, type, guard, constant = false } = binding
   const isData = !guard && (remote ? isCopied(value) : isAssignableData(value))
   const shownType = (written: TypeTree) => {
     if (remote) return isData ? receivedType(written, block) : handleType(written, block)
     return guard ? guardedType(written, value, guard, block) : written
   }
-  const declared = `${jsDoc(description)}declare ${isData ? "let" : "const"} ${name}: `
+  const declared = `${jsDoc(description)}declare ${isData && !constant ? "let" : "const"} ${name}: `
   if (type !== undefined) {
     block.declareMentionedClasses(type)
     const { tree, source } = cached(parsedVariableTypes, binding, () => parseVariableType(type, name))

@@ -1,6 +1,5 @@
-// Errors of cells as the model sees them: message, position in the cell's source, and a stack without frames of Node
-// and Karst.
-import { fileURLToPath } from "node:url"
+// Errors of cells as the model sees them: message, position in the cell's source, and a stack without frames of
+// the host.
 import { types } from "node:util"
 import { attempt } from "../../core/attempt.ts"
 import type { ActionError } from "../../core/event.ts"
@@ -74,7 +73,7 @@ export function formatThrown(thrown: unknown): string {
   return errorLines(thrown, 0).join("\n").slice(0, maxMessageLength)
 }
 
-/** Removes frames of Node and Karst, and shows cells as `cell-n.ts` with positions in their source. */
+/** Removes frames of the host, and shows cells as `cell-n.ts` with positions in their source. */
 export function cleanStackText(text: string): string {
   if (!text.includes(" at ") && !text.includes(cellFilePrefix)) return text
   return text
@@ -112,9 +111,8 @@ const namelessFrames = /\beval \((karst:\d+\/cell-\d+\.ts:\d+:\d+)\)/g
 const cellFrame = new RegExp(cellFramePositions, "")
 const frameStart = /^\s+at /
 const nodeFrame = /node:internal\/|node:diagnostics_channel|at new Promise \(<anonymous>\)$/
-const karstRoot = new URL("../../", import.meta.url)
-// A frame names its file by a URL, or by a path if our modules are bundled.
-const karstRoots = [karstRoot.href, fileURLToPath(karstRoot)]
+// A frame names its file by a URL or a path.
+const hostFileFrame = /(?:\(|\bat (?:async )?)(?:file:\/\/|\/|[A-Za-z]:[\\/])/
 const maxMessageLength = 10_000
 const shownParts = ["0", "1", "2", "3", "4"]
 
@@ -131,8 +129,10 @@ function errorLines(error: unknown, depth: number): string[] {
   ]
 }
 
+// The model cannot use the frames of the host's files, of packages and of Karst.
 function isInternalFrame(line: string): boolean {
-  return frameStart.test(line) && (karstRoots.some((root) => line.includes(root)) || nodeFrame.test(line))
+  if (!frameStart.test(line) || line.includes(cellFilePrefix)) return false
+  return hostFileFrame.test(line) || nodeFrame.test(line)
 }
 
 // Frames below the last one of a cell belong to the host that ran it.

@@ -51,13 +51,15 @@ export async function executeCell(
   const compiled = "error" in prepared || notRolledBack ? undefined : prepared
   const { stdout, stderr, output } = cell
   const changes = context.namespace.recordChanges(compiled, scope, "value" in outcome)
+  const types = context.namespace.describeTypes(changes)
   const hints = cell.hints.length > 0 ? { hints: cell.hints } : undefined
-  const base = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes, ...hints }
+  const base = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes, ...types, ...hints }
   if (!("value" in outcome)) {
     return { ok: false, ...failureOf(outcome, filename), ...(notRolledBack && { notRolledBack }), ...base }
   }
   const value = unwrapObjectProxy(outcome.value)
-  if (value === undefined || !compiled?.hasValue) return { ok: true, value, ...base }
+  if (!compiled?.hasValue) return { ok: true, value, ...base }
+  if (value === undefined) return { ok: true, value, endsInUndefined: true, ...base }
   context.ambient._ = outcome.value
   return { ok: true, value, ...shownValue(value, outcome.value, cell.previewOptions, output.length, context), ...base }
 }

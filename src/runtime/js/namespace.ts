@@ -2,6 +2,7 @@
 import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
+import { isObject } from "../../core/object.ts"
 import { createNameGenerator, isThenable, listNames, toCheckedBindings } from "../bindings/binding-names.ts"
 import { injectedObjectPath } from "../bindings/injected-object-path.ts"
 import { bindingGuardProblem } from "../bindings/method-guards.ts"
@@ -18,7 +19,7 @@ import type { UndoImage } from "../snapshot/undo.ts"
 import { createBindingProxies } from "./proxies/binding-proxies.ts"
 import { unwrapProxy } from "./proxies/function-proxy.ts"
 import type { SharedCellState } from "./running-cell.ts"
-import { addReassigned, createScopeObject, takeNameChanges } from "./scope-object.ts"
+import { addReassigned, createScopeObject, shortTypes, takeNameChanges } from "./scope-object.ts"
 
 /** Names of a runtime. No method waits for a cell. */
 export interface Namespace {
@@ -56,6 +57,8 @@ export interface Namespace {
    *  cell that began before a reset changed nothing in the current namespace. A cell that ran to its end also
    *  reassigned the names to which its top-level statements assigned an equal value. */
   recordChanges(cell: PreparedCell | undefined, cellScope: Scope, ended: boolean): NameChanges
+  /** Returns the short types of the names that a cell created or reassigned. */
+  describeTypes(changes: NameChanges): { types?: Record<string, string> }
   /** Takes an image of the namespace, to roll back to. Changes that the host makes later are not rolled back. */
   takeImage(createImage: (scope: Scope) => UndoImage): NamespaceImage
 }
@@ -132,8 +135,20 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
     const binding = bindings.get(name)
     const value = scope[name]
     if (binding && Object.is(proxies.get(name, binding), value)) return binding
-    if (binding?.kind !== "variable") return toBinding(unwrapProxy(value))
+    if (binding?.kind !== "variable") return cellMadeBinding(unwrapProxy(value), value, constants.has(name))
     return { ...binding, value: unwrapProxy(value), guard: undefined }
+  }
+
+  // A cell calls its own functions directly, so they are declared as they were written.
+  const cellMadeBinding = (value: unknown, held: unknown, constant: boolean): Binding => {
+    const made = toBinding(value)
+    if (made.kind === "variable") return { ...made, constant }
+    const source = isObject(value) ? origins.originOf(value)?.source : undefined
+    if (made.kind === "type") return { ...made, options: { ...made.options, source } }
+    if (made.kind === "function" && value === held) {
+      return { ...made, options: { ...made.options, source, sync: true } }
+    }
+    return made
   }
 
   const unknownName = (name: string) =>
@@ -261,6 +276,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
       const names = used.takeNames(bindings)
       return names.length > 0 ? { ...changes, used: names } : changes
     },
+    describeTypes: ({ created, reassigned }) => shortTypes([...created, ...reassigned], scope),
     takeImage(createImage) {
       const imageScope = scope
       const image = { names: createImage(scope), constants: new Set(constants) }

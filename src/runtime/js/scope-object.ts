@@ -1,6 +1,9 @@
 // The object whose properties are the names of a namespace, and the detection of names that a cell changed.
+import { types } from "node:util"
 import type { NameChanges } from "../../core/event.ts"
 import type { Scope } from "../compiler/compile-cell.ts"
+import { describeType } from "../declare/inspect-value.ts"
+import { unwrapProxy } from "./proxies/function-proxy.ts"
 
 /** An object that throws a `ReferenceError` for names that are not in it. */
 export function createScopeObject(): Scope {
@@ -41,3 +44,18 @@ export function addReassigned({ created, reassigned }: NameChanges, assigned: re
     if (Object.hasOwn(scope, name) && !created.includes(name) && !reassigned.includes(name)) reassigned.push(name)
   }
 }
+
+/** Returns the types of the first names, without running code of their values. */
+export function shortTypes(names: readonly string[], scope: Scope): { types?: Record<string, string> } {
+  if (names.length === 0) return {}
+  return { types: Object.fromEntries(names.slice(0, maxTypes).map((name) => [name, shortType(scope[name])])) }
+}
+
+function shortType(held: unknown): string {
+  const value = unwrapProxy(held)
+  if (types.isPromise(value)) return "Promise (not awaited)"
+  const type = describeType(value)
+  return Array.isArray(value) && value.length > 0 ? `${type} (${value.length.toLocaleString("en")})` : type
+}
+
+const maxTypes = 20

@@ -38,7 +38,9 @@ export interface ExecutionSummary {
   cut?: boolean | undefined
   /** The name under which the child kept the value. */
   kept?: string | undefined
+  endsInUndefined?: boolean | undefined
   changes: NameChanges
+  types?: Record<string, string> | undefined
   hints?: string[] | undefined
   notRolledBack?: RuntimeLoss[] | undefined
   /** True if the execution can be undone until the next cell begins. */
@@ -62,12 +64,14 @@ export function parseExecuted(
 }
 
 export function summaryToWire(summary: ExecutionSummary): WireObject {
-  const { error, preview, cut, kept, changes, hints, notRolledBack, undoable, unclean } = summary
+  const { error, preview, cut, kept, endsInUndefined, changes, types, hints, notRolledBack, undoable, unclean } =
+    summary
   const { created, reassigned, removed } = changes
   return {
     changes: { created, reassigned, removed },
+    ...(types && { types }),
     ...(error && { error: withoutUndefined(error) }),
-    ...withoutUndefined({ preview, cut, kept, undoable, unclean }),
+    ...withoutUndefined({ preview, cut, kept, endsInUndefined, undoable, unclean }),
     ...(hints && { hints }),
     ...(notRolledBack && { notRolledBack: notRolledBack.map((lost) => withoutUndefined(lost)) }),
   }
@@ -75,10 +79,10 @@ export function summaryToWire(summary: ExecutionSummary): WireObject {
 
 function parseExecutionSummary(value: unknown): ExecutionSummary | undefined {
   if (!isRecord(value)) return undefined
-  const { error, preview, cut, kept, changes, hints, notRolledBack, undoable, unclean } = value
+  const { error, preview, cut, kept, endsInUndefined, changes, types, hints, notRolledBack, undoable, unclean } = value
   if (error !== undefined && !isActionError(error)) return undefined
   if (![preview, kept].every((text) => text === undefined || typeof text === "string")) return undefined
-  if (!isRecord(changes) || ![unclean, undoable, cut].every(isOptionalBoolean)) return undefined
+  if (!isRecord(changes) || ![unclean, undoable, cut, endsInUndefined].every(isOptionalBoolean)) return undefined
   const { created, reassigned, removed } = changes
   if (!isStringArray(created) || !isStringArray(reassigned) || !isStringArray(removed)) return undefined
   if (hints !== undefined && !isStringArray(hints)) return undefined
@@ -89,10 +93,22 @@ function parseExecutionSummary(value: unknown): ExecutionSummary | undefined {
     ...(cut === true && { cut }),
     ...(typeof kept === "string" && { kept }),
     ...(typeof preview === "string" && { preview }),
+    ...(endsInUndefined === true && { endsInUndefined }),
+    ...(types !== undefined && { types: readTypes(types) }),
   }
   const shortHints = hints?.slice(0, maxHints).map((hint) => hint.slice(0, maxHintLength))
   return { error, hints: shortHints, notRolledBack, ...flags, changes: { created, reassigned, removed } }
 }
+
+/** Reads the types of names that a child or a kernel sent: short texts, and not too many of them. */
+export function readTypes(value: unknown): Record<string, string> {
+  const entries = isRecord(value) ? Object.entries(value).slice(0, maxShownTypes) : []
+  return Object.fromEntries(
+    entries.flatMap(([name, type]) => (typeof type === "string" ? [[name, shortTypeText(type)] as const] : [])),
+  )
+}
+
+const maxShownTypes = 20
 
 /** The maximum number of hints in the result of a cell. */
 export const maxHints = 50

@@ -36,22 +36,26 @@ export async function declareChildNames(
   const all = names ?? [...bindings.keys(), ...loaded].filter((name) => reports.has(name))
   const wanted = all.filter((name) => !loaded.includes(name))
   const current = new Map(wanted.map((name) => [name, hostBinding(reports.get(name), bindings.get(name), child)]))
-  const elsewhere = wanted.filter((name) => !current.get(name))
-  const types = await requestTypes(child, elsewhere)
-  const declared = wanted.map((name): [string, Binding] => {
-    const injected = bindings.get(name)
-    const type = types.get(name)
-    // The child knows little about the objects behind its handles. If its type contains `any`, use the host's type.
-    const known = current.get(name) ?? (type?.includes("any") && injected?.kind === "variable" ? injected : undefined)
-    const description = injected?.kind === "variable" ? injected.description : undefined
-    return [name, known ?? variable(undefined, { description, type })]
-  })
+  // The child declares what cells made as it is; the host adds the author's texts to what it injected.
+  const cellMade = wanted.filter((name) => !current.get(name) && !bindings.has(name))
+  const changed = wanted.filter((name) => !current.get(name) && bindings.has(name))
+  const types = await requestTypes(child, changed)
+  const declared = wanted
+    .filter((name) => !cellMade.includes(name))
+    .map((name): [string, Binding] => {
+      const injected = bindings.get(name)
+      const type = types.get(name)
+      // The child knows little about the objects behind its handles. If its type contains `any`, use the host's type.
+      const known = current.get(name) ?? (type?.includes("any") && injected?.kind === "variable" ? injected : undefined)
+      const description = injected?.kind === "variable" ? injected.description : undefined
+      return [name, known ?? variable(undefined, { description, type })]
+    })
   const text = declareBindings(new Map(declared), new Map([...bindings, ...declared]), true, agents)
   return [
     text,
     await requestDeclarations(
       child,
-      all.filter((name) => loaded.includes(name)),
+      all.filter((name) => loaded.includes(name) || cellMade.includes(name)),
     ),
   ]
     .filter(Boolean)

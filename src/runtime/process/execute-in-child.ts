@@ -28,7 +28,7 @@ export async function executeInChild(
   const { ending } = child.process
   if (ending) cell.stop(new CellStopped("aborted", `The cell's process is gone: ${ending.why}.`))
   supervisor.endExecutions(cell)
-  const { changes = { created: [], reassigned: [], removed: [] }, hints: found = [] } = executed?.summary ?? {}
+  const { changes = { created: [], reassigned: [], removed: [] }, hints: found = [], types } = executed?.summary ?? {}
   const kept = executed?.summary.kept
   supervisor.recordNameChanges(kept === undefined ? changes : { ...changes, created: [...changes.created, kept] })
   const used = takeUsed()
@@ -44,6 +44,7 @@ export async function executeInChild(
       durationMs: performance.now() - startedAt,
       changes: used.length > 0 ? { ...changes, used } : changes,
     },
+    ...(types && { types }),
     ...(hints.length > 0 && { hints }),
     ...(lost.length > 0 && { lost }),
   }
@@ -114,7 +115,7 @@ async function undoCell(child: ConnectedChild): Promise<RuntimeLoss[]> {
 }
 
 type CellResult =
-  | Pick<CellExecuted, "ok" | "value" | "preview" | "truncated" | "kept" | "undo">
+  | Pick<CellExecuted, "ok" | "value" | "preview" | "endsInUndefined" | "truncated" | "kept" | "undo">
   | Pick<CellNotExecuted, "ok" | "error" | "thrown" | "notRolledBack">
 
 async function cellResultOf(
@@ -124,7 +125,7 @@ async function cellResultOf(
 ): Promise<CellResult> {
   if (!executed) return { ok: false, error: processEndError(cell, child) }
   const { summary, value, thrown } = executed
-  const { error, preview, cut, kept, notRolledBack, undoable, unclean } = summary
+  const { error, preview, cut, kept, endsInUndefined, notRolledBack, undoable, unclean } = summary
   if (unclean) child.process.kill({ kind: "aborted", why: "what the cell had under way had to be ended" })
   if (cell.stopped) return { ok: false, error: { ...positionOf(error), ...stopError(cell.stopped) } }
   if (error) {
@@ -136,6 +137,7 @@ async function cellResultOf(
     ok: true,
     value,
     ...(preview !== undefined && { preview }),
+    ...(endsInUndefined && { endsInUndefined }),
     ...(cut && { truncated: true }),
     ...(kept !== undefined && { kept }),
     ...(undoable && { undo: () => undoCell(child) }),

@@ -107,6 +107,13 @@ export function createProcessRuntime<B extends Bindings>(
     language: "typescript",
     isolation,
     warnings,
+    // Packages are looked for in the working folder; a temporary one has none.
+    access: {
+      rules,
+      network: isolation !== "os" || network === "all",
+      packages: options.cwd !== undefined,
+      remote: true,
+    },
     async inject(more) {
       refuseClosed("inject()")
       const { isStarted: started } = host

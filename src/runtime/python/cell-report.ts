@@ -1,9 +1,13 @@
 // Parses the report that the kernel sends when a cell ends, and the errors of Python code.
 import type { Json } from "../../core/json.ts"
 import { expectList, expectRecord, expectText, ForgedMessage, type WireObject } from "../handles/wire.ts"
+import { readTypes } from "../process/child-protocol.ts"
 
 export interface CellReport {
   changes: { created: string[]; reassigned: string[]; removed: string[] }
+  types: Record<string, string>
+  /** Whether the cell ends with an expression whose value is None. */
+  endsInUndefined: boolean
   hints: string[]
   error?: CellReportError | undefined
   /** Absent when the cell has no value. */
@@ -48,12 +52,12 @@ export function parseReport(message: WireObject, read: () => unknown): CellRepor
   const hints = stringList(message.hints)
     .slice(0, maxHints)
     .map((hint) => hint.slice(0, maxHintLength))
-  if (message.error !== undefined) return { changes, hints, error: parseReportError(expectRecord(message.error)) }
-  if (!("v" in message)) return { changes, hints }
+  const report = { changes, types: readTypes(message.types), endsInUndefined: message.none === true, hints }
+  if (message.error !== undefined) return { ...report, error: parseReportError(expectRecord(message.error)) }
+  if (!("v" in message)) return report
   const { cut, kept } = message
   return {
-    changes,
-    hints,
+    ...report,
     value: { value: readOrUndefined(read) },
     ...(cut === true && { isCut: true }),
     ...(typeof kept === "string" && { kept }),

@@ -3,6 +3,7 @@
 import { types } from "node:util"
 import { AgentError, ConfigError } from "../../core/errors.ts"
 import type { JsonSchema } from "../../core/json.ts"
+import { oneLine } from "../../core/text/tagged-text.ts"
 import { type Binding, boundValue, type FunctionBinding, type VariableBinding } from "../bindings.ts"
 import { parseVariableType } from "../declare/author-source.ts"
 import { declarationSchema } from "../declare/declaration-schema.ts"
@@ -134,7 +135,7 @@ function inputParameters(schema: JsonSchema, tuple: boolean): string[] {
 function objectText(name: string, binding: VariableBinding, classes: ClassTexts): string | undefined {
   const { value, description, type: text } = binding
   if (typeof value !== "object" || value === null) return undefined
-  const comment = description ? `  # ${description}` : ""
+  const comment = commentText(description)
   const written = text === undefined || isCopied(value) ? undefined : declaredMembers(text, name)
   const type = classOf(value)
   const isPlainObject = !isCopied(value) && !types.isProxy(value) && isPlain(value)
@@ -171,7 +172,7 @@ function membersText(name: string, members: readonly Member[]): string {
 function schemaText(name: string, schema: StandardSchema, description: string | undefined): string {
   const shown = declarationSchema(schema, "output")
   const members = shown.type === "object" ? schemaMembers(shown) : []
-  if (members.length === 0) return `${name} = ${schemaPythonType(shown)}${description ? `  # ${description}` : ""}`
+  if (members.length === 0) return `${name} = ${schemaPythonType(shown)}${commentText(description)}`
   const doc = description === undefined ? [] : [docText(description, "    ")]
   return [`class ${name}(TypedDict):`, ...doc, ...members.map((member) => `    ${member}`)].join("\n")
 }
@@ -203,8 +204,8 @@ function memberText({ name, form, type: given, doc, readonly, static: isStatic }
   if (name === "[Symbol.iterator]") return "    def __iter__(self) -> Iterator[Any]: ..."
   if (!/^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(name)) return undefined
   if (!signature) {
-    const notes = [...(readonly || form === "getter" ? ["read-only"] : []), ...(doc ? [doc.replaceAll("\n", " ")] : [])]
-    return `    ${name}: ${pythonType(type)}${notes.length > 0 ? `  # ${notes.join(": ")}` : ""}`
+    const notes = [...(readonly || form === "getter" ? ["read-only"] : []), ...(doc ? [doc] : [])]
+    return `    ${name}: ${pythonType(type)}${commentText(notes.join(": "))}`
   }
   const isConstructor = form === "constructor"
   const shownSignature = isConstructor ? { ...signature, returns: any } : signature
@@ -218,8 +219,22 @@ function functionBlock(head: string, doc: string | undefined): string {
   return doc === undefined ? `${head}: ...` : `${head}:\n${docText(doc, "    ")}`
 }
 
+/** A docstring that no text can end, of the lines of the text. */
 function docText(text: string, indent: string): string {
-  return `${indent}"""${text.trim().replaceAll('"""', "'''").replaceAll("\n", `\n${indent}`)}"""`
+  const lines = text
+    .trim()
+    .replaceAll(/\r\n?|[\u2028\u2029]/g, "\n")
+    .replaceAll(/[^\P{Cc}\n\t]/gu, " ")
+    .replaceAll("\\", "\\\\")
+    .replaceAll('"""', "'''")
+    .replace(/"$/, '" ')
+    .replaceAll("\n", `\n${indent}`)
+  return `${indent}"""${lines}"""`
+}
+
+function commentText(text: string | undefined): string {
+  const line = oneLine(text ?? "", Number.POSITIVE_INFINITY)
+  return line && `  # ${line}`
 }
 
 function className(value: object): string {

@@ -180,7 +180,7 @@ export function createPythonCell(setup: CellSetup): PythonCell {
     let isWaitingForReport = true
     const done = begin(code).then(async () => {
       hasReply = true
-      void waitGracePeriod().then(() => isWaitingForReport && kernel.kill("it no longer told how its cells end"))
+      void waitGracePeriod().then(() => isWaitingForReport && kernel.kill("it no longer reported the end of its cells"))
       const report = await reportReceived
       isWaitingForReport = false
       if (!stopped) await waitForCalls(calls)
@@ -199,9 +199,9 @@ export function createPythonCell(setup: CellSetup): PythonCell {
       const error = stopped ?? { kind: "crash" as const, message }
       return { ok: false, error, ...common, changes: noChanges(), ...(lostNames.length > 0 && { lost: lostNames }) }
     }
-    const { changes, error, value, isCut, kept } = outcome
+    const { changes, types, error, value, isCut, kept } = outcome
     const allHints = [...outcome.hints, ...hints]
-    const rest = { ...common, changes, ...(allHints.length > 0 && { hints: allHints }) }
+    const rest = { ...common, changes, types, ...(allHints.length > 0 && { hints: allHints }) }
     if (stopped) return { ok: false, error: { ...stopped, ...lineOf(error) }, ...rest }
     if (error) {
       const { thrown, ...shownError } = error
@@ -216,7 +216,10 @@ export function createPythonCell(setup: CellSetup): PythonCell {
     }
     // A forged report may name any variable.
     const keptName = kept !== undefined && kept === keepName ? { kept } : {}
-    const shown = preview === undefined ? {} : { preview, ...(isCut && { truncated: true, ...keptName }) }
+    const shown =
+      preview === undefined
+        ? outcome.endsInUndefined && { endsInUndefined: true }
+        : { preview, ...(isCut && { truncated: true, ...keptName }) }
     return { ok: true, value: value?.value, ...shown, ...rest }
   }
 

@@ -177,7 +177,7 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions) 
     code.push({ origin, reference, declaration })
     const at = addToTrail(walk.trail, value, parent)
     const hidden = privateStateOfClass(value)
-    if (hidden) reportLoss(walk, at, `${hidden}, which nobody else can read`, { value })
+    if (hidden) reportLoss(walk, at, `${hidden}, which other code cannot read`, { value })
     addStatics(walk, value, read, reference, at)
     return reference
   }
@@ -222,7 +222,7 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions) 
 }
 
 function privateMembersReason(value: object): string {
-  return `an instance of ${classNameOf(value)}, whose #private members nobody else can read or add`
+  return `an instance of ${classNameOf(value)}, whose #private members other code cannot read or add`
 }
 
 /** Returns why a buffer or view cannot be written. */

@@ -215,7 +215,7 @@ function captureSpecial(walk: UndoWalk, value: object, kind: ObjectKind, parent:
     return target === null ? undefined : visitOrQueue(walk, target, addToTrail(walk.trail, value, parent), later)
   }
   if (kind === "closed" || kind === "generator") {
-    return reportUncaptured(walk, value, parent, `a ${classNameOf(value)} keeps state that nobody can copy`)
+    return reportUncaptured(walk, value, parent, `a ${classNameOf(value)} keeps state that cannot be copied`)
   }
   if (kind === "promise") return capturePromise(walk, value, parent)
   if (kind === "function") walk.options.onFunction?.(value)
@@ -241,7 +241,7 @@ function captureOwnProperties(walk: UndoWalk, value: object, parent: number, lat
   }
   const hidden = typeof value === "function" ? privateStateOfClass(value) : undefined
   if (typeof value !== "function") reportPrivateState(walk, value, own.prototype, parent)
-  else if (hidden) reportUncaptured(walk, value, parent, `a class with ${hidden}, which nobody else can see`)
+  else if (hidden) reportUncaptured(walk, value, parent, `a class with ${hidden}, which other code cannot see`)
   walk.captured.push({ target: value, parent, restore: () => restoreProperties(value, own) })
 }
 
@@ -272,7 +272,7 @@ function reportUncaptured({ uncaptured, trail, scope }: UndoWalk, value: object,
 
 function privateStateReason(prototype: object | null): string | undefined {
   if (prototype === null || prototype === Object.prototype || !mayHavePrivate("fields", prototype)) return undefined
-  return `the #private fields of ${classNameOf(Object.create(prototype))} can be seen by nobody else`
+  return `the #private fields of ${classNameOf(Object.create(prototype))} cannot be seen by other code`
 }
 
 function reportPrivateState(walk: UndoWalk, value: object, prototype: object | null, parent: number): void {

@@ -92,7 +92,7 @@ test("an agent is told what cells of others have made, and not what its own have
   await scriptedAgent("other", [cell('const totals = [{ month: "May", sum: 3 }]'), "Done."], { runtime }).run("go")
   await session.send("go on")
   const told = messageText(model.requests[2]?.messages.at(-2) ?? assert.fail())
-  assert.match(told, /declare let totals: \{ month: string; sum: number \}\[\]/)
+  assert.match(told, /declare const totals: \{ month: string; sum: number \}\[\]/)
   assert.doesNotMatch(told, /mine/)
 })
 

@@ -212,7 +212,7 @@ test("#private state that a cell could reach is named, and what it could not rea
   const runtime = jsRuntime({ safe: new Safe(), numbers: [1] })
   const touched = await failed(runtime, "safe.open(); throw 1")
   assert.deepEqual(touched.notRolledBack, [
-    { name: "safe", reason: "the #private fields of Safe can be seen by nobody else" },
+    { name: "safe", reason: "the #private fields of Safe cannot be seen by other code" },
   ])
   assert.equal(await cellValue(runtime, "safe.opened"), 0)
   const untouched = await failed(runtime, "numbers.push(2); throw 1")

@@ -19,7 +19,7 @@ describe("an agent with a pythonRuntime", { skip: requires("python") }, () => {
     assert.equal(output, "It is 42.")
     assert.equal(await runtime.retrieve("answer"), 42)
     const cells = trajectory.events.flatMap((event) => (event.type === "code-end" ? event.text : []))
-    assert.deepEqual(cells, ["<output>\n42\n</output>"])
+    assert.deepEqual(cells, ["<output>\n42\n(new: answer: int)\n</output>"])
     assert.match(JSON.stringify(model.requests[1]), /This session runs Python, so your TypeScript code was not run/)
     const asked = JSON.stringify(model.requests[0])
     assert.match(asked, /```python/)

@@ -152,8 +152,8 @@ test("instances with #private fields are lost, their class is not", async () => 
     "class Safe { #n = 1; open() { return this.#n } } const safe = new Safe(); const box = { safe }",
   ])
   assert.deepEqual(told(lost), [
-    "safe: an instance of Safe, whose #private members nobody else can read or add",
-    "box.safe: an instance of Safe, whose #private members nobody else can read or add",
+    "safe: an instance of Safe, whose #private members other code cannot read or add",
+    "box.safe: an instance of Safe, whose #private members other code cannot read or add",
   ])
   assert.equal(await value("new Safe().open()"), 1)
 })

@@ -324,7 +324,7 @@ test("#private fields are named by class; methods, getters and a # in a string a
   }
   const { uncaptured } = undone({ safe: new Safe(), paint: new Paint() }, () => undefined)
   assert.deepEqual(uncaptured, [
-    { name: "value", path: ".safe", reason: "the #private fields of Safe can be seen by nobody else" },
+    { name: "value", path: ".safe", reason: "the #private fields of Safe cannot be seen by other code" },
   ])
 })
 
@@ -347,7 +347,7 @@ test("#private fields on objects that a constructor returned are named at the cl
       name: "value",
       path: ".Stamp",
       reason:
-        "a class with #private members on objects that the constructor of its superclass returned, which nobody else can see",
+        "a class with #private members on objects that the constructor of its superclass returned, which other code cannot see",
     },
   ])
 })

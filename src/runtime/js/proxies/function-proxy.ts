@@ -153,7 +153,7 @@ async function makeGatedCall(
   if (!cell && shared.owner === "several") {
     throw new Error(
       `${method === undefined ? binding : `${binding}.${method}`} was not called: it was called outside of every cell, and ` +
-        "several agents have used this runtime, so nobody can tell whose approval it needs. Give each agent a runtime of its own.",
+        "several agents have used this runtime, so it is not known whose approval it needs. Give each agent a runtime of its own.",
     )
   }
   // Without a cell, the host called a closure that it got from a cell, such as a listener.

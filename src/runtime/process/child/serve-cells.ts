@@ -174,9 +174,10 @@ function thrownOf(execution: CellExecution): unknown {
 }
 
 async function summaryOf(execution: CellExecution, before: readonly string[]): Promise<ExecutionSummary> {
-  const { changes, hints } = execution
-  const summary: ExecutionSummary = { changes, ...(hints && { hints }) }
+  const { changes, hints, types } = execution
+  const summary: ExecutionSummary = { changes, ...(types && { types }), ...(hints && { hints }) }
   if (execution.ok) {
+    if (execution.endsInUndefined) summary.endsInUndefined = true
     if (execution.preview !== undefined) summary.preview = execution.preview
     if (execution.truncated) summary.cut = true
     if (execution.kept !== undefined) summary.kept = execution.kept

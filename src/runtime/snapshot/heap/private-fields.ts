@@ -1,4 +1,4 @@
-// Detects `#private` members in the source of classes: nobody else can read or restore them.
+// Detects `#private` members in the source of classes: other code can neither read nor restore them.
 import { types } from "node:util"
 import type { AnyNode } from "acorn"
 import { parseTypeScript } from "../../compiler/typescript-parser.ts"

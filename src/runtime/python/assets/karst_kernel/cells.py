@@ -7,11 +7,13 @@ import traceback
 import warnings
 
 from . import await_rewrite, result_text
+from .declarations import short_type
 from .objects import HostMethod, HostObject
 
 MAX_VALUE_BYTES = 64 * 1024
 MAX_MESSAGE_LENGTH = 100_000
 MAX_HINTS = 20
+MAX_TYPES = 20
 IPYTHON_NAME = re.compile(r"_+|_i+|_\d+|_i\d+|_dh|_oh|_ih")
 
 
@@ -85,16 +87,24 @@ class Cells:
             "removed": [name for name in before if name not in now],
         }
 
-    def _assigned(self, result):
-        """Returns the names that the top-level statements of a cell assign; none if the cell failed."""
+    def _types(self, changes):
+        """Returns the short types of the created and reassigned names, which the model sees after the cell."""
+        names = [*changes["created"], *changes["reassigned"]][:MAX_TYPES]
+        return {name: short_type(self.shell.user_ns[name]) for name in names}
+
+    def _statements(self, result):
+        """Returns the top-level statements of a cell; none if the cell failed."""
         if result is None or result.error_before_exec is not None or result.error_in_exec is not None:
             return ()
         try:
-            tree = ast.parse(self.shell.transform_cell(result.info.raw_cell))
+            return ast.parse(self.shell.transform_cell(result.info.raw_cell)).body
         except SyntaxError:
             return ()
+
+    def _assigned(self, statements):
+        """Returns the names that the statements assign."""
         names = set()
-        for statement in tree.body:
+        for statement in statements:
             if isinstance(statement, ast.Assign):
                 targets = statement.targets
             elif isinstance(statement, ast.AugAssign) or (isinstance(statement, ast.AnnAssign) and statement.value):
@@ -121,7 +131,9 @@ class Cells:
             return
         channel = self.values.channel
         execution = self._executions.running
-        report = {"k": "cell", "x": execution, "changes": self.take_changes(self._assigned(result))}
+        statements = self._statements(result)
+        changes = self.take_changes(self._assigned(statements))
+        report = {"k": "cell", "x": execution, "changes": changes, "types": self._types(changes)}
         hints = channel.copies.end()
         if hints:
             report["hints"] = hints[:MAX_HINTS]
@@ -138,6 +150,8 @@ class Cells:
                 self._record_value(result.result, report)
                 coded = self._value(result.result)
                 report["v"], buffers, special = coded.json, coded.buffers, coded.special
+            elif statements and isinstance(statements[-1], ast.Expr) and not self._ends_with_semicolon:
+                report["none"] = True
             # Release the last result, which may be large; the shell would hold it.
             self.shell.last_execution_result = None
         channel.objects.release_dropped()

@@ -2,6 +2,7 @@
 
 import datetime
 import inspect
+import itertools
 import re
 import sys
 import types
@@ -40,7 +41,7 @@ def declaration(name, value, wanted):
         return class_text(name, value, about)
     if inspect.isroutine(value):
         return function_text(name, value, description or (doc_of(value) if about.get("doc", True) else None))
-    note = " ".join(filter(None, [description, columns_text(value)]))
+    note = one_line(" ".join(filter(None, [description, columns_text(value)])))
     return f"{name}: {about.get('type') or type_text(value)}" + (f"  # {note}" if note else "")
 
 
@@ -110,8 +111,15 @@ def first_paragraph(doc):
 
 
 def doc_text(doc, indent):
-    body = doc.replace('"""', "'''").replace("\n", "\n" + indent)
-    return f'{indent}"""{body}"""'
+    """A docstring that no text can end, of the lines of the text."""
+    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", " ", re.sub("\r\n?|[\u2028\u2029]", "\n", doc.strip()))
+    body = text.replace("\\", "\\\\").replace('"""', "'''").replace("\n", "\n" + indent)
+    return f'{indent}"""{body}{" " if body.endswith(chr(34)) else ""}"""'
+
+
+def one_line(text):
+    """A text for a comment: one line without control characters."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text).strip()
 
 
 def body_text(doc, indent):
@@ -130,14 +138,32 @@ def type_text(value, depth=0):
     if value is None:
         return "None"
     if depth < 2 and kind in (list, set, frozenset, tuple) and len(value) > 0:
-        found = union_text([type_text(member, depth + 1) for member in list(value)[:20]])
+        found = union_text([type_text(member, depth + 1) for member in itertools.islice(value, 20)])
         return f"tuple[{found}, ...]" if kind is tuple else f"{kind.__name__}[{found}]"
     if depth < 2 and kind is dict and value:
-        some = list(value.items())[:20]
+        some = list(itertools.islice(value.items(), 20))
         keys = union_text([type_text(key, depth + 1) for key, _ in some])
         return f"dict[{keys}, {union_text([type_text(member, depth + 1) for _, member in some])}]"
     module = kind.__module__.partition(".")[0]
     return kind.__qualname__ if module == "builtins" else without_internal_modules(f"{module}.{kind.__qualname__}")
+
+
+def short_type(value):
+    """Returns the type of a value in a few words, for the note after a cell."""
+    try:
+        if inspect.isclass(value):
+            return "class"
+        if inspect.iscoroutine(value) or inspect.isawaitable(value):
+            return f"{type(value).__name__} (not awaited)"
+        text = type_text(value)
+        if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > 0:
+            return f"{text} ({len(value):,})"
+        shape = getattr(value, "shape", None)
+        if isinstance(shape, tuple) and all(isinstance(size, int) for size in shape):
+            return f"{text} ({' x '.join(map(str, shape))})"
+        return text
+    except Exception:
+        return type(value).__name__
 
 
 def union_text(parts):
