@@ -15,7 +15,7 @@ test("the demo runs without key or network, mends its error, and the program rea
   assert.equal(code, 0)
   assert.match(stdout, /The model's turns are replayed from a recording\.\nEverything else is live/)
   assert.match(stdout, /→ loadCsv\("seattle-weather\.csv"\)/)
-  assert.match(stdout, /└ RangeError: water: 68 mm in Jul, but the pump gives at most 60 mm a month/)
+  assert.match(stdout, /[└ ] RangeError: water: 68 mm in Jul, but the pump gives at most 60 mm a month/)
   assert.match(stdout, /✓ done · 5 cycles/)
   const [, readBack = ""] = stdout.split("Now the program reads its own objects back")
   assert.match(readBack, /Nov █{40} 160\.6\n/)

@@ -1,7 +1,7 @@
 // Checks texts of types that a child wrote. The model sees them as TypeScript, so they must contain TypeScript types
 // and nothing else.
 import { attempt } from "../../core/attempt.ts"
-import { isTypeOnly, parseCell } from "../compiler/parse-cell.ts"
+import { type AnyNode, isTypeOnly, parseCell } from "../compiler/parse-cell.ts"
 import { parseVariableType } from "../declare/author-source.ts"
 
 /** Returns the text if it is exactly one type and not too long, or else `any`. */
@@ -10,10 +10,30 @@ export function validTypeText(text: string, name: string): string {
   return attempt(() => parseVariableType(text, name)) ? text : "any"
 }
 
-/** Returns true if the text contains only declarations and no executable statement. */
-export function isDeclarationList(text: string): boolean {
-  if (text.length > maxDeclarationsLength) return false
-  return attempt(() => parseCell(text).program.body.every(isTypeOnly)) ?? false
+/** Returns true if the text contains only declarations of the given values and of types that the host does not
+ *  declare, and no executable statement. */
+export function declaresOnly(text: string, names: readonly string[], hostText: string): boolean {
+  if (text.length > Math.min(maxDeclarationsLength, maxTypeLength * names.length) || text.includes("```")) return false
+  const statements = parseDeclarations(text)
+  const hostNames = new Set(parseDeclarations(hostText)?.flatMap(declaredNames))
+  return !!statements?.every((statement) => {
+    const declared = declaredNames(statement)
+    const isTypeName = /^TS(Interface|TypeAlias)Declaration$/.test(statement.type)
+    return declared.length > 0 && declared.every((name) => (isTypeName ? !hostNames.has(name) : names.includes(name)))
+  })
+}
+
+function parseDeclarations(text: string): readonly AnyNode[] | undefined {
+  const statements = attempt(() => parseCell(text).program.body)
+  return statements?.every(isTypeOnly) ? statements : undefined
+}
+
+function declaredNames(statement: AnyNode): string[] {
+  const declared = "declarations" in statement ? statement.declarations : [statement]
+  return declared.flatMap((node) => {
+    const id = "id" in node ? node.id : undefined
+    return id?.type === "Identifier" ? [id.name] : []
+  })
 }
 
 /** Shortens a type to one line. */

@@ -13,7 +13,7 @@ import type { RemoteShapes } from "../type-gate/remote-type-gate.ts"
 import type { BindingRegistry } from "./binding-registry.ts"
 import { isStringArray, type NameReport, parseNameReports } from "./child-protocol.ts"
 import type { ChildSupervisor } from "./child-supervisor.ts"
-import { isDeclarationList, validTypeText } from "./child-type-text.ts"
+import { declaresOnly, validTypeText } from "./child-type-text.ts"
 import type { ConnectedChild } from "./connected-child.ts"
 import { parseRemoteShapes, placeholderFor, type ShapeQuery } from "./remote-shapes.ts"
 
@@ -51,15 +51,15 @@ export async function declareChildNames(
       return [name, known ?? variable(undefined, { description, type })]
     })
   const text = declareBindings(new Map(declared), new Map([...bindings, ...declared]), true, agents)
-  return [
+  const ofModules = await requestDeclarations(
+    child,
+    all.filter((name) => loaded.includes(name)),
     text,
-    await requestDeclarations(
-      child,
-      all.filter((name) => loaded.includes(name) || cellMade.includes(name)),
-    ),
-  ]
-    .filter(Boolean)
-    .join("\n")
+  )
+  if (ofModules === undefined) throw child.killForViolation("invalid declarations")
+  const ofCells =
+    (await requestDeclarations(child, cellMade, text)) ?? cellMade.map((name) => `declare let ${name}: any`).join("\n")
+  return [text, ofModules, ofCells].filter(Boolean).join("\n")
 }
 
 export async function listChildNames(child: ConnectedChild, { bindings }: BindingRegistry): Promise<RuntimeName[]> {
@@ -124,12 +124,16 @@ async function requestTypes(child: ConnectedChild, names: readonly string[]): Pr
   return new Map(names.map((name, index) => [name, validTypeText(types[index] ?? "any", name)]))
 }
 
-/** Asks the child for the declarations of a module's exports: only the child knows their types and comments. */
-async function requestDeclarations(child: ConnectedChild, names: readonly string[]): Promise<string> {
+/** Asks the child for the declarations of names that only it knows: of modules and of cells. Returns undefined if its
+ *  text declares anything else. */
+async function requestDeclarations(
+  child: ConnectedChild,
+  names: readonly string[],
+  hostText: string,
+): Promise<string | undefined> {
   if (names.length === 0) return ""
   const text = await child.ask("describe", { names })
-  if (typeof text !== "string" || !isDeclarationList(text)) throw child.killForViolation("invalid declarations")
-  return text
+  return typeof text === "string" && declaresOnly(text, names, hostText) ? text : undefined
 }
 
 /** Returns the host object behind a name, or undefined if the child has released it. */
