@@ -56,7 +56,7 @@ export interface HostAccess {
   /** Converts an assigned value to the type of the old one, if the peer's language does not distinguish the types. */
   readonly convertToOldType?: ((value: unknown, old: () => unknown) => unknown) | undefined
   /** Returns the declaration of a binding, for languages whose cells can ask for it (`name?`). */
-  readonly declare?: ((binding: string) => Promise<string>) | undefined
+  readonly declare?: ((binding: string) => Promise<string | undefined>) | undefined
   /** Wraps the call of a method, for languages that need to know the owner. Default: calls the method. */
   readonly wrapCall?: (<T>(owner: unknown, call: () => T) => T) | undefined
 }
@@ -104,7 +104,7 @@ async function performInContext(operation: Operation, access: HostAccess, caller
     case "members":
       return { value: memberNames(readPath(value, path)) }
     case "declare":
-      return { value: (object.title === binding && (await access.declare?.(binding))) || undefined }
+      return { value: object.title === binding ? await access.declare?.(binding) : undefined }
     case "instance":
       return { value: typeof value === "function" && isInstance(args[0], value) }
     case "dispose": {

@@ -7,8 +7,14 @@ import { pythonRuntime } from "../../../src/runtime/python.ts"
 import { requires } from "../../system.ts"
 import { cellsOf, sharedRuntime } from "./shared-kernel.ts"
 
+class Bulb {
+  watts = 5
+  swap() {}
+}
+
 class Lamp {
   level = 3
+  bulb = new Bulb()
   /** Dims the lamp. */
   dim(to: number) {
     this.level = to
@@ -115,6 +121,13 @@ describe("help in a cell of Python", { skip: requires("python") }, () => {
     assert.match(await printed("help(lamp.dim)"), /^def dim\(self, to.*:\n {4}"""Dims the lamp\."""\n$/)
   })
 
+  test("a host object is shown by its binding also under another name, and by its members if it has no binding", async () => {
+    assert.match(await printed("kept = add\nadd = 5\nkept?"), /^def add\(a: float/)
+    assert.equal(await printed("add?"), "add: int\n5\n")
+    await runtime.ran("add = kept\ndel kept")
+    assert.match(await printed("lamp.bulb?"), /^class Bulb:\n {4}watts\n {4}def swap\(self, \*args\): \.\.\.\n$/)
+  })
+
   test("a name that does not exist, a magic and a pattern", async () => {
     assert.match((await runtime.failed("nothing?")).error.message, /^NameError: name 'nothing' is not defined/)
     assert.match(await printed("%timeit?"), /Time execution of a Python statement/)
@@ -215,10 +228,27 @@ describe("habits of notebooks and scripts in a cell of Python", { skip: requires
   test("magics and shell commands work and leave no names of their own", async () => {
     assert.match((await runtime.ran("%timeit -n 1 -r 1 add(1, 2)")).stdout, /per loop/)
     const { stdout, changes } = await runtime.ran("!echo hello")
-    assert.match(stdout, /^hello\r?\n$/)
+    assert.equal(stdout, "hello\n")
+    assert.match((await runtime.ran("!cat; echo ended")).stdout, /^ended$/m)
     assert.deepEqual(changes.created, [])
     assert.deepEqual(await runtime.value("files = !echo a.csv\nlist(files)"), ["a.csv"])
     assert.match((await runtime.failed("%nothing")).error.message, /`%nothing` not found/)
+  })
+
+  test("a name, member or item on a line of its own is shown, not only at the end", async () => {
+    await runtime.ran("rows = [1, 2]\nnothing = None")
+    const { stdout, preview } = await runtime.ran("rows\nprint('between')\nlamp.level\nrows[1]\nnothing\nadd(1, 2)\n5")
+    assert.deepEqual([stdout, preview], ["[1, 2]\nbetween\n3\n2\n", "5"])
+    assert.equal((await runtime.ran("rows;")).preview, undefined)
+    assert.match((await runtime.failed("rows\nmissing\n5")).error.message, /^NameError: name 'missing'/)
+  })
+
+  test("HTML and Markdown are shown as their source", async () => {
+    assert.equal(
+      (await runtime.ran("from IPython.display import HTML, Markdown\nHTML('<b>1</b>')")).preview,
+      "<b>1</b>",
+    )
+    assert.equal((await runtime.ran("display(Markdown('# Title'))")).stdout, "# Title\n")
   })
 
   test('`if __name__ == "__main__"` runs its body', async () => {
@@ -230,5 +260,18 @@ describe("habits of notebooks and scripts in a cell of Python", { skip: requires
     assert.equal((await runtime.ran(`${code}\nplt.show()`)).images?.length, 1)
     const { images, preview } = await runtime.ran("plt.plot([1, 2]);")
     assert.deepEqual([images?.length, preview], [1, undefined])
+  })
+})
+
+describe("a sandboxed cell of Python", { skip: requires("python", "bwrap") }, () => {
+  const runtime = sharedRuntime(hostBindings(), { isolation: "os" })
+
+  test("has the same manners of a notebook", async () => {
+    await runtime.ran("'first'")
+    assert.deepEqual(await runtime.value("[_, Out[1]]"), ["first", "first"])
+    assert.match((await runtime.ran("add?")).stdout, /^def add\(a: float/)
+    assert.equal(await runtime.value("import asyncio\nasyncio.run(asyncio.sleep(0, 4))"), 4)
+    assert.equal((await runtime.ran("!echo hello")).stdout, "hello\n")
+    assert.match((await runtime.failed("input()")).error.message, /no one to ask/)
   })
 })

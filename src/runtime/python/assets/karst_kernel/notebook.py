@@ -1,10 +1,13 @@
-"""Adapts what notebook users type besides plain Python to a session without a person: help, exit(), input(), %reset."""
+"""Adapts what notebook users type besides plain Python to a session without a person: help, exit(), input(), %reset,
+`!command`, and names on a line of their own."""
 
+import ast
 import builtins
 import re
 import sys
 
 from IPython.core.error import UsageError
+from IPython.display import display
 
 from . import name_help
 
@@ -20,9 +23,39 @@ def install(shell):
     shell.set_hook("show_in_pager", print_page, 0)
     shell.register_magic_function(refuse_reset, "line", "reset")
     sys.breakpointhook = refuse_breakpoint
+    # The other way to run `!command` gives it a terminal, where a program may wait for a person.
+    shell.system = shell.system_raw
+    setattr(builtins, SHOW, show_looked_at)
+    shell.ast_transformers.append(ShowLookedAt())
     kernel = getattr(shell, "kernel", None)
     if kernel is not None:
         kernel.raw_input, kernel.getpass = refuse_input("input()"), refuse_input("getpass()")
+
+
+SHOW = "__karst_show__"
+
+
+class ShowLookedAt(ast.NodeTransformer):
+    """Shows a name, member or item that is a statement of its own in the middle of a cell (`df`, `order.total`). Such a
+    line has no other purpose, and a notebook would show it only at the end."""
+
+    def visit_Module(self, node):
+        for statement in node.body[:-1]:
+            if isinstance(statement, ast.Expr) and _is_look(statement.value):
+                function = ast.copy_location(ast.Name(SHOW, ast.Load()), statement)
+                statement.value = ast.copy_location(ast.Call(function, [statement.value], []), statement)
+        return node
+
+
+def _is_look(node):
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def show_looked_at(value):
+    if value is not None:
+        display(value)
 
 
 def leave(code=None):
