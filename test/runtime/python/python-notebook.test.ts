@@ -203,6 +203,17 @@ describe("habits of notebooks and scripts in a cell of Python", { skip: requires
     assert.equal((await runtime.failed("raise ValueError('own')")).stderr, "")
   })
 
+  test("an error of __repr__ is printed", async () => {
+    const { stderr } = await runtime.ran("class Mute:\n    def __repr__(self): raise ValueError('no text')\nMute()")
+    assert.match(stderr, /in __repr__.*ValueError: no text/s)
+  })
+
+  test("a shell command is stopped with its cell, and the session goes on", async () => {
+    await runtime.ran("before = 1")
+    assert.equal((await runtime.failed("!sleep 60", { timeoutMs: 500 })).error.kind, "timeout")
+    assert.equal(await runtime.value("before"), 1)
+  })
+
   test("exit(), quit() and sys.exit() end the cell and say that the session goes on", async () => {
     for (const code of ["exit()", "quit()", "exit(1)", "import sys\nsys.exit()"]) {
       const { error } = await runtime.failed(`${code}\nreached = 1`)
