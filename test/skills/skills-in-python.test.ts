@@ -3,8 +3,9 @@ import assert from "node:assert/strict"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { createAgent, type Message, messageText } from "karst"
+import { createAgent, jsRuntime, type Message, messageText } from "karst"
 import { scriptedModel } from "karst/models"
+import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
 import { requires } from "../system.ts"
 import { skillText, temporaryFolder } from "./skill-folders.ts"
@@ -205,6 +206,23 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
     await assert.rejects(load("model"), /No module named 'cave_agent\.models' \(line 1\)/)
     const { error } = { error: undefined, ...(await runtime.execute("import cave_agent")) }
     assert.match(error?.message ?? "", /No module named 'cave_agent'/)
+  })
+
+  test("of another language is refused with the runtime to use", async (t) => {
+    const files = { "injection.py": module, "injection.ts": "export const a: number = 1" }
+    const root = await temporaryFolder(t, files)
+    await using runtime = pythonRuntime()
+    await assert.rejects(
+      async () => runtime.load?.(join(root, "injection.ts")),
+      /it is not Python\. Load it in jsRuntime/,
+    )
+    for (const other of [jsRuntime(), processRuntime()]) {
+      await assert.rejects(
+        async () => other.load?.(join(root, "injection.py")),
+        /it is Python\. Load it in pythonRuntime/,
+      )
+      await other.close()
+    }
   })
 
   test("leaves a package that has the name of CaveAgent to the cells", async (t) => {
