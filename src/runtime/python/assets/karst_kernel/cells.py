@@ -40,8 +40,8 @@ class Cells:
         self._keep_as = None
         shell.compile.get_code_name = self._name_cell
         await_rewrite.install(shell)
-        # The report contains the error of the cell, so the shell need not display it. A magic (`%time f()`) and a failing
-        # `__repr__` show an error, and the cell goes on: these errors are printed when it ends.
+        # The report contains the error of the cell, so the shell need not display it. A magic (`%time f()`) and a
+        # failing `__repr__` show an error, and the cell goes on: these errors are printed when it ends.
         shell._last_traceback = None
         self._shown_errors = []
         shell.showtraceback = self._note_shown_error

@@ -1,5 +1,5 @@
-"""The values of earlier cells, as in a notebook: `_`, `__` and `___` are the last three, `Out[n]` and `_n` are the value
-of cell n. The number of a cell is the one in its tracebacks (`cell-3.py`). Only the last values stay."""
+"""The values of earlier cells, as in a notebook: `_`, `__` and `___` are the last three, `Out[n]` and `_n` are the
+value of cell n. The number of a cell is the one in its tracebacks (`cell-3.py`). Only the last values stay."""
 
 MAX_VALUES = 8
 LAST_NAMES = ("_", "__", "___")
@@ -9,7 +9,7 @@ class LastValues:
     def __init__(self, namespace):
         self._namespace = namespace
         self._out = Out()
-        # The values of LAST_NAMES as this class set them. A cell that assigns one of the names has its own from then on.
+        # The values of LAST_NAMES as this class set them. A cell that assigns one of them has its own from then on.
         self._last = [None] * len(LAST_NAMES)
         namespace.update(dict.fromkeys(LAST_NAMES), Out=self._out)
 
