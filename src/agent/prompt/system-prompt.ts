@@ -90,7 +90,8 @@ function codeRules({ language, tag, access, maxOutputChars, ...options }: Prompt
     transaction
       ? "Changes to objects are real. A failed cell is rolled back, except what its note lists: fix it and send it whole."
       : "Changes to objects are real. When a cell fails, what ran before the error has happened: fix the rest, do not repeat it.",
-    `Output over ${maxOutputChars.toLocaleString("en")} characters is cut; a note names the variable that has all of it. \`_\` is the last value.`,
+    `Output over ${maxOutputChars.toLocaleString("en")} characters is cut; a note names the variable that has all of it. ` +
+      `\`_\` is the last value${isPython ? ", `Out` has the last 8 by cell number" : ""}.`,
     ...(cellTimeoutMs ? [`A cell is stopped after ${cellTimeoutMs / 1000} seconds: work in steps.`] : []),
     "When the task is done, or needs no code, answer in plain text without a code block: that ends your work. The user " +
       "sees only this answer, no cell output. The user's message has the local time.",

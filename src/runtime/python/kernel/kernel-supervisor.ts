@@ -10,6 +10,7 @@ import { notStartedExecution } from "../../js/execute-cell.ts"
 import type { CellExecution, CellOptions, RuntimeLoss } from "../../runtime.ts"
 import type { Codecs } from "../../snapshot/codec.ts"
 import { convertToOldType } from "../convert-to-old-type.ts"
+import { describeBinding } from "../describe-python.ts"
 import { createLateOutput } from "../late-output.ts"
 import { loadPythonModule } from "../load-python-module.ts"
 import { type CellLimits, createPythonCell, type PythonCell } from "../python-cell.ts"
@@ -69,6 +70,7 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
           ? convertToOldType(value, old())
           : value,
       wrapCall: (owner, call) => passingTablesToKernel.run(isPythonAgent(owner), call),
+      declare: (name) => describeBinding(name, supervisor),
     },
     codecs,
   )

@@ -218,6 +218,11 @@ def fake_shell():
         transform_cell=lambda code: code,
         displayhook=types.SimpleNamespace(),
         display_formatter=DisplayFormatter(),
+        display_pub=types.SimpleNamespace(publish=lambda **_shown: None),
+        register_magic_function=lambda *_magic: None,
+        set_hook=lambda *_hook: None,
+        should_run_async=lambda *_code, **_more: False,
+        system_raw=lambda _command: None,
         input_transformer_manager=types.SimpleNamespace(cleanup_transforms=[]),
         events=types.SimpleNamespace(register=lambda event, handler: handlers[event].append(handler)),
     )
