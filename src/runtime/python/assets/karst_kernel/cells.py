@@ -8,6 +8,7 @@ import warnings
 
 from . import await_rewrite, result_text
 from .declarations import short_type
+from .finish import Finish
 from .objects import HostMethod, HostObject
 
 MAX_VALUE_BYTES = 64 * 1024
@@ -25,12 +26,14 @@ class Cells:
         # Nesting of cells: a cell inside another (`%%capture`) belongs to the outer report.
         self._depth = 0
         self._count = 0
+        self._formatter = result_text.install(shell)
+        self._finish = Finish(executions, self._formatter)
         # IPython's own exit() and quit() would end the kernel.
-        shell.user_ns.update(exit=leave, quit=leave)
+        self._functions = {"exit": leave, "quit": leave, "finish": self._finish.function()}
+        shell.user_ns.update(self._functions)
         # The names of the shell itself are not reported.
         self._hidden = {*shell.user_ns, *shell.user_ns_hidden, "In", "Out"}
         self._known_ids = {}
-        self._formatter = result_text.install(shell)
         # The name under which a value is kept that is shown in part; None if it is not kept.
         self._keep_as = None
         # The value of `_` as this class set it. A cell that assigns `_` has its own from then on.
@@ -52,9 +55,13 @@ class Cells:
         # The report contains the SystemExit.
         warnings.filterwarnings("ignore", "To exit: use 'exit'")
 
-    def begin(self, execution, budget=None, keep_as=None):
+    def begin(self, execution, budget=None, keep_as=None, allows_finish=False):
         """Called when the host announces the next cell."""
         self._depth = 0
+        self._finish.begin(allows_finish)
+        for name, function in self._functions.items():
+            # A cell may have deleted it.
+            self.shell.user_ns.setdefault(name, function)
         self._formatter.budget = result_text.DEFAULT_BUDGET if budget is None else budget
         self._keep_as = keep_as
         self._executions.begin(execution)
@@ -117,6 +124,8 @@ class Cells:
         return names
 
     def _is_reported(self, name):
+        if name in self._functions and self.shell.user_ns.get(name) is not self._functions[name]:
+            return True
         return name not in self._hidden and not IPYTHON_NAME.fullmatch(name) and not name.startswith("__")
 
     def _name_cell(self, *_code):
@@ -152,6 +161,8 @@ class Cells:
                 report["v"], buffers, special = coded.json, coded.buffers, coded.special
             elif statements and isinstance(statements[-1], ast.Expr) and not self._ends_with_semicolon:
                 report["none"] = True
+            if error is None and self._finish.text is not None:
+                report["finish"] = self._finish.text
             # Release the last result, which may be large; the shell would hold it.
             self.shell.last_execution_result = None
         channel.objects.release_dropped()
