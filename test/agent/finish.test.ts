@@ -1,6 +1,9 @@
 import assert from "node:assert/strict"
+import { PassThrough } from "node:stream"
+import { text } from "node:stream/consumers"
 import { describe, test } from "node:test"
 import { createAgent, jsRuntime, messageText, type Run } from "karst"
+import { display } from "karst/display"
 import { scriptedModel } from "karst/models"
 import { agentTool, todosTool } from "karst/tools"
 import * as z from "zod"
@@ -36,6 +39,16 @@ describe("finish(text) in a cell", () => {
     )
     assert.equal(tail[2]?.[1], "a1\nb2\nc3")
   })
+
+  for (const mode of ["full", "short"] as const) {
+    test(`is displayed once in the ${mode} display`, async () => {
+      const model = scriptedModel([cell("finish(['The', 'answer'].join(' '))")])
+      const stream = new PassThrough()
+      await display(createAgent({ model }).run("Go"), { stream, input: new PassThrough(), color: false, mode })
+      stream.end()
+      assert.equal((await text(stream)).split("● The answer").length, 2)
+    })
+  }
 
   test("costs no tokens, and the tokens of the cycle stay with the answer that the model wrote", async () => {
     const model = scriptedModel([cell("finish('42')")])
