@@ -83,7 +83,7 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
 
 // Performs the cell of an answer, then its tool calls. A skipped action gets a result with the reason.
 async function performActions(answer: ReviewedAnswer, services: CycleServices, emit: Emit): Promise<ActionsOutcome> {
-  const { message, error, stop, sendBack } = answer
+  const { message, error, stop, sendBack, hasMoreCode } = answer
   const calls: ToolCallPart[] = []
   let code: CodePart | undefined
   for (const part of message?.parts ?? []) {
@@ -96,7 +96,7 @@ async function performActions(answer: ReviewedAnswer, services: CycleServices, e
   else if (code) emit(codeNotRun(code.id, whyNotRun(answer)))
   const acted = { calls, code, failure }
   const toolsOutcome = calls.length > 0 ? await performOrSkipTools(answer, acted, services, emit) : undefined
-  return { message, code, finishText, failure, stop, toolsOutcome, sendBack }
+  return { message, code, finishText, failure, stop, toolsOutcome, hasMoreCode, sendBack }
 }
 
 async function performOrSkipTools(

@@ -8,7 +8,12 @@ import type { Usage } from "../core/usage.ts"
 import { openTodos, todosIn } from "../tools/todo-list.ts"
 import { reservedPrefix } from "../tools/tool-state.ts"
 import type { CycleServices } from "./cycle.ts"
-import { finishAfterFailureText, noToolReminder, openTodosReminder } from "./prompt/system-prompt.ts"
+import {
+  finishBeforeCodeText,
+  finishWithFailureText,
+  noToolReminder,
+  openTodosReminder,
+} from "./prompt/system-prompt.ts"
 import type { Ending } from "./run/run-state.ts"
 
 /** The actions of one answer and their outcome. */
@@ -21,6 +26,8 @@ export interface ActionsOutcome {
   /** An error that only the host can fix. */
   failure: unknown
   stop: Stop | undefined
+  /** Another block follows the cell in the answer; it was not run. */
+  hasMoreCode: boolean | undefined
   /** The message for the model if the answer has code that was not run and is not final. */
   sendBack: string | undefined
 }
@@ -119,11 +126,13 @@ function endingWithoutAction(message: AssistantMessage, services: CycleServices,
   return { status: "waiting", pending: { kind: "question", id: message.id, question } }
 }
 
-// `finish` in a cell ends the run as an answer does. It has no effect if the model has not read something: the failure
-// of a tool call in the same answer, or a steer.
-function endingFromFinish({ toolsOutcome }: ActionsOutcome, services: CycleServices, emit: Emit): Ending | undefined {
-  if (toolsOutcome?.ends.some(({ ok }) => !ok)) {
-    emit({ type: "prompt-steered", message: userMessage(finishAfterFailureText, "host") })
+// `finish` in a cell ends the run as an answer does. It has no effect if code of the same answer was not run, or if the
+// model has not read something: the failure of a tool call in the same answer, or a steer.
+function endingFromFinish(outcome: ActionsOutcome, services: CycleServices, emit: Emit): Ending | undefined {
+  const hasFailure = outcome.toolsOutcome?.ends.some(({ ok }) => !ok)
+  if (hasFailure || outcome.hasMoreCode) {
+    const text = hasFailure ? finishWithFailureText : finishBeforeCodeText
+    emit({ type: "prompt-steered", message: userMessage(text, "host") })
     return undefined
   }
   return deliverSteers(services, emit) ? undefined : endingUnlessTodosAreOpen(services, emit)

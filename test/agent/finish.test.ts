@@ -192,6 +192,24 @@ describe("finish(text) in a cell", () => {
     assert.match(messageText(model.requests[1]?.messages.at(-1) ?? assert.fail()), /^\(finish had no effect/)
   })
 
+  test("has no effect in the first of several cells, of which only the first is run", async () => {
+    const log: number[] = []
+    const answer = `${cell("log.push(1)\nfinish('one')")}\nAnd then:\n${cell("log.push(2)")}`
+    for (const chunkSize of [1, 7, answer.length]) {
+      log.length = 0
+      const parts = answer
+        .match(new RegExp(`[^]{1,${chunkSize}}`, "g"))
+        ?.map((text) => ({ type: "text", text }) as const)
+      const model = scriptedModel([parts ?? [], cell("finish('both')")])
+      const { output } = await createAgent({ model, runtime: jsRuntime({ log }) }).run("Go")
+      assert.deepEqual([output, log], ["both", [1]])
+      const told = messageText(model.requests[1]?.messages.at(-1) ?? assert.fail())
+      assert.match(told, /^\(finish had no effect, because another code block followed/)
+    }
+    const prose = scriptedModel([`${cell("finish('one')")}\nThe output:\n\`\`\`text\none\n\`\`\`\nDone.`])
+    assert.equal((await createAgent({ model: prose }).run("Go")).output, "one")
+  })
+
   test("gives way to a tool of the same answer that ends the run", async () => {
     const stop = tool({ name: "stop", description: "", run: () => "by the tool" })
     const model = scriptedModel([calls(cell("finish('by the cell')"), call("stop"))])

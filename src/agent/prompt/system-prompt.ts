@@ -132,8 +132,12 @@ export const noToolReminder =
   "(You called no tool. When the task is done, call finish with the answer; otherwise go on with the next call.)"
 
 /** The message for a model that called `finish` in a cell and, in the same answer, a tool that failed. */
-export const finishAfterFailureText =
+export const finishWithFailureText =
   "(finish had no effect, because a tool call in the same answer failed. Read its result, then finish again.)"
+
+/** The message for a model that called `finish` in the first of several cells. */
+export const finishBeforeCodeText =
+  "(finish had no effect, because another code block followed. Only the first block of a message is run: go on.)"
 
 /** The message about names that were added after the system prompt was written. */
 export function newNamesText(declarations: string, tag: string): string {
