@@ -1,5 +1,8 @@
 // test lane: runtimes
 import assert from "node:assert/strict"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe, test } from "node:test"
 import { type Bindings, createAgent, jsRuntime, messageText, type Runtime } from "karst"
 import { scriptedModel } from "karst/models"
@@ -113,6 +116,26 @@ describe("finish(text) in Python", { skip: requires("python") }, () => {
     const shown = await runtime.execute("finish({'a': [1, 2]})\n{'b': list(range(10))}", { allowFinish: true })
     assert.ok(shown.ok)
     assert.deepEqual([shown.finishText, shown.preview], ["{'a': [1, 2]}", "{'b': [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}"])
+  })
+
+  test("counts and passes characters as the host does", async () => {
+    await using runtime = pythonRuntime()
+    const most = await finished(runtime, "finish('\\U0001F600' * 500_000)")
+    assert.equal(most?.length, 1_000_000)
+    assert.match(String(await finished(runtime, "finish('\\U0001F600' * 500_001)")), /at most 1,000,000/)
+    assert.match(String(await finished(runtime, "finish('a\\ud800b')")), /^a.b$/)
+  })
+
+  test("cannot be exported by a module", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "karst-finish-"))
+    try {
+      const file = join(folder, "skill.py")
+      await writeFile(file, "from karst import Function\ndef finish(text): pass\n__exports__ = [Function(finish)]\n")
+      await using runtime = pythonRuntime()
+      await assert.rejects(async () => runtime.load?.(file), /'finish' is the function .*choose another name/)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 
   test("cannot be created by the setup code", async () => {

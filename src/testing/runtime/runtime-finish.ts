@@ -69,5 +69,10 @@ export const finishCases = {
     assert.deepEqual(changes.created, ["finish"])
     assert.equal(await trial.value(sameInBoth("finish + 1"), allowed), 4)
     assert.equal(await trial.runtime.retrieve("finish"), 3)
+    const snapshot = await trial.runtime.snapshot?.()
+    if (!snapshot || !trial.runtime.restore) return
+    await trial.runtime.reset()
+    assert.deepEqual(await trial.runtime.restore(snapshot), [])
+    assert.equal(await trial.runtime.retrieve("finish"), 3)
   }),
 }

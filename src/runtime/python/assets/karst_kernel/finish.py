@@ -43,8 +43,10 @@ class Finish:
         text = self._text_of(value)
         if not text.strip():
             raise TypeError("finish(text): The text is empty.")
-        if len(text) > MAX_CHARS:
-            raise TypeError(f"finish(text): The text has {len(text):,} characters; at most {MAX_CHARS:,} are possible.")
+        # The host counts characters as UTF-16 does.
+        length = len(text.encode("utf-16-le", "surrogatepass")) // 2
+        if length > MAX_CHARS:
+            raise TypeError(f"finish(text): The text has {length:,} characters; at most {MAX_CHARS:,} are possible.")
         self.text = text
 
     def _text_of(self, value):
