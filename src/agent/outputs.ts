@@ -8,6 +8,7 @@ import { codeBlock, indentFurtherLines, taggedText } from "../core/text/tagged-t
 import { digest } from "../core/values/digest.ts"
 import { nameProblem } from "../runtime/bindings/binding-names.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
+import { finishName } from "../runtime/finish-text.ts"
 import type { Runtime, StandardSchema } from "../runtime/runtime.ts"
 import { checkSchema } from "../runtime/schema/check-json-schema.ts"
 import { toJsonSchema, validate } from "../runtime/schema.ts"
@@ -66,7 +67,7 @@ export function checkOutputs(outputs: Outputs | undefined, usesCode: boolean): v
     )
   }
   for (const [name, given] of Object.entries(outputs ?? {})) {
-    const problem = nameProblem(name, noNames)
+    const problem = nameProblem(name, reservedNames)
     if (problem !== undefined)
       throw new ConfigError(`outputs: "${name}" cannot be the name of a variable: it ${problem}.`)
     const options = outputOptions(given)
@@ -78,7 +79,7 @@ export function checkOutputs(outputs: Outputs | undefined, usesCode: boolean): v
   }
 }
 
-const noNames: ReadonlySet<string> = new Set()
+const reservedNames: ReadonlySet<string> = new Set([finishName])
 
 /** Returns the options of an output, which may be a schema only. JSON Schema has no keyword `schema`. */
 export function outputOptions(output: SchemaLike | OutputOptions): OutputOptions {

@@ -40,6 +40,8 @@ class Parser implements AnswerParser {
   #heldIsBlank = true
   #isHeldUntilLineEnd = false
   #resumed: string | undefined
+  // The text after the code to run.
+  #rest = ""
 
   constructor(syntax: CodeSyntax | undefined) {
     this.#syntax = syntax
@@ -51,7 +53,10 @@ class Parser implements AnswerParser {
   }
 
   push(chunk: string): ParsedPiece[] {
-    if (this.done) return []
+    if (this.done) {
+      this.#rest += chunk
+      return []
+    }
     if (this.#resumed === undefined) this.#receive(chunk)
     else {
       this.#resumed += chunk
@@ -80,7 +85,16 @@ class Parser implements AnswerParser {
   }
 
   answer(): ParsedAnswer {
-    return this.#reader.answer()
+    const answer = this.#reader.answer()
+    if (answer.code && /```|~~~/.test(this.#rest) && this.#hasCode(this.#rest)) answer.hasMoreCode = true
+    return answer
+  }
+
+  #hasCode(text: string): boolean {
+    const parser = createAnswerParser(this.#syntax)
+    parser.push(text)
+    parser.end()
+    return parser.answer().code !== undefined
   }
 
   #receive(chunk: string): void {
@@ -95,7 +109,8 @@ class Parser implements AnswerParser {
       this.#endLine("\n")
       start = newline + 1
     }
-    if (!this.done) this.#streamHeld()
+    if (this.done) this.#rest += chunk.slice(start)
+    else this.#streamHeld()
   }
 
   #endLine(ending: string): void {

@@ -36,6 +36,8 @@ export interface StreamedAnswer {
   error?: unknown
   /** The answer has code that was not run and is not final: the message that tells the model what to do. */
   sendBack?: string | undefined
+  /** The answer has more code than the block that is run. */
+  hasMoreCode?: boolean | undefined
 }
 
 // How many tokens are read after the first code block closes, because the last chunk may have the usage.
@@ -91,8 +93,9 @@ export async function streamAnswer(
   }
   const answer = finishMessage(draft, parts, emit)
   // A hook that changed the answer decides what it means.
-  if (parts === written && answer.message) answer.sendBack = draft.parser.answer().sendBack
-  return answer
+  if (parts !== written || !answer.message) return answer
+  const { sendBack, hasMoreCode } = draft.parser.answer()
+  return { ...answer, sendBack, hasMoreCode }
 }
 
 interface AnswerDraft extends Omit<StreamedAnswer, "message"> {
@@ -145,6 +148,7 @@ async function readStream(
         continue
       }
       if (draft.parser.done) {
+        draft.parser.push(part.text)
         trailing += estimateTokens(part.text)
         if (trailing > maxTrailingTokens) break
         continue

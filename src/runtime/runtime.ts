@@ -123,6 +123,9 @@ export interface CellOptions {
   /** If the preview leaves something out, binds the value itself under a new name `prefix_N` that is not in
    *  `reservedNames`. Default: it is not kept. */
   keepCutValue?: { prefix: string; reservedNames: readonly string[] } | undefined
+  /** Lets the cell call `finish(text)`, which returns the text as `finishText`. `finish` is a reserved name either way.
+   *  Default false: `finish` throws. */
+  allowFinish?: boolean | undefined
 }
 
 /** Makes options that do not exist errors. Every runtime passes through this. */
@@ -148,6 +151,7 @@ const cellOptionNames: Record<keyof CellOptions, true> = {
   typeGate: true,
   keepCutValue: true,
   maxPreviewChars: true,
+  allowFinish: true,
 }
 
 export type TypeGateMode = "off" | "hint" | "block"
@@ -232,6 +236,8 @@ export interface CellExecuted extends ExecutionBase {
   truncated?: boolean | undefined
   /** The name under which `keepCutValue` kept the value. */
   kept?: string | undefined
+  /** The text that the cell passed to `finish`; not empty. */
+  finishText?: string | undefined
   /** Undoes a transaction that succeeded, until the next cell begins. Returns what could not be undone. */
   undo?: (() => Promise<RuntimeLoss[]>) | undefined
 }

@@ -47,6 +47,13 @@ for (const era of ["legacy", "modern"] satisfies Era[]) {
       assert.match(await call(client, "describe", { names: ["light"] }), /declare const light/)
     })
 
+    test("cannot end a run: finish is neither named nor allowed", async (context) => {
+      const endpoint = await serve(context, { runtime: jsRuntime() })
+      const client = await connect(context, endpoint, era)
+      assert.doesNotMatch(JSON.stringify([client.getInstructions(), await client.listTools()]), /finish/)
+      assert.match(await call(client, "run", { code: "finish('x')" }), /^! [\s\S]*belongs to no run of an agent/)
+    })
+
     test("answers that a cell goes on when it takes long, and gives its result to who waits", async (context) => {
       const gate = Promise.withResolvers<string>()
       const runtime = jsRuntime({ open: () => gate.promise })

@@ -4,6 +4,7 @@ import { AgentError, ConfigError } from "../../../core/errors.ts"
 import { injectedObjectPath } from "../../bindings/injected-object-path.ts"
 import type { UsedObjects } from "../../bindings/used-objects.ts"
 import { type Binding, boundValue } from "../../bindings.ts"
+import { finishName, finishNameProblem } from "../../finish-text.ts"
 import { createHostAccess } from "../../handles/host-access.ts"
 import { formatUncaught } from "../../js/cell-errors.ts"
 import { notStartedExecution } from "../../js/execute-cell.ts"
@@ -140,7 +141,9 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
       if (!execution.ok) {
         throw new ConfigError(`The setup code failed: ${execution.error.stack ?? execution.error.message}`)
       }
-      await addSetupNames(kernel, execution.changes.created)
+      const { created } = execution.changes
+      if (created.includes(finishName)) throw new ConfigError(`The setup code: "${finishName}" ${finishNameProblem}.`)
+      await addSetupNames(kernel, created)
     }
     for (const file of [...loaded.keys()]) await reloadInto(kernel, file)
     try {

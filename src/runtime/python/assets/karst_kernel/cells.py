@@ -10,6 +10,7 @@ import warnings
 from . import await_rewrite, notebook, result_text
 from .declarations import short_type
 from .error_cures import cure_for
+from .finish import Finish
 from .last_values import LastValues
 from .objects import HostMethod, HostObject
 
@@ -32,10 +33,13 @@ class Cells:
         self._number = 0
         self._last_values = LastValues(shell.user_ns)
         notebook.install(shell)
+        self._formatter = result_text.install(shell)
+        self._finish = Finish(executions, self._formatter)
+        self._functions = {"exit": notebook.leave, "quit": notebook.leave, "finish": self._finish.function()}
+        shell.user_ns.update(self._functions)
         # The names of the shell itself are not reported, unless a cell gave them another value.
         self._hidden = {**shell.user_ns_hidden, **shell.user_ns}
         self._known_ids = {}
-        self._formatter = result_text.install(shell)
         # The name under which a value is kept that is shown in part; None if it is not kept.
         self._keep_as = None
         shell.compile.get_code_name = self._name_cell
@@ -58,9 +62,13 @@ class Cells:
         # The report contains the SystemExit.
         warnings.filterwarnings("ignore", "To exit: use 'exit'")
 
-    def begin(self, execution, budget=None, keep_as=None):
+    def begin(self, execution, budget=None, keep_as=None, allows_finish=False):
         """Called when the host announces the next cell."""
         self._depth = 0
+        self._finish.begin(allows_finish)
+        for name, function in self._functions.items():
+            # A cell may have deleted it.
+            self.shell.user_ns.setdefault(name, function)
         self._formatter.budget = result_text.DEFAULT_BUDGET if budget is None else budget
         self._keep_as = keep_as
         self._executions.begin(execution)
@@ -171,6 +179,8 @@ class Cells:
                 report["v"], buffers, special = coded.json, coded.buffers, coded.special
             elif statements and isinstance(statements[-1], ast.Expr) and not self._ends_with_semicolon:
                 report["none"] = True
+            if error is None and self._finish.text is not None:
+                report["finish"] = self._finish.text
             # Release the last result, which may be large; the shell would hold it.
             self.shell.last_execution_result = None
         channel.objects.release_dropped()

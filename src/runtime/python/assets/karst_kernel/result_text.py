@@ -33,6 +33,15 @@ class ResultFormatter(PlainTextFormatter):
         left = len(text) - self.budget
         return f"{text[: self.budget - tail]}\n… {left:,} of {len(text):,} characters left out …\n{text[-tail:]}"
 
+    def text_of(self, value, budget):
+        """Returns the text of a value that is not displayed, and whether it leaves something out."""
+        before = self.budget, self.written, self.cut
+        try:
+            self.budget = budget
+            return str(self(value)), self.cut
+        finally:
+            self.budget, self.written, self.cut = before
+
     def _has_printer(self, kind):
         """Returns True if a cell or a library registered how to write this class."""
         own = self.type_printers.get(kind)

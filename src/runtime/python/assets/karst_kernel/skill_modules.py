@@ -72,6 +72,8 @@ def problems(exports, taken):
             yield f"{name!r} is not a name"
         elif name.startswith("_"):
             yield f"{name!r} begins with an underscore"
+        elif name == "finish":
+            yield f"{name!r} is the function with which a cell ends its run; choose another name"
         elif names.count(name) > 1:
             yield f"{name!r} is exported twice"
         elif name in taken:
