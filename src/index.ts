@@ -100,11 +100,17 @@ export type {
   RuntimeLoss,
   RuntimeName,
   RuntimeSnapshot,
-  RuntimeSource,
   StandardSchema,
-  TypedRuntime,
 } from "./runtime/runtime.ts"
 export { type Codec, type Codecs, codec } from "./runtime/snapshot/codec.ts"
+export type {
+  RuntimeContext,
+  RuntimeFactory,
+  RuntimeOf,
+  RuntimeSource,
+  TypedRuntime,
+  ValuesOf,
+} from "./runtime/typed-runtime.ts"
 export { type LoadedSkills, loadSkills, type Skill, type SkillOptions, type SkillSource, skill } from "./skills.ts"
 export {
   type Tool,

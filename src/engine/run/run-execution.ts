@@ -158,9 +158,10 @@ function createExecutionJournal(
 /** The engine's side of the run, as the agent sees it. `ending` resolves when the run has left this process. */
 function durableRun(execution: RunExecution, ending: () => Promise<void>): DurableRun {
   const { setup, held, loaded, journal, controller } = execution
-  const { id, metadata, seq, interrupted } = held.head
+  const { id, session, metadata, seq, interrupted } = held.head
   return {
     run: id,
+    session,
     prompt: loaded.prompt,
     options: loaded.options,
     metadata,
