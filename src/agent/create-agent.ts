@@ -120,6 +120,8 @@ export function createAgent<V extends Bindings = Bindings>(options: AgentOptions
     async session<W extends Bindings>(overrides: CodeSessionOptions<W> = {}) {
       check.checkSessionOptions(overrides)
       const { signal, archive, resume, recording, keepPrompt, ...changes } = overrides
+      if (resume !== undefined && changes.messages)
+        throw new ConfigError("messages: a resumed session has its own messages. Leave out `messages` or `resume`.")
       const opening = { archive, resume, recording, keepPrompt }
       // The same session, with the values of its runtime and the outputs of each `send` typed.
       return (await openSession(createSessionDriver(options, changes, signal), opening)) as CodeSession<W>

@@ -46,6 +46,14 @@ export function jsRuntime<B extends Bindings = Bindings>(
     return loading.then(job)
   }
 
+  // The bindings' types are only known here; at run time there is one kind of runtime.
+  return createRuntime(withCore, options) as TypedRuntime<B>
+}
+
+type WithCore = <T>(job: (core: JsCore) => Promise<T>) => Promise<T>
+
+// Forks are created here too, so that they are the same kind of runtime.
+function createRuntime(withCore: WithCore, options: JsRuntimeOptions): Runtime {
   const runtime: Runtime = {
     language: "typescript",
     isolation: "none",
@@ -61,13 +69,15 @@ export function jsRuntime<B extends Bindings = Bindings>(
     forget: (names) => withCore((core) => core.forget(names)),
     snapshot: (limit) => withCore((core) => core.snapshot(limit)),
     restore: (snapshot) => withCore((core) => core.restore(snapshot)),
-    fork: async () => checkingOptions(await withCore((core) => core.fork())),
+    async fork() {
+      const copy = await withCore((core) => core.fork())
+      return createRuntime((job) => job(copy), options)
+    },
     reset: () => withCore((core) => core.reset()),
     close: () => withCore((core) => core.close()),
     [Symbol.asyncDispose]: () => runtime.close(),
   }
-  // The bindings' types are only known here; at run time there is one kind of runtime.
-  return checkingOptions(runtime) as TypedRuntime<B>
+  return checkingOptions(runtime)
 }
 
 const optionChecks: OptionChecks<JsRuntimeOptions> = {

@@ -7,6 +7,7 @@ import { AgentError, ConfigError } from "../../src/core/errors.ts"
 import { classType, fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { functionRule, type Rule } from "../../src/runtime/rules/rules.ts"
+import { safeRules } from "../../src/runtime/rules/safe-rules.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { retrieveAny } from "../retrieve-any.ts"
 import { cellValue, errorOf } from "./cell-results.ts"
@@ -502,4 +503,17 @@ test("a package that host and cell both import is one and the same", async () =>
   const { z } = await import("zod")
   const runtime = jsRuntime({ schema: z.string() })
   assert.equal(await cellValue(runtime, "import { z } from 'zod'\nschema instanceof z.ZodString"), true)
+})
+
+test("a fork, and a fork of it, checks options and states what cells may use as the first runtime does", async () => {
+  await using runtime = jsRuntime({ a: 1 }, { rules: safeRules() })
+  await using fork = await runtime.fork()
+  await using second = await fork.fork()
+  for (const each of [runtime, fork, second]) {
+    assert.deepEqual(each.access, runtime.access)
+    // @ts-expect-error: the option is mistyped.
+    await assert.rejects(each.execute("a", { timeoutMS: 1 }), { name: "ConfigError", message: /timeoutMs/ })
+    // @ts-expect-error: there are no options.
+    await assert.rejects(each.inject({ b: 2 }, { replace: true }), { name: "ConfigError", message: /no options/ })
+  }
 })
