@@ -7,6 +7,7 @@ export type { ToolPolicy } from "./actions/tool-policy.ts"
 export type { AgentOptions } from "./agent/agent-config.ts"
 export {
   type CodeAgent,
+  type CodeRun,
   type CodeRunOptions,
   type CodeSession,
   type CodeSessionOptions,

@@ -116,6 +116,23 @@ describe("a runtime factory receives", () => {
     assert.deepEqual(factsOf(received), [facts, facts, { session: undefined, metadata: {} }])
   })
 
+  test("the signal of an engine's run, which is aborted and not failed if the factory stops with it", async () => {
+    const { promise: called, resolve } = Promise.withResolvers<void>()
+    const agent = createAgent({
+      model: scriptedModel(() => "Done."),
+      runtime({ signal }) {
+        resolve()
+        return new Promise<Runtime>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+      },
+    })
+    await using engine = createEngine({ agents: { agent }, store: memoryStore() })
+    const { id } = await engine.submit("agent", "Go")
+    await called
+    await engine.abort(id, "enough")
+    const { status, detail } = await engine.result(id)
+    assert.deepEqual([status, detail], ["aborted", "enough"])
+  })
+
   test("of a delegated task: no session, and the metadata of its own agent", async () => {
     const { agent: child, received } = recordedAgent(undefined, { team: "b" })
     const model = scriptedModel((request) => (resultIn(request) ? "Done." : delegate(["child: Work"])))
