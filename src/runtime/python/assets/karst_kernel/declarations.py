@@ -119,7 +119,8 @@ def short_type(value):
         text = type_text(value)
         if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > 0:
             return f"{text} ({len(value):,})"
-        shape = getattr(value, "shape", None)
+        # Reading it from any other object could run code of a cell or a call of the host.
+        shape = getattr(value, "shape", None) if type_names.is_library(type(value).__module__) else None
         if isinstance(shape, tuple) and all(isinstance(size, int) for size in shape):
             return f"{text} ({' x '.join(map(str, shape))})"
         return text

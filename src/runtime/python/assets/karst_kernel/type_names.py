@@ -8,20 +8,23 @@ import sys
 from .declared_text import cut, one_line
 
 # Models know these packages. Their classes are named and not declared.
-FAMILIAR = frozenset(
-    "builtins IPython PIL altair anndata boto3 bs4 geopandas httpx ipykernel jax karst karst_kernel lightgbm matplotlib"
-    " networkx numpy openpyxl pandas plotly polars psycopg2 pyarrow pydantic redis requests scipy seaborn shapely"
-    " sklearn spacy sqlalchemy statsmodels sympy tensorflow torch torchvision transformers xarray xgboost yaml".split()
+LIBRARIES = frozenset(
+    "IPython PIL altair anndata boto3 bs4 geopandas httpx ipykernel jax lightgbm matplotlib networkx numpy openpyxl"
+    " pandas plotly polars psycopg2 pyarrow pydantic redis requests scipy seaborn shapely sklearn spacy sqlalchemy"
+    " statsmodels sympy tensorflow torch torchvision transformers xarray xgboost yaml".split()
 )
-STANDARD = frozenset(getattr(sys, "stdlib_module_names", sys.builtin_module_names))
+STANDARD = frozenset([*getattr(sys, "stdlib_module_names", sys.builtin_module_names), "karst", "karst_kernel"])
 # How many members of a collection decide its type.
 SAMPLE = 20
 MAX_NAME = 200
 
 
 def is_familiar(module_name):
-    root = str(module_name).partition(".")[0]
-    return root in FAMILIAR or (root in STANDARD and root != "__main__")
+    return str(module_name).partition(".")[0] in STANDARD or is_library(module_name)
+
+
+def is_library(module_name):
+    return str(module_name).partition(".")[0] in LIBRARIES
 
 
 def is_own_module(module):
