@@ -13,7 +13,7 @@ import type { RemoteShapes } from "../type-gate/remote-type-gate.ts"
 import type { BindingRegistry } from "./binding-registry.ts"
 import { isStringArray, type NameReport, parseNameReports } from "./child-protocol.ts"
 import type { ChildSupervisor } from "./child-supervisor.ts"
-import { declaresOnly, validTypeText } from "./child-type-text.ts"
+import { declaresOnly, parseChildType } from "./child-type-text.ts"
 import type { ConnectedChild } from "./connected-child.ts"
 import { parseRemoteShapes, placeholderFor, type ShapeQuery } from "./remote-shapes.ts"
 
@@ -40,15 +40,19 @@ export async function declareChildNames(
   const cellMade = wanted.filter((name) => !current.get(name) && !bindings.has(name))
   const changed = wanted.filter((name) => !current.get(name) && bindings.has(name))
   const types = await requestTypes(child, changed)
+  const samples = await requestSamples(child, changed, bindings)
   const declared = wanted
     .filter((name) => !cellMade.includes(name))
     .map((name): [string, Binding] => {
       const injected = bindings.get(name)
-      const type = types.get(name)
-      // The child knows little about the objects behind its handles. If its type contains `any`, use the host's type.
-      const known = current.get(name) ?? (type?.includes("any") && injected?.kind === "variable" ? injected : undefined)
+      const { type, note } = types.get(name) ?? {}
+      // The child knows little about the objects behind its handles. If its type contains `any`, use the host's type,
+      // unless the child counted the rows of a table.
+      const isVague = type !== undefined && /\bany\b/.test(type) && !note?.includes(" from ")
+      const known = current.get(name) ?? (isVague && injected?.kind === "variable" ? injected : undefined)
       const description = injected?.kind === "variable" ? injected.description : undefined
-      return [name, known ?? variable(undefined, { description, type })]
+      const reported = { note, sample: samples.get(name) ?? [] }
+      return [name, known ?? { ...variable(undefined, { description, type }), reported }]
     })
   const text = declareBindings(new Map(declared), new Map([...bindings, ...declared]), true, agents)
   const ofModules = await requestDeclarations(
@@ -117,11 +121,32 @@ async function requestNameReports(child: ConnectedChild): Promise<NameReport[]> 
   return reports
 }
 
-async function requestTypes(child: ConnectedChild, names: readonly string[]): Promise<Map<string, string>> {
+async function requestTypes(
+  child: ConnectedChild,
+  names: readonly string[],
+): Promise<Map<string, ReturnType<typeof parseChildType>>> {
   if (names.length === 0) return new Map()
   const types = await child.ask("types", { names })
   if (!isStringArray(types) || types.length !== names.length) throw child.killForViolation("invalid types")
-  return new Map(names.map((name, index) => [name, validTypeText(types[index] ?? "any", name)]))
+  return new Map(names.map((name, index) => [name, parseChildType(types[index] ?? "any", name)]))
+}
+
+/** Returns the first rows of the tables whose authors asked for a sample. */
+async function requestSamples(
+  child: ConnectedChild,
+  names: readonly string[],
+  bindings: ReadonlyMap<string, Binding>,
+): Promise<Map<string, string[]>> {
+  const wanted = names.flatMap((name) => {
+    const binding = bindings.get(name)
+    return binding?.kind === "variable" && binding.sample ? [{ name, count: binding.sample }] : []
+  })
+  if (wanted.length === 0) return new Map()
+  const request = { names: wanted.map(({ name }) => name), counts: wanted.map(({ count }) => count) }
+  const samples = await child.ask("samples", request)
+  const isValid = Array.isArray(samples) && samples.length === wanted.length && samples.every(isStringArray)
+  if (!isValid) throw child.killForViolation("invalid samples")
+  return new Map(wanted.map(({ name, count }, index) => [name, samples[index]?.slice(0, count) ?? []]))
 }
 
 /** Asks the child for the declarations of names that only it knows: of modules and of cells. Returns undefined if its

@@ -243,7 +243,7 @@ describe("tables between TypeScript and pandas", { skip: requires("python", "pan
       true,
     ])
     await runtime.ran("class Pair:\n    def same(self, a, b=None): return a is b\npair = Pair()")
-    const pair: { same(a: unknown, b: unknown): Promise<boolean> } = await runtime.retrieve("pair")
+    const pair = (await runtime.retrieve("pair")) as { same(a: unknown, b: unknown): Promise<boolean> }
     assert.equal(await pair.same(tags, kwargs({ b: tags })), true)
   })
 
