@@ -130,9 +130,10 @@ function declareVariable(name: string, binding: VariableBinding, block: Declarat
 
 /** Adds the number of rows to the written type of a table, or what a child reported about a table. */
 function noteRows(text: string, { value, reported }: VariableBinding): string {
-  if (reported?.note !== undefined) return addNote(text, reported.note)
-  const isTable = Array.isArray(value) && value.length > 0 && isPlainRow(value[0])
-  return isTable ? addNote(text, rowsNote({ total: value.length, counted: value.length })) : text
+  if (reported) return addNote(text, reported.note ?? "")
+  if (types.isProxy(value) || !Array.isArray(value)) return text
+  const isTable = isPlainRow(Object.getOwnPropertyDescriptor(value, 0)?.value)
+  return isTable ? `${text} // ${rowsNote({ total: value.length, counted: value.length })}` : text
 }
 
 function declareFunction(

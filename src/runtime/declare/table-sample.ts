@@ -12,7 +12,7 @@ export function sampleLines(name: string, { value, sample = 0, reported }: Varia
 
 /** Returns the texts of the first items of an array. */
 export function sampleTexts(value: unknown, count: number): string[] {
-  if (!Array.isArray(value) || types.isProxy(value)) return []
+  if (types.isProxy(value) || !Array.isArray(value)) return []
   return Array.from({ length: Math.min(count, value.length) }, (_, index) => {
     const item: unknown = Object.getOwnPropertyDescriptor(value, index)?.value
     return showValue(item, maxRowLength).text.replaceAll(/\s*\n\s*/g, " ")

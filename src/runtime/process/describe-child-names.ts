@@ -39,8 +39,10 @@ export async function declareChildNames(
   // The child declares what cells made as it is; the host adds the author's texts to what it injected.
   const cellMade = wanted.filter((name) => !current.get(name) && !bindings.has(name))
   const changed = wanted.filter((name) => !current.get(name) && bindings.has(name))
-  const types = await requestTypes(child, changed)
-  const samples = await requestSamples(child, changed, bindings)
+  // The number of rows of a table may have changed although its author wrote the type.
+  const typed = wanted.filter((name) => isTypedData(reports.get(name), bindings.get(name)))
+  const types = await requestTypes(child, [...changed, ...typed])
+  const samples = await requestSamples(child, [...changed, ...typed], bindings)
   const declared = wanted
     .filter((name) => !cellMade.includes(name))
     .map((name): [string, Binding] => {
@@ -52,6 +54,10 @@ export async function declareChildNames(
       const known = current.get(name) ?? (isVague && injected?.kind === "variable" ? injected : undefined)
       const description = injected?.kind === "variable" ? injected.description : undefined
       const reported = { note, sample: samples.get(name) ?? [] }
+      if (typed.includes(name) && injected?.kind === "variable") {
+        const rows = note?.match(/([\d,]+ rows?)$/)?.[1]
+        return [name, { ...injected, reported: { ...reported, note: rows } }]
+      }
       return [name, known ?? { ...variable(undefined, { description, type }), reported }]
     })
   const text = declareBindings(new Map(declared), new Map([...bindings, ...declared]), true, agents)
@@ -113,6 +119,11 @@ function isHostDeclarationCurrent({ name, handle }: NameReport, injected: Bindin
   if (injected.kind === "function") return findHostObject(handle, child)?.bound?.name === name
   if (handle !== undefined) return findHostObject(handle, child)?.original === boundValue(injected)
   return injected.kind === "variable" && injected.type !== undefined
+}
+
+/** Returns true for data of the child whose author wrote its type. */
+function isTypedData(report: NameReport | undefined, injected: Binding | undefined): boolean {
+  return report?.handle === undefined && injected?.kind === "variable" && injected.type !== undefined
 }
 
 async function requestNameReports(child: ConnectedChild): Promise<NameReport[]> {

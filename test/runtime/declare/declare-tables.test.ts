@@ -135,6 +135,16 @@ test("in another process the declaration is the same, and follows what cells cha
   assert.match(changed, /^\/\/ people\[0\]: \{ '': 0, name: 'Ann'/m)
 })
 
+test("in another process the number of rows follows what cells change although the type is written", async () => {
+  const rows = variable([{ id: 1 }, { id: 2 }], { type: "{ id: number }[]", sample: 1 })
+  await using runtime = processRuntime({ rows })
+  assert.match(await runtime.describe(), /\[\] \/\/ 2 rows\n\/\/ rows\[0\]: \{ id: 1 \}$/)
+  await runtime.execute("rows.shift()")
+  assert.equal(await runtime.describe(), "declare let rows: { id: number }[] // 1 row\n// rows[0]: { id: 2 }")
+  await runtime.execute("rows = []")
+  assert.equal(await runtime.describe(), "declare let rows: { id: number }[]")
+})
+
 test("comments of a child are shown only if they are counts", () => {
   assert.deepEqual(parseChildType("{ // inferred from all 1,000 rows\n  a: number // 3 null, 1 missing\n}[]", "rows"), {
     type: "{\n  a: number // 3 null, 1 missing\n}[]",
