@@ -31,6 +31,7 @@ days = pd.DataFrame({"at": pd.to_datetime(["2024-01-01", None]), "kind": pd.Cate
 grid = np.zeros((3, 4))
 config = {"host": "a", "port": 1, "db": {"name": "b"}}
 counts = {"a": 1, "b": 2}
+kinds = {1, "a", None, 2.5}
 mixed = [{"id": number} for number in range(30)] + [3, {"id": None, "later": "x"}]
 class Odd(pd.DataFrame):
     @property
@@ -89,7 +90,7 @@ odd = Odd({"a": [1]})
 
   test("shows an index, categories, arrays and dicts with fields", async () => {
     assert.equal(
-      await runtime.describe(["days", "grid", "config", "counts"]),
+      await runtime.describe(["days", "grid", "config", "counts", "kinds"]),
       `days: pandas.DataFrame  # 2 rows x 4 columns:
 #   index 'day': int64
 #   'at': datetime64[ns], 1 null
@@ -98,7 +99,8 @@ odd = Odd({"a": [1]})
 #   'two\\nlines': str
 grid: numpy.ndarray  # 3 x 4 float64
 config: dict  # {'host': str, 'port': int, 'db': {'name': str}}
-counts: dict[str, int]`,
+counts: dict[str, int]
+kinds: set[float | int | str | None]`,
     )
   })
 
