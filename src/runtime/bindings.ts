@@ -20,8 +20,6 @@ export interface VariableBinding<T = unknown> extends Readonly<VariableOptions> 
   readonly value: T
   /** A cell declared it with `const`. */
   readonly constant?: boolean | undefined
-  /** What a child reported about a value that only it has: a comment and the rows of the sample. */
-  readonly reported?: { readonly note?: string | undefined; readonly sample: readonly string[] } | undefined
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: any function may be bound; F preserves its type.

@@ -12,14 +12,14 @@ import { declareClass, declareTypeBinding, inferredNote, markInferred } from "./
 import { inferredSignature } from "./function-signature.ts"
 import { guardedType } from "./guarded-type.ts"
 import { classOf, isGlobalClass, nameOfClass } from "./inspect-class.ts"
-import { isCopied, isPlain, isPlainRow } from "./inspect-value.ts"
+import { isCopied, isPlain } from "./inspect-value.ts"
 import { schemaType } from "./json-schema-type.ts"
 import { parseSignature } from "./parse-signature.ts"
 import { declareRemoteClass, declareRemoteType } from "./remote-class.ts"
 import { handleType, receivedDeclaration, receivedType } from "./remote-type.ts"
 import { createSourceLookup, noSourceLookup, type SourceLookup } from "./source/source-lookup.ts"
 import { createTableCounter, type TableCounter } from "./table-counts.ts"
-import { sampleLines } from "./table-sample.ts"
+import { isReported, isTable, sampleLines } from "./table-sample.ts"
 import type { Parameter, Signature, TypeTree } from "./type-tree.ts"
 import { addNote, any, capitalize, jsDoc, printSignature, printType, promisedResult, rowsNote } from "./type-tree.ts"
 
@@ -129,11 +129,10 @@ function declareVariable(name: string, binding: VariableBinding, block: Declarat
 }
 
 /** Adds the number of rows to the written type of a table, or what a child reported about a table. */
-function noteRows(text: string, { value, reported }: VariableBinding): string {
-  if (reported) return addNote(text, reported.note ?? "")
-  if (types.isProxy(value) || !Array.isArray(value)) return text
-  const isTable = isPlainRow(Object.getOwnPropertyDescriptor(value, 0)?.value)
-  return isTable ? `${text} // ${rowsNote({ total: value.length, counted: value.length })}` : text
+function noteRows(text: string, binding: VariableBinding): string {
+  const { value } = binding
+  if (isReported(binding)) return addNote(text, binding.reported.note ?? "")
+  return isTable(value) ? `${text} // ${rowsNote({ total: value.length, counted: value.length })}` : text
 }
 
 function declareFunction(

@@ -6,6 +6,7 @@ import { type Binding, boundValue, toBinding, variable } from "../bindings.ts"
 import { describeAgentRuntimes } from "../declare/declare-agent.ts"
 import { declareBindings } from "../declare/declare-bindings.ts"
 import { describeType } from "../declare/inspect-value.ts"
+import { isTable, reportedVariable } from "../declare/table-sample.ts"
 import type { HostObject } from "../handles/host-objects.ts"
 import { ForgedMessage } from "../handles/wire.ts"
 import type { RuntimeName } from "../runtime.ts"
@@ -48,17 +49,19 @@ export async function declareChildNames(
     .map((name): [string, Binding] => {
       const injected = bindings.get(name)
       const { type, note } = types.get(name) ?? {}
-      // The child knows little about the objects behind its handles. If its type contains `any`, use the host's type,
-      // unless the child counted the rows of a table.
-      const isVague = type !== undefined && /\bany\b/.test(type) && !note?.includes(" from ")
-      const known = current.get(name) ?? (isVague && injected?.kind === "variable" ? injected : undefined)
-      const description = injected?.kind === "variable" ? injected.description : undefined
-      const reported = { note, sample: samples.get(name) ?? [] }
-      if (typed.includes(name) && injected?.kind === "variable") {
-        const rows = note?.match(/([\d,]+ rows?)$/)?.[1]
-        return [name, { ...injected, reported: { ...reported, note: rows } }]
+      const known = current.get(name)
+      if (injected?.kind !== "variable") return [name, known ?? variable(undefined, { type })]
+      const sample = samples.get(name) ?? []
+      if (typed.includes(name)) {
+        return [name, reportedVariable(injected, { note: note?.match(/[\d,]+ rows?$/)?.[0], sample })]
       }
-      return [name, known ?? { ...variable(undefined, { description, type }), reported }]
+      if (known) return [name, known]
+      // The child knows little about the objects behind its handles. If its type contains `any`, use the host's type,
+      // except for tables, which contain no handles.
+      const isVague = type !== undefined && /\bany\b/.test(type)
+      if (isVague && !isTable(injected.value)) return [name, reportedVariable(injected, { note, sample })]
+      const { description } = injected
+      return [name, reportedVariable(variable(undefined, { description, type }), { note, sample })]
     })
   const text = declareBindings(new Map(declared), new Map([...bindings, ...declared]), true, agents)
   const ofModules = await requestDeclarations(

@@ -133,6 +133,8 @@ test("in another process the declaration is the same, and follows what cells cha
   assert.match(changed, /^declare let people: \{ \/\/ inferred from all 2 rows$/m)
   assert.match(changed, /^ {2}name: string \| null \/\/ 1 null$/m)
   assert.match(changed, /^\/\/ people\[0\]: \{ '': 0, name: 'Ann'/m)
+  await runtime.execute("people = []")
+  assert.equal(await runtime.describe(), "/** People */\ndeclare let people: any[] // inferred")
 })
 
 test("in another process the number of rows follows what cells change although the type is written", async () => {
