@@ -6,6 +6,7 @@ import { jsRuntime } from "../../../src/runtime/js.ts"
 import { parseChildType } from "../../../src/runtime/process/child-type-text.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import { table } from "../../../src/runtime/python.ts"
+import { requires } from "../../system.ts"
 import { peerAnswers } from "../handles/alter-frames.ts"
 import { memoryRuntime } from "../handles/memory-peer.ts"
 import { declared } from "./declare-text.ts"
@@ -119,6 +120,16 @@ describe("a sample", () => {
     assert.doesNotThrow(() => variable({ a: 1 }, { sample: 0 }))
   })
 })
+
+for (const [name, make] of Object.entries({ jsRuntime, processRuntime })) {
+  test(`the type gate of ${name} accepts the declaration of a table`, { skip: requires("typescript") }, async () => {
+    await using runtime = make({ people: variable(people, { sample: 2 }), shop: { orders: table([{ id: 1 }]) } })
+    const good = await runtime.execute("people[0].address?.street + shop.orders[0].id", { typeGate: "block" })
+    assert.equal(good.ok && good.value, "x1")
+    const bad = await runtime.execute("people.lenght", { typeGate: "block" })
+    assert.match(bad.ok ? "" : bad.error.message, /length/)
+  })
+}
 
 test("in another process the declaration is the same, and follows what cells change", async () => {
   const bindings = () => ({ people: variable(table(people), { description: "People", sample: 1 }) })
