@@ -36,7 +36,9 @@ export async function describePython(names: readonly string[] | undefined, kerne
   const declared = shownNames.filter((name) => bindingOf(name)?.kind === "type")
   for (const name of declared) classes.delete(name)
   // A class of the kernel does not replace one of the host.
-  const kernelClasses = ofKernel.classes.filter((text) => !classes.has(text.match(/class (\w+)/u)?.[1] ?? ""))
+  const kernelClasses = ofKernel.classes.filter(
+    (text) => !classes.has(text.match(/class (\p{ID_Continue}+)/u)?.[1] ?? ""),
+  )
   return [...classes.values(), ...kernelClasses, ...lines].join("\n")
 }
 

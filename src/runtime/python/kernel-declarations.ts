@@ -35,14 +35,17 @@ export function checkDeclarations(reply: unknown, names: readonly string[]): Ker
   }
   return {
     names: texts.map((text, at) => (declares(text, names[at] ?? "") ? text : `${names[at]}: Any`)),
-    classes: classes.slice(0, maxClasses).filter((text) => isOneDeclaration(text, /^class [^\W\d]\w*[(:]/u)),
+    classes: classes
+      .slice(0, maxClasses)
+      .filter((text) => isOneDeclaration(text, /^class [\p{ID_Start}_]\p{ID_Continue}*[(:]/u)),
   }
 }
 
 function declares(text: string, name: string): boolean {
   const [first = ""] = text.replace(/^@dataclass\n/, "").split("\n", 1)
   const heads = [`${name}: `, `def ${name}(`, `async def ${name}(`, `class ${name}(`, `class ${name}:`]
-  const isImport = first === `import ${name}` || (/^import [\w.]+ as /u.test(first) && first.endsWith(` as ${name}`))
+  const isImport =
+    first === `import ${name}` || (/^import [\p{ID_Continue}.]+ as /u.test(first) && first.endsWith(` as ${name}`))
   return isOneDeclaration(text) && (isImport || heads.some((head) => first.startsWith(head)))
 }
 

@@ -224,6 +224,11 @@ test("a declaration of a kernel that declares something else is not shown", () =
   for (const text of ["x: int  # A", "import x", "import a.b as x", "class x:\n    y: int", "async def x(): ..."]) {
     assert.deepEqual(checkDeclarations({ names: [text], classes: [] }, ["x"]).names, [text])
   }
+  const other = "class Größe(Maß):  # shop.Größe\n    # … 2 more members"
+  assert.deepEqual(checkDeclarations({ names: ["import a.ä as x"], classes: [other] }, ["x"]), {
+    names: ["import a.ä as x"],
+    classes: [other],
+  })
   assert.throws(() => checkDeclarations({ names: [], classes: [] }, ["x"]), /invalid description/)
   assert.throws(() => checkDeclarations(["x: int"], ["x"]), /invalid description/)
 })
