@@ -167,9 +167,8 @@ export class AnswerReader {
     const before = line.slice(sent, opening.index)
     const isIndented = line.slice(0, opening.index).trim() === ""
     if (!isIndented) this.#emitProse(before)
-    const facts = this.#judge.openBlock(opening.tag)
     const opener = (isIndented ? before : "") + line.slice(opening.index) + ending
-    this.block = openBlock(opening, facts, opener, this.#syntax.language)
+    this.block = openBlock(opening, this.#judge.openBlock(opening.tag), opener, this.#syntax.language)
     if (this.block.use === "text") this.pieces.addText(opener)
     return true
   }
@@ -276,7 +275,7 @@ export class AnswerReader {
     if (block.use === "text") this.pieces.addText(text)
   }
 
-  // A block that would run as the whole answer becomes text, because something follows it.
+  // A block that waits becomes text, because something follows it.
   #replaceWaiting(): void {
     if (this.#waiting) this.#judge?.sendBack({ kind: "untagged" })
     this.#emitWaiting()
