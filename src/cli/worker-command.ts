@@ -14,7 +14,7 @@ import { sqliteStore } from "../stores/sqlite-store.ts"
 import type { Store } from "../stores/store.ts"
 import { parseArguments, parsePositiveInteger } from "./arguments.ts"
 import { endSignal } from "./end-signal.ts"
-import { importModule } from "./load/import-module.ts"
+import { importModule } from "../config/import-module.ts"
 import { UsageError } from "./usage-error.ts"
 
 export async function workerCommand(args: string[]): Promise<number> {

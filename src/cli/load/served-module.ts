@@ -10,7 +10,7 @@ import { jsRuntime } from "../../runtime/js.ts"
 import { safeRules } from "../../runtime/rules/safe-rules.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { UsageError } from "../usage-error.ts"
-import { importModule } from "./import-module.ts"
+import { importModule } from "../../config/import-module.ts"
 
 export interface ServedModule extends Pick<ServeOptions, "runtime" | "tools"> {
   /** The absolute path of the module. */
