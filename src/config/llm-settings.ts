@@ -1,5 +1,6 @@
 // Imports the model settings of vv-agent: the literal `LLM_SETTINGS` of a Python file, or the same data as JSON.
 import { readFile } from "node:fs/promises"
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { isRecord, withoutUndefined } from "../core/object.ts"
 import { positionAt } from "../runtime/compiler/text-positions.ts"
@@ -22,6 +23,7 @@ export async function importLlmSettings(
   file: string,
   options: { env?: Environment | undefined } = {},
 ): Promise<ImportedSettings> {
+  checkOptionNames("importLlmSettings()", options, "env")
   const { env = process.env } = options
   const source = await readFile(file, "utf8").catch((cause: Error) => {
     throw new ConfigError(`The settings "${file}" cannot be read: ${cause.message}`, { cause })
