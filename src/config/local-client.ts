@@ -137,12 +137,8 @@ function chooseAgent(
     const definition = withAbsoluteDefinition(choice, cwd)
     return { name: inlineName, agent: registry.define(inlineName, { ...definition, ...withoutUndefined({ model }) }) }
   }
-  const { name, agent, definition } = registry.find(choice)
-  if (model === undefined) return { name, agent: agent() }
-  if (definition) return { name, agent: registry.define(name, { ...definition, model }) }
-  // Throws if there is no such agent.
-  agent()
-  throw new ConfigError(`model: the agent "${name}" is made in code. Choose its model there, or leave out \`model\`.`)
+  const { name, agent, withModel } = registry.find(choice)
+  return { name, agent: model === undefined ? agent() : withModel(model) }
 }
 
 const inlineName = "agent"

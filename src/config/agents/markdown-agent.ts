@@ -36,6 +36,8 @@ export async function readMarkdownAgent(
     ...limitsOf(numberField("max-cycles", /^[1-9]\d*$/, "a whole number of 1 or more")),
     ...(text.body !== "" && { instructions: text.body }),
   }
+  if (definition.model?.startsWith("openai-compatible:"))
+    fail("`model` must not be an address: name a model of the configuration, or write provider/model")
   const written = textField("name")
   if (written !== undefined && written !== name)
     fail(`the name "${written}" must be the name of the file, "${name}": rename one of them`)
