@@ -15,8 +15,8 @@ export interface AgentEntry {
   origin: Origin
 }
 
-/** Combines the agents of the configuration with the discovered ones. The configuration can add to a discovered agent of
- *  the same name what that may not grant itself. A file of the project cannot change an agent that the user's
+/** Combines the agents of the configuration with the discovered ones. The configuration can add to a discovered agent
+ *  of the same name what that may not grant itself. A file of the project cannot change an agent that the user's
  *  configuration defines. */
 export function collectEntries(
   loaded: LoadedConfig,

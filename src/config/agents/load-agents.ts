@@ -108,8 +108,8 @@ function isLoaded(config: LoadAgentsOptions["config"]): config is LoadedConfig {
   return typeof config === "object" && "originOf" in config && "entries" in config
 }
 
-/** The skills that the configuration names, and the discovered ones. Of two with the same name, the first is used. Throws
- *  for a mistake in one that the configuration names. */
+/** The skills that the configuration names, and the discovered ones. Of two with the same name, the first is used.
+ *  Throws for a mistake in one that the configuration names. */
 async function allSkills(loaded: LoadedConfig, found: Resources, diagnostics: Diagnostic[]): Promise<Skill[]> {
   const named = await loadSkills(loaded.config.skills ?? [])
   const errors = named.problems.filter(({ severity }) => severity === "error").map(problemText)

@@ -4,9 +4,9 @@ import type { AgentDefinition } from "../define-config.ts"
 
 type Report = (severity: "error" | "warning", message: string) => void
 
-/** Returns the definition of an agent; undefined if the file has an error. `name` is the name of the file without `.md`.
- *  Such a file is data that anyone who can write the folder can change, so it cannot grant tools, a shell, MCP servers
- *  or anything else that acts. */
+/** Returns the definition of an agent; undefined if the file has an error. `name` is the name of the file without
+ *  `.md`. Such a file is data that anyone who can write the folder can change, so it cannot grant tools, a shell, MCP
+ *  servers or anything else that acts. */
 export async function readMarkdownAgent(
   name: string,
   bytes: Uint8Array,

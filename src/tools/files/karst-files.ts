@@ -1,5 +1,5 @@
-// Keeps file tools away from the configuration of Karst: `karst.config.*` and `.karst` folders. A model that could write
-// them could grant itself tools, and stored sessions may contain secrets.
+// Keeps file tools away from the configuration of Karst: `karst.config.*` and `.karst` folders. A model that could
+// write them could grant itself tools, and stored sessions may contain secrets.
 import { realpath } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
 import type { Workspace } from "../../workspaces/workspace.ts"
