@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
-import { drawBars, drawSvg } from "../../src/cli/demo/draw.ts"
-import { Charts, Sprinkler } from "../../src/cli/demo/objects.ts"
-import { karst, startKarst } from "./karst.ts"
+import { drawBars, drawSvg } from "../../../src/cli/commands/demo/draw.ts"
+import { Charts, Sprinkler } from "../../../src/cli/commands/demo/objects.ts"
+import { karst, startKarst } from "../karst.ts"
 
 test("the demo runs without key or network, mends its error, and the program reads its objects back", async (t) => {
   const out = await mkdtemp(join(tmpdir(), "karst-test-"))

@@ -1,7 +1,7 @@
 // Copies a skill's folder after checking everything in it.
 import { copyFile, lstat, mkdir, readdir, realpath, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { isWithin } from "../core/path-within.ts"
+import { isWithin } from "../../../core/path-within.ts"
 
 export interface CopyPlan {
   problems: string[]

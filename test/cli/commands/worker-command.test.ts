@@ -6,17 +6,17 @@ import { join } from "node:path"
 import { describe, type TestContext, test } from "node:test"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { bullmqBackend } from "../../src/engine/backends/bullmq.ts"
-import { inlineBackend } from "../../src/engine/backends/inline.ts"
-import { createEngine } from "../../src/engine/engine.ts"
-import { redisStore } from "../../src/stores/redis-store.ts"
-import { sqliteStore } from "../../src/stores/sqlite-store.ts"
-import { agents } from "../fixtures/backends/agents.ts"
-import { startRedis } from "../redis.ts"
-import { requires } from "../system.ts"
-import { karst, startKarst } from "./karst.ts"
+import { bullmqBackend } from "../../../src/engine/backends/bullmq.ts"
+import { inlineBackend } from "../../../src/engine/backends/inline.ts"
+import { createEngine } from "../../../src/engine/engine.ts"
+import { redisStore } from "../../../src/stores/redis-store.ts"
+import { sqliteStore } from "../../../src/stores/sqlite-store.ts"
+import { agents } from "../../fixtures/backends/agents.ts"
+import { startRedis } from "../../redis.ts"
+import { requires } from "../../system.ts"
+import { karst, startKarst } from "../karst.ts"
 
-const module = fileURLToPath(new URL("../fixtures/backends/agents.ts", import.meta.url))
+const module = fileURLToPath(new URL("../../fixtures/backends/agents.ts", import.meta.url))
 
 describe("karst worker", () => {
   test("works on the runs of a SQLite file that other processes submit, and ends well on SIGTERM", async (context) => {
@@ -100,7 +100,7 @@ describe("karst worker", () => {
     ["a module without agents", ["--agents", "package.json", "--store", "sqlite:x"], /could not be loaded|no agent/],
     ["no such backend", ["--agents", module, "--store", "sqlite:x", "--backend", "celery"], /"celery" is not one of/],
     ["no Redis", ["--agents", module, "--store", "sqlite:x", "--backend", "bullmq"], /--redis redis:/],
-    ["a prompt", ["--agents", module, "do it"], /takes no prompt/],
+    ["a prompt", ["--agents", module, "do it"], /takes no arguments/],
     ["a parallelism of none", ["--agents", module, "--store", "sqlite:x", "--max-parallel", "0"], /--max-parallel/],
   ] as const) {
     test(`${what} is told in one sentence, with exit code 2`, async () => {

@@ -1,43 +1,29 @@
 // `karst auth status | docker-flags`: shows how coding CLIs are signed in, and passes that to containers. No secrets.
 import { homedir } from "node:os"
-import { safeLine } from "../display/safe-text.ts"
-import { type AuthFile, authProviders, checkAuth, type ProviderAuth } from "../providers/auth/auth.ts"
-import { containerAuth } from "../providers/auth/container-auth.ts"
-import { parseArguments } from "./arguments.ts"
-import { quoteShellWord } from "./shell-words.ts"
-import { UsageError } from "./usage-error.ts"
+import { safeLine } from "../../display/safe-text.ts"
+import { type AuthFile, authProviders, checkAuth, type ProviderAuth } from "../../providers/auth/auth.ts"
+import { containerAuth } from "../../providers/auth/container-auth.ts"
+import type { Input } from "../command.ts"
+import { quoteShellWord } from "../shell-words.ts"
+import type { authOptions, dockerOptions } from "../table/environment.ts"
+import { UsageError } from "../usage-error.ts"
 
-export async function authCommand(args: string[]): Promise<number> {
-  const { values, positionals } = parseArguments("auth", args, {
-    agents: { type: "string" },
-    home: { type: "string" },
-    json: { type: "boolean" },
-  })
-  const [action, ...more] = positionals
-  if (more.length > 0 || (action !== "status" && action !== "docker-flags")) {
-    throw new UsageError("karst auth knows two actions: karst auth status, karst auth docker-flags.")
-  }
-  if (values.home !== undefined && action === "status") throw new UsageError("--home is for docker-flags.")
-  const found = await checkAuth(parseNames(values.agents))
+export async function authStatusCommand({ values }: Input<typeof authOptions>): Promise<number> {
+  const found = await checkAuth(values.agents ?? authProviders)
+  printStatus(found, values.json)
+  return found.some(({ state }) => state === "ready") ? 0 : 1
+}
+
+export async function dockerFlagsCommand({ values }: Input<typeof dockerOptions>): Promise<number> {
+  const found = await checkAuth(values.agents ?? authProviders)
   const ready = found.filter(({ state }) => state === "ready")
-  if (action === "status") printStatus(found, values.json)
-  else printFlags(ready, values.home ?? "/root", values.json)
+  printFlags(ready, values.home ?? "/root", values.json)
   // CLIs that were not asked for by name need not be signed in.
-  if (action === "docker-flags" && (values.agents !== undefined || ready.length === 0)) warnAboutMissing(found)
+  if (values.agents !== undefined || ready.length === 0) warnAboutMissing(found)
   return ready.length > 0 ? 0 : 1
 }
 
-function parseNames(list: string | undefined): readonly string[] {
-  if (list === undefined) return authProviders
-  const names = [...new Set(list.split(",").map((name) => name.trim()))].filter((name) => name !== "")
-  const unknown = names.find((name) => !authProviders.includes(name))
-  if (names.length > 0 && unknown === undefined) return names
-  throw new UsageError(
-    `--agents: ${unknown === undefined ? "name one" : `"${unknown}" is unknown`}. There are: ${authProviders.join(", ")}.`,
-  )
-}
-
-function printStatus(found: readonly ProviderAuth[], json: boolean | undefined): void {
+function printStatus(found: readonly ProviderAuth[], json: boolean): void {
   if (json) return print(JSON.stringify({ agents: found }))
   for (const { provider, state, files, variables, cure } of found) {
     print(state === "ready" ? `${provider}: ready` : `${provider}: ${state}; ${cure}`)
@@ -59,7 +45,7 @@ function warnAboutMissing(found: readonly ProviderAuth[]): void {
   }
 }
 
-function printFlags(ready: readonly ProviderAuth[], home: string, json: boolean | undefined): void {
+function printFlags(ready: readonly ProviderAuth[], home: string, json: boolean): void {
   if (!home.startsWith("/")) throw new UsageError(`--home: "${home}" is no absolute path in the container.`)
   const needed = containerAuth(ready, home)
   if (json) return print(JSON.stringify(needed))

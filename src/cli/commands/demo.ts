@@ -4,38 +4,32 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as after } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { createPalette, type Palette, wantsColor } from "../display/paint.ts"
-import { safeLine } from "../display/safe-text.ts"
-import { display } from "../display.ts"
-import type { Model } from "../models/model.ts"
-import { replayModel } from "../models/recording.ts"
-import { resolveModel } from "../models/resolve.ts"
-import { fn, variable } from "../runtime/bindings.ts"
-import { parseArguments, parseDisplayMode } from "./arguments.ts"
-import { commandAgent } from "./command-agent.ts"
+import { createPalette, type Palette, wantsColor } from "../../display/paint.ts"
+import { safeLine } from "../../display/safe-text.ts"
+import { display } from "../../display.ts"
+import type { Model } from "../../models/model.ts"
+import { replayModel } from "../../models/recording.ts"
+import { resolveModel } from "../../models/resolve.ts"
+import { fn, variable } from "../../runtime/bindings.ts"
+import type { Input } from "../command.ts"
+import { commandAgent } from "../command-agent.ts"
+import { exitCode, interruptible } from "../interruptible-run.ts"
+import { type CsvRow, parseCsv } from "../load/csv.ts"
+import type { demoOptions } from "../table/work.ts"
+import { UsageError } from "../usage-error.ts"
 import { drawBars, drawSvg } from "./demo/draw.ts"
 import { type Chart, Charts, Sprinkler } from "./demo/objects.ts"
-import { exitCode, interruptible } from "./interruptible-run.ts"
-import { type CsvRow, parseCsv } from "./load/csv.ts"
-import { UsageError } from "./usage-error.ts"
 
-const dataFolder = new URL("../../data/", import.meta.url)
+const dataFolder = new URL("../../../data/", import.meta.url)
 
 const task =
   "How does the rain fall in Seattle over the year? Load seattle-weather.csv, chart it, then set the sprinkler so that " +
   "the garden gets 80 mm of water in each month from May to September."
 
-export async function demoCommand(args: string[]): Promise<number> {
-  const { values, positionals } = parseArguments("demo", args, {
-    model: { type: "string" },
-    fast: { type: "boolean" },
-    out: { type: "string" },
-    mode: { type: "string" },
-  })
-  if (positionals.length > 0) throw new UsageError(`karst demo takes no prompt. Say: karst run "${positionals[0]}"`)
-  const mode = parseDisplayMode(values.mode)
+export async function demoCommand({ values }: Input<typeof demoOptions>): Promise<number> {
+  const { mode = "full" } = values
   const folder = await outputFolder(values.out)
-  const model = values.model === undefined ? replayedModel(values.fast ?? false) : await resolveModel(values.model)
+  const model = values.model === undefined ? replayedModel(values.fast) : await resolveModel(values.model)
 
   // Objects of this program: the agent works on them directly.
   const charts = new Charts()

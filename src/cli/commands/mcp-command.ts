@@ -2,29 +2,22 @@
 import { once } from "node:events"
 import { basename, extname } from "node:path"
 import { Writable } from "node:stream"
-import type { McpEndpoint, ServeOptions } from "../mcp/mcp-types.ts"
-import { serveMcp } from "../mcp/server/serve-mcp.ts"
-import { serveMcpStdio } from "../mcp/server/serve-mcp-stdio.ts"
-import { parseArguments, parsePositiveInteger } from "./arguments.ts"
-import { endSignal } from "./end-signal.ts"
-import { loadServedModule } from "./load/served-module.ts"
-import { quoteShellWord } from "./shell-words.ts"
-import { UsageError } from "./usage-error.ts"
+import type { McpEndpoint, ServeOptions } from "../../mcp/mcp-types.ts"
+import { serveMcp } from "../../mcp/server/serve-mcp.ts"
+import { serveMcpStdio } from "../../mcp/server/serve-mcp-stdio.ts"
+import type { Input } from "../command.ts"
+import { endSignal } from "../end-signal.ts"
+import { loadServedModule } from "../load/served-module.ts"
+import { quoteShellWord } from "../shell-words.ts"
+import type { serveOptions } from "../table/environment.ts"
+import { UsageError } from "../usage-error.ts"
 
 const usage = "karst mcp serve ./objects.ts"
 
-export async function mcpCommand(args: string[]): Promise<number> {
-  const { values, positionals } = parseArguments("mcp", args, {
-    http: { type: "boolean" },
-    port: { type: "string" },
-    name: { type: "string" },
-    "cell-timeout": { type: "string" },
-  })
-  const [action, path, ...more] = positionals
-  if (action !== "serve" || more.length > 0) throw new UsageError(`Expected "serve" and exactly one module: ${usage}`)
-  const port = parsePositiveInteger("--port", values.port)
+export async function serveCommand({ values, positionals }: Input<typeof serveOptions>): Promise<number> {
+  const [path] = positionals
+  const { port, "cell-timeout": cellTimeout } = values
   if (port !== undefined && !values.http) throw new UsageError("--port requires --http.")
-  const cellTimeout = parsePositiveInteger("--cell-timeout", values["cell-timeout"])
   // Stdout is reserved before the module is loaded, so that nothing it prints gets between protocol messages.
   const output = values.http ? undefined : reserveStdout()
   const { file, approver = "client", ...served } = await loadServedModule(path, usage)

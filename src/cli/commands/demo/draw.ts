@@ -1,5 +1,5 @@
 // Draws the demo's charts for the terminal and as SVG.
-import { safeLine } from "../../display/safe-text.ts"
+import { safeLine } from "../../../display/safe-text.ts"
 import type { Chart } from "./objects.ts"
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]

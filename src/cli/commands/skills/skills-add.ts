@@ -3,25 +3,19 @@ import { existsSync } from "node:fs"
 import { mkdtemp, readFile, rename, rm } from "node:fs/promises"
 import { devNull, tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
-import { type ProgramFailure, runProgram } from "../core/child/child-process.ts"
-import { parseSkillText } from "../skills/front-matter.ts"
-import { loadSkills, type Skill } from "../skills.ts"
-import { parseArguments } from "./arguments.ts"
+import { type ProgramFailure, runProgram } from "../../../core/child/child-process.ts"
+import { parseSkillText } from "../../../skills/front-matter.ts"
+import { loadSkills, type Skill } from "../../../skills.ts"
+import type { Input } from "../../command.ts"
+import type { addSkillsOptions } from "../../table/environment.ts"
+import { UsageError } from "../../usage-error.ts"
+import { displayPath, printProblems } from "../skills-command.ts"
 import { planCopy } from "./copy-skill.ts"
-import { displayPath, printProblems } from "./skills-command.ts"
-import { UsageError } from "./usage-error.ts"
 
-export async function addSkills(args: string[]): Promise<number> {
-  const { values, positionals } = parseArguments("skills", args, {
-    to: { type: "string" },
-    skill: { type: "string", multiple: true },
-    force: { type: "boolean" },
-  })
-  const [source, ...more] = positionals
-  if (source === undefined || more.length > 0) {
-    throw new UsageError("Name one skill, folder or repository: karst skills add <path | git url>")
-  }
-  const { to = "skills", skill: skillNames, force = false } = values
+export async function addSkillsCommand({ values, positionals }: Input<typeof addSkillsOptions>): Promise<number> {
+  const [source = ""] = positionals
+  const { to = "skills", force } = values
+  const skillNames = values.skill.length > 0 ? values.skill : undefined
   const temporary = isRepository(source) ? await mkdtemp(join(tmpdir(), "karst-skills-")) : undefined
   try {
     const from = temporary === undefined ? source : await cloneRepository(source, temporary)

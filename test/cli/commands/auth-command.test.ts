@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, type TestContext, test } from "node:test"
-import { karst } from "./karst.ts"
+import { karst } from "../karst.ts"
 
 async function home(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "karst home-"))

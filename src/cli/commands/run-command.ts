@@ -1,33 +1,25 @@
 // `karst run "prompt"`: runs a prompt with data files and skills, and shows the run.
 import { text as readAll } from "node:stream/consumers"
-import { display } from "../display.ts"
-import { compatibleServices, providerPackages } from "../models/compatible-services.ts"
-import type { Model } from "../models/model.ts"
-import { resolveModel } from "../models/resolve.ts"
-import { parseArguments, parseDisplayMode, parsePositiveInteger } from "./arguments.ts"
-import { commandAgent } from "./command-agent.ts"
-import { exitCode, interruptible, printEvent } from "./interruptible-run.ts"
-import { loadData } from "./load/load-data.ts"
-import { UsageError } from "./usage-error.ts"
+import { display } from "../../display.ts"
+import { compatibleServices, providerPackages } from "../../models/compatible-services.ts"
+import type { Model } from "../../models/model.ts"
+import { resolveModel } from "../../models/resolve.ts"
+import type { Input } from "../command.ts"
+import { commandAgent } from "../command-agent.ts"
+import { exitCode, interruptible, printEvent } from "../interruptible-run.ts"
+import { loadData } from "../load/load-data.ts"
+import type { runOptions } from "../table/work.ts"
+import { UsageError } from "../usage-error.ts"
 
-export async function runPromptCommand(args: string[]): Promise<number> {
-  const { values, positionals } = parseArguments("run", args, {
-    model: { type: "string" },
-    data: { type: "string", multiple: true },
-    skills: { type: "string", multiple: true },
-    json: { type: "boolean" },
-    "max-cycles": { type: "string" },
-    mode: { type: "string" },
-  })
-  const maxCycles = parsePositiveInteger("--max-cycles", values["max-cycles"])
-  const mode = parseDisplayMode(values.mode)
+export async function runPromptCommand({ values, positionals }: Input<typeof runOptions>): Promise<number> {
+  const { data, skill: skills, json, "max-cycles": maxCycles, mode } = values
   const prompt = await readPrompt(positionals)
   const model = await chooseModel(values.model)
-  const bindings = await loadData(values.data ?? [])
-  const agent = commandAgent({ model, bindings, skills: values.skills, maxCycles })
+  const bindings = await loadData(data)
+  const agent = commandAgent({ model, bindings, skills, maxCycles })
 
-  const running = agent.run(prompt, { onEvent: values.json ? printEvent : undefined })
-  const result = await interruptible(running, () => (values.json ? running.settled : display(running, { mode })))
+  const running = agent.run(prompt, { onEvent: json ? printEvent : undefined })
+  const result = await interruptible(running, () => (json ? running.settled : display(running, { mode })))
   return exitCode(result)
 }
 

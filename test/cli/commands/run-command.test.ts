@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
-import type { AgentEvent } from "../../src/core/event.ts"
-import { karst, modelServer, startKarst } from "./karst.ts"
+import type { AgentEvent } from "../../../src/core/event.ts"
+import { karst, modelServer, startKarst } from "../karst.ts"
 
 const code = (source: string) => `Let me see.\n\n\`\`\`ts\n${source}\n\`\`\``
 
@@ -54,7 +54,7 @@ test("skills are offered to the agent, which activates them", async (t) => {
     code("typeof profile"),
     "ok",
   ])
-  const skills = ["--skills", "skills/data-analysis"]
+  const skills = ["--skill", "skills/data-analysis"]
   const { code: exit, stdout, stderr } = await karst(["run", "Look", "--model", id, ...skills])
   assert.equal(stderr, "")
   assert.equal(exit, 0)
@@ -62,7 +62,7 @@ test("skills are offered to the agent, which activates them", async (t) => {
   assert.match(bodies[0] ?? "", /data-analysis: Analyse/)
   const shown = await karst(["prompt", ...skills])
   assert.match(shown.stdout, /data-analysis: Analyse/)
-  const missing = await karst(["run", "Look", "--model", id, "--skills", "nowhere"])
+  const missing = await karst(["run", "Look", "--model", id, "--skill", "nowhere"])
   assert.equal(missing.code, 1)
   assert.match(missing.stdout, /nowhere/)
 })

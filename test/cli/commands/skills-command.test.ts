@@ -5,8 +5,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { skillText, temporaryFolder } from "../skills/skill-folders.ts"
-import { karst } from "./karst.ts"
+import { skillText, temporaryFolder } from "../../skills/skill-folders.ts"
+import { karst } from "../karst.ts"
 
 const skills = (cwd: string, ...args: string[]) => karst(["skills", ...args], {}, cwd)
 
@@ -57,7 +57,7 @@ describe("karst skills validate", () => {
   test("is a usage error without a folder, as is an action that does not exist", async (t) => {
     const cwd = await temporaryFolder(t)
     assert.equal((await skills(cwd, "validate")).code, 2)
-    assert.match((await skills(cwd, "remove")).stderr, /Unknown action "remove"/)
+    assert.match((await skills(cwd, "remove")).stderr, /Unknown command "skills remove"/)
     assert.equal((await skills(cwd)).code, 2)
     assert.match((await skills(cwd, "--help")).stdout, /karst skills <action>/)
   })

@@ -1,29 +1,12 @@
-// `karst skills list | validate | add`.
+// `karst skills list | validate`.
 import { existsSync } from "node:fs"
 import { relative } from "node:path"
-import { safeText } from "../display/safe-text.ts"
-import { textWidth, truncateToWidth } from "../display/text-width.ts"
-import { loadSkills, type SkillProblem } from "../skills.ts"
-import { parseArguments } from "./arguments.ts"
-import { UsageError } from "./usage-error.ts"
+import { safeText } from "../../display/safe-text.ts"
+import { textWidth, truncateToWidth } from "../../display/text-width.ts"
+import { loadSkills, type SkillProblem } from "../../skills.ts"
+import type { Input } from "../command.ts"
 
-export async function skillsCommand([action, ...args]: string[]): Promise<number> {
-  switch (action) {
-    case "list":
-      return list(args)
-    case "validate":
-      return validate(args)
-    case "add":
-      return (await import("./skills-add.ts")).addSkills(args)
-    default:
-      throw new UsageError(
-        `${action === undefined ? "Say what to do" : `Unknown action "${action}"`}: karst skills list, validate or add. See: karst skills --help`,
-      )
-  }
-}
-
-async function list(args: string[]): Promise<number> {
-  const { positionals } = parseArguments("skills", args, {})
+export async function listSkillsCommand({ positionals }: Input): Promise<number> {
   const folders = positionals.length > 0 ? positionals : defaultFolders.filter((folder) => existsSync(folder))
   const loaded = await loadSkills(folders)
   if (loaded.skills.length === 0)
@@ -37,9 +20,7 @@ async function list(args: string[]): Promise<number> {
   return 0
 }
 
-async function validate(args: string[]): Promise<number> {
-  const { positionals } = parseArguments("skills", args, {})
-  if (positionals.length === 0) throw new UsageError("Which skill? Say: karst skills validate <folder>")
+export async function validateSkillsCommand({ positionals }: Input): Promise<number> {
   const { skills, problems } = await loadSkills(positionals)
   for (const { name, directory = "" } of skills) process.stdout.write(`ok: ${name} (${displayPath(directory)})\n`)
   printProblems(problems)
