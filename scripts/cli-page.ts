@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { Command, CommandGroup } from "../src/cli/command.ts"
 import { commandSections, exitCodes, isGroup } from "../src/cli/commands.ts"
 import { optionHelp, optionUsage, sentence, usageOf } from "../src/cli/help.ts"
-import { variables } from "../src/cli/variables.ts"
+import { environmentVariables } from "../src/config/environment.ts"
 import { root } from "./tools.ts"
 
 const pagePath = join(root, "docs/cli.md")
@@ -59,7 +59,10 @@ function exitCodesPart(): string {
 }
 
 function variablesPart(): string {
-  return `| variable | |\n|---|---|\n${variables.map(({ name, sets }) => `| \`${name}\` | ${cell(sets)} |`).join("\n")}`
+  const rows = environmentVariables.map(({ name, meaning, key }) => {
+    return `| \`${name}\` | ${cell(meaning)} | ${key === undefined ? "" : `\`${key}\``} |`
+  })
+  return `| variable | meaning | sets in the configuration |\n|---|---|---|\n${rows.join("\n")}`
 }
 
 function code(text: string): string {
