@@ -1,12 +1,14 @@
 // `karst prompt`: prints what the model would see before the user's prompt.
 import type { Input } from "../command.ts"
-import { commandAgent } from "../command-agent.ts"
-import { loadData } from "../load/load-data.ts"
+import { loadProjectConfig } from "../project-config.ts"
+import { builtIn, prepareAgent } from "../run/prepare-agent.ts"
 import type { promptOptions } from "../table/work.ts"
 
 export async function promptCommand({ values }: Input<typeof promptOptions>): Promise<number> {
-  const bindings = await loadData(values.data)
-  const agent = commandAgent({ model: noModel, bindings, skills: values.skill })
+  const isOwn = values.agent !== undefined || values.provider !== undefined
+  const agent = isOwn
+    ? (await prepareAgent(values, await loadProjectConfig(values.config))).agent
+    : await builtIn(values, noModel)
   process.stdout.write(`${await agent.describe()}\n`)
   return 0
 }

@@ -1,11 +1,13 @@
-// The commands that run prompts: run, demo, prompt.
+// The commands that run prompts: run, resume, demo, prompt.
 import { defineCommand, type OptionSpecs } from "../command.ts"
-import { eventsOption, inputOptions, modelOption, modeOption } from "./shared-options.ts"
+import { agentOptions, sessionStoreOption } from "./agent-options.ts"
+import { eventsOption, modeOption } from "./shared-options.ts"
 
 export const runOptions = {
-  ...modelOption,
-  ...inputOptions,
-  "max-cycles": { type: "integer", value: "<n>", help: "stop after this many model calls. Default: 10" },
+  ...agentOptions,
+  image: { type: "text", value: "<file>", multiple: true, files: true, help: "an image that is part of the prompt" },
+  session: { type: "text", value: "<id>", help: "continue this session instead of a new one: its id or handle" },
+  ...sessionStoreOption,
   ...modeOption,
   ...eventsOption,
 } as const satisfies OptionSpecs
@@ -17,12 +19,44 @@ export const runCommand = defineCommand({
   options: runOptions,
   examples: [
     { line: 'karst run "Which month was best?" --data sales.csv', does: "sales.csv is the variable sales" },
-    { line: "cat notes.txt | karst run -", does: "the prompt from standard input" },
+    { line: 'karst run "Fix the failing test" --workspace . --shell', does: "files and commands of this folder" },
+    { line: 'git diff | karst run "Review this change:" -', does: '"-" stands for standard input' },
+    { line: 'karst run "Refund order 7" --agent ./agents.ts#support', does: "an agent of yours" },
     { line: 'answer=$(karst run "What is 2 to the 100?" --mode result)', does: "only the answer on standard output" },
     { line: 'karst run "Sum it up" --data log.jsonl --json', does: "every event as a line of JSON" },
   ],
-  notes: ["Ctrl-C aborts the run; a second one leaves at once."],
+  notes: [
+    "The model's code runs in a process of its own, isolated by the operating system where that is possible; the " +
+      "first line says which isolation it got. Agents of yours run as they are defined.",
+    "Ctrl-C aborts the run and prints the command that continues it; a second one leaves at once.",
+  ],
   load: async () => (await import("../commands/run-command.ts")).runPromptCommand,
+})
+
+export const resumeOptions = {
+  ...agentOptions,
+  image: runOptions.image,
+  ...sessionStoreOption,
+  ...modeOption,
+  ...eventsOption,
+} as const satisfies OptionSpecs
+
+export const resumeCommand = defineCommand({
+  name: "resume",
+  summary: "continue a session, or answer its question",
+  takes: { usage: '<handle | id | last> ["<prompt>"]', least: 1, most: Infinity },
+  options: resumeOptions,
+  examples: [
+    { line: 'karst resume last "And the worst?"', does: "the newest session; karst sessions list shows all" },
+    { line: "karst resume s_k3f9", does: "go on after a limit or Ctrl-C" },
+    { line: "karst resume s_k3f9 --model anthropic/claude-sonnet-5", does: "with another model" },
+  ],
+  notes: [
+    "Options of the run that started the session hold again unless others are given. This is so for sessions in " +
+      "~/.karst; for sessions of another store, give the options again.",
+  ],
+  page: "sessions.md",
+  load: async () => (await import("../commands/resume-command.ts")).resumeCommand,
 })
 
 export const demoOptions = {
@@ -43,7 +77,7 @@ export const demoCommand = defineCommand({
   load: async () => (await import("../commands/demo.ts")).demoCommand,
 })
 
-export const promptOptions = { ...inputOptions } as const satisfies OptionSpecs
+export const promptOptions = { ...agentOptions } as const satisfies OptionSpecs
 
 export const promptCommand = defineCommand({
   name: "prompt",
