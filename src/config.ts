@@ -1,5 +1,6 @@
 // karst/config: configuration files, agents by name, and a client that runs them.
 
+export { type AgentInfo, type LoadAgentsOptions, type LoadedAgents, loadAgents } from "./config/agents/load-agents.ts"
 export type { ConfigEntry, ShownValue } from "./config/config-entries.ts"
 export {
   type AgentDefinition,
@@ -8,6 +9,7 @@ export {
   type EndpointDefinition,
   type ModelDefinition,
 } from "./config/define-config.ts"
+export type { Diagnostic } from "./config/diagnostics.ts"
 export {
   type ConfigFile,
   type LoadConfigOptions,
@@ -15,5 +17,13 @@ export {
   loadConfig,
   type ResourceFolder,
 } from "./config/load-config.ts"
+export {
+  type AgentChoice,
+  type ClientRunOptions,
+  type ClientSessionOptions,
+  createLocalClient,
+  type LocalClient,
+  type LocalClientOptions,
+} from "./config/local-client.ts"
 export type { ConfigSource, Origin } from "./config/merge-config.ts"
 export { type ConfirmTrust, type TrustQuestion, trustConfig } from "./config/trust.ts"

@@ -51,8 +51,6 @@ export interface LoadedConfig {
   originOf(key: string): Origin
   /** Lists every value with its origin. Secrets are not in it: keys are shown by the names of their variables. */
   entries(): ConfigEntry[]
-  /** Returns an environment variable. */
-  variable(name: string): string | undefined
 }
 
 export interface ResourceFolder {
@@ -86,7 +84,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   ]
   const { config, origins } = mergeLayers(layers)
   const originOf = (key: string): Origin => origins.get(key) ?? { source: "default" }
-  return {
+  const loaded: LoadedConfig = {
     config,
     files: given ? [] : [fileOf("project", project), fileOf("user", user)],
     resourceFolders: given
@@ -97,8 +95,17 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
         ],
     originOf,
     entries: () => configEntries(config, originOf),
-    variable: (name) => env[name] || undefined,
   }
+  environments.set(loaded, env)
+  return loaded
+}
+
+// Not a property, so that no one prints the environment with the configuration.
+const environments = new WeakMap<LoadedConfig, Environment>()
+
+/** The environment that a configuration was loaded with. Secrets are read from it at first use. */
+export function environmentOf(loaded: LoadedConfig): Environment {
+  return environments.get(loaded) ?? process.env
 }
 
 async function placeLayer(
