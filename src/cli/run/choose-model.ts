@@ -1,24 +1,27 @@
 // Chooses the model of a command: the one that was named, the configuration's, or one whose key is in the environment.
+import { findModel } from "../../config/agents/named-models.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import { compatibleServices, providerPackages } from "../../models/compatible-services.ts"
 import type { Model, ReasoningEffort } from "../../models/model.ts"
 import { resolveModel } from "../../models/resolve.ts"
 import { UsageError } from "../usage-error.ts"
 
-/** Returns the model, ready to be asked: a missing key or package is reported now. */
+/** Returns the model. A missing key or package of a model that is named by its id is reported now. */
 export async function chooseModel(
   requested: string | undefined,
-  { config }: LoadedConfig,
+  loaded: LoadedConfig,
   reasoning: ReasoningEffort | undefined,
 ): Promise<Model> {
-  const id = requested ?? config.model ?? firstWithKey(process.env)
+  const id = requested ?? loaded.config.model ?? firstWithKey(process.env)
   if (id === undefined) {
     throw new UsageError(
       "No model was chosen and no provider's key is in the environment. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or " +
         "another provider's key, or name a model: --model ollama/qwen3, or KARST_MODEL. `karst demo` needs neither.",
     )
   }
-  const model = await resolveModel(id)
+  // Names are those of the configuration; anything else is an id.
+  const isName = Object.hasOwn(loaded.config.models ?? {}, id)
+  const model = isName ? findModel(id, loaded, "--model") : await resolveModel(id)
   return reasoning === undefined ? model : withReasoning(model, reasoning)
 }
 

@@ -21,23 +21,33 @@ export interface PreparedAgent {
   /** For the header: the model, the coding CLI, or the name of the agent. */
   title: string
   limits: Limits | undefined
+  /** Ends what was started for the agent. */
+  close(): Promise<void>
 }
 
 export async function prepareAgent(values: AgentValues, config: LoadedConfig): Promise<PreparedAgent> {
   const cycles = values["max-cycles"]
   const limits = cycles === undefined ? undefined : { cycles }
-  if (values.agent !== undefined) {
-    refuseOptions(values, definedByAgent, `the agent ${values.agent} runs as it is defined`)
-    const { agent } = await loadUserAgent(values.agent, values.model, config)
-    return { agent, title: `agent ${agent.name}`, limits }
+  const name = values.agent ?? (values.provider === undefined ? config.config.agent : undefined)
+  if (name !== undefined && name !== builtInName) {
+    refuseOptions(
+      values,
+      definedByAgent,
+      `the agent ${name} runs as it is defined; --agent ${builtInName} is the built-in one`,
+    )
+    const { agent, close } = await loadUserAgent(name, values.model, config)
+    return { agent, title: `agent ${agent.name}`, limits, close }
   }
+  const close = async () => {}
   if (values.provider !== undefined) {
     refuseOptions(values, unknownToClis, `${values.provider} has no such setting`)
-    return { agent: await codingCli(values, values.provider), title: values.provider, limits }
+    return { agent: await codingCli(values, values.provider), title: values.provider, limits, close }
   }
   const model = await chooseModel(values.model, config, values.reasoning)
-  return { agent: await builtIn(values, model), title: model.id, limits }
+  return { agent: await builtIn(values, model), title: model.id, limits: { ...config.config.limits, ...limits }, close }
 }
+
+const builtInName = "karst"
 
 type OptionName = keyof AgentValues
 
@@ -61,7 +71,7 @@ function refuseOptions(values: AgentValues, names: readonly OptionName[], why: s
     const value = values[name]
     return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
   })
-  if (given !== undefined) throw new UsageError(`--${given} cannot be used here: ${why}. Leave it out.`)
+  if (given !== undefined) throw new UsageError(`--${given} cannot be used here: ${why}.`)
 }
 
 /** The built-in agent with another model, such as one that is never asked. */

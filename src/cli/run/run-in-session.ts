@@ -41,6 +41,7 @@ export async function runInSession(
   })
   const result = await interruptible(run, () => (json ? run.settled : display(run, { mode })))
   await session.close()
+  await prepared.close()
   if (continueCommand) printHint(result, continueCommand(session.id), isShown)
   return exitCode(result)
 }

@@ -1,34 +1,45 @@
 // Finds an agent of the user: by its name in the configuration, or in a module.
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
+import { loadRegistry } from "../../config/agents/load-agents.ts"
 import { importModule } from "../../config/import-module.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import type { Agent, AgentOverrides } from "../../core/agent.ts"
 import { nearest } from "../parse-command-line.ts"
 import { UsageError } from "../usage-error.ts"
 
-/** Loads `./agents.ts`, which exports one agent, `./agents.ts#name`, or an agent of the configuration. */
-export async function loadUserAgent(text: string, model: string | undefined, { config }: LoadedConfig) {
-  const [, path = text, name] = /^(.*?)(?:#(.+))?$/s.exec(text) ?? []
-  const isModule = /\.[cm]?[jt]s$/.test(path)
-  const agents = isModule ? await loadAgents(path, "--agent") : agentsIn(config.agents)
-  const wanted = isModule ? (name ?? onlyName(agents, path)) : text
-  const agent = Object.hasOwn(agents, wanted) ? agents[wanted] : undefined
-  if (agent) return { agent: model === undefined ? agent : withModel(agent, model) }
-  const names = Object.keys(agents)
-  const near = await nearest(wanted, names)
-  const hint = near === undefined ? "" : ` Did you mean "${near}"?`
-  const there = names.length === 0 ? "There is none" : `There is: ${names.join(", ")}`
-  const where = isModule ? path : "the configuration"
-  throw new UsageError(
-    `--agent: there is no agent "${wanted}" in ${where}.${hint} ${there}. A module is named with its ending: ./agents.ts`,
-  )
+export interface UserAgent {
+  agent: Agent
+  /** Ends the MCP servers of the agent. */
+  close(): Promise<void>
 }
 
-function onlyName(agents: Record<string, Agent>, path: string): string {
-  const [first = "", second] = Object.keys(agents)
-  if (second === undefined) return first
-  throw new UsageError(`--agent: ${path} exports several agents. Name one: ${path}#${first}`)
+/** Finds `./agents.ts`, which exports one agent, `./agents.ts#name`, or an agent of the configuration. */
+export async function loadUserAgent(text: string, model: string | undefined, config: LoadedConfig): Promise<UserAgent> {
+  const [, path = "", name] = /^(.*\.[cm]?[jt]s)(?:#(.+))?$/s.exec(text) ?? []
+  if (path !== "") return { agent: await agentOfModule(path, name, model), close: async () => {} }
+  const registry = await loadRegistry({ config, only: [text] })
+  for (const { severity, path, message } of registry.diagnostics())
+    if (severity === "warning") process.stderr.write(`karst: ${path}: ${message}\n`)
+  const { agent, definition } = registry.find(text)
+  if (model === undefined) return { agent, close: registry.close }
+  return {
+    agent: definition ? registry.define(text, { ...definition, model }) : withModel(agent, model),
+    close: registry.close,
+  }
+}
+
+async function agentOfModule(path: string, name: string | undefined, model: string | undefined): Promise<Agent> {
+  const agents = await loadAgents(path, "--agent")
+  const names = Object.keys(agents)
+  if (name === undefined && names.length > 1)
+    throw new UsageError(`--agent: ${path} exports several agents. Name one: ${path}#${names[0]}`)
+  const wanted = name ?? names[0] ?? ""
+  const agent = Object.hasOwn(agents, wanted) ? agents[wanted] : undefined
+  if (agent) return model === undefined ? agent : withModel(agent, model)
+  const near = await nearest(wanted, names)
+  const hint = near === undefined ? "" : ` Did you mean "${near}"?`
+  throw new UsageError(`--agent: there is no agent "${wanted}" in ${path}.${hint} There is: ${names.join(", ")}.`)
 }
 
 /** Returns the agent with another model, which agents of every kind accept. */

@@ -44,7 +44,9 @@ export const agentOptions = {
     type: "text",
     value: "<agent>",
     files: true,
-    help: "an agent of yours, as it is defined: a name in the configuration, or ./agents.ts or ./agents.ts#name",
+    help:
+      "an agent of yours, as it is defined: a name in the configuration, ./agents.ts or ./agents.ts#name. Default: " +
+      "KARST_AGENT, else `agent` of the configuration, else karst, the built-in agent",
   },
   provider: {
     type: "choice",

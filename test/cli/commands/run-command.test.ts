@@ -175,7 +175,14 @@ describe("the options of karst run", () => {
        export const poet = createAgent({ name: "poet", model, instructions: "You are a poet." })
        export const greeter = createAgent({ name: "greeter", model })`,
     )
-    await writeFile(join(folder, "karst.config.json"), JSON.stringify({ limits: { cycles: 3 } }))
+    await writeFile(
+      join(folder, "karst.config.json"),
+      JSON.stringify({
+        limits: { cycles: 3 },
+        models: { own: { id: "openai-compatible:http://127.0.0.1:1/v1#own", retry: false } },
+        agents: { pirate: { model: "own", instructions: "You are a pirate." } },
+      }),
+    )
   })
   after(() => rm(folder, { recursive: true }))
 
@@ -214,7 +221,7 @@ describe("the options of karst run", () => {
     const wrong: [string[], RegExp][] = [
       [["--agent", "agents.ts"], /exports several agents\. Name one: agents\.ts#/],
       [["--agent", "agents.ts#poem"], /no agent "poem" in agents\.ts\. Did you mean "poet"\?/],
-      [["--agent", "nobody"], /no agent "nobody" in the configuration/],
+      [["--agent", "nobody"], /There is no agent "nobody"/],
       [["--agent", "agents.ts#poet", "--shell"], /--shell cannot be used here: the agent agents\.ts#poet runs as/],
     ]
     for (const [args, says] of wrong) {
@@ -222,6 +229,25 @@ describe("the options of karst run", () => {
       assert.equal(code, 2)
       assert.match(stderr, says)
     }
+  })
+
+  test("--agent and --model also take names of the configuration", async (t) => {
+    const { id, bodies } = await modelServer(t, ["Arr."])
+    const pirate = await run(["Hi", "--agent", "pirate", "--model", id])
+    assert.match(pirate.stdout, /^karst · agent pirate · cells (isolated|in a process)/)
+    assert.match(bodies[0] ?? "", /You are a pirate\./)
+    const named = await run(["Hi", "--model", "own"])
+    assert.match(named.stdout, /^karst · openai-compatible\/own · /)
+    assert.equal(named.code, 1)
+  })
+
+  test("the default agent of the configuration runs unless --agent karst names the built-in one, with its limits", async (t) => {
+    const { id } = await modelServer(t, [code("1")])
+    const byDefault = await run(["Hi"], { KARST_AGENT: "pirate" })
+    assert.match(byDefault.stdout, /^karst · agent pirate · /)
+    const builtIn = await run(["Hi", "--agent", "karst", "--model", id], { KARST_AGENT: "pirate" })
+    assert.match(builtIn.stdout, /^karst · openai-compatible\/test · /)
+    assert.equal(builtIn.code, 3)
   })
 
   test("--provider lets a coding CLI do it", async () => {
