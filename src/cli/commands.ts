@@ -2,12 +2,14 @@
 import type { Command, CommandGroup } from "./command.ts"
 import { codingCliCommands } from "./table/coding-clis.ts"
 import { authCommands, completionCommand, mcpCommands, skillsCommands } from "./table/environment.ts"
+import { runsCommands } from "./table/runs.ts"
+import { sessionsCommands } from "./table/sessions.ts"
 import { workerCommand } from "./table/stored.ts"
 import { demoCommand, promptCommand, resumeCommand, runCommand } from "./table/work.ts"
 
 export const commandSections: readonly { title: string; commands: readonly (Command | CommandGroup)[] }[] = [
   { title: "Work", commands: [runCommand, resumeCommand, demoCommand, promptCommand] },
-  { title: "Sessions and runs", commands: [workerCommand] },
+  { title: "Sessions and runs", commands: [sessionsCommands, runsCommands, workerCommand] },
   { title: "Your objects in other programs", commands: [...codingCliCommands, mcpCommands] },
   { title: "Environment", commands: [authCommands, skillsCommands, completionCommand] },
 ]

@@ -42,3 +42,8 @@ export function findStore(text: string | undefined, prefix?: string): Store | un
 function isRedis(text: string | undefined): text is string {
   return /^rediss?:\/\//.test(text ?? "")
 }
+
+/** The option for messages, without a password. */
+export function storeOptionText(store: string | undefined): string {
+  return ` --store ${store?.includes("@") ? "…" : store}`
+}

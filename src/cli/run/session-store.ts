@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { findUser } from "../../config/find-files.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import type { ArchiveSource } from "../../sessions/session-archive.ts"
-import { findStore } from "../store-option.ts"
+import { findStore, storeOptionText } from "../store-option.ts"
 
 export interface SessionPlace {
   /** Undefined: sessions are not stored. */
@@ -24,7 +24,7 @@ export function openSessionPlace(given: string | undefined, { config }: LoadedCo
   return {
     source,
     isUserFolder: source === userFolder,
-    option: given === undefined ? "" : ` --store ${given}`,
+    option: given === undefined ? "" : storeOptionText(given),
     async close() {
       await store?.close()
     },
