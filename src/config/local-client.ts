@@ -132,8 +132,10 @@ function chooseAgent(registry: AgentRegistry, { agent: choice, model }: AgentCho
     return { name: inlineName, agent: registry.define(inlineName, { ...definition, ...withoutUndefined({ model }) }) }
   }
   const { name, agent, definition } = registry.find(choice)
-  if (model === undefined) return { name, agent }
+  if (model === undefined) return { name, agent: agent() }
   if (definition) return { name, agent: registry.define(name, { ...definition, model }) }
+  // Throws if there is no such agent.
+  agent()
   throw new ConfigError(`model: the agent "${name}" is made in code. Choose its model there, or leave out \`model\`.`)
 }
 

@@ -21,12 +21,10 @@ export async function loadUserAgent(text: string, model: string | undefined, con
   const registry = await loadRegistry({ config, only: [text] })
   for (const { severity, path, message } of registry.diagnostics())
     if (severity === "warning") process.stderr.write(`karst: ${path}: ${message}\n`)
-  const { agent, definition } = registry.find(text)
-  if (model === undefined) return { agent, close: registry.close }
-  return {
-    agent: definition ? registry.define(text, { ...definition, model }) : withModel(agent, model),
-    close: registry.close,
-  }
+  const { agent: make, definition } = registry.find(text)
+  const { close } = registry
+  if (model === undefined) return { agent: make(), close }
+  return { agent: definition ? registry.define(text, { ...definition, model }) : withModel(make(), model), close }
 }
 
 async function agentOfModule(path: string, name: string | undefined, model: string | undefined): Promise<Agent> {

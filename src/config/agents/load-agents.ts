@@ -2,7 +2,7 @@
 import type { ApproverOption } from "../../actions/approval.ts"
 import type { Agent } from "../../core/agent.ts"
 import * as check from "../../core/checks/check-options.ts"
-import { ConfigError, errorData } from "../../core/errors.ts"
+import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
 import { isAgent } from "../../runtime/bindings.ts"
 import { loadSkills, type Skill } from "../../skills.ts"
 import type { AgentDefinition, Config } from "../define-config.ts"
@@ -55,8 +55,9 @@ export interface LoadedAgents extends AsyncDisposable {
 
 /** What the client needs besides the public part. */
 export interface AgentRegistry extends LoadedAgents {
-  /** Returns an agent; throws what is wrong with it. Without a name: the default agent, or the only one. */
-  find(name: string | undefined): { name: string; agent: Agent; definition: AgentDefinition | undefined }
+  /** Finds an agent by its name; without a name, the default agent or the only one. `agent()` throws what is wrong with
+   *  it. */
+  find(name: string | undefined): { name: string; agent(): Agent; definition: AgentDefinition | undefined }
   /** Makes an agent that is not in the configuration. */
   define(name: string, definition: AgentDefinition): Agent
 }
@@ -204,7 +205,10 @@ function createRegistry({ names, entries, parts, diagnostics, servers }: Registr
       return defineAgent(name, definition, { ...parts, warn, agentOf: (other) => make(other, path) })
     } catch (error) {
       const place = file === undefined ? "" : `${placeText(file, line)}: `
-      throw new ConfigError(`${place}agents.${name}: ${errorData(error).message}`, { cause: error })
+      throw new ConfigError(`${place}agents.${name}: ${errorData(error).message}`, {
+        cause: error,
+        ...(error instanceof AgentError && { code: error.code, details: error.details }),
+      })
     }
   }
 
@@ -221,7 +225,7 @@ function createRegistry({ names, entries, parts, diagnostics, servers }: Registr
 
   function find(wanted: string | undefined) {
     const name = wanted ?? defaultName()
-    return { name, agent: make(name, []), definition: entries.get(name)?.definition }
+    return { name, agent: () => make(name, []), definition: entries.get(name)?.definition }
   }
 
   function defaultName(): string {
