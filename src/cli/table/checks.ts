@@ -46,6 +46,6 @@ export const evalCommand = defineCommand({
   notes: [
     "The file exports `cases` and `scorers`, and `agent` for cases without one of their own, as suite() takes them.",
   ],
-  page: "testing.md",
+  page: "outputs.md",
   load: async () => (await import("../commands/eval-command.ts")).evalCommand,
 })
