@@ -14,6 +14,7 @@ const limits: Record<string, number> = {
   "process: round trip of a cell": 0.3,
   "python: round trip of a cell": 10,
   "python: host call": 0.3,
+  "process: retrieve 100,000 rows": 60,
   "js: undo image of 100,000 rows": 60,
   "type gate, warm": 5,
 }

@@ -28,7 +28,10 @@ for (const [name, create] of [
         ["globalThis.rows = Array.from({ length: 900 }, (_, id) => ({ id }));\nglobalThis.rows", "_output_1 === rows"],
         runtime,
       )
-      assert.match(first?.text ?? "", /… 900 items\n\]\n… shortened; whole value in _output_1\n\(new: .*\)\n<\/output>$/)
+      assert.match(
+        first?.text ?? "",
+        /… 900 items\n\]\n… shortened; whole value in _output_1\n\(new: .*\)\n<\/output>$/,
+      )
       assert.deepEqual([first?.kept, first?.keptValue], [undefined, "_output_1"])
       assert.match(second?.text ?? "", /true/)
     })

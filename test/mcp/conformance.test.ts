@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"

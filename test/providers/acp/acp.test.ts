@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 import assert from "node:assert/strict"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

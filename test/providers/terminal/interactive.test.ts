@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { readdirSync } from "node:fs"

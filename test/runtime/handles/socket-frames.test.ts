@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
 import { connect as connectTo, createServer, type Socket } from "node:net"

@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 import assert from "node:assert/strict"
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"

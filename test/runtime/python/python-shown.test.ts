@@ -151,7 +151,10 @@ describe("output of Python cells that is too long", { skip: requires("python") }
     })
     const { trajectory } = await agent.run("go")
     const ends = trajectory.events.filter((event): event is EventOf<"code-end"> => event.type === "code-end")
-    assert.match(ends[0]?.text ?? "", /… 900 items\n\]\n… shortened; whole value in _output_1\n\(new: .*\)\n<\/output>$/)
+    assert.match(
+      ends[0]?.text ?? "",
+      /… 900 items\n\]\n… shortened; whole value in _output_1\n\(new: .*\)\n<\/output>$/,
+    )
     assert.match(ends[1]?.text ?? "", /True/)
     assert.deepEqual([ends[9]?.keptValue, ends[9]?.dropped], ["_output_9", ["_output_1"]])
     assert.deepEqual([ends[10]?.kept, ends[10]?.dropped], ["_output_10", ["_output_2"]])

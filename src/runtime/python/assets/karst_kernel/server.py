@@ -180,8 +180,7 @@ class Server:
             if name not in self.namespace:
                 raise UnknownName(name)
         about = {name: export.about for name, export in self.exports.items() if self._applies(name, export)}
-        wanted = {"about": {**about, **message["about"]}}
-        return [declarations.declaration(name, self.namespace[name], wanted) for name in message["names"]]
+        return declarations.describe(message["names"], self.namespace, {**about, **message["about"]})
 
     def _applies(self, name, export):
         """Returns True if an export's description still applies. If it is no variable, the value must be the same."""
@@ -209,7 +208,7 @@ class Server:
         return table_files.AsHandle(table_files.load(message["file"]))
 
     def ask_begin(self, message):
-        self.cells.begin(message["x"], message["show"], message["keep"])
+        self.cells.begin(message["x"], message["show"], message["keep"], message["finish"])
         self.channel.recorded_env.begin(message["times"], message["seed"], message["tells"])
 
     def ask_forget(self, message):
