@@ -1,0 +1,5 @@
+// The suites of `npm run evals`, in the order of their chapters.
+import type { Suite } from "./harness/suite.ts"
+
+/** A new suite is a file that exports a `Suite`, and a line here. */
+export const suites: readonly Suite[] = []
