@@ -1,5 +1,6 @@
 // The suites of `npm run evals`, in the order of their chapters.
 import type { Suite } from "./harness/suite.ts"
+import { retail } from "./retail.ts"
 
 /** A new suite is a file that exports a `Suite`, and a line here. */
-export const suites: readonly Suite[] = []
+export const suites: readonly Suite[] = [retail]

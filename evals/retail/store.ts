@@ -43,7 +43,14 @@ export interface StoreTool {
   call(store: Store, input: StoreInput): StoreResult
 }
 
-/** The arguments of all tools. Schemas check that each tool gets its own. */
+/** Calls a tool by its name, with an input that its schema has checked. Throws an Error if the call is refused. */
+export function callStore(store: Store, name: string, input: object): StoreResult {
+  const tool = storeTools[name]
+  if (!tool) throw new Error(`There is no tool ${name}.`)
+  return tool.call(store, { ...noInput, ...input })
+}
+
+/** The arguments of all tools; each reads its own. */
 export interface StoreInput extends Address {
   expression: string
   order_id: string
@@ -58,6 +65,14 @@ export interface StoreInput extends Address {
   last_name: string
   email: string
   summary: string
+}
+
+const noInput: StoreInput = {
+  ...{ expression: "", order_id: "", user_id: "", product_id: "", item_id: "", reason: "", payment_method_id: "" },
+  ...{ first_name: "", last_name: "", email: "", summary: "" },
+  ...{ address1: "", address2: "", city: "", country: "", state: "", zip: "" },
+  item_ids: [],
+  new_item_ids: [],
 }
 
 export const storeTools: Record<string, StoreTool> = {
