@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import type { Check, Suite } from "./harness/suite.ts"
 import { replay } from "./replay/replay.ts"
-import { type StyleRecord, styleChecks, styleClaims, styleSections } from "./replay/style-report.ts"
+import { type StyleRecord, styleChecks, styleClaims, styleSections, tasksSection } from "./replay/style-report.ts"
 import type { Style } from "./replay/task.ts"
 import { stateHash } from "./retail/state-hash.ts"
 import { callStore, openStore } from "./retail/store.ts"
@@ -21,8 +21,7 @@ const lengths = [
 export const retail: Suite = {
   name: "retail",
   about:
-    "Customer service tasks of tau2-bench over a store with 500 users, 1,000 orders and 50 products, which are live " +
-    "objects. The expected actions of each task are replayed in four styles. `json-seq`: one tool call in each answer. " +
+    "Customer service tasks of tau2-bench over a store whose users, orders and products are live objects. The expected actions of each task are replayed in four styles. `json-seq`: one tool call in each answer. " +
     "`json-par`: independent calls of one dependency level in one answer (B depends on A if an argument of B occurs in " +
     "the result of A and not in what the user said, or if either writes). `code-full`: the same groups as code, with " +
     "the results printed whole, as the very text of the tool call. `code-proj`: the results stay in variables and a " +
@@ -45,7 +44,7 @@ export const retail: Suite = {
     }
     return {
       checks: [...provePort(retailData), ...styleChecks(records)],
-      sections: styleSections(records, lengths),
+      sections: [tasksSection(tasks.map(({ conversation }) => conversation)), ...styleSections(records, lengths)],
       tasks: records,
       claims: styleClaims(records),
     }

@@ -2,7 +2,7 @@
 import { change, median, sum, worstTenth } from "../harness/figures.ts"
 import type { Cell, Check, Claim, Column, Section, TaskRecord } from "../harness/suite.ts"
 import type { Measured } from "../harness/tokens.ts"
-import type { Style } from "./task.ts"
+import type { ReplayTask, Style } from "./task.ts"
 
 export interface StyleRecord extends TaskRecord, Measured {
   style: Style
@@ -48,6 +48,33 @@ export function styleClaims(records: readonly StyleRecord[]): Partial<Record<Cla
   const byStyle: ByStyle = Map.groupBy(records, ({ style }) => style)
   const changed = (figure: Figure) => change(total(byStyle, "code-proj", figure), total(byStyle, "json-seq", figure))
   return { total: changed("total"), prompt: changed("prompt"), completion: changed("completion") }
+}
+
+/** What the tasks are like. */
+export function tasksSection(tasks: readonly ReplayTask[]): Section {
+  const calls = tasks.flatMap(({ turns }) => turns.flatMap((turn) => turn.calls))
+  const perTask = tasks.map(({ turns }) => sum(turns.map((turn) => turn.calls.length)))
+  const results = calls.map(({ result }) => result.length)
+  const names = ["tasks", "turns", "calls", "of them writing", "of them failing", "calls of a task, median", "most"]
+  return {
+    title: "The tasks",
+    table: {
+      columns: numbers(...names, "characters of a result, median", "longest"),
+      rows: [
+        [
+          tasks.length,
+          sum(tasks.map(({ turns }) => turns.length)),
+          calls.length,
+          calls.filter(({ writes }) => writes).length,
+          calls.filter(({ fails }) => fails).length,
+          median(perTask),
+          Math.max(...perTask),
+          median(results),
+          Math.max(...results),
+        ],
+      ],
+    },
+  }
 }
 
 function sums(byStyle: ByStyle): Section {
@@ -145,7 +172,7 @@ function single(byStyle: ByStyle): Section {
 
 function byLength(byStyle: ByStyle, lengths: readonly LengthClass[]): Section {
   const styles = [...byStyle.keys()]
-  const code = styles.filter((style) => !bases.includes(style))
+  const code = styles.filter((style) => style === "code-proj")
   const within = ({ from, to }: LengthClass): ByStyle =>
     new Map(
       [...byStyle].map(([style, records]) => [style, records.filter(({ calls }) => calls >= from && calls <= to)]),

@@ -7,7 +7,13 @@ export function firstSentence(description: string): string {
 }
 
 /** A schema with nothing but types, enumerations and which members are required. */
-export function trimSchema(schema: Json): JsonSchema {
+export type TrimmedSchema = JsonSchema & {
+  type?: string
+  properties?: { [name: string]: TrimmedSchema }
+  required?: string[]
+}
+
+export function trimSchema(schema: Json): TrimmedSchema {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return {}
   const { type, properties, items, required, enum: values } = schema
   return {
@@ -15,11 +21,11 @@ export function trimSchema(schema: Json): JsonSchema {
     ...(properties !== undefined && { properties: trimMembers(properties) }),
     ...(items !== undefined && { items: trimSchema(items) }),
     ...(Array.isArray(values) && { enum: values }),
-    ...(Array.isArray(required) && required.length > 0 && { required }),
+    ...(Array.isArray(required) && required.length > 0 && { required: required.map(String) }),
   }
 }
 
-function trimMembers(properties: Json): { [name: string]: JsonSchema } {
+function trimMembers(properties: Json): { [name: string]: TrimmedSchema } {
   if (typeof properties !== "object" || properties === null || Array.isArray(properties)) return {}
   return Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, trimSchema(member)]))
 }

@@ -1,10 +1,10 @@
 // Reads the retail tasks and their reference results, and makes conversations of them.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { Json, JsonSchema } from "karst"
+import type { Json } from "karst"
 import { filesLike, readJson } from "../harness/data.ts"
 import type { ReplayCall, ReplayTask } from "../replay/task.ts"
-import { firstSentence, trimSchema } from "../replay/trim-schema.ts"
+import { firstSentence, type TrimmedSchema, trimSchema } from "../replay/trim-schema.ts"
 import { storeTools } from "./store.ts"
 
 export interface RetailData {
@@ -19,7 +19,7 @@ export interface RetailData {
 export interface RetailFunction {
   name: string
   description: string
-  input: JsonSchema
+  input: TrimmedSchema
 }
 
 export interface RetailTask {

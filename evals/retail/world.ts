@@ -1,6 +1,7 @@
 // The store of one conversation: as tools for tool calls, and as functions over live objects for cells.
 import { type Bindings, classType, fn, type JsonSchema, tool, toolFailure, toolResult } from "karst"
 import type { PrintRules, World } from "../replay/task.ts"
+import type { TrimmedSchema } from "../replay/trim-schema.ts"
 import { Order, Product, User, Variant } from "./records.ts"
 import { stateHash } from "./state-hash.ts"
 import { callStore, openStore, type StoreResult, storeTools } from "./store.ts"
@@ -83,11 +84,7 @@ export const retailPrint: PrintRules = {
   },
 }
 
-function signature(name: string, input: JsonSchema): string {
-  const { properties = {}, required = [] } = input as {
-    properties?: Record<string, { type?: string }>
-    required?: string[]
-  }
+function signature(name: string, { properties = {}, required = [] }: TrimmedSchema): string {
   const members = Object.entries(properties).map(
     ([key, { type }]) => `${key}${required.includes(key) ? "" : "?"}: ${type === "array" ? "string[]" : type}`,
   )
