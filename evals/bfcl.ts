@@ -31,11 +31,12 @@ export const bfcl: Suite = {
     "`retail`. `code-proj` prints the fields that later calls take values from, and the whole result of the last call " +
     `of a turn. \`code-cap\` prints results whole, and Karst shows ${setup.capChars} characters of them; the rest stays in a ` +
     "variable. All functions that do not only look something up count as writes, so most calls wait for those before " +
-    "them, in every style. Results are small: there is little to keep out of the " +
-    "conversation, and the declarations and rules for code weigh more.",
+    "them, in every style. Results are small: there is little to keep out of the conversation, and the declarations " +
+    "and rules for code weigh more.",
   needs: ["bfcl-multi-turn"],
   async run({ data, maxTasks, progress, signal }) {
-    const tasks = (await readBfcl(join(data, "bfcl-multi-turn"))).slice(0, maxTasks)
+    const { tasks: all, skipped } = await readBfcl(join(data, "bfcl-multi-turn"))
+    const tasks = all.slice(0, maxTasks)
     const records: StyleRecord[] = []
     for (const [index, task] of tasks.entries()) {
       for (const style of styles) {
@@ -48,12 +49,12 @@ export const bfcl: Suite = {
       checks: styleChecks(records),
       sections: [tasksSection(tasks.map(({ conversation }) => conversation)), ...styleSections(records, lengths)],
       tasks: records,
-      skipped: [
-        {
-          what: "bfcl with a live or hand-played model",
-          why: "recorded results answer no other calls; the Python package bfcl_eval would",
-        },
-      ],
+      skipped: [...skipped, noLiveMode],
     }
   },
+}
+
+const noLiveMode = {
+  what: "bfcl with a live or hand-played model",
+  why: "recorded results answer no other calls; the Python package bfcl_eval would",
 }

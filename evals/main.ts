@@ -51,7 +51,7 @@ const outcome = await runSuites(chosen, {
 progress.end()
 console.log(values.json ? JSON.stringify(outcome, null, 2) : outcome.reports.map(terminalReport).join("\n\n"))
 if (outcome.reports.length > 0) {
-  const paths = { html: join(root, "evals/report.html"), page: join(root, "docs/evidence.md") }
+  const paths = { root, html: "evals/report.html", page: "docs/evidence.md" }
   for (const line of await writePages(suites, await readReports(suites, results), paths)) progress.say(line)
 }
 const failed = outcome.reports.flatMap(({ report }) => report.checks.filter(({ passed, of }) => passed < of))

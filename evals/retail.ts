@@ -28,7 +28,9 @@ export const retail: Suite = {
     "projection is printed; there is one projection for each kind of record, and its code is paid for. The system " +
     "prompt has the store's policy, and all styles have the same opening, one confirmation before the first change, " +
     "the same closing, and declarations that were shortened in the same way. The policy asks for one call at a time; " +
-    "`json-par` and code do not obey that line.",
+    "`json-par` and code do not obey that line. Code also pays for the declarations of the records that calls return. " +
+    "Tool calls are not charged for the built-in tools of Karst, which are left out; they are charged for the labels " +
+    "that Karst puts before the results of parallel calls of one tool.",
   needs: ["tau2-retail"],
   async run({ data, maxTasks, progress, signal }) {
     const retailData = await readRetail(join(data, "tau2-retail"))
@@ -46,7 +48,8 @@ export const retail: Suite = {
       checks: [...provePort(retailData), ...styleChecks(records)],
       sections: [tasksSection(tasks.map(({ conversation }) => conversation)), ...styleSections(records, lengths)],
       tasks: records,
-      claims: styleClaims(records),
+      claims: styleClaims(records, "json-seq"),
+      claimsAgainstParallel: styleClaims(records, "json-par"),
     }
   },
 }

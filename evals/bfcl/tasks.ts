@@ -1,6 +1,7 @@
 // Reads the multi-turn tasks of BFCL, the documentation of their functions, and the recorded results.
 import type { Json, JsonSchema } from "karst"
 import { filesLike, readJson } from "../harness/data.ts"
+import type { Skipped } from "../harness/suite.ts"
 import type { ReplayCall, ReplayTask, ReplayTurn } from "../replay/task.ts"
 import { firstSentence, type TrimmedSchema, trimSchema } from "../replay/trim-schema.ts"
 import { parsePythonCall } from "./python-call.ts"
@@ -37,19 +38,31 @@ interface FunctionData {
   response?: Json
 }
 
+export interface BfclData {
+  tasks: BfclTask[]
+  /** The tasks with a call that cannot be read. */
+  skipped: Skipped[]
+}
+
 /** Reads each `<name>.json` that has a `<name>.recorded_results.json`. */
-export async function readBfcl(folder: string): Promise<BfclTask[]> {
+export async function readBfcl(folder: string): Promise<BfclData> {
   const documents = await readJson<Record<string, FunctionData[]>>(folder, "func_doc.json")
   const tasks: BfclTask[] = []
+  const skipped: Skipped[] = []
   for (const file of filesLike(folder, "*.recorded_results.json")) {
     const recorded = await readJson<RecordedData[]>(folder, file)
     const data = await readJson<TaskData[]>(folder, file.replace(".recorded_results", ""))
     for (const { id, turns } of recorded) {
       const task = data.find((each) => each.id === id)
-      if (task) tasks.push(toTask(task, turns, documents))
+      if (!task) continue
+      try {
+        tasks.push(toTask(task, turns, documents))
+      } catch (error) {
+        skipped.push({ what: id, why: error instanceof Error ? error.message : String(error) })
+      }
     }
   }
-  return tasks
+  return { tasks, skipped }
 }
 
 function toTask(data: TaskData, recorded: RecordedData["turns"], documents: Record<string, FunctionData[]>): BfclTask {

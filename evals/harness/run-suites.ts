@@ -99,17 +99,17 @@ export async function readReports(suites: readonly Suite[], results: string): Pr
 export async function writePages(
   suites: readonly Suite[],
   reports: readonly StoredReport[],
-  paths: { html: string; page: string },
+  { root, html, page }: { root: string; html: string; page: string },
 ): Promise<string[]> {
   const all = chapters(reports)
-  await writeFile(paths.html, htmlReport(all))
+  await writeFile(join(root, html), htmlReport(all))
   const missing = suites.filter(
     ({ name }) => !reports.some(({ suite, mode }) => suite === name && mode.type === "oracle"),
   )
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(", ")
-    return [`Wrote ${paths.html}.`, `Did not write ${paths.page}: there are no results of ${names} yet.`]
+    return [`Wrote ${html}.`, `Did not write ${page}: there are no results of ${names} yet.`]
   }
-  await writeFile(paths.page, evidencePage(all))
-  return [`Wrote ${paths.html} and ${paths.page}.`]
+  await writeFile(join(root, page), evidencePage(all))
+  return [`Wrote ${html} and ${page}.`]
 }

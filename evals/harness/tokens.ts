@@ -20,6 +20,8 @@ const messageFrame = 4
 export interface Measured {
   modelCalls: number
   prompt: number
+  /** The tokens of the tools and the system prompt, which every request has. */
+  fixed: number
   /** The tokens of the prompts that are a prefix of the previous request of the conversation. */
   cached: number
   completion: number
@@ -38,7 +40,7 @@ export interface MeasuredModel extends Model {
 
 /** Wraps the model of one conversation and counts its requests and answers. */
 export function measureModel(model: Model): MeasuredModel {
-  const sums = { modelCalls: 0, prompt: 0, cached: 0, completion: 0, peakContext: 0 }
+  const sums = { modelCalls: 0, prompt: 0, fixed: 0, cached: 0, completion: 0, peakContext: 0 }
   let previous: readonly string[] = []
 
   async function* stream(request: ModelRequest): AsyncGenerator<ModelPart> {
@@ -48,6 +50,7 @@ export function measureModel(model: Model): MeasuredModel {
     const differs = pieces.findIndex((piece, index) => piece !== previous[index])
     const cached = sum(differs === -1 ? sizes : sizes.slice(0, differs))
     previous = pieces
+    sums.fixed = sum(sizes.slice(0, pieces.length - messagePieceCount(request)))
     let text = ""
     for await (const part of model.stream(request)) {
       if (part.type === "text" || part.type === "reasoning") text += part.text
@@ -105,6 +108,10 @@ export function requestPieces({ system, tools = [], messages }: ModelRequest): s
     function: { name, description, parameters: input },
   }))
   return [...(specs.length > 0 ? [JSON.stringify(specs)] : []), system, ...messages.flatMap(messagePieces)]
+}
+
+function messagePieceCount({ messages }: ModelRequest): number {
+  return messages.reduce((count, message) => count + messagePieces(message).length, 0)
 }
 
 function messagePieces(message: Message): string[] {

@@ -1,6 +1,7 @@
 // The tables and plots that compare styles, from the records of all tasks.
 import { change, median, sum, worstTenth } from "../harness/figures.ts"
 import type { Cell, Check, Claim, Column, Section, TaskRecord } from "../harness/suite.ts"
+import { cellText } from "../harness/tables.ts"
 import type { Measured } from "../harness/tokens.ts"
 import type { ReplayTask, Style } from "./task.ts"
 
@@ -43,10 +44,10 @@ export function styleChecks(records: readonly StyleRecord[]): Check[] {
   })
 }
 
-/** The figures that stand beside those of the paper. */
-export function styleClaims(records: readonly StyleRecord[]): Partial<Record<Claim, number>> {
+/** The figures that stand beside those of the paper: `code-proj` against tool calls. */
+export function styleClaims(records: readonly StyleRecord[], base: Style): Partial<Record<Claim, number>> {
   const byStyle: ByStyle = Map.groupBy(records, ({ style }) => style)
-  const changed = (figure: Figure) => change(total(byStyle, "code-proj", figure), total(byStyle, "json-seq", figure))
+  const changed = (figure: Figure) => change(total(byStyle, "code-proj", figure), total(byStyle, base, figure))
   return { total: changed("total"), prompt: changed("prompt"), completion: changed("completion") }
 }
 
@@ -80,7 +81,17 @@ export function tasksSection(tasks: readonly ReplayTask[]): Section {
 function sums(byStyle: ByStyle): Section {
   const columns: Column[] = [
     { name: "style" },
-    ...numbers("verified", "tasks", "model calls", "prompt", "completion", "total", "peak, median", "peak, most"),
+    ...numbers(
+      "verified",
+      "tasks",
+      "model calls",
+      "prompt",
+      "completion",
+      "total",
+      "fixed part",
+      "peak, median",
+      "peak, most",
+    ),
     ...numbers("cost", "cost, cached", "read again"),
   ]
   const rows = [...byStyle].map(([style, records]): Cell[] => {
@@ -90,6 +101,7 @@ function sums(byStyle: ByStyle): Section {
       records.filter(({ verified }) => verified).length,
       records.length,
       ...(["modelCalls", "prompt", "completion", "total"] as const).map((figure) => total(byStyle, style, figure)),
+      median(records.map(({ fixed }) => fixed)),
       median(peaks),
       Math.max(...peaks),
       total(byStyle, style, "cost"),
@@ -102,7 +114,8 @@ function sums(byStyle: ByStyle): Section {
   return {
     title: "All tasks together",
     text:
-      "Tokens of all requests and answers. `peak` is the largest prompt with its answer, over the tasks. `read again` " +
+      "Tokens of all requests and answers. `fixed part` is the system prompt with the declarations of functions or tools, " +
+      "which each request repeats (the median over the tasks). `peak` is the largest prompt with its answer, over the tasks. `read again` " +
       "counts the cells that only printed a result again, because a call needed something that was not shown.",
     table: { columns, rows },
     plot: {
@@ -130,9 +143,18 @@ function changes(byStyle: ByStyle): Section {
   ])
   return {
     title: "Compared with tool calls",
-    text: "The change of each sum.",
+    text: `The change of each sum. ${bases.map((base) => comparisonText(byStyle, base)).join(" ")}`,
     table: { columns: [{ name: "style" }, { name: "against" }, ...changesOf(...names)], rows },
   }
+}
+
+function comparisonText(byStyle: ByStyle, base: Style): string {
+  const text = (figure: Figure) =>
+    cellText(change(total(byStyle, "code-proj", figure), total(byStyle, base, figure)), { name: "", format: "change" })
+  return (
+    `Against \`${base}\`, \`code-proj\` changes the total tokens by ${text("total")}, the cost without a cache by ` +
+    `${text("cost")}, and the cost with a cache by ${text("costWithCache")}.`
+  )
 }
 
 function single(byStyle: ByStyle): Section {

@@ -53,7 +53,10 @@ describe("the suite bfcl", () => {
     })
     const services = { involved_classes: ["GorillaFileSystem"], excluded_function: ["rm"] }
     const question = [[{ role: "user", content: "Make docs, list it." }], [{ role: "user", content: "Again." }]]
-    await write("tiny.json", [{ id: "t1", question, ...services }])
+    await write("tiny.json", [
+      { id: "t1", question, ...services },
+      { id: "t2", question, ...services },
+    ])
     await write("tiny.recorded_results.json", [
       {
         id: "t1",
@@ -65,6 +68,7 @@ describe("the suite bfcl", () => {
           [{ call: "ls()", result: '{"names": ["docs", "more"]}' }],
         ],
       },
+      { id: "t2", turns: [[{ call: "mkdir(name)", result: "null" }]] },
     ])
   })
 
@@ -83,6 +87,7 @@ describe("the suite bfcl", () => {
         [1, 1],
       ],
     )
+    assert.match(report.skipped?.find(({ what }) => what === "t2")?.why ?? "", /Not a call with literal arguments/)
     assert.deepEqual(
       report.tasks.map(({ style, modelCalls }) => [style, modelCalls]),
       ["json-seq", "json-par", "code-full", "code-proj", "code-cap"].map((style) => [style, 5]),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -6,6 +7,7 @@ import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { createAgent, tool } from "karst"
 import { scriptedModel } from "karst/models"
+import { chapters } from "../../evals/harness/chapters.ts"
 import { change, median, worstTenth } from "../../evals/harness/figures.ts"
 import { type RunSetup, readReports, runSuites, writePages } from "../../evals/harness/run-suites.ts"
 import type { Suite, SuiteReport } from "../../evals/harness/suite.ts"
@@ -13,6 +15,8 @@ import { cellText, markdownTable, terminalTable } from "../../evals/harness/tabl
 import { terminalReport } from "../../evals/harness/terminal.ts"
 import { countTokens, measureModel, rates, requestPieces } from "../../evals/harness/tokens.ts"
 import { wrapText } from "../../evals/harness/wrap-text.ts"
+import { suites } from "../../evals/suites.ts"
+import { root } from "../../scripts/tools.ts"
 
 describe("the evaluation harness", () => {
   let folder: string
@@ -66,17 +70,17 @@ describe("the evaluation harness", () => {
   test("writes the page of the documentation only after all suites were run", async () => {
     const all = [suite("shop"), suite("bank")]
     const used = setup({ results: join(folder, "pages") })
-    const paths = { html: join(folder, "report.html"), page: join(folder, "evidence.md") }
+    const paths = { root: folder, html: "report.html", page: "evidence.md" }
     await runSuites([suite("shop")], used)
     const lines = await writePages(all, await readReports(all, used.results), paths)
     assert.match(lines.join("\n"), /no results of bank yet/)
-    assert.ok(!existsSync(paths.page))
+    assert.ok(!existsSync(join(folder, paths.page)))
     await runSuites([suite("bank")], used)
     await writePages(all, await readReports(all, used.results), paths)
-    const page = await readFile(paths.page, "utf8")
+    const page = await readFile(join(folder, paths.page), "utf8")
     assert.match(page, /## shop\n[\s\S]*\| json-seq \| 10 \|[\s\S]*## bank/)
     assert.ok(page.split("\n").every((line) => line.startsWith("|") || line.length <= 120))
-    const html = await readFile(paths.html, "utf8")
+    const html = await readFile(join(folder, paths.html), "utf8")
     assert.match(html, /<svg [\s\S]*<rect [\s\S]*<polyline/)
     assert.doesNotMatch(html, /<script|src=|href="http/)
   })
@@ -99,6 +103,7 @@ describe("the evaluation harness", () => {
     const [first = [], second = []] = pieces
     const measured = model.measured()
     assert.equal(measured.modelCalls, 2)
+    assert.equal(measured.fixed, size(first.slice(0, 2)), "the tools and the system prompt")
     assert.equal(measured.prompt, size(first) + size(second))
     assert.equal(measured.cached, size(first), "the second request begins with the first")
     assert.equal(measured.completion, completion)
@@ -106,6 +111,42 @@ describe("the evaluation harness", () => {
     const saved = size(first) * (rates.input - rates.cachedInput)
     assert.equal(Math.round(measured.cost - measured.costWithCache), Math.round(saved))
     assert.match(second.join("\n"), /Looks\.[\s\S]*What colour is x\?[\s\S]*"arguments":\{"at":"x"\}[\s\S]*red/)
+  })
+})
+
+describe("npm run evals", () => {
+  function run(...args: string[]) {
+    const main = join(root, "evals/main.ts")
+    const flags = ["--conditions=karst-source", "--disable-warning=ExperimentalWarning"]
+    const env = { ...process.env, KARST_EVAL_DATA: join(tmpdir(), "karst-no-such-data") }
+    return spawnSync(process.execPath, [...flags, main, ...args], { encoding: "utf8", env })
+  }
+
+  test("names the suites if one is unknown", () => {
+    const { status, stderr } = run("shop")
+    assert.equal(status, 2)
+    assert.match(stderr, /Unknown suite: shop\. There are: retail, bfcl/)
+  })
+
+  test("says what is missing and fails nothing if there is no data", () => {
+    const { status, stdout, stderr } = run("retail", "bfcl", "--json")
+    assert.equal(status, 0, stderr)
+    assert.match(stderr, /retail: skipped, evaluation data: tau2-retail is not in the data folder/)
+    assert.deepEqual(
+      JSON.parse(stdout).skipped.map(({ what }: { what: string }) => what),
+      ["retail", "bfcl"],
+    )
+  })
+
+  test("needs a model for a live run", () => {
+    const { status, stderr } = run("retail", "--live")
+    assert.equal(status, 2)
+    assert.match(stderr, /--live needs --model/)
+  })
+
+  test("claims nothing for an oracle that only a model can show", () => {
+    const texts = [...chapters([]).map(({ text }) => text), ...suites.map(({ about }) => about)]
+    for (const text of texts) assert.doesNotMatch(text, /success rate|accura/i)
   })
 })
 

@@ -185,7 +185,7 @@ describe("replaying a task", () => {
       styles.map(() => [1, 1]),
     )
     const by = (style: Style) => records.find((record) => record.style === style)?.total ?? NaN
-    assert.equal(styleClaims(records).total, by("code-proj") / by("json-seq") - 1)
+    assert.equal(styleClaims(records, "json-seq").total, by("code-proj") / by("json-seq") - 1)
   })
 })
 
