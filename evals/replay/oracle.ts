@@ -17,7 +17,13 @@ export interface Oracle {
 }
 
 /** Calls that go into one answer, or the text that ends a turn. */
-type Step = { calls: readonly ReplayCall[]; cell?: Cell; turn: number } | { text: string }
+interface Step {
+  calls: readonly ReplayCall[]
+  cell?: Cell
+  text?: string
+  /** The values that the answer has and the user has not said. */
+  needs: readonly string[]
+}
 
 /** Plans all answers from the expected calls. What a call needs must be in the conversation: if a projection left it
  *  out, the oracle first prints the whole result from its variable, and pays for it. */
@@ -32,36 +38,36 @@ export function createOracle(task: ReplayTask, style: Style, print: PrintRules, 
   function answer(request: ModelRequest): string | ModelPart[] {
     const [step] = steps
     if (!step) throw new Error(`The oracle of task ${task.id} has no further answer.`)
-    if ("text" in step) {
-      steps.shift()
-      return step.text
-    }
-    const { calls, cell, turn } = step
-    const missing = missingValues(calls, turn, request)
-    const source = missing.length > 0 && cell ? readable(missing) : undefined
+    const { calls, cell, text } = step
+    const missing = missingValues(step.needs, request)
+    const source = missing.length > 0 ? readable(missing) : undefined
     if (source) return readAgain(source.call, source.expression)
     unseen.push(...missing)
     steps.shift()
+    if (text !== undefined) return text
     for (const call of calls) earlier.push({ call, expression: cell?.results.get(call) })
     if (cell) return fencedCell(cell.code)
     return calls.map(({ name, input }) => ({ type: "tool-call", id: `call_${++callId}`, name, input }))
   }
 
-  /** What the calls need from earlier results and cannot see in the request. */
-  function missingValues(calls: readonly ReplayCall[], turn: number, request: ModelRequest): string[] {
-    const needed = neededValues(calls, userTextUntil(task, turn)).filter((value) =>
-      earlier.some(({ call }) => occursIn(value, call.result)),
-    )
-    if (needed.length === 0) return []
+  /** The values that earlier results have and the request does not show. A result that was read again part by part has
+   *  been seen, although no message has a value that lies in two parts. */
+  function missingValues(needs: readonly string[], request: ModelRequest): string[] {
+    const found = needs.filter((value) => earlier.some(({ call }) => occursIn(value, call.result)))
+    if (found.length === 0) return []
     const visible = requestPieces(request).join("\n")
-    return needed.filter((value) => !occursIn(value, visible))
+    const wasRead = (value: string) => earlier.some(({ call }) => isRead(call) && occursIn(value, call.result))
+    return found.filter((value) => !occursIn(value, visible) && !wasRead(value))
+  }
+
+  function isRead(call: ReplayCall): boolean {
+    return (read.get(call) ?? 0) >= call.result.length
   }
 
   function readable(missing: readonly string[]): { call: ReplayCall; expression: string } | undefined {
     for (const { call, expression } of earlier) {
-      const hasMore = (read.get(call) ?? 0) < call.result.length
       const has = missing.some((value) => occursIn(value, call.result))
-      if (expression !== undefined && has && hasMore && !call.fails) return { call, expression }
+      if (expression !== undefined && has && !isRead(call) && !call.fails) return { call, expression }
     }
     return undefined
   }
@@ -82,10 +88,12 @@ export function createOracle(task: ReplayTask, style: Style, print: PrintRules, 
 
 function planSteps(task: ReplayTask, style: Style, print: PrintRules): Step[] {
   let names = 0
-  return task.turns.flatMap(({ calls, answer }, turn): Step[] => {
-    const groups = style === "json-seq" ? calls.map((call) => [call]) : groupCalls(calls, userTextUntil(task, turn))
-    const end: Step = { text: answer }
-    if (style.startsWith("json")) return [...groups.map((group) => ({ calls: group, turn })), end]
+  return task.turns.flatMap((own, turn): Step[] => {
+    const userText = userTextUntil(task, turn)
+    const groups = style === "json-seq" ? own.calls.map((call) => [call]) : groupCalls(own.calls, userText)
+    const withNeeds = (step: Omit<Step, "needs">): Step => ({ ...step, needs: neededValues(step.calls, userText) })
+    const end: Step = { calls: [], text: own.answer, needs: mentionedValues(task, turn) }
+    if (style.startsWith("json")) return [...groups.map((calls) => withNeeds({ calls })), end]
     const rules = {
       print,
       projects: style === "code-proj",
@@ -93,8 +101,18 @@ function planSteps(task: ReplayTask, style: Style, print: PrintRules): Step[] {
       nextName: () => `r${++names}`,
     }
     const cells = groups.flatMap((group) => writeCells(group, rules))
-    return [...cells.map((cell) => ({ calls: cell.calls, cell, turn })), end]
+    return [...cells.map((cell) => withNeeds({ calls: cell.calls, cell })), end]
   })
+}
+
+/** What the text at the end of a turn says and the user has not: facts that it must state, and arguments of later calls,
+ *  such as those of changes that it lists. */
+function mentionedValues(task: ReplayTask, turn: number): string[] {
+  const { answer = "", mentions = [] } = task.turns[turn] ?? {}
+  const userText = userTextUntil(task, turn)
+  const later = task.turns.slice(turn + 1).flatMap(({ calls }) => calls)
+  const values = [...mentions.filter((value) => !occursIn(value, userText)), ...neededValues(later, userText)]
+  return values.filter((value) => occursIn(value, answer))
 }
 
 function placeOf(task: ReplayTask, turn: number, call: ReplayCall): CallPlace {

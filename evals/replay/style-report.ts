@@ -116,7 +116,7 @@ function sums(byStyle: ByStyle): Section {
     text:
       "Tokens of all requests and answers. `fixed part` is the system prompt with the declarations of functions or tools, " +
       "which each request repeats (the median over the tasks). `peak` is the largest prompt with its answer, over the tasks. `read again` " +
-      "counts the cells that only printed a result again, because a call needed something that was not shown.",
+      "counts the cells that only printed a result again, because a call or an answer needed something that was not shown.",
     table: { columns, rows },
     plot: {
       type: "bars",

@@ -11,6 +11,8 @@ export interface ReplayTurn {
   calls: ReplayCall[]
   /** The text that ends the turn. It is the same in every style. */
   answer: string
+  /** Facts in the answer that the assistant must have read. */
+  mentions?: readonly string[]
 }
 
 export interface ReplayCall {

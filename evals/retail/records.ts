@@ -22,7 +22,7 @@ export interface PaymentMethod {
 
 export class User {
   user_id = ""
-  name = { first_name: "", last_name: "" }
+  name: { first_name: string; last_name: string } = { first_name: "", last_name: "" }
   address: Address = { ...noAddress }
   email = ""
   payment_methods: Record<string, PaymentMethod> = {}

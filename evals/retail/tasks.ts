@@ -85,16 +85,17 @@ export async function readRetail(folder: string): Promise<RetailData> {
 export function toConversation(task: TaskData, actions: readonly ReferenceAction[]): ReplayTask {
   const calls = actions.map(toCall)
   const user = scenarioText(task.user_scenario.instructions)
-  const answer = ["Everything is done.", ...(task.evaluation_criteria.communicate_info ?? [])].join(" ")
+  const mentions = task.evaluation_criteria.communicate_info ?? []
+  const answer = ["Everything is done.", ...mentions].join(" ")
   const firstWrite = calls.findIndex(({ writes }) => writes)
-  if (firstWrite === -1) return { id: task.id, turns: [{ user, calls, answer }] }
+  if (firstWrite === -1) return { id: task.id, turns: [{ user, calls, answer, mentions }] }
   const changes = calls.filter(({ writes }) => writes).map(({ name, input }) => `- ${name}: ${JSON.stringify(input)}`)
   const question = ["I will make these changes:", ...changes, "Do you confirm (yes/no)?"].join("\n")
   return {
     id: task.id,
     turns: [
       { user, calls: calls.slice(0, firstWrite), answer: question },
-      { user: "Yes, please.", calls: calls.slice(firstWrite), answer },
+      { user: "Yes, please.", calls: calls.slice(firstWrite), answer, mentions },
     ],
   }
 }

@@ -142,6 +142,29 @@ describe("replaying a task", () => {
     assert.deepEqual({ verified, rereads, modelCalls }, { verified: true, rereads: 1, modelCalls: 6 })
   })
 
+  test("pays for what its answer says, too: a value of a later call, or a fact that it must state", async () => {
+    const confirmed: ReplayTask = {
+      id: "t2",
+      turns: [
+        {
+          user: "Store the lamp near a1.",
+          calls: [look("a1", { name: "A", next: "lamp-7" })],
+          answer: "Store lamp-7?",
+        },
+        { user: "Yes.", calls: [put("lamp-7")], answer: "Stored." },
+      ],
+    }
+    const stated: ReplayTask = {
+      id: "t3",
+      turns: [{ user: "Look at a1.", calls: [look("a1", { name: "A", watts: 60 })], answer: "60 W", mentions: ["60"] }],
+    }
+    for (const each of [confirmed, stated]) {
+      const calls = each.turns.flatMap((turn) => turn.calls)
+      const record = await replay(each, "code-proj", { ...setup, world: () => world(calls) })
+      assert.deepEqual([record.problem, record.rereads], [undefined, 1], each.id)
+    }
+  })
+
   test("pays for reading the rest of an output that was cut", async () => {
     const middle: ReplayTask = structuredClone(task)
     const first = middle.turns[0]?.calls[0]
