@@ -5,7 +5,7 @@ import type { Json } from "karst"
 import { filesLike, readJson } from "../harness/data.ts"
 import type { ReplayCall, ReplayTask } from "../replay/task.ts"
 import { firstSentence, type TrimmedSchema, trimSchema } from "../replay/trim-schema.ts"
-import { storeTools } from "./store.ts"
+import { storeTools } from "./store-tools.ts"
 
 export interface RetailData {
   /** The text of the database. */

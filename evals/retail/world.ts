@@ -4,7 +4,8 @@ import type { PrintRules, World } from "../replay/task.ts"
 import type { TrimmedSchema } from "../replay/trim-schema.ts"
 import { Order, Product, User, Variant } from "./records.ts"
 import { stateHash } from "./state-hash.ts"
-import { callStore, openStore, type StoreResult, storeTools } from "./store.ts"
+import { openStore } from "./store.ts"
+import { callStore, type StoreResult, storeTools } from "./store-tools.ts"
 import type { RetailData, RetailFunction } from "./tasks.ts"
 
 /** Opens a new store. `endHash` is the hash of the state that is expected at the end. */

@@ -3,7 +3,8 @@ import { describe, test } from "node:test"
 import { evaluate } from "../../evals/retail/arithmetic.ts"
 import { pythonFloat, pythonJson, pythonRound } from "../../evals/retail/python-text.ts"
 import { stateHash } from "../../evals/retail/state-hash.ts"
-import { callStore, openStore } from "../../evals/retail/store.ts"
+import { openStore } from "../../evals/retail/store.ts"
+import { callStore } from "../../evals/retail/store-tools.ts"
 import { provePort } from "../../evals/retail.ts"
 
 const address = { address1: "1 Main St", address2: "", city: "Rome", country: "Italy", state: "RM", zip: "00100" }
