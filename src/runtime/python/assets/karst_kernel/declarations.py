@@ -121,7 +121,7 @@ def short_type(value):
             return f"{text} ({len(value):,})"
         # Reading it from any other object could run code of a cell or a call of the host.
         shape = getattr(value, "shape", None) if type_names.is_library(type(value).__module__) else None
-        if isinstance(shape, tuple) and all(isinstance(size, int) for size in shape):
+        if isinstance(shape, tuple) and shape and all(isinstance(size, int) for size in shape):
             return f"{text} ({' x '.join(map(str, shape))})"
         return text
     except Exception:
