@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
-import { existsSync, globSync, readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -113,33 +113,6 @@ describe("docs/events.md", () => {
     )
   })
 })
-
-test("links between README.md and docs/ lead to files and headings that exist", () => {
-  const broken: string[] = []
-  for (const page of pages) {
-    for (const [, path = "", anchor] of linksOf(page)) {
-      const target = path === "" ? page : join(dirname(page), path)
-      if (!existsSync(join(root, target))) broken.push(`${page}: ${path}`)
-      else if (anchor && !anchorsOf(target).includes(anchor)) broken.push(`${page}: ${path}#${anchor}`)
-    }
-  }
-  assert.deepEqual(broken, [])
-})
-
-function linksOf(page: string): IterableIterator<RegExpMatchArray> {
-  return readFileSync(join(root, page), "utf8").matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)
-}
-
-/** The names that GitHub gives to headings. */
-function anchorsOf(page: string): string[] {
-  const headings = readFileSync(join(root, page), "utf8").matchAll(/^#+ (.+)$/gm)
-  return [...headings].map(([, text = ""]) =>
-    text
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
-      .replaceAll(" ", "-"),
-  )
-}
 
 function hasEvents(source: string): boolean {
   return source.includes("export type EventBody =")
