@@ -21,7 +21,7 @@ type RenderedPage = SourcePage & Page
 
 const searchOptions = { fields: ["title", "page", "text"], storeFields: ["title", "page", "start"] }
 
-/** All files of the site by their paths. Throws for a link that leads to no file of the repository. */
+/** All files of the site by their paths. */
 export function renderSite(root: string, surface: PublicModule[]): Map<string, string> {
   const repository = repositoryAddress(root)
   const docs = tableOfContents(root).map(({ title, pages }) => ({
@@ -118,8 +118,8 @@ function siteAddress(href: string, { source, path }: SourcePage, { root, address
   const end = anchor === undefined ? "" : `#${anchor}`
   const page = addresses.get(target) ?? (target.startsWith("docs/images/") ? target.slice("docs/".length) : undefined)
   if (page !== undefined) return `${posix.relative(posix.dirname(path), page)}${end}`
-  if (!existsSync(join(root, target)))
-    throw new Error(`${source}: the link ${href} leads to no file of the repository.`)
+  // It stays as it is, and the check of links reports it.
+  if (!existsSync(join(root, target))) return href
   const kind = statSync(join(root, target)).isDirectory() ? "tree" : "blob"
   return `${repository}/${kind}/main/${target}${end}`
 }
