@@ -8,6 +8,7 @@ import { brokenLinks } from "../scripts/docs/links.ts"
 import { anchorOf, renderMarkdown } from "../scripts/docs/markdown-page.ts"
 import { fillRegions, readRegion, regionsOf } from "../scripts/docs/regions.ts"
 import { renderSite } from "../scripts/docs/site.ts"
+import { styledLines, terminalSvg } from "../scripts/docs/terminal-svg.ts"
 import type { PublicModule } from "../scripts/public-surface.ts"
 
 const root = dirname(import.meta.dirname)
@@ -128,5 +129,29 @@ describe("regions", () => {
       for (const { line, path, name, written } of regionsOf(readFileSync(join(root, page), "utf8")))
         assert.equal(written, readRegion(root, path, name), `line ${line} of ${page}: run \`npm run docs -- --write\``)
     }
+  })
+})
+
+describe("the drawing of a terminal", () => {
+  test("keeps the style of a line for the lines that follow, until it is reset", () => {
+    const [, second, third] = styledLines(["\x1b[2mone", "two", "\x1b[0;31mthree"])
+    assert.deepEqual(second, [{ column: 0, text: "two", style: { dim: true } }])
+    assert.deepEqual(third, [{ column: 0, text: "three", style: { color: "#f07178" } }])
+  })
+
+  test("counts columns as a terminal does", () => {
+    const [line] = styledLines(["日本\x1b[1mb"])
+    assert.deepEqual(line?.at(-1), { column: 4, text: "b", style: { bold: true } })
+  })
+
+  test("draws a row that occurs twice once, and shows text as text", () => {
+    const svg = terminalSvg(
+      [
+        { lines: ["<a>"], ms: 1 },
+        { lines: ["", "<a>"], ms: 1 },
+      ],
+      "t",
+    )
+    assert.equal(svg.match(/&lt;a&gt;/g)?.length, 1)
   })
 })

@@ -87,6 +87,20 @@ describe("the snippets of README.md and docs/", () => {
   })
 })
 
+test("README.md and docs/getting-started.md show what their first program prints", () => {
+  const flags = ["--conditions=karst-source", "--disable-warning=ExperimentalWarning"]
+  const program = join(root, "examples/01-hello.ts")
+  const { MODEL: _, ...env } = process.env
+  const { stdout } = spawnSync(process.execPath, [...flags, program], { encoding: "utf8", env })
+  for (const page of ["README.md", "docs/getting-started.md"]) {
+    const [, printed] =
+      /<!-- region examples\/01-hello\.ts#program -->[\s\S]*?^```text\n([\s\S]*?)^```$/m.exec(
+        readFileSync(join(root, page), "utf8"),
+      ) ?? []
+    assert.equal(printed, stdout, page)
+  }
+})
+
 describe("docs/events.md", () => {
   const files = globSync("src/**/*.ts", { cwd: root }).map((file) => readFileSync(join(root, file), "utf8"))
 
