@@ -5,6 +5,7 @@ import { declareCases } from "./testing/declare-cases.ts"
 import { callCases } from "./testing/runtime/runtime-calls.ts"
 import { createRuntimeTrial, type Language } from "./testing/runtime/runtime-case.ts"
 import { cellCases } from "./testing/runtime/runtime-cells.ts"
+import { finishCases } from "./testing/runtime/runtime-finish.ts"
 import { keepingCases } from "./testing/runtime/runtime-keeping.ts"
 import { nameCases } from "./testing/runtime/runtime-names.ts"
 import { stopCases } from "./testing/runtime/runtime-stops.ts"
@@ -54,4 +55,4 @@ export function testRuntime(suite: RuntimeSuite): void {
   })
 }
 
-const cases = { ...cellCases, ...valueCases, ...nameCases, ...callCases, ...stopCases, ...keepingCases }
+const cases = { ...cellCases, ...valueCases, ...nameCases, ...callCases, ...stopCases, ...finishCases, ...keepingCases }

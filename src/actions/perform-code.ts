@@ -15,6 +15,8 @@ export interface CodeServices extends GateServices, OutputServices {
   /** The time left for the run. A cell that blocks the event loop can only be stopped by its own time limit. */
   leftMs(): number | undefined
   transaction?: CellOptions["transaction"]
+  /** Whether cells may call `finish`. Default false. */
+  allowFinish?: boolean | undefined
   /** Returns the clock and the random source of the next cell. Default: the real ones. */
   cellEnv?: (() => CellOptions["env"]) | undefined
 }
@@ -24,6 +26,8 @@ export type CodeEnd = Extract<EventBody, { type: "code-end" }>
 export interface CodeOutcome {
   /** The event that ended the cell, as it was emitted. */
   end: CodeEnd
+  /** The text that the cell passed to `finish`; absent if the cell failed. */
+  finishText?: string | undefined
   /** The error of a runtime that no longer works; only the host can fix that. */
   failure?: unknown
 }
@@ -45,14 +49,19 @@ function neverClosed({ id }: CodePart): CodeEnd {
 async function runCell(part: CodePart, services: CodeServices, emit: Emit): Promise<CodeOutcome> {
   const calls = callGate(services, part.id, emit)
   try {
-    return { end: await executeCell(part, calls, services, emit) }
+    return await executeCell(part, calls, services, emit)
   } catch (failure) {
     const message = `The runtime failed: ${errorData(failure).message}`
     return { end: { ...codeNotRun(part.id, { kind: "crash", message }), calls: calls.count }, failure }
   }
 }
 
-async function executeCell(part: CodePart, calls: CountingGate, services: CodeServices, emit: Emit): Promise<CodeEnd> {
+async function executeCell(
+  part: CodePart,
+  calls: CountingGate,
+  services: CodeServices,
+  emit: Emit,
+): Promise<CodeOutcome> {
   const started = services.now()
   const execution = await services.runtime.execute(part.code, {
     signal: services.signal,
@@ -62,6 +71,7 @@ async function executeCell(part: CodePart, calls: CountingGate, services: CodeSe
     callGate: withinThisRun(calls.gate),
     owner: services.approved,
     transaction: services.transaction,
+    allowFinish: services.allowFinish,
     env: services.cellEnv?.(),
     maxPreviewChars: services.maxOutputChars,
     // A value that has a name needs no other.
@@ -69,7 +79,7 @@ async function executeCell(part: CodePart, calls: CountingGate, services: CodeSe
     onOutput: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
   })
   const shaped = await shapeOutput(part.code, execution, services)
-  return {
+  const end: CodeEnd = {
     type: "code-end",
     id: part.id,
     ok: execution.ok,
@@ -83,6 +93,7 @@ async function executeCell(part: CodePart, calls: CountingGate, services: CodeSe
     ...(shaped.dropped.length > 0 ? { dropped: shaped.dropped } : {}),
     ...(execution.images?.length ? { images: execution.images } : {}),
   }
+  return execution.ok && execution.finishText !== undefined ? { end, finishText: execution.finishText } : { end }
 }
 
 function keptOutput({ reservedNames }: CodeServices): CellOptions["keepCutValue"] {

@@ -10,6 +10,7 @@ import { addUsage, type Usage } from "../core/usage.ts"
 import type { MemoryServices } from "../memory.ts"
 import type { SharedState } from "../tools/tool-state.ts"
 import { type ActionsOutcome, decideEnding, deliverSteers, proseOf, runAfterCycleHooks } from "./decide.ts"
+import { finishTextOf, giveFinishAnswer } from "./finish-answer.ts"
 import { maxOutputReminders, missingOutputsPrompt } from "./outputs.ts"
 import { type ReviewedAnswer, requestAnswer } from "./request-answer.ts"
 import type { Ending, RunState } from "./run/run-state.ts"
@@ -67,7 +68,13 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
   }
   const spent = services.takeSpent()
   const usage = addUsage(state.usage, spent)
-  const output = outputOf(outcome, end) ?? state.output
+  let output = outputOf(outcome, end) ?? state.output
+  const finishText = end?.status === "done" ? finishTextOf(outcome) : undefined
+  if (finishText !== undefined) {
+    const given = await giveFinishAnswer(finishText, number, services, emit)
+    if ("end" in given) end = given.end
+    else output = given.text
+  }
   if (services.hooks.length > 0) end = await runAfterCycleHooks(end, { number, output, usage }, services, emit)
   emit({ type: "cycle-end", cycle: number, usage: spent })
   const next: RunState = { ...state, cycle: number, usage, output, returns: outputReminders, memory }
@@ -76,7 +83,7 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
 
 // Performs the cell of an answer, then its tool calls. A skipped action gets a result with the reason.
 async function performActions(answer: ReviewedAnswer, services: CycleServices, emit: Emit): Promise<ActionsOutcome> {
-  const { message, error, stop, sendBack } = answer
+  const { message, error, stop, sendBack, hasMoreCode } = answer
   const calls: ToolCallPart[] = []
   let code: CodePart | undefined
   for (const part of message?.parts ?? []) {
@@ -84,11 +91,12 @@ async function performActions(answer: ReviewedAnswer, services: CycleServices, e
     else if (part.type === "code") code ??= part
   }
   let failure = error
-  if (code && error === undefined && !stop) failure = (await performCode(code, services, emit)).failure
+  let finishText: string | undefined
+  if (code && error === undefined && !stop) ({ failure, finishText } = await performCode(code, services, emit))
   else if (code) emit(codeNotRun(code.id, whyNotRun(answer)))
   const acted = { calls, code, failure }
   const toolsOutcome = calls.length > 0 ? await performOrSkipTools(answer, acted, services, emit) : undefined
-  return { message, code, failure, stop, toolsOutcome, sendBack }
+  return { message, code, finishText, failure, stop, toolsOutcome, hasMoreCode, sendBack }
 }
 
 async function performOrSkipTools(

@@ -8,17 +8,26 @@ import type { Usage } from "../core/usage.ts"
 import { openTodos, todosIn } from "../tools/todo-list.ts"
 import { reservedPrefix } from "../tools/tool-state.ts"
 import type { CycleServices } from "./cycle.ts"
-import { noToolReminder, openTodosReminder } from "./prompt/system-prompt.ts"
+import {
+  finishBeforeCodeText,
+  finishWithFailureText,
+  noToolReminder,
+  openTodosReminder,
+} from "./prompt/system-prompt.ts"
 import type { Ending } from "./run/run-state.ts"
 
 /** The actions of one answer and their outcome. */
 export interface ActionsOutcome {
   message: AssistantMessage | undefined
   code: CodePart | undefined
+  /** The text that the cell passed to `finish`; absent if the cell failed. */
+  finishText: string | undefined
   toolsOutcome: ToolsOutcome | undefined
   /** An error that only the host can fix. */
   failure: unknown
   stop: Stop | undefined
+  /** Another block follows the cell in the answer; it was not run. */
+  hasMoreCode: boolean | undefined
   /** The message for the model if the answer has code that was not run and is not final. */
   sendBack: string | undefined
 }
@@ -32,6 +41,7 @@ export function decideEnding(outcome: ActionsOutcome, services: CycleServices, e
   if (toolsOutcome?.directed) return endingFromDirective(toolsOutcome.directed, emit)
   if (toolsOutcome?.stopped) return { status: "done", tool: toolsOutcome.stopped.tool }
   if (sendBack !== undefined) emit({ type: "prompt-steered", message: userMessage(sendBack, "host") })
+  if (outcome.finishText !== undefined) return endingFromFinish(outcome, services, emit)
   if (code || toolsOutcome || sendBack !== undefined) return undefined
   // The user steered while the model was answering, so the run continues.
   if (deliverSteers(services, emit)) return undefined
@@ -79,13 +89,13 @@ export function proseOf(message: AssistantMessage): string {
   return prose.trim()
 }
 
-function endingWhenInterrupted(services: CycleServices, emit: Emit): Ending {
+export function endingWhenInterrupted(services: CycleServices, emit: Emit): Ending {
   if (!services.wasAborted()) return { status: "stopped", reason: "time" }
   emit({ type: "prompt-steered", message: userMessage("(The run was interrupted here.)", "host") })
   return { status: "aborted" }
 }
 
-function endingWhenFailed(failure: unknown, services: CycleServices): Ending {
+export function endingWhenFailed(failure: unknown, services: CycleServices): Ending {
   services.recordFailure(failure)
   return { status: "failed", error: errorData(failure) }
 }
@@ -106,12 +116,7 @@ function endingFromDirective(
 
 // An answer ends the run, unless `noTool` of an agent with tools only says otherwise, or todos are open.
 function endingWithoutAction(message: AssistantMessage, services: CycleServices, emit: Emit): Ending | undefined {
-  if (services.usesCode || services.noTool === "answer") {
-    const reminder = remindOfOpenTodos(services)
-    if (reminder === undefined) return { status: "done" }
-    emit({ type: "prompt-steered", message: userMessage(reminder, "host") })
-    return undefined
-  }
+  if (services.usesCode || services.noTool === "answer") return endingUnlessTodosAreOpen(services, emit)
   if (services.noTool === "continue") {
     emit({ type: "prompt-steered", message: userMessage(noToolReminder, "host") })
     return undefined
@@ -119,6 +124,25 @@ function endingWithoutAction(message: AssistantMessage, services: CycleServices,
   const question = proseOf(message)
   emit({ type: "question-asked", id: message.id, question })
   return { status: "waiting", pending: { kind: "question", id: message.id, question } }
+}
+
+// `finish` in a cell ends the run as an answer does. It has no effect if code of the same answer was not run, or if the
+// model has not read something: the failure of a tool call in the same answer, or a steer.
+function endingFromFinish(outcome: ActionsOutcome, services: CycleServices, emit: Emit): Ending | undefined {
+  const hasFailure = outcome.toolsOutcome?.ends.some(({ ok }) => !ok)
+  if (hasFailure || outcome.hasMoreCode) {
+    const text = hasFailure ? finishWithFailureText : finishBeforeCodeText
+    emit({ type: "prompt-steered", message: userMessage(text, "host") })
+    return undefined
+  }
+  return deliverSteers(services, emit) ? undefined : endingUnlessTodosAreOpen(services, emit)
+}
+
+function endingUnlessTodosAreOpen(services: CycleServices, emit: Emit): Ending | undefined {
+  const reminder = remindOfOpenTodos(services)
+  if (reminder === undefined) return { status: "done" }
+  emit({ type: "prompt-steered", message: userMessage(reminder, "host") })
+  return undefined
 }
 
 // Returns the reminder of open todos. Each todo is reminded of once in a conversation, so an answer that leaves it open

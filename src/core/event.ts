@@ -113,6 +113,7 @@ export type EventBody =
   // The model's answer. Deltas are never stored; `message-end` contains the complete message.
   | { type: "text-delta"; text: string }
   | { type: "reasoning-delta"; text: string }
+  // With `finish: "cell"` no model wrote the message: a cell passed its text to `finish`.
   // `model` and `provider` are set if a coding CLI reports which one answered; the usage is then in `cycle-end`.
   | {
       type: "message-end"

@@ -65,17 +65,6 @@ export interface CellAccess {
   remote: boolean
 }
 
-/** A runtime that knows the types of its bindings and supports snapshots. */
-export interface TypedRuntime<B extends Bindings> extends Runtime {
-  retrieve<K extends keyof B & string>(name: K): Promise<Retrieved<B[K]>>
-  /** Validates with a Standard Schema and returns the validated value. */
-  retrieve<T>(name: string, schema: StandardSchema<T>): Promise<T>
-  retrieve(name: string): Promise<unknown>
-  snapshot(options?: SnapshotLimit): Promise<RuntimeSnapshot>
-  restore(snapshot: RuntimeSnapshot): Promise<RuntimeLoss[]>
-  fork(): Promise<this>
-}
-
 export interface SnapshotLimit {
   maxBytes?: number | undefined
   /** The hash of an earlier snapshot of this runtime, or "" if there is none yet. The new one may then contain only the
@@ -89,9 +78,6 @@ export function snapshotBytes(own: number | undefined, limit: SnapshotLimit = {}
   if (own === undefined) return asked ?? 2 ** 24
   return asked === undefined ? own : Math.min(own, asked)
 }
-
-/** An agent's runtime: a shared one, or a factory that creates one per run or session. */
-export type RuntimeSource = Runtime | (() => Runtime | Promise<Runtime>)
 
 export interface CellOptions {
   /** Stops the cell. */
@@ -123,6 +109,9 @@ export interface CellOptions {
   /** If the preview leaves something out, binds the value itself under a new name `prefix_N` that is not in
    *  `reservedNames`. Default: it is not kept. */
   keepCutValue?: { prefix: string; reservedNames: readonly string[] } | undefined
+  /** Lets the cell call `finish(text)`, which returns the text as `finishText`. `finish` is a reserved name either way.
+   *  Default false: `finish` throws. */
+  allowFinish?: boolean | undefined
 }
 
 /** Makes options that do not exist errors. Every runtime passes through this. */
@@ -148,6 +137,7 @@ const cellOptionNames: Record<keyof CellOptions, true> = {
   typeGate: true,
   keepCutValue: true,
   maxPreviewChars: true,
+  allowFinish: true,
 }
 
 export type TypeGateMode = "off" | "hint" | "block"
@@ -232,6 +222,8 @@ export interface CellExecuted extends ExecutionBase {
   truncated?: boolean | undefined
   /** The name under which `keepCutValue` kept the value. */
   kept?: string | undefined
+  /** The text that the cell passed to `finish`; not empty. */
+  finishText?: string | undefined
   /** Undoes a transaction that succeeded, until the next cell begins. Returns what could not be undone. */
   undo?: (() => Promise<RuntimeLoss[]>) | undefined
 }
@@ -301,14 +293,3 @@ type ToJsonSchema = (options: {
 export type StandardResult<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] }
-
-/** The type that `retrieve` returns for a binding: the wrapped value's, and `unknown[]` for an empty array literal. */
-export type Retrieved<T> = T extends { readonly kind: "variable"; readonly value: infer V }
-  ? WidenEmptyArray<V>
-  : T extends { readonly kind: "function"; readonly call: infer F }
-    ? F
-    : T extends { readonly kind: "type"; readonly type: infer C }
-      ? C
-      : WidenEmptyArray<T>
-
-type WidenEmptyArray<T> = T extends never[] ? unknown[] : T

@@ -37,11 +37,20 @@ export function activationText(activated: ActivatedSkill): string {
     instructions || "(It has no instructions.)",
     compatibility && `Compatibility: ${compatibility}`,
     declarations && `New in the session:\n\n${codeBlock(tag, declarations)}`,
-    elsewhere && `What its ${elsewhere} provides is for another language and is not in this session.`,
+    elsewhere && otherLanguageText(elsewhere, use),
     needsRuntime && "It also has functions, which need an agent that runs code: you do not have them.",
     files.length > 0 && `Its files, as \`${howToRead(name, use)}\` gives them:\n${fileList(files)}`,
   ]
   return taggedText("skill", parts.filter(Boolean).join("\n\n"), ` name="${name}"`)
+}
+
+/** Says that the functions of a skill are missing, because the session runs another language than they are written in. */
+function otherLanguageText(file: string, use: SkillUse): string {
+  const [own, other] = use === "python" ? ["Python", "TypeScript"] : ["TypeScript", "Python"]
+  return (
+    `Its functions are not here: ${file} is ${file.endsWith(".py") ? "Python" : "JavaScript"}, and this session runs ${own}. ` +
+    `Do the work without them, or tell the user that the skill needs an agent that runs ${other}.`
+  )
 }
 
 function howToRead(name: string, use: SkillUse): string {

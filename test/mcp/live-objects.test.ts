@@ -14,6 +14,7 @@ import { jsRuntime } from "../../src/runtime/js.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
 import { pythonRuntime } from "../../src/runtime/python.ts"
 import { safeRules } from "../../src/runtime/rules/safe-rules.ts"
+import { retrieveAny } from "../retrieve-any.ts"
 import { requires } from "../system.ts"
 import { until } from "../waiting.ts"
 import { call, connect, type Era, serve, textOf } from "./clients.ts"
@@ -45,6 +46,13 @@ for (const era of ["legacy", "modern"] satisfies Era[]) {
       assert.equal(await call(client, "inspect", { name: "light.brightness" }), out("20"))
       assert.match(await call(client, "inspect"), /^report: string \(variable, size 6\)$/m)
       assert.match(await call(client, "describe", { names: ["light"] }), /declare const light/)
+    })
+
+    test("cannot end a run: finish is neither named nor allowed", async (context) => {
+      const endpoint = await serve(context, { runtime: jsRuntime() })
+      const client = await connect(context, endpoint, era)
+      assert.doesNotMatch(JSON.stringify([client.getInstructions(), await client.listTools()]), /finish/)
+      assert.match(await call(client, "run", { code: "finish('x')" }), /^! [\s\S]*belongs to no run of an agent/)
     })
 
     test("answers that a cell goes on when it takes long, and gives its result to who waits", async (context) => {
@@ -123,7 +131,7 @@ describe("a runtime that is served", () => {
     assert.match(await call(client, "run", { code: "await next()" }), /CallLimitReached: next was not called/)
     const long = await call(client, "run", { code: "console.log(big)" })
     const [, kept = ""] = /in the variable (\w+)/.exec(long) ?? []
-    assert.equal(String(await runtime.retrieve(kept)).length, 9000)
+    assert.equal(String(await retrieveAny(runtime, kept)).length, 9000)
   })
 
   test("checks cells against their types where it is asked to", { skip: requires("typescript") }, async (context) => {

@@ -69,6 +69,24 @@ describe("a recording", () => {
     })
   })
 
+  test("replays an answer that a cell passed to finish", async () => {
+    const store = memoryStore()
+    const model = scriptedModel([cell("finish(`${await price()} at ${Date.now()}`)"), "As I said."])
+    const runtime = () => jsRuntime({ price: fn(async () => 3) })
+    const session = await createAgent({ model, runtime }).session({ archive: store })
+    const { output } = await session.send("What is it?")
+    assert.match(output, /^3 at \d+$/)
+    await session.send("Again?")
+    await session.close()
+    const agent = createAgent({ model: noModel, runtime })
+    const replayed = await replayRecording(agent, { archive: store, id: session.id }, { strict: true })
+    assert.equal(replayed.divergence, undefined)
+    assert.deepEqual(
+      replayed.trajectory.runs.map((run) => run.output),
+      [output, "As I said."],
+    )
+  })
+
   test("can be copied: its two files are all it takes", async () => {
     await using folder = await freshFolder()
     const session = await createAgent({ model: scriptedModel(["Hi."]) }).session({ archive: folder.path })

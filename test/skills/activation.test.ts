@@ -345,7 +345,10 @@ describe("an injection module", () => {
     const root = await temporaryFolder(t, { "py/SKILL.md": skillText("py"), "py/injection.py": "raise Exception" })
     const model = scriptedModel([cell('await activateSkill("py")'), "Done."])
     const { messages } = await createAgent({ model, skills: [root] }).run("Go")
-    assert.match(texts(messages)[3] ?? "", /injection\.py provides is for another language/)
+    assert.match(
+      texts(messages)[3] ?? "",
+      /Its functions are not here: injection\.py is Python, and this session runs TypeScript\. .*needs an agent that runs Python/,
+    )
   })
 
   test("in a folder that cells can write is never run", async (t) => {

@@ -3,9 +3,11 @@ import assert from "node:assert/strict"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { createAgent, type Message, messageText } from "karst"
+import { createAgent, jsRuntime, type Message, messageText } from "karst"
 import { scriptedModel } from "karst/models"
+import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
+import { retrieveAny } from "../retrieve-any.ts"
 import { requires } from "../system.ts"
 import { skillText, temporaryFolder } from "./skill-folders.ts"
 
@@ -64,7 +66,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
     assert.match(told, /class AnalysisResult:\n {4}"""Result structure"""\n {4}mean: float\n {4}count: int/)
     assert.match(told, /- references\/a\.md/)
     assert.match(result, /AnalysisResult\(mean=2\.0, count=3\) False read me/)
-    assert.deepEqual(await runtime.retrieve("CONFIG"), { threshold: 0.7 })
+    assert.deepEqual(await retrieveAny(runtime, "CONFIG"), { threshold: 0.7 })
     const injected = (await runtime.names()).filter((name) => name.injected).map(({ name }) => name)
     assert.deepEqual(injected.sort(), [
       "AnalysisResult",
@@ -166,6 +168,75 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
     const model = scriptedModel([activate, cell("analyze_data([3]).mean"), "Done."])
     const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
     assert.match(texts(messages)[5] ?? "", /3\.0/)
+  })
+
+  const caveAgentModule = module.replace("from karst import", "from cave_agent.runtime import")
+  for (const isolation of ["process", "os"] as const) {
+    test(`written for CaveAgent loads unchanged (isolation "${isolation}")`, {
+      skip: isolation === "os" && requires("bwrap"),
+    }, async (t) => {
+      const root = await temporaryFolder(t, {
+        "stats/SKILL.md": skillText("stats"),
+        "stats/injection.py": caveAgentModule,
+      })
+      await using runtime = pythonRuntime({}, { isolation })
+      const model = scriptedModel([activate, cell('print(analyze_data([3]).mean, CONFIG["threshold"])'), "Done."])
+      const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
+      assert.match(
+        texts(messages)[3] ?? "",
+        /def analyze_data\(data: list\) -> AnalysisResult:\n {4}"""Analyze data stat/,
+      )
+      assert.match(texts(messages)[5] ?? "", /3\.0 0\.5/)
+    })
+  }
+
+  test("may import from CaveAgent what Karst has; the error for more says what that is, and cells see none of it", async (t) => {
+    const sources = {
+      all: "import cave_agent\nfrom cave_agent.runtime import *\n__exports__ = [cave_agent.runtime.Variable('a', 1)]",
+      top: "from cave_agent import Function, Variable\n__exports__ = [Variable('b', 2)]",
+      runtime: "from cave_agent.runtime import Variable\nfrom cave_agent.runtime import PythonRuntime",
+      model: "from cave_agent.models import LiteLLMModel",
+    }
+    const files = Object.entries(sources).map(([name, source]) => [`${name}.py`, source])
+    const root = await temporaryFolder(t, Object.fromEntries(files))
+    await using runtime = pythonRuntime()
+    const load = async (name: string) => runtime.load?.(join(root, `${name}.py`))
+    assert.deepEqual(await load("all"), ["a"])
+    assert.deepEqual(await load("top"), ["b"])
+    await assert.rejects(load("runtime"), /PythonRuntime is not available: .*Function, Variable and Type \(line 2\)/)
+    await assert.rejects(load("model"), /No module named 'cave_agent\.models' \(line 1\)/)
+    const { error } = { error: undefined, ...(await runtime.execute("import cave_agent")) }
+    assert.match(error?.message ?? "", /No module named 'cave_agent'/)
+  })
+
+  test("of another language is refused with the runtime to use", async (t) => {
+    const files = { "injection.py": module, "injection.ts": "export const a: number = 1" }
+    const root = await temporaryFolder(t, files)
+    await using runtime = pythonRuntime()
+    await assert.rejects(
+      async () => runtime.load?.(join(root, "injection.ts")),
+      /it is not Python\. Load it in jsRuntime/,
+    )
+    for (const other of [jsRuntime(), processRuntime()]) {
+      await assert.rejects(
+        async () => other.load?.(join(root, "injection.py")),
+        /it is Python\. Load it in pythonRuntime/,
+      )
+      await other.close()
+    }
+  })
+
+  test("leaves a package that has the name of CaveAgent to the cells", async (t) => {
+    const root = await temporaryFolder(t, {
+      "lib/cave_agent/__init__.py": "own = 1",
+      "lib/cave_agent/runtime.py": "own = 2",
+      "skill.py": "from cave_agent.runtime import Variable\n__exports__ = [Variable('a', 1)]",
+    })
+    const setup = `import sys\nsys.path.insert(0, ${JSON.stringify(join(root, "lib"))})\nimport cave_agent.runtime`
+    await using runtime = pythonRuntime({}, { setup })
+    assert.deepEqual(await runtime.load?.(join(root, "skill.py")), ["a"])
+    const execution = await runtime.execute("import cave_agent.runtime as again\n[again.own, cave_agent.own, a]")
+    assert.deepEqual(execution.ok && execution.value, [2, 1, 1])
   })
 
   test("in the working folder is never run", async (t) => {

@@ -452,6 +452,37 @@ export const mutants: { [C in RuntimeCase]?: { [what: string]: Breaks } } = {
       },
     }),
   },
+  finish: {
+    "reports no text": changing(({ finishText: _, ...execution }) => execution),
+    "ends the cell": rewriting((code) => code.replace(/^(finish\(.*\))\n[\s\S]*/, "$1")),
+  },
+  "finish-value": {
+    "writes JSON": rewriting((code) => code.replace(/^finish\((\[.*\])\)$/, "finish(JSON.stringify($1))")),
+  },
+  "finish-failed-cell": {
+    "reports the text of a failed cell": ran((execution) => ({ ...execution, finishText: "x" })),
+  },
+  "finish-refusals": {
+    "takes the last of two calls": rewriting((code) => code.replace(/^finish\('a'\)\n/, "")),
+    "accepts an empty text": rewriting((code) => code.replace("finish('  ')", "finish('x')")),
+  },
+  "finish-not-allowed": {
+    "always allows it": withOptions((options) => ({ ...options, allowFinish: true })),
+  },
+  "finish-name": {
+    "lets it be injected": ({ inject }) => ({
+      inject: ({ finish, ...bindings }) => inject(finish === undefined ? bindings : {}),
+    }),
+    "lists it": ({ names }) => ({
+      names: async () => [
+        ...(await names()),
+        { name: "finish", kind: "function", type: "Function", injected: true } as const,
+      ],
+    }),
+  },
+  "finish-own-name": {
+    "refuses it": refuses(/^const finish/),
+  },
   fork: {
     "is its own fork": (sound) => ({ fork: async () => sound }),
     "begins with nothing": () => ({ fork: async () => jsRuntime() }),

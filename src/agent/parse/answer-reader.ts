@@ -1,7 +1,7 @@
 // Reads the lines of an answer: prose, thoughts and blocks. Emits prose and the code to run.
 import { closesFence, endsCode, mayBeFence, parseMidLineFence, parseOpeningFence } from "./fence.ts"
 import { AnswerJudge } from "./judge-answer.ts"
-import { endOfThought, findThought, undecidedInProse, undecidedInThought } from "./markup.ts"
+import { endOfThought, endOfUnopenedThought, findThought, undecidedInProse, undecidedInThought } from "./markup.ts"
 import { dedent, type OpenBlock, openBlock } from "./open-block.ts"
 import type { ParsedAnswer, ParsedPiece } from "./parsed-answer.ts"
 import { sendBackMessage } from "./send-back.ts"
@@ -9,10 +9,11 @@ import { type CodeSyntax, kindOfTag } from "./tags.ts"
 
 export class AnswerReader {
   done = false
+  hasThought = false
   /** The block that is open. After the end: the block with the code to run. */
   block: OpenBlock | undefined
   readonly #syntax: CodeSyntax | undefined
-  readonly #judge: AnswerJudge | undefined
+  #judge: AnswerJudge | undefined
   #pieces: ParsedPiece[] = []
   #text = ""
   #code = ""
@@ -21,7 +22,6 @@ export class AnswerReader {
   // A block that runs if no prose follows, and the blank text after it.
   #waiting: { block: OpenBlock; blank: string } | undefined
   #thought: { startsLine: boolean; hasFence: boolean } | undefined
-  #hasThought = false
   #hasTextBlock = false
 
   constructor(syntax: CodeSyntax | undefined) {
@@ -31,6 +31,21 @@ export class AnswerReader {
 
   get isInThought(): boolean {
     return this.#thought !== undefined
+  }
+
+  /** The answer starts inside a thought. */
+  startInThought(): void {
+    this.#thought = { startsLine: true, hasFence: false }
+    this.hasThought = true
+  }
+
+  /** Forgets the code and reads on: `text`, all that was read so far, was a thought. The part of it that was emitted as
+   *  code is emitted again as text, so that the text pieces add up to the answer. An empty text: read from the start. */
+  restart(text: string): void {
+    this.#addPiece("text", text.slice(this.#text.length))
+    this.#text = text
+    this.#forgetBlocks()
+    this.hasThought = text !== ""
   }
 
   /** Returns where the part of an unfinished line starts that may still become a fence or a tag. */
@@ -109,14 +124,32 @@ export class AnswerReader {
         this.#thought = undefined
         skip(end)
       }
+      const end = endOfUnopenedThought(line)
+      if (end !== undefined) {
+        this.#emitWaiting()
+        this.#emitText(line.slice(sent, end))
+        this.#forgetBlocks()
+        this.hasThought = true
+        skip(end)
+        continue
+      }
       const start = findThought(line)
       if (!start) break
       this.#emitProse(line.slice(sent, start.index))
       this.#thought = { startsLine: start.startsLine, hasFence: false }
-      this.#hasThought = true
+      this.hasThought = true
       skip(start.index)
     }
     if (!this.#judge || !this.#opensBlock(line, sent, ending)) this.#plainLine(line, sent, ending)
+  }
+
+  // What came before was a thought: its prose and its blocks say nothing about the answer.
+  #forgetBlocks(): void {
+    this.#judge = this.#syntax && new AnswerJudge(this.#syntax)
+    this.block = undefined
+    this.done = this.#closed = this.#ended = this.#hasTextBlock = false
+    this.#code = ""
+    this.#waiting = this.#thought = undefined
   }
 
   #plainLine(line: string, sent: number, ending: string): void {
@@ -236,7 +269,7 @@ export class AnswerReader {
 
   #judgeThoughts(): void {
     const isOpen = this.#thought && (this.#thought.startsLine || this.#thought.hasFence)
-    const isAll = this.#hasThought && !this.#hasTextBlock && !this.#judge?.hasProse
+    const isAll = this.hasThought && !this.#hasTextBlock && !this.#judge?.hasProse
     if (isOpen || isAll) this.#judge?.sendBack({ kind: "thought" })
   }
 
@@ -254,10 +287,15 @@ export class AnswerReader {
 
   // A block that would run as the whole answer becomes text, because something follows it.
   #replaceWaiting(): void {
+    if (!this.#waiting) return
+    this.#judge?.sendBack({ kind: "untagged" })
+    this.#emitWaiting()
+  }
+
+  #emitWaiting(): void {
     const waiting = this.#waiting
     if (!waiting) return
     this.#waiting = undefined
-    this.#judge?.sendBack({ kind: "untagged" })
     this.#emitWhole(waiting.block)
     this.#emitText(waiting.blank)
   }
@@ -290,6 +328,7 @@ export class AnswerReader {
 
   // All text of one kind from one chunk becomes one piece.
   #addPiece(type: "text" | "code", value: string): void {
+    if (value === "") return
     const last = this.#pieces.at(-1)
     if (last?.type === type) last.text += value
     else this.#pieces.push({ type, text: value })

@@ -9,6 +9,8 @@ export type ParsedPiece =
 export interface ParsedAnswer {
   text: string
   code?: { tag: string; code: string; closed: boolean } | undefined
+  /** Another block that is meant to run follows the code. It is not run. */
+  hasMoreCode?: true | undefined
   /** Nothing was run, and the answer is not final: the message for the model that says what to do. */
   sendBack?: string | undefined
 }

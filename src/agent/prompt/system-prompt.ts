@@ -82,7 +82,7 @@ function codeRules({ language, tag, access, maxOutputChars, ...options }: Prompt
       "what it printed and the value of its last expression.",
     "Cells share one session, like a notebook; a name can be declared again." +
       (isPython ? "" : ` Top-level await works; await every Promise. ${typing}`),
-    "Use the objects below by name. You see their types, not their values: look at a little before you rely on a value, " +
+    "Use the objects below by name. You see types, not values: look at a little before you rely on a value, " +
       "in the same cell if you can.",
     ...(access?.remote ? [remoteText(language)] : []),
     ...(access ? [accessText(access, language)] : []),
@@ -90,10 +90,11 @@ function codeRules({ language, tag, access, maxOutputChars, ...options }: Prompt
     transaction
       ? "Changes to objects are real. A failed cell is rolled back, except what its note lists: fix it and send it whole."
       : "Changes to objects are real. When a cell fails, what ran before the error has happened: fix the rest, do not repeat it.",
-    `Output over ${maxOutputChars.toLocaleString("en")} characters is cut; a note names the variable that has all of it. \`_\` is the last value.`,
+    `Output over ${maxOutputChars.toLocaleString("en")} characters is cut; a note names the variable that has all of it. ` +
+      `\`_\` is the last value${isPython ? ", `Out` has the last 8 by cell number" : ""}.`,
     ...(cellTimeoutMs ? [`A cell is stopped after ${cellTimeoutMs / 1000} seconds: work in steps.`] : []),
-    "When the task is done, or needs no code, answer in plain text without a code block: that ends your work. The user " +
-      "sees only this answer, no cell output. The user's message has the local time.",
+    "To end your work, answer in plain text without a code block, or call `finish(text)` in a cell instead of retyping " +
+      "long results. The user sees only this answer, no cell output. The user's message has the local time.",
   ]
 }
 
@@ -130,6 +131,14 @@ export function openTodosReminder(titles: readonly string[]): string {
 /** The message for a model that calls no tool and has not finished. */
 export const noToolReminder =
   "(You called no tool. When the task is done, call finish with the answer; otherwise go on with the next call.)"
+
+/** The message for a model that called `finish` in a cell and, in the same answer, a tool that failed. */
+export const finishWithFailureText =
+  "(finish had no effect, because a tool call in the same answer failed. Read its result, then finish again.)"
+
+/** The message for a model that called `finish` in the first of several cells. */
+export const finishBeforeCodeText =
+  "(finish had no effect, because another code block followed. Only the first block of a message is run: go on.)"
 
 /** The message about names that were added after the system prompt was written. */
 export function newNamesText(declarations: string, tag: string): string {

@@ -115,6 +115,7 @@ export function createCycleServices(
     cellTimeoutMs: config.cellTimeoutMs,
     // The Python runtime cannot roll a cell back and refuses the option.
     transaction: config.transaction ?? (durable && runtime.language !== "python" ? true : undefined),
+    allowFinish: config.usesCode,
     journal,
     cellEnv: journal?.cellEnv,
     typeGate: config.typeGate,

@@ -4,6 +4,7 @@ import { basename, extname } from "node:path"
 import { safeLine } from "../../display/safe-text.ts"
 import { nameProblem } from "../../runtime/bindings/binding-names.ts"
 import { type Bindings, variable } from "../../runtime/bindings.ts"
+import { finishName } from "../../runtime/finish-text.ts"
 import { UsageError } from "../usage-error.ts"
 import { parseCsv } from "./csv.ts"
 
@@ -30,7 +31,7 @@ export function variableName(file: string): string {
   return nameProblem(name, platformNames) ? `_${name}` : name
 }
 
-const platformNames = new Set(Object.getOwnPropertyNames(globalThis))
+const platformNames = new Set([...Object.getOwnPropertyNames(globalThis), finishName])
 
 const readers: Record<string, (text: string) => unknown> = {
   ".csv": (text) => parseCsv(text),

@@ -3,12 +3,13 @@ import { ConfigError } from "../../core/errors.ts"
 import { isObject } from "../../core/object.ts"
 import { type Binding, type Bindings, boundValue, toBinding } from "../bindings.ts"
 import { reservedPrefixes } from "../compiler/name-storage.ts"
+import { finishName, finishNameProblem } from "../finish-text.ts"
 
 /** The names that cells find besides their namespace. Bindings cannot use them. */
 export const ambientNames: ReadonlySet<string> = new Set(
   (
     "Date Math clearImmediate clearInterval clearTimeout console crypto fetch global globalThis import performance " +
-    "process queueMicrotask setImmediate setInterval setTimeout _"
+    `process queueMicrotask setImmediate setInterval setTimeout _ ${finishName}`
   ).split(" "),
 )
 
@@ -35,6 +36,7 @@ export function nameProblem(name: string, ambient: ReadonlySet<string>): string 
   if (!identifierPattern.test(name)) return "is not an identifier"
   if (reservedWords.has(name) || reservedPrefixes.some((own) => name.startsWith(own))) return "is a reserved word"
   if (name === "_") return "is the value of the last cell; choose another name"
+  if (ambient.has(name) && name === finishName) return finishNameProblem
   if (ambient.has(name)) return "is what cells know the platform's own by; choose another name"
   return undefined
 }

@@ -16,7 +16,8 @@ export async function loadModuleBindings(file: string): Promise<Bindings> {
     if (Object.keys(bindings).length === 0) throw new Error("it exports nothing to bind")
     return await addSourceTypes(file, bindings)
   } catch (error) {
-    throw new ConfigError(`The module "${file}" could not be loaded: ${loadFailureReason(error)}`, { cause: error })
+    const reason = file.endsWith(".py") ? "it is Python. Load it in pythonRuntime()." : loadFailureReason(error)
+    throw new ConfigError(`The module "${file}" could not be loaded: ${reason}`, { cause: error })
   }
 }
 

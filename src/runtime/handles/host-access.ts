@@ -9,7 +9,7 @@ import { callBoundFunction, callGatedMethod } from "./operations/call-operations
 import type { HostAccess } from "./operations.ts"
 
 export function createHostAccess(
-  language: Pick<HostAccess, "missingError" | "convertToOldType" | "wrapCall"> = {},
+  language: Pick<HostAccess, "missingError" | "convertToOldType" | "wrapCall" | "declare"> = {},
   codecs: Codecs = {},
 ) {
   const usedObjects = createUsedObjects(codecs)

@@ -24,7 +24,7 @@ import { isPeerObject } from "./peer-objects.ts"
 import { appendMember, ForgedMessage } from "./wire.ts"
 
 export interface Operation {
-  op: "call" | "new" | "get" | "set" | "iterate" | "list" | "members" | "instance" | "dispose"
+  op: "call" | "new" | "get" | "set" | "iterate" | "list" | "members" | "declare" | "instance" | "dispose"
   object: HostObject
   /** The members from the object to the operation's target. */
   path: readonly string[]
@@ -55,6 +55,8 @@ export interface HostAccess {
   readonly missingError?: ((title: string) => Error) | undefined
   /** Converts an assigned value to the type of the old one, if the peer's language does not distinguish the types. */
   readonly convertToOldType?: ((value: unknown, old: () => unknown) => unknown) | undefined
+  /** Returns the declaration of a binding, for languages whose cells can ask for it (`name?`). */
+  readonly declare?: ((binding: string) => Promise<string | undefined>) | undefined
   /** Wraps the call of a method, for languages that need to know the owner. Default: calls the method. */
   readonly wrapCall?: (<T>(owner: unknown, call: () => T) => T) | undefined
 }
@@ -101,6 +103,8 @@ async function performInContext(operation: Operation, access: HostAccess, caller
     }
     case "members":
       return { value: memberNames(readPath(value, path)) }
+    case "declare":
+      return { value: object.title === binding ? await access.declare?.(binding) : undefined }
     case "instance":
       return { value: typeof value === "function" && isInstance(args[0], value) }
     case "dispose": {

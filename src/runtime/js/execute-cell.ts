@@ -58,10 +58,11 @@ export async function executeCell(
     return { ok: false, ...failureOf(outcome, filename), ...(notRolledBack && { notRolledBack }), ...base }
   }
   const value = unwrapObjectProxy(outcome.value)
-  if (!compiled?.hasValue) return { ok: true, value, ...base }
-  if (value === undefined) return { ok: true, value, endsInUndefined: true, ...base }
+  const done = { ok: true, value, ...(cell.finishText !== undefined && { finishText: cell.finishText }) } as const
+  if (!compiled?.hasValue) return { ...done, ...base }
+  if (value === undefined) return { ...done, endsInUndefined: true, ...base }
   context.ambient._ = outcome.value
-  return { ok: true, value, ...shownValue(value, outcome.value, cell.previewOptions, output.length, context), ...base }
+  return { ...done, ...shownValue(value, outcome.value, cell.previewOptions, output.length, context), ...base }
 }
 
 /** Shows the value within what the printed output leaves of the limit, at least half of it. `cellValue` is the value as

@@ -74,6 +74,8 @@ export class RunningCell {
   readonly gate: CallGate | undefined
   readonly owner: object
   readonly pauses: PauseSignal | undefined
+  /** Whether the cell may end its run. */
+  readonly allowsFinish: boolean
   readonly previewOptions: Pick<CellOptions, "maxPreviewChars" | "keepCutValue">
   /** Whether this cell or one of its parents has a deadline. */
   readonly hasDeadline: boolean
@@ -91,6 +93,8 @@ export class RunningCell {
   readonly endReports: (() => void)[] = []
   /** Hints for the author of the cell. */
   readonly hints: string[] = []
+  /** The text that the cell passed to `finish`. */
+  finishText: string | undefined
   stdout = ""
   stderr = ""
   output = ""
@@ -113,6 +117,7 @@ export class RunningCell {
     this.gate = options.callGate ?? parent?.gate
     this.owner = options.owner ?? (options.callGate ? hostOwner : (parent?.owner ?? hostOwner))
     this.pauses = options.subscribeToPauses ?? parent?.pauses
+    this.allowsFinish = options.allowFinish ?? false
     this.previewOptions = options
     this.hasDeadline = options.timeoutMs !== undefined || (parent?.hasDeadline ?? false)
     this.#options = options

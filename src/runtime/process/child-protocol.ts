@@ -2,6 +2,7 @@
 // checks the form of every answer and ends a child that sends an invalid one.
 import type { ActionError, NameChanges } from "../../core/event.ts"
 import { isRecord, withoutUndefined } from "../../core/object.ts"
+import { reportedFinishText } from "../finish-text.ts"
 import type { WireObject } from "../handles/wire.ts"
 import type { RemoteEnv } from "../remote-env.ts"
 import type { CellOptions, RuntimeLoss, RuntimeName, RuntimeSnapshot } from "../runtime.ts"
@@ -29,6 +30,7 @@ export interface ExecuteInput {
   transaction?: "on" | "check" | undefined
   maxPreviewChars?: CellOptions["maxPreviewChars"]
   keepCutValue?: CellOptions["keepCutValue"]
+  allowFinish?: CellOptions["allowFinish"]
 }
 
 /** The result of an execution without its output, which was sent before. */
@@ -39,6 +41,8 @@ export interface ExecutionSummary {
   /** The name under which the child kept the value. */
   kept?: string | undefined
   endsInUndefined?: boolean | undefined
+  /** The text that the cell passed to `finish`. */
+  finishText?: string | undefined
   changes: NameChanges
   types?: Record<string, string> | undefined
   hints?: string[] | undefined
@@ -64,14 +68,14 @@ export function parseExecuted(
 }
 
 export function summaryToWire(summary: ExecutionSummary): WireObject {
-  const { error, preview, cut, kept, endsInUndefined, changes, types, hints, notRolledBack, undoable, unclean } =
-    summary
+  const { error, preview, cut, kept, endsInUndefined, finishText, undoable, unclean } = summary
+  const { changes, types, hints, notRolledBack } = summary
   const { created, reassigned, removed } = changes
   return {
     changes: { created, reassigned, removed },
     ...(types && { types }),
     ...(error && { error: withoutUndefined(error) }),
-    ...withoutUndefined({ preview, cut, kept, endsInUndefined, undoable, unclean }),
+    ...withoutUndefined({ preview, cut, kept, endsInUndefined, finishText, undoable, unclean }),
     ...(hints && { hints }),
     ...(notRolledBack && { notRolledBack: notRolledBack.map((lost) => withoutUndefined(lost)) }),
   }
@@ -80,6 +84,7 @@ export function summaryToWire(summary: ExecutionSummary): WireObject {
 function parseExecutionSummary(value: unknown): ExecutionSummary | undefined {
   if (!isRecord(value)) return undefined
   const { error, preview, cut, kept, endsInUndefined, changes, types, hints, notRolledBack, undoable, unclean } = value
+  const finishText = reportedFinishText(value.finishText)
   if (error !== undefined && !isActionError(error)) return undefined
   if (![preview, kept].every((text) => text === undefined || typeof text === "string")) return undefined
   if (!isRecord(changes) || ![unclean, undoable, cut, endsInUndefined].every(isOptionalBoolean)) return undefined
@@ -93,6 +98,7 @@ function parseExecutionSummary(value: unknown): ExecutionSummary | undefined {
     ...(cut === true && { cut }),
     ...(typeof kept === "string" && { kept }),
     ...(typeof preview === "string" && { preview }),
+    ...(finishText !== undefined && { finishText }),
     ...(endsInUndefined === true && { endsInUndefined }),
     ...(types !== undefined && { types: readTypes(types) }),
   }

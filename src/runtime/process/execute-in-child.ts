@@ -115,7 +115,7 @@ async function undoCell(child: ConnectedChild): Promise<RuntimeLoss[]> {
 }
 
 type CellResult =
-  | Pick<CellExecuted, "ok" | "value" | "preview" | "endsInUndefined" | "truncated" | "kept" | "undo">
+  | Pick<CellExecuted, "ok" | "value" | "preview" | "endsInUndefined" | "truncated" | "kept" | "finishText" | "undo">
   | Pick<CellNotExecuted, "ok" | "error" | "thrown" | "notRolledBack">
 
 async function cellResultOf(
@@ -125,7 +125,7 @@ async function cellResultOf(
 ): Promise<CellResult> {
   if (!executed) return { ok: false, error: processEndError(cell, child) }
   const { summary, value, thrown } = executed
-  const { error, preview, cut, kept, endsInUndefined, notRolledBack, undoable, unclean } = summary
+  const { error, preview, cut, kept, endsInUndefined, finishText, notRolledBack, undoable, unclean } = summary
   if (unclean) child.process.kill({ kind: "aborted", why: "what the cell had under way had to be ended" })
   if (cell.stopped) return { ok: false, error: { ...positionOf(error), ...stopError(cell.stopped) } }
   if (error) {
@@ -140,6 +140,7 @@ async function cellResultOf(
     ...(endsInUndefined && { endsInUndefined }),
     ...(cut && { truncated: true }),
     ...(kept !== undefined && { kept }),
+    ...(cell.allowsFinish && finishText !== undefined && { finishText }),
     ...(undoable && { undo: () => undoCell(child) }),
   }
 }

@@ -90,7 +90,7 @@ export function createProcessRuntime<B extends Bindings>(
     const refused = ruleRefusal(code, rules)
     if (refused) return refused
     const cell = new RunningCell(shared, parent, executeOptions)
-    const { timeoutMs, env: world, transaction = false, maxPreviewChars, keepCutValue } = executeOptions
+    const { timeoutMs, env: world, transaction = false, maxPreviewChars, keepCutValue, allowFinish } = executeOptions
     const check = typeof transaction === "object" ? () => transaction.check(runtime) : undefined
     const input: ExecuteInput = { code, variables: world?.variables ?? env }
     const sent = toRemoteEnv(world)
@@ -99,6 +99,7 @@ export function createProcessRuntime<B extends Bindings>(
     if (parent) input.within = host.executionOf(parent)
     if (maxPreviewChars !== undefined) input.maxPreviewChars = maxPreviewChars
     if (keepCutValue) input.keepCutValue = keepCutValue
+    if (allowFinish) input.allowFinish = allowFinish
     if (transaction !== false) input.transaction = check ? "check" : "on"
     return gated(code, executeOptions, () => executeInChild(cell, input, host, takeUsed, check))
   }

@@ -1,5 +1,6 @@
 // Parses the report that the kernel sends when a cell ends, and the errors of Python code.
 import type { Json } from "../../core/json.ts"
+import { reportedFinishText } from "../finish-text.ts"
 import { expectList, expectRecord, expectText, ForgedMessage, type WireObject } from "../handles/wire.ts"
 import { readTypes } from "../process/child-protocol.ts"
 
@@ -9,6 +10,8 @@ export interface CellReport {
   /** Whether the cell ends with an expression whose value is None. */
   endsInUndefined: boolean
   hints: string[]
+  /** The text that the cell passed to `finish`. */
+  finishText?: string | undefined
   error?: CellReportError | undefined
   /** Absent when the cell has no value. */
   value?: { value: unknown } | undefined
@@ -52,7 +55,9 @@ export function parseReport(message: WireObject, read: () => unknown): CellRepor
   const hints = stringList(message.hints)
     .slice(0, maxHints)
     .map((hint) => hint.slice(0, maxHintLength))
-  const report = { changes, types: readTypes(message.types), endsInUndefined: message.none === true, hints }
+  const finishText = reportedFinishText(message.finish)
+  const endsInUndefined = message.none === true
+  const report = { changes, types: readTypes(message.types), endsInUndefined, hints, finishText }
   if (message.error !== undefined) return { ...report, error: parseReportError(expectRecord(message.error)) }
   if (!("v" in message)) return report
   const { cut, kept } = message

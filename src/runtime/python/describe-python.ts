@@ -38,15 +38,28 @@ export async function describePython(names: readonly string[] | undefined, kerne
   const bindingOf = (name: string) => (knownNames.changed.has(name) ? undefined : bindings.get(name))
   const notes = Object.fromEntries(shownNames.flatMap((name) => hostNotes(name, bindingOf(name))))
   const texts = await askKernel(kernel, shownNames, notes)
-  const agents = await describeAgentRuntimes(shownNames.flatMap((name) => bindingOf(name) ?? []))
+  const { classes, lines } = await hostDeclarations(shownNames, bindingOf)
+  return [...classes, ...lines.map((line, at) => line ?? texts[at] ?? "")].join("\n")
+}
+
+/** Describes the value of a binding as the host knows it, whatever the name stands for in the kernel. Returns undefined
+ *  for a value that only the kernel can describe. */
+export async function describeBinding(name: string, { bindings }: KernelSupervisor): Promise<string | undefined> {
+  const { classes, lines } = await hostDeclarations([name], (each) => bindings.get(each))
+  return lines[0] === undefined ? undefined : [...classes, ...lines].join("\n")
+}
+
+/** Returns the classes that the declarations mention, and the declarations; undefined for names that the kernel
+ *  describes. */
+async function hostDeclarations(names: readonly string[], bindingOf: (name: string) => Binding | undefined) {
+  const agents = await describeAgentRuntimes(names.flatMap((name) => bindingOf(name) ?? []))
   const types = new Set(
-    shownNames.map((name) => bindingOf(name)).map((binding) => (binding?.kind === "type" ? binding.type : undefined)),
+    names.map((name) => bindingOf(name)).map((binding) => (binding?.kind === "type" ? binding.type : undefined)),
   )
   const classes = new ClassTexts((type) => types.has(type))
-  const lines = shownNames.map((name, at) => hostDeclaration(name, bindingOf(name), classes, agents) ?? texts[at] ?? "")
-  const declared = shownNames.filter((name) => bindingOf(name)?.kind === "type")
-  for (const name of declared) classes.delete(name)
-  return [...classes.values(), ...lines].join("\n")
+  const lines = names.map((name) => hostDeclaration(name, bindingOf(name), classes, agents))
+  for (const name of names) if (bindingOf(name)?.kind === "type") classes.delete(name)
+  return { classes: [...classes.values()], lines }
 }
 
 async function askKernel(kernel: KernelSupervisor, names: readonly string[], about: object): Promise<string[]> {

@@ -15,7 +15,11 @@ export async function loadPythonModule(file: string, bridge: KernelBridge): Prom
     return Array.isArray(names) ? names.map(String) : []
   } catch (error) {
     if (!(error instanceof PythonError)) throw error
-    throw moduleError(file, error)
+    if (!/\.[cm]?[jt]sx?$/.test(file)) throw moduleError(file, error)
+    throw moduleError(
+      file,
+      new Error("it is not Python. Load it in jsRuntime() or processRuntime().", { cause: error }),
+    )
   }
 }
 

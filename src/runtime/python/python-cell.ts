@@ -164,7 +164,8 @@ export function createPythonCell(setup: CellSetup): PythonCell {
   const begin = async (code: string) => {
     const { times = null, seed = null, tellsEffects: reportsEffects = false } = toRemoteEnv(options.env) ?? {}
     // If the kernel dies, the race in `perform` reports it.
-    const shown = { show: options.maxPreviewChars ?? null, keep: keepName ?? null }
+    const { maxPreviewChars = null, allowFinish = false } = options
+    const shown = { show: maxPreviewChars, keep: keepName ?? null, finish: allowFinish }
     await kernel.bridge.announceCell(caller, { times, seed, tells: reportsEffects }, shown).catch(rethrowUnlessDead)
     await kernel.jupyter.execute(code, onMessage)
   }
@@ -220,7 +221,9 @@ export function createPythonCell(setup: CellSetup): PythonCell {
       preview === undefined
         ? outcome.endsInUndefined && { endsInUndefined: true }
         : { preview, ...(isCut && { truncated: true, ...keptName }) }
-    return { ok: true, value: value?.value, ...shown, ...rest }
+    const { finishText } = outcome
+    const finished = options.allowFinish && finishText !== undefined ? { finishText } : {}
+    return { ok: true, value: value?.value, ...shown, ...finished, ...rest }
   }
 
   const cell: PythonCell = {

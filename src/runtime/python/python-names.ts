@@ -1,10 +1,12 @@
 // Checks the names of bindings against Python's syntax and IPython's own names.
 import { listNames } from "../bindings/binding-names.ts"
+import { finishName, finishNameProblem } from "../finish-text.ts"
 
 /** Returns the reason why a name cannot be bound in Python; undefined if it can. */
 export function pythonNameProblem(name: string): string | undefined {
   if (!identifier.test(name)) return "is not an identifier"
   if (keywords.has(name)) return "is a keyword of Python"
+  if (name === finishName) return finishNameProblem
   if (name.startsWith("__") || ipythonNames.test(name)) return "is a name that the shell keeps for itself"
   return undefined
 }

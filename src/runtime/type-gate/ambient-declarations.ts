@@ -17,6 +17,7 @@ export function ambientDeclarations(): string {
     "declare var WebAssembly: any",
     // The value of the last cell.
     "declare var _: any",
+    "declare function finish(answer: unknown): void",
     "declare function fetch(...request: any[]): Promise<any>",
   ].join("\n")
 }

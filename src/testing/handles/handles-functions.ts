@@ -200,7 +200,7 @@ async def grouped():
         typescript: "",
       })
       assert.ok(!failed.ok)
-      assert.match(failed.error.message, /host function.*f\.async_\(x\)/)
+      assert.match(failed.error.message, /host function.*asyncio\.to_thread\(f, x\)/)
       assert.equal(desk.lamps, 2)
     },
   }),

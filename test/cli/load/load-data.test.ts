@@ -8,6 +8,7 @@ import { karst } from "../karst.ts"
 
 test("a file's name becomes an identifier in a way one can predict", () => {
   const names = {
+    "finish.csv": "_finish",
     "sales.csv": "sales",
     "sales 2024-q1.csv": "sales2024Q1",
     "2024.json": "_2024",

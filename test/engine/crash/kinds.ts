@@ -59,6 +59,15 @@ export const kinds: Record<string, (marks: Marks) => Agent> = {
       runtime: () => jsRuntime(functions(marks)),
     }),
 
+  "finish in a cell": (marks) =>
+    createAgent({
+      model: model(marks, [
+        cell("await note(1)"),
+        cell("finish('Paid.')", "await pay(2).catch(String)", "await Promise.allSettled([wipe(3), note(4)])"),
+      ]),
+      runtime: () => jsRuntime(functions(marks)),
+    }),
+
   "question pending": (marks) =>
     createAgent({
       model: model(marks, [[use("settle", 1)], [ask("Which colour?")], [use("settle", 2)], "Blue then."]),

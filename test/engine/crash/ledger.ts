@@ -39,8 +39,9 @@ export function openLedger(folder: string): Ledger {
     const calls = new Map<string, string>()
     for (const event of events) {
       if (event.type === "run-start") models.set(event.run, event.model ?? "")
-      // The run itself began with an earlier commit.
-      if (event.type === "message-end") write({ what: "told", label: models.get(event.run) ?? "agent" })
+      // The run itself began with an earlier commit. No model wrote the answer that a cell passed to `finish`.
+      if (event.type === "message-end" && event.finish !== "cell")
+        write({ what: "told", label: models.get(event.run) ?? "agent" })
       if (event.type === "memory-compacted" && event.tier === 2) write({ what: "told", label: "summariser" })
       if (event.type === "call-start" || event.type === "tool-start") calls.set(event.id, callLabel(event))
       // A call with an unknown outcome does not count as done.

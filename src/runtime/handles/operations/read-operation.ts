@@ -43,7 +43,18 @@ const maxPathLength = 32
 const maxNameCharacters = 10_000
 const maxArguments = 1_000
 
-const operations = ["call", "new", "get", "set", "iterate", "list", "members", "instance", "dispose"] as const
+const operations = [
+  "call",
+  "new",
+  "get",
+  "set",
+  "iterate",
+  "list",
+  "members",
+  "declare",
+  "instance",
+  "dispose",
+] as const
 
 function isOperation(op: string): op is Operation["op"] {
   return operations.some((known) => known === op)

@@ -8,6 +8,7 @@ import type { Ambient, Scope } from "../../compiler/compile-cell.ts"
 import { recordCallingCell } from "../cell-errors.ts"
 import { cellStorage, type SharedCellState } from "../running-cell.ts"
 import { createCellConsole } from "./cell-console.ts"
+import { finish } from "./cell-finish.ts"
 import { createCellProcess } from "./cell-process.ts"
 import type { CellTimers } from "./cell-timers.ts"
 import { cellDate, createCellCrypto, createCellMath, createCellPerformance } from "./clock-and-random.ts"
@@ -74,6 +75,7 @@ export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): A
     Math: createCellMath(),
     // The value of the last cell that had one. A cell that declares or assigns `_` has its own from then on.
     _: undefined,
+    finish,
     ...timers.globals,
     fetch(...request: Parameters<typeof fetch>) {
       const cell = cellStorage.getStore()

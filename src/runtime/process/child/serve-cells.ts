@@ -101,7 +101,7 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
   }
 
   const execute = async (i: number, input: ExecuteInput & { x: string }): Promise<void> => {
-    const { x, code, timeoutMs, within, transaction, maxPreviewChars, keepCutValue } = input
+    const { x, code, timeoutMs, within, transaction, maxPreviewChars, keepCutValue, allowFinish } = input
     const controller = new AbortController()
     const gate: CallGate = (_call, next) => next()
     host.beginExecution(x, gate)
@@ -122,6 +122,7 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
         env,
         maxPreviewChars,
         keepCutValue,
+        allowFinish,
         transaction: transaction === "check" ? { check: () => host.requestTransactionCheck(x) } : transaction === "on",
         onOutput: (chunk) => output.print(x, chunk),
       })
@@ -181,6 +182,7 @@ async function summaryOf(execution: CellExecution, before: readonly string[]): P
     if (execution.preview !== undefined) summary.preview = execution.preview
     if (execution.truncated) summary.cut = true
     if (execution.kept !== undefined) summary.kept = execution.kept
+    if (execution.finishText !== undefined) summary.finishText = execution.finishText
     if (execution.undo) summary.undoable = true
     return summary
   }

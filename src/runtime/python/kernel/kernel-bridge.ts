@@ -35,11 +35,11 @@ export interface KernelBridge {
   /** Copies a table of another kernel into this one, and returns the copy. Returns any other value unchanged. */
   importTable(value: unknown): Promise<unknown>
   /** Announces a cell; the host then makes its calls on behalf of `caller`. Its value is shown in about `show`
-   *  characters, and kept under the name `keep` if that is not all of it. */
+   *  characters, and kept under the name `keep` if that is not all of it. `finish`: whether it may end its run. */
   announceCell(
     caller: Caller,
     env: { times: readonly number[] | null; seed: string | null; tells: boolean },
-    shown: { show: number | null; keep: string | null },
+    shown: { show: number | null; keep: string | null; finish: boolean },
   ): Promise<void>
   /** Rejects the open requests, because no answer will come. */
   close(reason: string): void

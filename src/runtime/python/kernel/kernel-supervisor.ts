@@ -4,12 +4,14 @@ import { AgentError, ConfigError } from "../../../core/errors.ts"
 import { injectedObjectPath } from "../../bindings/injected-object-path.ts"
 import type { UsedObjects } from "../../bindings/used-objects.ts"
 import { type Binding, boundValue } from "../../bindings.ts"
+import { finishName, finishNameProblem } from "../../finish-text.ts"
 import { createHostAccess } from "../../handles/host-access.ts"
 import { formatUncaught } from "../../js/cell-errors.ts"
 import { notStartedExecution } from "../../js/execute-cell.ts"
 import type { CellExecution, CellOptions, RuntimeLoss } from "../../runtime.ts"
 import type { Codecs } from "../../snapshot/codec.ts"
 import { convertToOldType } from "../convert-to-old-type.ts"
+import { describeBinding } from "../describe-python.ts"
 import { createLateOutput } from "../late-output.ts"
 import { loadPythonModule } from "../load-python-module.ts"
 import { type CellLimits, createPythonCell, type PythonCell } from "../python-cell.ts"
@@ -69,6 +71,7 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
           ? convertToOldType(value, old())
           : value,
       wrapCall: (owner, call) => passingTablesToKernel.run(isPythonAgent(owner), call),
+      declare: (name) => describeBinding(name, supervisor),
     },
     codecs,
   )
@@ -138,7 +141,9 @@ export function createKernelSupervisor({ launch, limits, setup, codecs }: Superv
       if (!execution.ok) {
         throw new ConfigError(`The setup code failed: ${execution.error.stack ?? execution.error.message}`)
       }
-      await addSetupNames(kernel, execution.changes.created)
+      const { created } = execution.changes
+      if (created.includes(finishName)) throw new ConfigError(`The setup code: "${finishName}" ${finishNameProblem}.`)
+      await addSetupNames(kernel, created)
     }
     for (const file of [...loaded.keys()]) await reloadInto(kernel, file)
     try {

@@ -150,7 +150,7 @@ class FakeHost:
     def cell(self, code, execution="cell-1", **names):
         """Runs a cell as Jupyter does, and returns its report."""
         self.namespace.update(names)
-        self.wait(self.ask("begin", x=execution, times=None, seed=None, tells=False, show=None, keep=None))
+        self.wait(self.ask("begin", x=execution, times=None, seed=None, tells=False, show=None, keep=None, finish=False))
         self.reports = concurrent.futures.Future()
         self.trigger("pre_run_cell", types.SimpleNamespace(raw_cell="" if callable(code) else code))
         info = types.SimpleNamespace(raw_cell="" if callable(code) else code)
@@ -167,7 +167,7 @@ class FakeHost:
 
     def async_cell(self, work, execution="cell-1"):
         """Runs a cell that awaits. It runs in a task, and is reported outside of it."""
-        self.wait(self.ask("begin", x=execution, times=None, seed=None, tells=False, show=None, keep=None))
+        self.wait(self.ask("begin", x=execution, times=None, seed=None, tells=False, show=None, keep=None, finish=False))
         self.reports = concurrent.futures.Future()
         info = types.SimpleNamespace(raw_cell="")
         result = types.SimpleNamespace(result=None, error_before_exec=None, error_in_exec=None, info=info)
@@ -218,6 +218,11 @@ def fake_shell():
         transform_cell=lambda code: code,
         displayhook=types.SimpleNamespace(),
         display_formatter=DisplayFormatter(),
+        display_pub=types.SimpleNamespace(publish=lambda **_shown: None),
+        register_magic_function=lambda *_magic: None,
+        set_hook=lambda *_hook: None,
+        should_run_async=lambda *_code, **_more: False,
+        system_raw=lambda _command: None,
         input_transformer_manager=types.SimpleNamespace(cleanup_transforms=[]),
         events=types.SimpleNamespace(register=lambda event, handler: handlers[event].append(handler)),
     )

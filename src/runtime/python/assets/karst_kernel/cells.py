@@ -3,18 +3,22 @@
 import ast
 import linecache
 import re
+import sys
 import traceback
 import warnings
 
-from . import await_rewrite, result_text
+from . import await_rewrite, notebook, result_text
 from .declarations import short_type
+from .error_cures import cure_for
+from .finish import Finish
+from .last_values import LastValues
 from .objects import HostMethod, HostObject
 
 MAX_VALUE_BYTES = 64 * 1024
 MAX_MESSAGE_LENGTH = 100_000
 MAX_HINTS = 20
 MAX_TYPES = 20
-IPYTHON_NAME = re.compile(r"_+|_i+|_\d+|_i\d+|_dh|_oh|_ih")
+IPYTHON_NAME = re.compile(r"_+|_i+|_\d+|_i\d+|_dh|_oh|_ih|_exit_code")
 
 
 class Cells:
@@ -25,21 +29,27 @@ class Cells:
         # Nesting of cells: a cell inside another (`%%capture`) belongs to the outer report.
         self._depth = 0
         self._count = 0
-        # IPython's own exit() and quit() would end the kernel.
-        shell.user_ns.update(exit=leave, quit=leave)
-        # The names of the shell itself are not reported.
-        self._hidden = {*shell.user_ns, *shell.user_ns_hidden, "In", "Out"}
-        self._known_ids = {}
+        # The number of the cell that runs.
+        self._number = 0
+        self._last_values = LastValues(shell.user_ns)
+        notebook.install(shell)
         self._formatter = result_text.install(shell)
+        self._finish = Finish(executions, self._formatter)
+        self._functions = {"exit": notebook.leave, "quit": notebook.leave, "finish": self._finish.function()}
+        shell.user_ns.update(self._functions)
+        # The names of the shell itself are not reported, unless a cell gave them another value.
+        self._hidden = {**shell.user_ns_hidden, **shell.user_ns}
+        self._known_ids = {}
         # The name under which a value is kept that is shown in part; None if it is not kept.
         self._keep_as = None
-        # The value of `_` as this class set it. A cell that assigns `_` has its own from then on.
-        self._last = shell.user_ns["_"] = None
         shell.compile.get_code_name = self._name_cell
         await_rewrite.install(shell)
-        # The report contains the error, so the shell need not format and display it.
+        # The report contains the error of the cell, so the shell need not display it. A magic (`%time f()`) and a
+        # failing `__repr__` show an error, and the cell goes on: these errors are printed when it ends.
         shell._last_traceback = None
-        for name in ("showtraceback", "showsyntaxerror", "showindentationerror"):
+        self._shown_errors = []
+        shell.showtraceback = self._note_shown_error
+        for name in ("showsyntaxerror", "showindentationerror"):
             setattr(shell, name, lambda *_args, **_options: None)
         # Keep leading empty lines, so that line numbers match the cell's text.
         cleanup = shell.input_transformer_manager.cleanup_transforms
@@ -52,18 +62,33 @@ class Cells:
         # The report contains the SystemExit.
         warnings.filterwarnings("ignore", "To exit: use 'exit'")
 
-    def begin(self, execution, budget=None, keep_as=None):
+    def begin(self, execution, budget=None, keep_as=None, allows_finish=False):
         """Called when the host announces the next cell."""
         self._depth = 0
+        self._finish.begin(allows_finish)
+        for name, function in self._functions.items():
+            # A cell may have deleted it.
+            self.shell.user_ns.setdefault(name, function)
         self._formatter.budget = result_text.DEFAULT_BUDGET if budget is None else budget
         self._keep_as = keep_as
         self._executions.begin(execution)
 
     def _before_cell(self, cell):
+        if self._depth == 0:
+            self._number = self._count + 1
         self._depth += 1
         self._executions.enter()
         self._ends_with_semicolon = cell.raw_cell.rstrip().endswith(";")
         self.values.channel.recorded_env.note_code(cell.raw_cell)
+
+    def _note_shown_error(self, exc_tuple=None, *_args, **_options):
+        self._shown_errors.append(exc_tuple[1] if exc_tuple else sys.exc_info()[1])
+
+    def _print_shown_errors(self, reported):
+        errors, self._shown_errors = self._shown_errors, []
+        for error in errors:
+            if error is not None and error is not reported:
+                print(failure(error)["stack"], file=sys.stderr)
 
     def names(self):
         return [name for name in list(self.shell.user_ns) if self._is_reported(name)]
@@ -117,7 +142,9 @@ class Cells:
         return names
 
     def _is_reported(self, name):
-        return name not in self._hidden and not IPYTHON_NAME.fullmatch(name) and not name.startswith("__")
+        if IPYTHON_NAME.fullmatch(name) or name.startswith("__"):
+            return False
+        return name not in self._hidden or self.shell.user_ns.get(name) is not self._hidden[name]
 
     def _name_cell(self, *_code):
         self._count += 1
@@ -138,11 +165,11 @@ class Cells:
         if hints:
             report["hints"] = hints[:MAX_HINTS]
         buffers, special = (), False
+        self._print_shown_errors(result and (result.error_before_exec or result.error_in_exec))
         if result is not None:
             before, during = result.error_before_exec, result.error_in_exec
             error = before or during
             if error is not None:
-                await_rewrite.explain_missing_awaitable(error)
                 report["error"] = failure(error, f"cell-{self._count}.py", isinstance(before, SyntaxError))
                 # Keep the error out of Jupyter's reply: it may be large, or its __str__ may fail.
                 result.error_before_exec, result.error_in_exec = None, AlreadyReported()
@@ -152,6 +179,8 @@ class Cells:
                 report["v"], buffers, special = coded.json, coded.buffers, coded.special
             elif statements and isinstance(statements[-1], ast.Expr) and not self._ends_with_semicolon:
                 report["none"] = True
+            if error is None and self._finish.text is not None:
+                report["finish"] = self._finish.text
             # Release the last result, which may be large; the shell would hold it.
             self.shell.last_execution_result = None
         channel.objects.release_dropped()
@@ -166,8 +195,7 @@ class Cells:
     def _record_value(self, value, report):
         """Makes a value the last one, and keeps it if it is shown in part."""
         namespace = self.shell.user_ns
-        if namespace.get("_", self._last) is self._last:
-            self._last = namespace["_"] = value
+        self._last_values.record(self._number, value)
         formatter = self._formatter
         if formatter.written is value and formatter.cut:
             report["cut"] = True
@@ -197,11 +225,6 @@ class AlreadyReported(Exception):
     """Replaces an error in Jupyter's result after it was reported to the host."""
 
 
-def leave(code=None):
-    """Ends the cell; replaces IPython's exit() and quit()."""
-    raise SystemExit(code)
-
-
 def failure(error, cell=None, syntax=False):
     """Describes an exception for the report: its text, the stack frames of cells, and the line in `cell`."""
     if syntax:
@@ -209,8 +232,9 @@ def failure(error, cell=None, syntax=False):
         return {"kind": "syntax", "message": reason, "line": error.lineno, "column": error.offset}
     trace = traceback.TracebackException.from_exception(error, compact=True)
     _trim(trace, set())
-    text = "".join(trace.format()).rstrip()
-    message = "".join(traceback.format_exception_only(type(error), error)).strip()
+    cure = cure_for(error)
+    text = "\n".join(filter(None, ["".join(trace.format()).rstrip(), cure]))
+    message = "\n".join(filter(None, ["".join(traceback.format_exception_only(type(error), error)).strip(), cure]))
     kind = "memory" if isinstance(error, MemoryError) else "throw"
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == cell]
     return {

@@ -156,9 +156,13 @@ def short_type(value):
         if inspect.iscoroutine(value) or inspect.isawaitable(value):
             return f"{type(value).__name__} (not awaited)"
         text = type_text(value)
+        # To read a member of a host object would be an operation on it.
+        if type(value).__name__ in ("HostObject", "HostFunction", "HostClass"):
+            return text
         if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > 0:
             return f"{text} ({len(value):,})"
-        shape = getattr(value, "shape", None)
+        # A host object has no such member in its class: reading it would be an operation on the host.
+        shape = value.shape if hasattr(type(value), "shape") else None
         if isinstance(shape, tuple) and all(isinstance(size, int) for size in shape):
             return f"{text} ({' x '.join(map(str, shape))})"
         return text

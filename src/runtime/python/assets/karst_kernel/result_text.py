@@ -1,5 +1,6 @@
 """Writes the values that IPython displays as text: containers within a budget, other values as their class says."""
 
+from IPython.core.display import TextDisplayObject
 from IPython.core.formatters import PlainTextFormatter
 from IPython.lib import pretty
 
@@ -19,7 +20,8 @@ class ResultFormatter(PlainTextFormatter):
         if not self._has_printer(type(value)) and is_structured(value):
             text, self.cut = show(value, self.budget)
             return text
-        text = super().__call__(value)
+        # HTML, Markdown and LaTeX are shown as their source.
+        text = value.data if isinstance(value, TextDisplayObject) else super().__call__(value)
         if not isinstance(text, str):
             return text
         # Tables and arrays shorten themselves.
@@ -31,6 +33,15 @@ class ResultFormatter(PlainTextFormatter):
         left = len(text) - self.budget
         return f"{text[: self.budget - tail]}\n… {left:,} of {len(text):,} characters left out …\n{text[-tail:]}"
 
+    def text_of(self, value, budget):
+        """Returns the text of a value that is not displayed, and whether it leaves something out."""
+        before = self.budget, self.written, self.cut
+        try:
+            self.budget = budget
+            return str(self(value)), self.cut
+        finally:
+            self.budget, self.written, self.cut = before
+
     def _has_printer(self, kind):
         """Returns True if a cell or a library registered how to write this class."""
         own = self.type_printers.get(kind)
@@ -40,4 +51,19 @@ class ResultFormatter(PlainTextFormatter):
 def install(shell):
     formatter = ResultFormatter(parent=shell.display_formatter)
     shell.display_formatter.formatters["text/plain"] = formatter
+    shell.display_pub.publish = _printing_text(shell.display_pub.publish)
     return formatter
+
+
+def _printing_text(publish):
+    """Prints what display() shows as text, so that it keeps its order among the printed lines: the messages of Jupyter
+    take another way to the host. Images and updates of what was shown go that way."""
+
+    def publish_or_print(data, metadata=None, **options):
+        has_image = "image/png" in data or "image/jpeg" in data
+        if has_image or options.get("update") or not isinstance(data.get("text/plain"), str):
+            publish(data=data, metadata=metadata, **options)
+        else:
+            print(data["text/plain"])
+
+    return publish_or_print

@@ -209,7 +209,7 @@ class Server:
         return table_files.AsHandle(table_files.load(message["file"]))
 
     def ask_begin(self, message):
-        self.cells.begin(message["x"], message["show"], message["keep"])
+        self.cells.begin(message["x"], message["show"], message["keep"], message["finish"])
         self.channel.recorded_env.begin(message["times"], message["seed"], message["tells"])
 
     def ask_forget(self, message):

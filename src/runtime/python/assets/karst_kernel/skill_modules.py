@@ -1,5 +1,6 @@
 """Runs the Python modules of skills. A module runs once; either all or none of its exports go into the namespace."""
 
+import contextlib
 import itertools
 import keyword
 import sys
@@ -22,7 +23,8 @@ def run(code, file):
     module = sys.modules[name] = types.ModuleType(name)
     module.__file__ = file
     try:
-        exec(compile(code, file, "exec"), module.__dict__)
+        with cave_agent_modules():
+            exec(compile(code, file, "exec"), module.__dict__)
         return _exports(module)
     except ModuleFailed:
         del sys.modules[name]
@@ -30,6 +32,36 @@ def run(code, file):
     except Exception as error:
         del sys.modules[name]
         raise ModuleFailed(_explain(error, file)) from error
+
+
+@contextlib.contextmanager
+def cave_agent_modules():
+    """Lets a module import `Function`, `Variable` and `Type` from cave_agent, so that skills written for CaveAgent load
+    unchanged. Cells do not see these modules, and see CaveAgent itself if it is installed."""
+    before = {name: found for name, found in sys.modules.items() if name.partition(".")[0] == "cave_agent"}
+    for name in before:
+        del sys.modules[name]
+    sys.modules["cave_agent"] = _CaveAgentModule("cave_agent")
+    sys.modules["cave_agent.runtime"] = sys.modules["cave_agent"].runtime = _CaveAgentModule("cave_agent.runtime")
+    try:
+        yield
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "cave_agent"]:
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+class _CaveAgentModule(types.ModuleType):
+    __path__ = ()
+    Function, Variable, Type = karst.Function, karst.Variable, karst.Type
+    __all__ = ("Function", "Variable", "Type")
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise ImportError(
+            f"{self.__name__}.{name} is not available: of CaveAgent, a skill can import Function, Variable and Type"
+        )
 
 
 def problems(exports, taken):
@@ -40,6 +72,8 @@ def problems(exports, taken):
             yield f"{name!r} is not a name"
         elif name.startswith("_"):
             yield f"{name!r} begins with an underscore"
+        elif name == "finish":
+            yield f"{name!r} is the function with which a cell ends its run; choose another name"
         elif names.count(name) > 1:
             yield f"{name!r} is exported twice"
         elif name in taken:

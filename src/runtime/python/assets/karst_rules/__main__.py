@@ -29,8 +29,11 @@ def check(code, rules):
         flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         facts = Facts(compile(code, "<cell>", "exec", flags))
     except SyntaxError as error:
-        problem = f"this is not Python ({error.msg}), so it cannot be checked; shell commands and magics are not allowed"
-        return [{"rule": "syntax", "message": problem, "line": max(error.lineno or 1, 1), "column": max(error.offset or 1, 1)}]
+        line = max(error.lineno or 1, 1)
+        asks = lines[min(line, len(lines)) - 1].strip().strip(";")
+        cure = "; write print(name.__doc__) in place of name?" if "?" in (asks[:1], asks[-1:]) else ""
+        problem = f"this is not Python ({error.msg}), so it cannot be checked; shell commands and magics are not allowed{cure}"
+        return [{"rule": "syntax", "message": problem, "line": line, "column": max(error.offset or 1, 1)}]
     except Exception as error:
         problem = f"the cell could not be checked, so nothing is run: {type(error).__name__}: {error}"
         return [{"rule": "syntax", "message": problem, "line": 1, "column": 1}]
