@@ -10,7 +10,10 @@ export interface Section {
 
 const sections: Section[] = [
   { title: "Start", pages: words("getting-started concepts what-the-model-sees choosing-a-runtime recipes faq") },
-  { title: "Code and objects", pages: words("runtimes live-handles python-notebook outputs") },
+  {
+    title: "Code and objects",
+    pages: words("runtimes cells which-code-is-run undo-and-snapshots live-handles python-notebook outputs"),
+  },
   { title: "Safety", pages: words("security approvals budgets") },
   { title: "Agents", pages: words("models tools files-and-shell workspaces many-agents skills memory hooks") },
   { title: "Conversations", pages: words("sessions web-service chat cli configuration") },
