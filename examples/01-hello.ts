@@ -1,5 +1,6 @@
 // The smallest agent: one live object goes in, the model changes it with code, and your own object is changed.
 // Runs without a key through a scripted model; set MODEL=openai/gpt-5.2 (and its key) to use a real one.
+
 // #region program
 import { createAgent, jsRuntime } from "karst"
 import { scriptedModel } from "karst/models"

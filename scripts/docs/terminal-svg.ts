@@ -51,17 +51,20 @@ ${drawn.map((screen, index) => `<g id="f${index}">${screen}</g>`).join("\n")}
 /** Shows one frame after the other, and then the last one. */
 function animation(frames: Frame[]): string {
   const total = frames.reduce((sum, { ms }) => sum + ms, 0)
+  const last = frames.length - 1
   let start = 0
-  const rules = frames.slice(0, -1).map(({ ms }, index) => {
-    const before = start === 0 ? "" : "0%{visibility:hidden}"
-    const steps = `${before}${percent(start, total)}{visibility:visible}${percent(start + ms, total)}{visibility:hidden}100%{visibility:hidden}`
+  const rules = frames.map(({ ms }, index) => {
+    const before = index === 0 ? "" : "0%{visibility:hidden}"
+    const end = index === last ? "" : `${percent(start + ms, total)}{visibility:hidden}`
+    const steps = `${before}${percent(start, total)}{visibility:visible}${end}`
     start += ms
-    return `#f${index}{visibility:hidden;animation:k${index} ${total}ms step-end}@keyframes k${index}{${steps}}`
+    return `#f${index}{animation:k${index} ${total}ms step-end}@keyframes k${index}{${steps}}`
   })
-  const last = `k${frames.length - 1}`
-  return `${rules.join("\n")}
-#f${frames.length - 1}{animation:${last} ${total}ms step-end}@keyframes ${last}{0%{visibility:hidden}${percent(start, total)}{visibility:visible}100%{visibility:visible}}
-@media (prefers-reduced-motion:reduce){g{animation:none!important}}`
+  const hidden = frames.slice(0, -1).map((_, index) => `#f${index}`)
+  return `${hidden.join(",")}{visibility:hidden}
+@media (prefers-reduced-motion:no-preference){
+${rules.join("\n")}
+}`
 }
 
 /** The segments of each line with their styles: colours, bold, dim and italic. A style lasts beyond its line. */
