@@ -7,11 +7,8 @@ export function apiPath({ name }: { name: string }): string {
 }
 
 export function apiIndex(modules: PublicModule[]): string {
-  const rows = modules.map((module) => {
-    const values = module.exports.filter(({ isType }) => !isType).map(({ name }) => `\`${name}\``)
-    return `| [\`${module.name}\`](${apiPath(module)}.html) | ${summaryOf(module)} | ${values.join(" ")} |`
-  })
-  return `# API reference\n\nEvery public module, generated from the types.\n\n| module | for | functions and classes |\n|---|---|---|\n${rows.join("\n")}\n`
+  const rows = modules.map((module) => `| [\`${module.name}\`](${apiPath(module)}.html) | ${summaryOf(module)} |`)
+  return `# API reference\n\nEvery public module, generated from the types.\n\n| module | for |\n|---|---|\n${rows.join("\n")}\n`
 }
 
 export function apiPage(module: PublicModule): string {

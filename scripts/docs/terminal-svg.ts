@@ -39,7 +39,7 @@ export function terminalSvg(frames: Frame[], title: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeHtml(title)}">
 <style>text{font:${cell.fontSize}px ui-monospace,"Cascadia Code",Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:${foreground};white-space:pre}
 ${animation(frames)}</style>
-<rect width="${width}" height="${height}" rx="8" fill="${background}"/>
+<rect width="${width}" height="${height}" rx="8" fill="${background}" stroke="#31373d"/>
 <defs>
 ${[...rows].map(([html, id]) => `<g id="${id}">${html}</g>`).join("\n")}
 </defs>
