@@ -56,6 +56,7 @@ describe("the documentation site", () => {
     const page = files.get("api/karst-models.html") ?? ""
     assert.match(page, /<p>Makes a <code>Model<\/code> of &lt;T&gt;\.<\/p>/)
     assert.match(page, /Its id\./)
+    assert.match(page, /\(\): <a class="cyan" href="#model">Model<\/a>/)
   })
 
   test("lists every page of docs/ in llms.txt", () => {

@@ -1,9 +1,36 @@
 // The API reference: one Markdown page for each public module, with the comments of the source.
 import type { PublicExport, PublicModule } from "../public-surface.ts"
+import { uniqueAnchor } from "./markdown-page.ts"
+
+const titles = { values: "Functions and classes", types: "Types" }
 
 /** The path of a module's page in the site, without its ending. */
 export function apiPath({ name }: { name: string }): string {
   return `api/${name.replaceAll("/", "-")}`
+}
+
+/** The page of a module with links from the names in its code to the places where they are described: in this module, or
+ *  in the first one that exports them. */
+export function linkNames(html: string, module: PublicModule, modules: PublicModule[]): string {
+  const places = new Map<string, string>()
+  for (const other of [module, ...modules]) {
+    const page = other.name === module.name ? "" : `${apiPath(other).replace("api/", "")}.html`
+    for (const [name, anchor] of anchorsOf(other)) if (!places.has(name)) places.set(name, `${page}#${anchor}`)
+  }
+  return html.replaceAll(/<span class="(cyan|blue)">(\w+)<\/span>/g, (text, style: string, name: string) => {
+    const place = places.get(name)
+    return place === undefined ? text : `<a class="${style}" href="${place}">${name}</a>`
+  })
+}
+
+/** The anchors of the names, which may differ only in case, in the order of the page. */
+function anchorsOf({ name, exports }: PublicModule): [name: string, anchor: string][] {
+  const taken = new Map<string, number>()
+  for (const heading of [name, ...Object.values(titles)]) uniqueAnchor(heading, taken)
+  return [...exports.filter(({ isType }) => !isType), ...exports.filter(({ isType }) => isType)].map(({ name }) => [
+    name,
+    uniqueAnchor(name, taken),
+  ])
 }
 
 export function apiIndex(modules: PublicModule[]): string {
@@ -19,8 +46,8 @@ export function apiPage(module: PublicModule): string {
     `# ${module.name}`,
     `${summaryOf(module)}`,
     `\`\`\`ts\nimport { ${first} } from "${module.name}"\n\`\`\``,
-    ...part("Functions and classes", values),
-    ...part("Types", types),
+    ...part(titles.values, values),
+    ...part(titles.types, types),
   ].join("\n\n")
 }
 

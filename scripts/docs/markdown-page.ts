@@ -94,7 +94,8 @@ export function plainText(html: string): string {
     .replaceAll("&amp;", "&")
 }
 
-function uniqueAnchor(text: string, taken: Map<string, number>): string {
+/** The anchor of a heading among those of its page: a second one with the same text gets a number. */
+export function uniqueAnchor(text: string, taken: Map<string, number>): string {
   const anchor = anchorOf(text)
   const count = taken.get(anchor) ?? 0
   taken.set(anchor, count + 1)

@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { basename, join, posix } from "node:path"
 import MiniSearch from "minisearch"
 import type { PublicModule } from "../public-surface.ts"
-import { apiIndex, apiPage, apiPath } from "./api-reference.ts"
+import { apiIndex, apiPage, apiPath, linkNames } from "./api-reference.ts"
 import { layout, type NavigationSection } from "./layout.ts"
 import { type Page, renderMarkdown } from "./markdown-page.ts"
 import { tableOfContents } from "./table-of-contents.ts"
@@ -59,6 +59,10 @@ export function renderSite(root: string, surface: PublicModule[]): Map<string, s
   const files = new Map<string, string>()
   for (const { path, title, html, headings } of pages)
     files.set(path, layout({ title, path, html, headings, navigation }))
+  for (const module of surface) {
+    const path = `${apiPath(module)}.html`
+    files.set(path, linkNames(files.get(path) ?? "", module, surface))
+  }
   for (const { source, path, markdown } of pages)
     if (source?.endsWith(".md")) files.set(path.replace(/html$/, "md"), markdown)
   for (const image of globSync("docs/images/*", { cwd: root }))

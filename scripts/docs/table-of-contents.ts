@@ -22,7 +22,7 @@ const sections: Section[] = [
   { title: "Conversations", pages: words("sessions web-service chat cli configuration") },
   { title: "Durable runs", pages: words("durability durable-objects stores scaling deploying-workers") },
   { title: "Coding CLIs and MCP", pages: words("providers usage-limits terminals-and-containers mcp") },
-  { title: "Quality", pages: words("testing evals observability bundlers") },
+  { title: "Quality", pages: words("testing evidence observability bundlers") },
   { title: "Reference", pages: words("events errors architecture non-goals") },
   {
     title: "Coming from",
