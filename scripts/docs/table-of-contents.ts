@@ -12,7 +12,9 @@ const sections: Section[] = [
   { title: "Start", pages: words("getting-started concepts what-the-model-sees choosing-a-runtime recipes faq") },
   {
     title: "Code and objects",
-    pages: words("runtimes cells which-code-is-run undo-and-snapshots live-handles python-notebook outputs"),
+    pages: words(
+      "runtimes declarations cells which-code-is-run undo-and-snapshots live-handles python-notebook outputs",
+    ),
   },
   { title: "Safety", pages: words("security approvals guarded-objects budgets") },
   {

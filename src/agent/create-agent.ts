@@ -282,9 +282,7 @@ function refuseSessionOptions(sent: CodeRunOptions): void {
   }
 }
 
-function changesPrompt(overrides: Partial<AgentOptions>): boolean {
-  return promptOptions.some((name) => overrides[name] !== undefined)
-}
+const changesPrompt = (overrides: Partial<AgentOptions>) => promptOptions.some((name) => overrides[name] !== undefined)
 
 const promptOptions = ["instructions", "prompt", "skills", "maxOutputChars", ...check.cellOptions] as const
 

@@ -75,13 +75,13 @@ class Parser implements AnswerParser {
       this.#resumed += chunk
       this.#join("more")
     }
-    return this.#reader.takePieces()
+    return this.#reader.pieces.take()
   }
 
   settle(): ParsedPiece[] {
     this.#join("cut")
     if (this.#sent.length === 0) this.#reader.closeWith(this.#held)
-    return this.#reader.takePieces()
+    return this.#reader.pieces.take()
   }
 
   resume(): void {
@@ -92,19 +92,19 @@ class Parser implements AnswerParser {
     const tail = this.#tail
     this.#tail = ""
     this.#searchTail(tail)
-    if (this.done) return this.#reader.takePieces()
+    if (this.done) return this.#reader.pieces.take()
     this.#join("end")
     this.#resumed = undefined
     this.#endText()
-    if (!this.#expectsThought || !this.#reader.isInThought) return this.#reader.takePieces()
+    if (!this.#expectsThought || !this.#reader.isInThought) return this.#reader.pieces.take()
     // The expected end of the thought did not come. The text was emitted; only the code is emitted now.
-    const emitted = this.#reader.takePieces()
+    const emitted = this.#reader.pieces.take()
     const text = this.#read
     this.#read = ""
     this.#reader.restart("")
     this.#receive(text)
     this.#endText()
-    return [...emitted, ...this.#reader.takePieces().filter(({ type }) => type !== "text")]
+    return [...emitted, ...this.#reader.pieces.take().filter(({ type }) => type !== "text")]
   }
 
   #endText(): void {

@@ -32,7 +32,8 @@ export interface Runtime extends AsyncDisposable {
   /** Runs code in the namespace. Never rejects because of the code: a throw, a rule violation or a time-out is returned
    *  as `{ ok: false }`. Rejects only if the runtime itself is gone. */
   execute(code: string, options?: CellOptions): Promise<CellExecution>
-  /** Declarations for the prompt, of everything injected or of the given names: types and docs, never values. */
+  /** Declarations for the prompt, of everything injected or of the given names: types, docs and
+   *  the shape of tables. Values only as a `sample` of `variable()`. */
   describe(names?: readonly string[]): Promise<string>
   /** The names in the namespace, for people. */
   names(): Promise<RuntimeName[]>

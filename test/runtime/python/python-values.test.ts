@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
 import { AgentError, ConfigError } from "../../../src/core/errors.ts"
+import { kwargs } from "../../../src/runtime/python/py-reference.ts"
 import { table } from "../../../src/runtime/python/tables/table.ts"
 import { retrieveAny } from "../../retrieve-any.ts"
 import { requires } from "../../system.ts"
@@ -232,6 +233,19 @@ describe("tables between TypeScript and pandas", { skip: requires("python", "pan
     })
     assert.equal(await runtime.value("type(plain).__name__ + type(plain[0]).__name__"), "listdict")
     assert.equal(await runtime.value("bool(df['at'].isna()[1]) and df['name'][1] is None"), true)
+  })
+
+  test("an object that a list, a table and a keyword argument share is the same object in each", async () => {
+    const tags = ["x"]
+    const shared = [{ id: 1, tags }]
+    await runtime.inject({ shared, framed: table(shared) })
+    assert.deepEqual(await runtime.value("framed['tags'].tolist() + [framed['tags'][0] is shared[0]['tags']]"), [
+      tags,
+      true,
+    ])
+    await runtime.ran("class Pair:\n    def same(self, a, b=None): return a is b\npair = Pair()")
+    const pair = (await retrieveAny(runtime, "pair")) as { same(a: unknown, b: unknown): Promise<boolean> }
+    assert.equal(await pair.same(tags, kwargs({ b: tags })), true)
   })
 
   test("a DataFrame comes back as an array of records", async () => {

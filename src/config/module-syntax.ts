@@ -1,8 +1,8 @@
 // Rewrites TypeScript syntax that Node's type stripping does not support.
-import { attempt } from "../../core/attempt.ts"
-import { type AnyNode, callsSuper, isTypeOnly, walk } from "../../runtime/compiler/parse-cell.ts"
-import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "../../runtime/compiler/typescript-ast.ts"
-import { parseTypeScript } from "../../runtime/compiler/typescript-parser.ts"
+import { attempt } from "../core/attempt.ts"
+import { type AnyNode, callsSuper, isTypeOnly, walk } from "../runtime/compiler/parse-cell.ts"
+import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "../runtime/compiler/typescript-ast.ts"
+import { parseTypeScript } from "../runtime/compiler/typescript-parser.ts"
 
 type NodeOf<Type extends AnyNode["type"]> = Extract<AnyNode, { type: Type }>
 type Program = NodeOf<"Program">

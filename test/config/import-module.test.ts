@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { after, before, describe, test } from "node:test"
-import { importModule } from "../../../src/cli/load/import-module.ts"
+import { importModule } from "../../src/config/import-module.ts"
 
 describe("importModule", () => {
   let folder: string

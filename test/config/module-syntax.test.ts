@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { stripTypeScriptTypes } from "node:module"
 import { describe, test } from "node:test"
-import { isEsModule, lowerModuleSyntax } from "../../../src/cli/load/module-syntax.ts"
+import { isEsModule, lowerModuleSyntax } from "../../src/config/module-syntax.ts"
 
 describe("lowerModuleSyntax", () => {
   const cases: [title: string, source: string, result: unknown][] = [

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { type ResolveHookContext, registerHooks } from "node:module"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { ConfigError, errorData } from "../../core/errors.ts"
+import { ConfigError, errorData } from "../core/errors.ts"
 import { isEsModule, lowerModuleSyntax } from "./module-syntax.ts"
 
 /** Runs a module and returns its exports. Supports TypeScript as the project's compiler would: enums and other syntax
