@@ -19,7 +19,7 @@ const sections: Section[] = [
   { title: "Safety", pages: words("security approvals guarded-objects budgets") },
   {
     title: "Agents",
-    pages: words("models tools tool-results files-and-shell workspaces many-agents skills memory hooks"),
+    pages: words("models tools tool-results files-and-shell shell workspaces many-agents skills memory hooks"),
   },
   { title: "Conversations", pages: words("sessions web-service chat cli configuration") },
   { title: "Durable runs", pages: words("durability durable-objects stores scaling deploying-workers") },
