@@ -1,4 +1,4 @@
-// processRuntime: runs TypeScript cells in a child process. This is the public module; process/ has its parts.
+// karst/process: runs TypeScript cells in a child process.
 import type { Bindings } from "./bindings.ts"
 import { startPeerProcess } from "./process/peer-process.ts"
 import type { ProcessLimits } from "./process/process-limits.ts"

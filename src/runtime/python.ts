@@ -1,4 +1,4 @@
-// pythonRuntime(): runs cells in a Jupyter kernel, a separate Python process. The entry module of karst/python.
+// karst/python: runs cells in a Jupyter kernel, a separate Python process.
 import * as check from "../core/checks/check-options.ts"
 import { megabyte } from "../core/child/process-usage.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
