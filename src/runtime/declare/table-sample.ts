@@ -36,7 +36,8 @@ export function sampleTexts(value: unknown, count: number): string[] {
   if (types.isProxy(value) || !Array.isArray(value)) return []
   return Array.from({ length: Math.min(count, value.length) }, (_, index) => {
     const item: unknown = Object.getOwnPropertyDescriptor(value, index)?.value
-    return showValue(item, maxRowLength).text.replaceAll(/\s*\n\s*/g, " ")
+    const lines = showValue(item, maxRowLength).text.split("\n")
+    return lines.map((line) => line.trim()).join(" ")
   })
 }
 

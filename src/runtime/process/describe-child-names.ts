@@ -53,7 +53,7 @@ export async function declareChildNames(
       if (injected?.kind !== "variable") return [name, known ?? variable(undefined, { type })]
       const sample = samples.get(name) ?? []
       if (typed.includes(name)) {
-        return [name, reportedVariable(injected, { note: note?.match(/[\d,]+ rows?$/)?.[0], sample })]
+        return [name, reportedVariable(injected, { note: note?.match(/(?<![\d,])[\d,]+ rows?$/)?.[0], sample })]
       }
       if (known) return [name, known]
       // The child knows little about the objects behind its handles. If its type contains `any`, use the host's type,
