@@ -25,6 +25,7 @@ export type {
   RunOptions,
   RunResult,
   Session,
+  SessionBudget,
   SessionOptions,
 } from "./core/agent.ts"
 export type { AgentSpec } from "./core/agent-spec.ts"

@@ -188,6 +188,7 @@ const nested: Case[] = [
   ["createAgent", "shell.timeoutMs", (extra) => createAgent({ model, shell: extra })],
   ["createAgent", "toolPolicy.allow", (extra) => createAgent({ model, toolPolicy: extra })],
   ["createAgent", "transaction.check", (extra) => createAgent({ model, transaction: { check: noop, ...extra } })],
+  ["agent.session", "budget.tokens", (extra) => agent.session({ budget: extra })],
   ["createEngine", "retry.maxRetries", (extra) => createEngine({ agents: { agent }, store, retry: extra })],
   ["engine.submit", "limits.cycles", (extra) => engine.submit("agent", "x", { limits: extra })],
   ["bullmqBackend", "rateLimit.durationMs", (extra) => bullmqBackend({ url: "redis://x", rateLimit: rate(extra) })],

@@ -140,6 +140,15 @@ export interface AgentConfig {
   codeSyntax(language: Runtime["language"]): CodeSyntax | undefined
 }
 
+/** Throws if the cost of the model cannot be limited. */
+export function requirePrice({ id, price }: Model, option: string): void {
+  if (price) return
+  throw new ConfigError(
+    `${option}: the price of "${id}" is not known, so its cost cannot be limited. Give the model a price, e.g. ` +
+      `resolveModel(id, { price: { input: 1.25, output: 10 } }), or leave out ${option}.`,
+  )
+}
+
 export type NoToolPolicy = "answer" | "continue" | "wait"
 
 export function resolveConfig(options: AgentOptions, changesPrompt = false): AgentConfig {
@@ -151,13 +160,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     throw new ConfigError(`fence: "${fence}" cannot be a fence tag. Use one word without backticks, such as "ts".`)
   }
   const fenceTag = (language: Runtime["language"]) => fence ?? languageTags[language][0] ?? language
-  if (limits.costUsd !== undefined && !model.price) {
-    const cure =
-      "Give the model a price, e.g. resolveModel(id, { price: { input: 1.25, output: 10 } }), or leave out limits.costUsd."
-    throw new ConfigError(
-      `limits.costUsd: the price of "${model.id}" is not known, so its cost cannot be limited. ${cure}`,
-    )
-  }
+  if (limits.costUsd !== undefined) requirePrice(model, "limits.costUsd")
   const { tools = [], agents, workspace, noTool = "answer", stopOn, maxParallelTools = 8 } = options
   checkTools(tools)
   checkStopOn(stopOn, tools)

@@ -14,6 +14,7 @@ import { type Workspace, workspaceMethods } from "../workspaces/workspace.ts"
 import type { AgentOptions } from "./agent-config.ts"
 import type { CodeRunOptions, CodeSessionOptions } from "./create-agent.ts"
 import type { PromptSections } from "./prompt/system-prompt.ts"
+import { mustBeBudget } from "./session-budget.ts"
 
 const sectionChecks: check.OptionChecks<PromptSections> = {
   instructions: check.mustBeFunction,
@@ -103,6 +104,8 @@ const sessionChecks: check.OptionChecks<CodeSessionOptions> = {
     check.mustBeText,
     check.mustImplement<Store>(["get", "commit", "keys", "read"], "a store"),
   ),
+  id: check.mustBeText,
+  budget: mustBeBudget,
   resume: check.mustBeText,
   recording: check.mustBeBoolean,
   keepPrompt: check.mustBeBoolean,

@@ -2,7 +2,7 @@
 import { combineObservers } from "../actions/hooks.ts"
 import { setJournal } from "../actions/journal-contract.ts"
 import { combineSignals } from "../core/abort.ts"
-import type { Agent, Run, RunOptions, SessionOptions } from "../core/agent.ts"
+import type { Agent, Run, RunOptions, SessionBudget, SessionOptions } from "../core/agent.ts"
 import { type AgentSpec, getAgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
@@ -43,7 +43,10 @@ export interface CodeRunOptions<O extends Outputs = Outputs> extends RunOptions,
   verify?: Verify<ResultWith<O>> | undefined
 }
 
-export interface CodeSessionOptions extends SessionOptions, ArchiveOptions, Partial<AgentOptions> {}
+export interface CodeSessionOptions extends SessionOptions, ArchiveOptions, Partial<AgentOptions> {
+  /** What all runs of the session may use together. `limits` apply to each run. Default: no limit. */
+  budget?: SessionBudget | undefined
+}
 
 /** An agent that works by writing code in a runtime. */
 export interface CodeAgent extends Agent {
@@ -99,8 +102,8 @@ export function createAgent(options: AgentOptions): CodeAgent {
     },
     async session(overrides = {}) {
       check.checkSessionOptions(overrides)
-      const { signal, archive, resume, recording, keepPrompt, ...changes } = overrides
-      const opening = { archive, resume, recording, keepPrompt }
+      const { signal, archive, id, resume, recording, keepPrompt, budget, ...changes } = overrides
+      const opening = { archive, id, resume, recording, keepPrompt, budget }
       // The same session, with the outputs of each `send` typed.
       return (await openSession(createSessionDriver(options, changes, signal), opening)) as CodeSession
     },

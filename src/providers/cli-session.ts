@@ -10,6 +10,7 @@ import {
   createSessionStorage,
   findStoredSession,
   forkSessionStorage,
+  identifySession,
   locateSession,
   restoreOwnRuntime,
   type SessionStorage,
@@ -46,10 +47,10 @@ export interface CliSessionDriver {
 /** Opens a new or a stored session. Options that are not given are those of the stored session. */
 export async function openCliSession(driver: CliSessionDriver, opening: ArchiveOptions): Promise<CliSession> {
   const { provider } = driver
-  const { parts, source, isNamedByHandle } = locateSession(opening, ({ id, provider: other }) =>
-    requireSameProvider(provider, id, other),
-  )
+  const location = locateSession(opening, ({ id, provider: other }) => requireSameProvider(provider, id, other))
+  const { source, isNamedByHandle } = location
   return await withSessionArchive(source, async (archive) => {
+    const { id, parts } = await identifySession(archive, location, resolveOptions(provider, driver.options).name)
     const stored = archive && parts ? await findStoredSession(archive, parts.id) : undefined
     const head = readSessionMetadata(stored?.record.head)
     if (parts && stored) requireSameProvider(provider, parts.id, head?.provider)
@@ -67,7 +68,6 @@ export async function openCliSession(driver: CliSessionDriver, opening: ArchiveO
     const conversation = await restoreConversation(resolved, stored, { key, approved })
     if (isNamedByHandle && head && head.approved.length > 0)
       conversation.warnings.push(approvalsIgnoredMessage(head.approved))
-    const id = parts?.id ?? newId("s")
     const agent = resolveOptions(provider, resolved.options).name
     return createCliSession(resolved, conversation, id, createSessionStorage(archive, source, { id, agent, writer }))
   })
