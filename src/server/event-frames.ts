@@ -8,8 +8,9 @@ import type { EventStream, StreamOptions } from "./stream-options.ts"
 
 /** The frames of one connection. */
 export interface FrameReader {
-  /** The next frame, a keep-alive comment after a time without one, or undefined after the last. The caller asks for
-   *  the next frame when the client can take it; deltas that arrive meanwhile are merged by the run. */
+  /** A comment at first, then the frame of the next event, or a comment after a time without an event. Undefined after
+   *  the last. The caller asks for the next frame when the client can take it; the run merges deltas that arrive
+   *  meanwhile. */
   next(): Promise<string | undefined>
   /** Stops reading. A pending `next` resolves with undefined. */
   stop(): void
@@ -31,11 +32,12 @@ export function hasSeenEnd({ id }: EventStream, lastEventId: string | undefined)
 export function readFrames(source: EventStream, lastEventId: string | undefined, options: StreamOptions): FrameReader {
   const { keepAliveMs = 15_000, map } = options
   const events = source[Symbol.asyncIterator]()
-  const stopped = Promise.withResolvers<undefined>()
   let run = source.id
   const locate = createLocator()
+  let stopWaiting = () => {}
   let seen: Position | undefined
   let pending: Promise<IteratorResult<AgentEvent>> | undefined
+  let hasBegun = false
   let isOver = false
 
   function frameOf(event: AgentEvent): string | undefined {
@@ -47,11 +49,29 @@ export function readFrames(source: EventStream, lastEventId: string | undefined,
     return data && `id: ${run}:${at.group}.${at.chars}\ndata: ${JSON.stringify(data)}\n\n`
   }
 
+  /** Waits for the next event. Resolves with undefined when it is stopped. */
+  async function nextEvent(): Promise<IteratorResult<AgentEvent> | typeof keepAlive | undefined> {
+    pending ??= events.next()
+    const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof nextEvent>>>()
+    pending.then(resolve, reject)
+    stopWaiting = () => resolve(undefined)
+    // The connection keeps the process alive, not this timer.
+    const timer = setTimeout(() => resolve(keepAlive), timerMs(keepAliveMs)).unref()
+    try {
+      return await promise
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   return {
     async next() {
+      if (!hasBegun && !isOver) {
+        hasBegun = true
+        return openingFrame
+      }
       while (!isOver) {
-        pending ??= events.next()
-        const result = await withKeepAlive(Promise.race([pending, stopped.promise]), keepAliveMs)
+        const result = await nextEvent()
         if (result === keepAlive) return ": keep-alive\n\n"
         pending = undefined
         if (!result || isOver) return undefined
@@ -67,7 +87,7 @@ export function readFrames(source: EventStream, lastEventId: string | undefined,
     stop() {
       if (isOver) return
       isOver = true
-      stopped.resolve(undefined)
+      stopWaiting()
       // A generator that waits for its next event ends after that event.
       events.return?.().catch(() => undefined)
     },
@@ -75,6 +95,10 @@ export function readFrames(source: EventStream, lastEventId: string | undefined,
 }
 
 const endMark = ":end"
+const keepAlive = Symbol("keep-alive")
+
+// Many servers and proxies hold the headers back until the first bytes of the body.
+const openingFrame = ": open\n\n"
 
 /** The place of an event in the stream. Consecutive deltas of one text are one group, because another reader may get
  *  them merged; `chars` is the length of the group's text up to the end of the event. */
@@ -119,17 +143,4 @@ type TextDelta = EventOf<Extract<EventType, `${string}-delta`>>
 function parseEventId(run: string, id = ""): Position {
   const [, of, group, chars] = /^(.+):(\d{1,15})\.(\d{1,15})$/s.exec(id) ?? []
   return of === run ? { group: Number(group), chars: Number(chars) } : startOfStream
-}
-
-const keepAlive = Symbol("keep-alive")
-
-async function withKeepAlive<T>(next: Promise<T>, ms: number): Promise<T | typeof keepAlive> {
-  const { promise, resolve } = Promise.withResolvers<typeof keepAlive>()
-  // The connection keeps the process alive, not this timer.
-  const timer = setTimeout(() => resolve(keepAlive), timerMs(ms)).unref()
-  try {
-    return await Promise.race([next, promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -33,7 +33,6 @@ export async function toNode(
   // A write to a closed connection may emit an error; `close` follows.
   response.on("error", disconnect).on("close", disconnect)
   for (const [name, value] of Object.entries(eventStreamHeaders)) response.setHeader(name, value)
-  response.flushHeaders()
   if (response.destroyed) disconnect()
   try {
     for (let frame = await frames.next(); frame !== undefined; frame = await frames.next()) {

@@ -52,7 +52,7 @@ describe("toNode", () => {
     const run = agent.run("Hi")
     await using server = await listen((_req, res) => void toNode(run, res))
     const frames = await Array.fromAsync(framesOf((await fetch(server.url)).body))
-    const [first, last] = [frames.at(0)?.id ?? "", frames.at(-1)?.id ?? ""]
+    const [first, last] = [frames.find(({ id }) => id)?.id ?? "", frames.at(-1)?.id ?? ""]
     const rest = await eventsOf(await fetch(server.url, { headers: { "last-event-id": first } }))
     assert.notEqual(rest[0]?.type, "run-start")
     assert.equal(textOf(rest), "Hello there.")

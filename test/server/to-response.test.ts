@@ -95,6 +95,7 @@ describe("toResponse", () => {
     const run = agent.run("Hi")
     const frames = framesOf(toResponse(run).body)
     await frames.next()
+    await frames.next()
     await run
     const rest = await Array.fromAsync(frames)
     // The decoder takes one frame before it is asked for it.
