@@ -6,6 +6,7 @@ import type { Agent, AgentOverrides, Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
+import { type PromptLanguage, textsIn } from "../core/prompt-texts.ts"
 import { type MemoryConfig, type MemoryOptions, resolveMemory } from "../memory.ts"
 import type { Model, ModelRequest } from "../models/model.ts"
 import { type ModelSource, toModel } from "../models/model-source.ts"
@@ -18,7 +19,7 @@ import { isTool, type Tool } from "../tools/tool.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
 import { checkRuntime, checkStopOn, checkWorkspace, hasTools } from "./agent-option-checks.ts"
 import { type CodeSyntax, languageTags } from "./parse/tags.ts"
-import { defaultInstructions, type PromptSections, toolInstructions } from "./prompt/system-prompt.ts"
+import type { PromptSections } from "./prompt/system-prompt.ts"
 
 /** The options of `createAgent`. `with`, `run` and `session` take them as overrides. */
 export interface AgentOptions extends AgentOverrides {
@@ -74,6 +75,9 @@ export interface AgentOptions extends AgentOverrides {
   skills?: readonly SkillSource[] | undefined
   /** The messages that a conversation starts with. */
   messages?: Message[] | undefined
+  /** The language of the texts that Karst writes for the model: the system prompt, reminders and the descriptions of
+   *  built-in tools. Results and errors stay in English. Default "en". */
+  language?: PromptLanguage | undefined
   /** Sections of the system prompt to replace. */
   prompt?: Partial<PromptSections> | undefined
   /** Rolls back a cell that throws, is refused or fails its check: the namespace is unchanged. Default false. */
@@ -122,6 +126,7 @@ export interface AgentConfig {
   memory: MemoryConfig
   skills: readonly SkillSource[] | undefined
   messages: Message[]
+  promptLanguage: PromptLanguage
   prompt: Partial<PromptSections>
   transaction: CellOptions["transaction"]
   approver: ApproverOption | undefined
@@ -168,6 +173,8 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
   checkAgents(agents)
   const usesTools = hasTools(options)
   const usesCode = options.runtime !== undefined || !usesTools
+  const { language: promptLanguage = "en" } = options
+  const texts = textsIn(promptLanguage)
   const contextWindow = options.contextWindow ?? model.contextWindow ?? 128_000
   return {
     name: options.name ?? "agent",
@@ -186,7 +193,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     compactMemory: options.compactMemory ?? false,
     stopOn,
     maxParallelTools,
-    instructions: options.instructions ?? (usesCode ? defaultInstructions : toolInstructions),
+    instructions: options.instructions ?? (usesCode ? texts.codeInstructions : texts.toolInstructions),
     limits,
     maxOutputChars,
     cellTimeoutMs,
@@ -195,6 +202,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     memory: resolveMemory(options.memory, { model, contextWindow, maxOutputTokens }),
     skills: options.skills?.length ? options.skills : undefined,
     messages: options.messages ?? [],
+    promptLanguage,
     prompt: options.prompt ?? {},
     transaction: options.transaction,
     approver: checkApprover(options.approver),
@@ -207,7 +215,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     monotonicNow: options.now ?? (() => Math.round(performance.now())),
     fenceTag,
     codeSyntax: (language) =>
-      usesCode ? { language, fence: fenceTag(language), onlyFence: fence !== undefined } : undefined,
+      usesCode ? { language, fence: fenceTag(language), onlyFence: fence !== undefined, promptLanguage } : undefined,
   }
 }
 

@@ -3,6 +3,7 @@ import type { ToolPolicy } from "../actions/tool-policy.ts"
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import { ConfigError } from "../core/errors.ts"
+import { promptLanguages } from "../core/prompt-texts.ts"
 import { nearestWord } from "../core/text/nearest-word.ts"
 import { memoryChecks } from "../memory.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -72,6 +73,7 @@ export const agentChecks: check.OptionChecks<AgentOptions> = {
   memory: check.mustBeOptions(memoryChecks),
   skills: check.mustBeList,
   messages: check.mustBeList,
+  language: check.mustBeOneOf(...promptLanguages),
   prompt: check.mustBeOptions(sectionChecks),
   transaction: check.mustBeBooleanOrOptions({ check: check.mustBeFunction }),
   approver: check.anything,

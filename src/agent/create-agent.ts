@@ -263,7 +263,7 @@ function changesPrompt(overrides: Partial<AgentOptions>): boolean {
   return promptOptions.some((name) => overrides[name] !== undefined)
 }
 
-const promptOptions = ["instructions", "prompt", "skills", "maxOutputChars", ...check.cellOptions] as const
+const promptOptions = ["instructions", "language", "prompt", "skills", "maxOutputChars", ...check.cellOptions] as const
 
 async function createAgentSpec(config: AgentConfig, description: string | undefined): Promise<AgentSpec> {
   const { name, model, instructions, tools, agents = {} } = config
