@@ -42,6 +42,7 @@ test("--json prints every event as a line of JSON, and nothing else", async (t) 
     .split("\n")
     .map((line) => JSON.parse(line))
   assert.equal(events[0]?.type, "run-start")
+  assert.match(String(events[0]?.type === "run-start" && events[0].metadata.session), /^s_\w+$/)
   assert.equal(events.at(-1)?.type, "run-end")
   assert.ok(events.some((event) => event.type === "code-end" && event.ok && event.text.includes("hi")))
   assert.deepEqual(
@@ -198,7 +199,7 @@ describe("the options of karst run", () => {
     const body = JSON.parse(bodies[0] ?? "")
     const names = body.tools.map((each: { function: { name: string } }) => each.function.name)
     for (const name of ["read_file", "shell", "echo"]) assert.ok(names.includes(name), name)
-    assert.match(body.messages[0].content, /^You are a pirate\.\n\nCells here cannot.*use the tools for files/)
+    assert.match(body.messages[0].content, /^You are a pirate\.\n\nCells cannot read or write files: use the tools/)
     assert.deepEqual([body.temperature, body.reasoning_effort], [0.5, "low"])
   })
 
