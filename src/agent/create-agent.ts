@@ -3,7 +3,7 @@ import { combineObservers } from "../actions/hooks.ts"
 import { setJournal } from "../actions/journal-contract.ts"
 import { combineSignals } from "../core/abort.ts"
 import type { Agent, Run, RunOptions, SessionBudget, SessionOptions } from "../core/agent.ts"
-import { type AgentSpec, getAgentSpec } from "../core/agent-spec.ts"
+import type { AgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
@@ -21,6 +21,7 @@ import { type AgentConfig, type AgentOptions, resolveConfig } from "./agent-conf
 import { withInternals } from "./agent-internals.ts"
 import * as check from "./agent-option-checks.ts"
 import { type AgentSessionDriver, openSession } from "./agent-session.ts"
+import { createAgentSpec } from "./agent-to-spec.ts"
 import { attachConversation, restoreFromResult } from "./conversation/continue-from-result.ts"
 import { closeConversation, openConversation, rejectWhenAborted } from "./conversation/open-conversation.ts"
 import { restoreConversation } from "./conversation/restore-conversation.ts"
@@ -288,15 +289,3 @@ function refuseSessionOptions(sent: CodeRunOptions): void {
 const changesPrompt = (overrides: Partial<AgentOptions>) => promptOptions.some((name) => overrides[name] !== undefined)
 
 const promptOptions = ["instructions", "language", "prompt", "skills", "maxOutputChars", ...check.cellOptions] as const
-
-async function createAgentSpec(config: AgentConfig, description: string | undefined): Promise<AgentSpec> {
-  const { name, model, instructions, tools, agents = {} } = config
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    model: model.id,
-    ...(instructions && { instructions }),
-    tools: tools.map(({ name, description, input }) => ({ name, description, input })),
-    agents: await Promise.all(Object.entries(agents).map(([as, agent]) => getAgentSpec(agent, as))),
-  }
-}
