@@ -18,6 +18,11 @@ export async function prompt(): Promise<Report> {
     rows.push(row(`system prompt, ${kind}, all options`, await promptTokens(kind, true)))
   }
   const budgets = rows.map(({ what, median }) => budget(`${what}: tokens`, promptLimit, median, "tokens"))
+  // Chinese has no budget of its own: tokenizers differ more than the texts.
+  for (const kind of kinds()) {
+    rows.push(row(`system prompt, ${kind}, zh`, await promptTokens(kind, false, "zh")))
+    rows.push(row(`system prompt, ${kind}, all options, zh`, await promptTokens(kind, true, "zh")))
+  }
   for (const sample of available(declarations)) {
     rows.push(row(`declaration, ${sample.kind}: ${sample.what}`, await declarationTokens(sample)))
   }
@@ -41,10 +46,10 @@ function available(samples: readonly Sample[]): Sample[] {
 }
 
 /** The tokens of the system prompt without the section of declarations. */
-async function promptTokens(kind: RuntimeKind, allOptions: boolean): Promise<number> {
+async function promptTokens(kind: RuntimeKind, allOptions: boolean, language: "en" | "zh" = "en"): Promise<number> {
   await using runtime = runtimes[kind]({}, allOptions)
   const options = allOptions ? allPromptOptions(kind) : {}
-  const agent = createAgent({ model: scriptedModel([]), runtime, prompt: { objects: () => "" }, ...options })
+  const agent = createAgent({ model: scriptedModel([]), runtime, language, prompt: { objects: () => "" }, ...options })
   return count(await agent.describe())
 }
 

@@ -26,6 +26,7 @@ export type {
   RunOptions,
   RunResult,
   Session,
+  SessionBudget,
   SessionOptions,
 } from "./core/agent.ts"
 export type { AgentSpec } from "./core/agent-spec.ts"
@@ -71,6 +72,7 @@ export {
   type ToolResultPart,
   type UserMessage,
 } from "./core/message.ts"
+export type { PromptLanguage } from "./core/prompt-texts.ts"
 export { outsideRuns } from "./core/run-context.ts"
 export { addUsage, totalTokens, type Usage } from "./core/usage.ts"
 export type { Verdict } from "./core/verdict.ts"

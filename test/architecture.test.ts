@@ -14,6 +14,7 @@ const house: Record<string, { floor: number; packages?: string[]; also?: string[
   workspaces: { floor: 1, packages: ["aws4fetch"] },
   stores: { floor: 1, packages: ["ioredis"] },
   display: { floor: 1 },
+  server: { floor: 1 },
   otel: { floor: 1, packages: ["@opentelemetry/api"] },
   memory: { floor: 2 },
   skills: { floor: 2, packages: ["yaml"] },
@@ -39,7 +40,7 @@ const readersOfDisplay = ["cli", "display"]
 const loadedAtOnce = ["acorn", "@sveltejs/acorn-typescript"]
 
 // Public modules that only list names of other modules.
-const doors = "index config engine mcp models providers rules sessions stores tools workspaces"
+const doors = "index config engine mcp models providers rules server sessions stores tools workspaces"
   .split(" ")
   .map((name) => `src/${name}.ts`)
 

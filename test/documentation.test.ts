@@ -29,6 +29,7 @@ const types = {
   "Tool[]": "tools",
   Workspace: "workspace",
   "Record<string, CodeAgent>": "agents",
+  "(user: string) => Promise<CodeSession>": "sessionOf",
   string: "_history_1 apiKey bucket code cwd id key next one three two url",
 }
 const readersOwn = `addTask ask askSomebody approver audit bindings cached cardNumber cart credentials db deadline deploy

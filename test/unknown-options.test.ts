@@ -13,6 +13,7 @@ import { processRuntime } from "karst/process"
 import * as providers from "karst/providers"
 import { pythonRuntime } from "karst/python"
 import * as rules from "karst/rules"
+import { toNode, toResponse } from "karst/server"
 import { listSessions, toAtif, trajectory } from "karst/sessions"
 import { memoryStore, redisStore, sqliteStore } from "karst/stores"
 import * as testing from "karst/testing"
@@ -129,6 +130,8 @@ const functions: Case[] = [
     (extra) => testing.testWorkspace({ test: noop, workspace: () => workspace, ...extra }),
   ],
   ["toAtif", "version", (extra) => toAtif(trajectory([]), extra)],
+  ["toNode", "keepAliveMs", (extra) => toNode(agent.run("x"), {} as never, extra)],
+  ["toResponse", "request", (extra) => toResponse(agent.run("x"), extra)],
   ["tool", "parallel", (extra) => tool({ name: "x", description: "", run: noop, ...extra })],
   ["traced", "content", (extra) => traced(extra)],
   ["trustConfig", "environment".slice(0, 3), (extra) => config.trustConfig("none", extra)],
@@ -185,6 +188,7 @@ const nested: Case[] = [
   ["createAgent", "shell.timeoutMs", (extra) => createAgent({ model, shell: extra })],
   ["createAgent", "toolPolicy.allow", (extra) => createAgent({ model, toolPolicy: extra })],
   ["createAgent", "transaction.check", (extra) => createAgent({ model, transaction: { check: noop, ...extra } })],
+  ["agent.session", "budget.tokens", (extra) => agent.session({ budget: extra })],
   ["createEngine", "retry.maxRetries", (extra) => createEngine({ agents: { agent }, store, retry: extra })],
   ["engine.submit", "limits.cycles", (extra) => engine.submit("agent", "x", { limits: extra })],
   ["bullmqBackend", "rateLimit.durationMs", (extra) => bullmqBackend({ url: "redis://x", rateLimit: rate(extra) })],

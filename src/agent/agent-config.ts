@@ -6,6 +6,7 @@ import type { Agent, AgentOverrides, Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
+import { type PromptLanguage, textsIn } from "../core/prompt-texts.ts"
 import { type MemoryConfig, type MemoryOptions, resolveMemory } from "../memory.ts"
 import type { Model, ModelRequest } from "../models/model.ts"
 import { type ModelSource, toModel } from "../models/model-source.ts"
@@ -19,7 +20,7 @@ import { isTool, type Tool } from "../tools/tool.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
 import { checkRuntime, checkStopOn, checkWorkspace, hasTools } from "./agent-option-checks.ts"
 import { type CodeSyntax, languageTags } from "./parse/tags.ts"
-import { defaultInstructions, type PromptSections, toolInstructions } from "./prompt/system-prompt.ts"
+import type { PromptSections } from "./prompt/system-prompt.ts"
 
 /** The options of `createAgent`. `with`, `run` and `session` take them as overrides. `V` are the values in the runtime. */
 export interface AgentOptions<V extends Bindings = Bindings> extends AgentOverrides {
@@ -76,6 +77,9 @@ export interface AgentOptions<V extends Bindings = Bindings> extends AgentOverri
   skills?: readonly SkillSource[] | undefined
   /** The messages that a conversation starts with. */
   messages?: Message[] | undefined
+  /** The language of the texts that Karst writes for the model: the system prompt, reminders and the descriptions of
+   *  built-in tools. Results and errors stay in English. Default "en". */
+  language?: PromptLanguage | undefined
   /** Sections of the system prompt to replace. */
   prompt?: Partial<PromptSections> | undefined
   /** Rolls back a cell that throws, is refused or fails its check: the namespace is unchanged. Default false. */
@@ -124,6 +128,7 @@ export interface AgentConfig {
   memory: MemoryConfig
   skills: readonly SkillSource[] | undefined
   messages: Message[]
+  promptLanguage: PromptLanguage
   prompt: Partial<PromptSections>
   transaction: CellOptions["transaction"]
   approver: ApproverOption | undefined
@@ -142,6 +147,15 @@ export interface AgentConfig {
   codeSyntax(language: Runtime["language"]): CodeSyntax | undefined
 }
 
+/** Throws if the cost of the model cannot be limited. */
+export function requirePrice({ id, price }: Model, option: string): void {
+  if (price) return
+  throw new ConfigError(
+    `${option}: the price of "${id}" is not known, so its cost cannot be limited. Give the model a price, e.g. ` +
+      `resolveModel(id, { price: { input: 1.25, output: 10 } }), or leave out ${option}.`,
+  )
+}
+
 export type NoToolPolicy = "answer" | "continue" | "wait"
 
 export function resolveConfig(options: AgentOptions, changesPrompt = false): AgentConfig {
@@ -153,13 +167,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     throw new ConfigError(`fence: "${fence}" cannot be a fence tag. Use one word without backticks, such as "ts".`)
   }
   const fenceTag = (language: Runtime["language"]) => fence ?? languageTags[language][0] ?? language
-  if (limits.costUsd !== undefined && !model.price) {
-    const cure =
-      "Give the model a price, e.g. resolveModel(id, { price: { input: 1.25, output: 10 } }), or leave out limits.costUsd."
-    throw new ConfigError(
-      `limits.costUsd: the price of "${model.id}" is not known, so its cost cannot be limited. ${cure}`,
-    )
-  }
+  if (limits.costUsd !== undefined) requirePrice(model, "limits.costUsd")
   const { tools = [], agents, workspace, noTool = "answer", stopOn, maxParallelTools = 8 } = options
   checkTools(tools)
   checkStopOn(stopOn, tools)
@@ -167,6 +175,8 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
   checkAgents(agents)
   const usesTools = hasTools(options)
   const usesCode = options.runtime !== undefined || !usesTools
+  const { language: promptLanguage = "en" } = options
+  const texts = textsIn(promptLanguage)
   const contextWindow = options.contextWindow ?? model.contextWindow ?? 128_000
   return {
     name: options.name ?? "agent",
@@ -185,7 +195,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     compactMemory: options.compactMemory ?? false,
     stopOn,
     maxParallelTools,
-    instructions: options.instructions ?? (usesCode ? defaultInstructions : toolInstructions),
+    instructions: options.instructions ?? (usesCode ? texts.codeInstructions : texts.toolInstructions),
     limits,
     maxOutputChars,
     cellTimeoutMs,
@@ -194,6 +204,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     memory: resolveMemory(options.memory, { model, contextWindow, maxOutputTokens }),
     skills: options.skills?.length ? options.skills : undefined,
     messages: options.messages ?? [],
+    promptLanguage,
     prompt: options.prompt ?? {},
     transaction: options.transaction,
     approver: checkApprover(options.approver),
@@ -206,7 +217,7 @@ export function resolveConfig(options: AgentOptions, changesPrompt = false): Age
     monotonicNow: options.now ?? (() => Math.round(performance.now())),
     fenceTag,
     codeSyntax: (language) =>
-      usesCode ? { language, fence: fenceTag(language), onlyFence: fence !== undefined } : undefined,
+      usesCode ? { language, fence: fenceTag(language), onlyFence: fence !== undefined, promptLanguage } : undefined,
   }
 }
 

@@ -3,6 +3,7 @@ import type { ToolPolicy } from "../actions/tool-policy.ts"
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import { ConfigError } from "../core/errors.ts"
+import { promptLanguages } from "../core/prompt-texts.ts"
 import { nearestWord } from "../core/text/nearest-word.ts"
 import { memoryChecks } from "../memory.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -14,6 +15,7 @@ import { type Workspace, workspaceMethods } from "../workspaces/workspace.ts"
 import type { AgentOptions } from "./agent-config.ts"
 import type { CodeRunOptions, CodeSessionOptions } from "./create-agent.ts"
 import type { PromptSections } from "./prompt/system-prompt.ts"
+import { mustBeBudget } from "./session-budget.ts"
 
 const sectionChecks: check.OptionChecks<PromptSections> = {
   instructions: check.mustBeFunction,
@@ -71,6 +73,7 @@ export const agentChecks: check.OptionChecks<AgentOptions> = {
   memory: check.mustBeOptions(memoryChecks),
   skills: check.mustBeList,
   messages: check.mustBeList,
+  language: check.mustBeOneOf(...promptLanguages),
   prompt: check.mustBeOptions(sectionChecks),
   transaction: check.mustBeBooleanOrOptions({ check: check.mustBeFunction }),
   approver: check.anything,
@@ -103,6 +106,8 @@ const sessionChecks: check.OptionChecks<CodeSessionOptions> = {
     check.mustBeText,
     check.mustImplement<Store>(["get", "commit", "keys", "read"], "a store"),
   ),
+  id: check.mustBeText,
+  budget: mustBeBudget,
   resume: check.mustBeText,
   recording: check.mustBeBoolean,
   keepPrompt: check.mustBeBoolean,

@@ -1,6 +1,6 @@
 // Sessions of agents made by createAgent: opening, resuming, forking, and archiving their conversation.
 import { hasJournaledParent, type Journal, setJournal } from "../actions/journal-contract.ts"
-import type { Run } from "../core/agent.ts"
+import type { Run, SessionBudget } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt } from "../core/message.ts"
@@ -17,6 +17,7 @@ import type { SessionHandleParts } from "../sessions/session-handle.ts"
 import {
   createSessionStorage,
   forkSessionStorage,
+  identifySession,
   locateSession,
   type SessionStorage,
   snapshotOwnRuntime,
@@ -24,7 +25,7 @@ import {
   withSessionArchive,
 } from "../sessions/session-storage.ts"
 import { type SessionWriter, takeOverSession } from "../sessions/session-writer.ts"
-import type { AgentConfig } from "./agent-config.ts"
+import { type AgentConfig, requirePrice } from "./agent-config.ts"
 import {
   copyConversation,
   headOf,
@@ -34,6 +35,7 @@ import {
 import { readStoredHead } from "./conversation/stored-head.ts"
 import type { Conversation } from "./conversation.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
+import { createBudgetCounter } from "./session-budget.ts"
 
 export interface AgentSessionDriver {
   config: AgentConfig
@@ -54,22 +56,24 @@ export interface AgentSessionDriver {
  *  by its number; a replay provides it. */
 export async function openSession(
   driver: AgentSessionDriver,
-  options: ArchiveOptions,
+  options: ArchiveOptions & { budget?: SessionBudget | undefined },
   journal?: JournalForRun,
 ): Promise<SessionOf<CodeRunOptions>> {
-  const { parts, source, isNamedByHandle } = locateSession(options, refuseCliSession)
-  if (parts && source === undefined) throw noArchiveError(parts.id)
+  if (options.budget?.costUsd !== undefined) requirePrice(driver.config.model, "budget.costUsd")
+  const location = locateSession(options, refuseCliSession)
+  const { source, isNamedByHandle } = location
+  if (location.parts && source === undefined) throw noArchiveError(location.parts.id)
   return await withSessionArchive(source, async (archive) => {
+    const { id, parts } = await identifySession(archive, location, driver.config.name)
     const stored = archive && parts ? await readSession(archive, parts.id) : undefined
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
-    const { recording = true, keepPrompt } = options
-    const id = parts?.id ?? newId("s")
+    const { recording = true, keepPrompt, budget } = options
     const context = driver.runtimeContext(id)
     const shared = stored
       ? await restoreStoredSession(stored, driver.config, { isNamedByHandle, keepPrompt, context })
       : await driver.openConversation(id)
     const storage = createSessionStorage(archive, source, { id, agent: driver.config.name, writer })
-    return createAgentSession(driver, shared, id, storage, { recording, journal })
+    return createAgentSession(driver, shared, id, storage, { recording, journal, budget })
   })
 }
 
@@ -109,16 +113,23 @@ async function restoreStoredSession(
   return shared
 }
 
+interface SessionSetup {
+  recording: boolean
+  journal?: JournalForRun | undefined
+  budget?: SessionBudget | undefined
+}
+
 function createAgentSession(
   driver: AgentSessionDriver,
   shared: Conversation,
   id: string,
   storage: SessionStorage | undefined,
-  { recording, journal }: { recording: boolean; journal?: JournalForRun | undefined },
+  { recording, journal, budget }: SessionSetup,
 ): SessionOf<CodeRunOptions> {
   const { runtime } = shared
   const isOwn = createOwnEventFilter()
   let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
+  const counter = budget && createBudgetCounter(budget, shared.events)
   if (storage) {
     archiveConversation(storage.writer, shared)
     shared.artifacts.setReader(sessionArtifactReader(storage.archive, id))
@@ -129,16 +140,21 @@ function createAgentSession(
     id,
     storage,
     runtime,
-    start: (prompt, sent, waitForStart) =>
-      driver.startRun(prompt, sent, waitForStart, async (run) => {
+    start(prompt, sent, waitForStart) {
+      const run = driver.startRun(prompt, sent, waitForStart, async (run) => {
         await storage?.writer.claim()
+        shared.sessionLimits = counter?.left()
         const number = runs++
         if (journal) setJournal(run, journal(number))
         // Do not replace the journal of a parent run: a durable parent must not repeat calls.
         else if (storage && recording && !hasJournaledParent(run))
           setJournal(run, startRecording(storage.writer, number))
         return shared
-      }),
+      })
+      // Before the queue starts the next run, which waits for the same promise.
+      if (counter) void run.settled.then(counter.add)
+      return run
+    },
     messages: () => shared.messages,
     events: () => shared.events,
     fork:
@@ -151,7 +167,7 @@ function createAgentSession(
           for (const entry of await readRecording(storage.archive, id)) forked.writer.addRecordingEntry(entry)
           for (const [name, text] of await readArtifacts(storage.archive, id)) copy.artifacts.put(name, text)
         }
-        const session = createAgentSession(driver, copy, forkId, forked, { recording })
+        const session = createAgentSession(driver, copy, forkId, forked, { recording, budget })
         await copy.save?.(true, [])
         return session
       }),

@@ -1,4 +1,5 @@
 // The state that the runs of one conversation share: the events, the messages folded from them, and the runtime.
+import type { Limits } from "../core/agent.ts"
 import { type AgentEvent, isDelta } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import { createOwnEventFilter, foldMessages } from "../core/trajectory.ts"
@@ -42,6 +43,8 @@ export interface Conversation {
   readonly warnings: string[]
   /** Names of stored values that the restored messages mention. No other value may get these names. */
   mentionedNames: ReadonlySet<string>
+  /** What the session may still use; set before each run. Undefined without a budget. */
+  sessionLimits?: Limits | undefined
   /** The calls that were approved with `always`. */
   approved: string[]
   memory: MemoryState

@@ -2,8 +2,8 @@
 import { combineObservers } from "../actions/hooks.ts"
 import { setJournal } from "../actions/journal-contract.ts"
 import { combineSignals } from "../core/abort.ts"
-import type { Agent, Run, RunOptions, SessionOptions } from "../core/agent.ts"
-import { type AgentSpec, getAgentSpec } from "../core/agent-spec.ts"
+import type { Agent, Run, RunOptions, SessionBudget, SessionOptions } from "../core/agent.ts"
+import type { AgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
@@ -21,6 +21,7 @@ import { type AgentConfig, type AgentOptions, resolveConfig } from "./agent-conf
 import { withInternals } from "./agent-internals.ts"
 import * as check from "./agent-option-checks.ts"
 import { type AgentSessionDriver, openSession } from "./agent-session.ts"
+import { createAgentSpec } from "./agent-to-spec.ts"
 import { attachConversation, restoreFromResult } from "./conversation/continue-from-result.ts"
 import { closeConversation, openConversation, rejectWhenAborted } from "./conversation/open-conversation.ts"
 import { restoreConversation } from "./conversation/restore-conversation.ts"
@@ -51,7 +52,10 @@ export interface CodeRunOptions<O extends Outputs = Outputs, V extends Bindings 
 export interface CodeSessionOptions<V extends Bindings = Bindings>
   extends SessionOptions,
     ArchiveOptions,
-    Partial<AgentOptions<V>> {}
+    Partial<AgentOptions<V>> {
+  /** What all runs of the session may use together. `limits` apply to each run. Default: no limit. */
+  budget?: SessionBudget | undefined
+}
 
 /** A run of an agent made by createAgent: its result has the outputs `O`, its runtime the values `V` and those. */
 export type CodeRun<O extends Outputs = Outputs, V extends Bindings = Bindings> = Run<
@@ -119,10 +123,10 @@ export function createAgent<V extends Bindings = Bindings>(options: AgentOptions
     },
     async session<W extends Bindings>(overrides: CodeSessionOptions<W> = {}) {
       check.checkSessionOptions(overrides)
-      const { signal, archive, resume, recording, keepPrompt, ...changes } = overrides
+      const { signal, archive, id, resume, recording, keepPrompt, budget, ...changes } = overrides
       if (resume !== undefined && changes.messages)
         throw new ConfigError("messages: a resumed session has its own messages. Leave out `messages` or `resume`.")
-      const opening = { archive, resume, recording, keepPrompt }
+      const opening = { archive, id, resume, recording, keepPrompt, budget }
       // The same session, with the values of its runtime and the outputs of each `send` typed.
       return (await openSession(createSessionDriver(options, changes, signal), opening)) as CodeSession<W>
     },
@@ -284,16 +288,4 @@ function refuseSessionOptions(sent: CodeRunOptions): void {
 
 const changesPrompt = (overrides: Partial<AgentOptions>) => promptOptions.some((name) => overrides[name] !== undefined)
 
-const promptOptions = ["instructions", "prompt", "skills", "maxOutputChars", ...check.cellOptions] as const
-
-async function createAgentSpec(config: AgentConfig, description: string | undefined): Promise<AgentSpec> {
-  const { name, model, instructions, tools, agents = {} } = config
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    model: model.id,
-    ...(instructions && { instructions }),
-    tools: tools.map(({ name, description, input }) => ({ name, description, input })),
-    agents: await Promise.all(Object.entries(agents).map(([as, agent]) => getAgentSpec(agent, as))),
-  }
-}
+const promptOptions = ["instructions", "language", "prompt", "skills", "maxOutputChars", ...check.cellOptions] as const

@@ -25,6 +25,7 @@ export interface CycleServices extends AnswerServices, CodeServices, MemoryServi
   runtime: CodeServices["runtime"]
   hooks: CodeServices["hooks"]
   state: SharedState
+  promptLanguage: AnswerServices["promptLanguage"]
   usesCode: boolean
   tools: AvailableTools["tools"]
   /** Absent if the agent has no tools. */
@@ -62,7 +63,10 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
   const problems = end?.status === "done" ? ((await services.findOutputProblems?.()) ?? []) : []
   if (problems.length > 0 && outputReminders >= maxOutputReminders) end = { status: "stopped", reason: "outputs" }
   else if (problems.length > 0) {
-    emit({ type: "prompt-steered", message: userMessage(missingOutputsPrompt(problems), "host") })
+    emit({
+      type: "prompt-steered",
+      message: userMessage(missingOutputsPrompt(problems, services.promptLanguage), "host"),
+    })
     outputReminders++
     end = undefined
   }

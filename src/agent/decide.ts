@@ -4,16 +4,12 @@ import { runAfterCycle, type Stop } from "../actions/run-hooks.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import { type AssistantMessage, type CodePart, userMessage } from "../core/message.ts"
+import { textsIn } from "../core/prompt-texts.ts"
 import type { Usage } from "../core/usage.ts"
 import { openTodos, todosIn } from "../tools/todo-list.ts"
 import { reservedPrefix } from "../tools/tool-state.ts"
 import type { CycleServices } from "./cycle.ts"
-import {
-  finishBeforeCodeText,
-  finishWithFailureText,
-  noToolReminder,
-  openTodosReminder,
-} from "./prompt/system-prompt.ts"
+import { openTodosReminder } from "./prompt/system-prompt.ts"
 import type { Ending } from "./run/run-state.ts"
 
 /** The actions of one answer and their outcome. */
@@ -46,7 +42,7 @@ export function decideEnding(outcome: ActionsOutcome, services: CycleServices, e
   // The user steered while the model was answering, so the run continues.
   if (deliverSteers(services, emit)) return undefined
   if (message) return endingWithoutAction(message, services, emit)
-  emit({ type: "prompt-steered", message: userMessage("(Your last answer was empty. Go on with the task.)", "host") })
+  emit({ type: "prompt-steered", message: userMessage(textsIn(services.promptLanguage).emptyAnswer, "host") })
   return undefined
 }
 
@@ -91,7 +87,7 @@ export function proseOf(message: AssistantMessage): string {
 
 export function endingWhenInterrupted(services: CycleServices, emit: Emit): Ending {
   if (!services.wasAborted()) return { status: "stopped", reason: "time" }
-  emit({ type: "prompt-steered", message: userMessage("(The run was interrupted here.)", "host") })
+  emit({ type: "prompt-steered", message: userMessage(textsIn(services.promptLanguage).interruptedHere, "host") })
   return { status: "aborted" }
 }
 
@@ -118,7 +114,7 @@ function endingFromDirective(
 function endingWithoutAction(message: AssistantMessage, services: CycleServices, emit: Emit): Ending | undefined {
   if (services.usesCode || services.noTool === "answer") return endingUnlessTodosAreOpen(services, emit)
   if (services.noTool === "continue") {
-    emit({ type: "prompt-steered", message: userMessage(noToolReminder, "host") })
+    emit({ type: "prompt-steered", message: userMessage(textsIn(services.promptLanguage).noToolCalled, "host") })
     return undefined
   }
   const question = proseOf(message)
@@ -131,7 +127,8 @@ function endingWithoutAction(message: AssistantMessage, services: CycleServices,
 function endingFromFinish(outcome: ActionsOutcome, services: CycleServices, emit: Emit): Ending | undefined {
   const hasFailure = outcome.toolsOutcome?.ends.some(({ ok }) => !ok)
   if (hasFailure || outcome.hasMoreCode) {
-    const text = hasFailure ? finishWithFailureText : finishBeforeCodeText
+    const texts = textsIn(services.promptLanguage)
+    const text = hasFailure ? texts.finishedWithFailure : texts.finishedBeforeCode
     emit({ type: "prompt-steered", message: userMessage(text, "host") })
     return undefined
   }
@@ -147,7 +144,7 @@ function endingUnlessTodosAreOpen(services: CycleServices, emit: Emit): Ending |
 
 // Returns the reminder of open todos. Each todo is reminded of once in a conversation, so an answer that leaves it open
 // a second time counts.
-function remindOfOpenTodos({ state, tools }: CycleServices): string | undefined {
+function remindOfOpenTodos({ state, tools, promptLanguage }: CycleServices): string | undefined {
   if (!tools.has("write_todos")) return undefined
   const open = openTodos(todosIn(state.values))
   const stored = state.get(remindedTodosKey)
@@ -157,7 +154,10 @@ function remindOfOpenTodos({ state, tools }: CycleServices): string | undefined 
     remindedTodosKey,
     open.map(({ id }) => id),
   )
-  return openTodosReminder(open.map(({ title }) => title))
+  return openTodosReminder(
+    open.map(({ title }) => title),
+    promptLanguage,
+  )
 }
 
 const remindedTodosKey = `${reservedPrefix}reminded-todos`

@@ -4,6 +4,7 @@ import type { RunResult } from "../core/agent.ts"
 import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
+import { type PromptLanguage, textsIn } from "../core/prompt-texts.ts"
 import { codeBlock, indentFurtherLines, taggedText } from "../core/text/tagged-text.ts"
 import { digest } from "../core/values/digest.ts"
 import { nameProblem } from "../runtime/bindings/binding-names.ts"
@@ -181,20 +182,20 @@ function sourceOf(opaque: object | symbol): string {
 }
 
 /** The message that asks the model to assign the outputs. */
-export async function outputsPrompt(outputs: Outputs, { language }: Runtime, tag: string): Promise<string> {
+export async function outputsPrompt(
+  outputs: Outputs,
+  { language }: Runtime,
+  tag: string,
+  promptLanguage?: PromptLanguage,
+): Promise<string> {
   const declared = language === "python" ? pythonVariables(outputs) : await typescriptVariables(outputs)
-  const request =
-    "Before you give your answer, assign these variables, at the top level of a cell. " +
-    "They are checked and handed over; your answer need not repeat them."
-  return `${request}\n\n${codeBlock(tag, declared)}`
+  return `${textsIn(promptLanguage).assignOutputs}\n\n${codeBlock(tag, declared)}`
 }
 
 /** The message for a model that answers before the outputs are assigned. */
-export function missingOutputsPrompt(problems: readonly string[]): string {
+export function missingOutputsPrompt(problems: readonly string[], language?: PromptLanguage): string {
   const list = problems.map((problem) => `- ${indentFurtherLines(problem)}`).join("\n")
-  const request =
-    "(You are not done: not all declared variables are assigned and valid. Fix this in a cell, then give your answer.)"
-  return `${request}\n${taggedText("output", list)}`
+  return `${textsIn(language).outputsMissing}\n${taggedText("output", list)}`
 }
 
 async function typescriptVariables(outputs: Outputs): Promise<string> {

@@ -3,6 +3,7 @@ import { ModelError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { AssistantMessage, Message, ReasoningPart, ToolCallPart } from "../core/message.ts"
 import { newId, userMessage, wellFormed } from "../core/message.ts"
+import { type PromptLanguage, type PromptTexts, textsIn } from "../core/prompt-texts.ts"
 import { addUsage, estimateTokens, noUsage, type Usage, withCost } from "../core/usage.ts"
 import { estimateMessages } from "../memory/estimate-tokens.ts"
 import type { FinishReason, Model, ModelPart, ModelRequest } from "../models/model.ts"
@@ -20,6 +21,8 @@ export interface AnswerServices {
   /** How the model marks code; absent for an agent that only calls tools. */
   codeSyntax: CodeSyntax | undefined
   language: "typescript" | "python"
+  /** The language of the messages to the model. */
+  promptLanguage: PromptLanguage
   /** The ids of all tool calls of this conversation, because some providers repeat ids. */
   callIds: Set<string>
   /** The estimated tokens of the system prompt and the tools. */
@@ -53,6 +56,7 @@ export async function streamAnswer(
   messages: readonly Message[],
   emit: Emit,
 ): Promise<StreamedAnswer> {
+  const texts = textsIn(services.promptLanguage)
   const draft: AnswerDraft = {
     parser: createAnswerParser(services.codeSyntax, { startsInThought: startsWithThought(messages) }),
     reasoning: [],
@@ -69,7 +73,7 @@ export async function streamAnswer(
     const { finish, error } = await readStream(services, request, draft, emit)
     emitPieces(draft, draft.parser.settle(), services.language, emit)
     if (draft.parser.done || (draft.calls.length > 0 && error === undefined)) break
-    const reason = error === undefined ? cutByOutputLimit(finish) : cutByConnection(error, draft)
+    const reason = error === undefined ? cutByOutputLimit(finish, texts) : cutByConnection(error, draft, texts)
     if (reason === undefined) {
       if (error !== undefined) draft.error = error
       break
@@ -260,23 +264,20 @@ interface CutReason {
   noteIfSilent: string
 }
 
-const continueInstruction =
-  "Go on exactly where you stopped: no apology, no repetition, not even of the last line. If you were inside a code block, continue the code itself."
-
-function cutByOutputLimit(finish: FinishReason | undefined): CutReason | undefined {
+function cutByOutputLimit(finish: FinishReason | undefined, texts: PromptTexts): CutReason | undefined {
   if (finish !== "length") return undefined
   return {
     description: "cut by the output limit",
-    note: `(Your answer hit the output limit. ${continueInstruction} Keep what is left short.)`,
-    noteIfSilent: "(You reached the output limit before you answered. Think less and answer, in smaller pieces.)",
+    note: texts.outputLimit,
+    noteIfSilent: texts.outputLimitBeforeAnswer,
   }
 }
 
 // After a dropped connection the answer is continued: a retry would lose or repeat text.
-function cutByConnection(error: unknown, draft: AnswerDraft): CutReason | undefined {
+function cutByConnection(error: unknown, draft: AnswerDraft, texts: PromptTexts): CutReason | undefined {
   if (!(error instanceof ModelError) || !draft.raw || draft.calls.length > 0) return undefined
   if (error.code !== "connection" && error.code !== "stalled") return undefined
-  const note = `(The connection dropped in the middle of your answer. ${continueInstruction})`
+  const note = texts.connectionDropped
   return { description: "interrupted by a dropped connection", note, noteIfSilent: note }
 }
 

@@ -70,6 +70,7 @@ const loadDelegateModules = once(() =>
   Promise.all([import("../tools/delegate/subtasks.ts"), import("../tools/delegate/restore-subtask.ts")]),
 )
 const loadBuiltinTools = once(() => import("../tools/builtin.ts"))
+const loadChinese = once(() => import("../tools/chinese-descriptions.ts"))
 
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
@@ -116,6 +117,7 @@ export async function openToolbox(
   const specs = [...tools.values()]
     .filter(isOffered)
     .map(({ name, description, input }) => ({ name, description, input }))
+    .map(config.promptLanguage === "zh" ? (await loadChinese()).withChineseDescriptions : (spec) => spec)
   const { warning } = shell?.commands ?? {}
   return {
     tools,

@@ -1,9 +1,10 @@
 // The command table: every command of `karst` by its first word, in the order and sections in which help shows them.
 import type { Command, CommandGroup } from "./command.ts"
+import { authCommands } from "./table/auth.ts"
 import { evalCommand, replayCommand } from "./table/checks.ts"
 import { codingCliCommands } from "./table/coding-clis.ts"
 import { configCommands, modelsCommands } from "./table/configuration.ts"
-import { authCommands, completionCommand, mcpCommands, skillsCommands } from "./table/environment.ts"
+import { completionCommand, mcpCommands, skillsCommands } from "./table/environment.ts"
 import { runsCommands } from "./table/runs.ts"
 import { sessionsCommands } from "./table/sessions.ts"
 import { workerCommand } from "./table/stored.ts"

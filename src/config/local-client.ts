@@ -44,7 +44,7 @@ export interface ClientRunOptions
 export interface ClientSessionOptions
   extends AgentChoice,
     Pick<SessionOptions, "signal" | "limits" | "metadata" | "instructions" | "onEvent">,
-    Pick<ArchiveOptions, "archive" | "resume"> {}
+    Pick<ArchiveOptions, "archive" | "id" | "resume"> {}
 
 const runChecks: check.OptionChecks<ClientRunOptions> = {
   agent: check.mustBeEither("a name or a definition", check.mustBeText, check.mustBeObject),
@@ -59,6 +59,7 @@ const runChecks: check.OptionChecks<ClientRunOptions> = {
 const sessionChecks: check.OptionChecks<ClientSessionOptions> = {
   ...runChecks,
   archive: check.anything,
+  id: check.mustBeText,
   resume: check.mustBeText,
 }
 
@@ -71,8 +72,8 @@ export interface LocalClient extends AsyncDisposable {
   /** Runs to the end and returns the answer. Throws unless the run is done: if it failed, was aborted, was stopped by a
    *  limit, or waits for an answer or an approval. */
   ask(prompt: Prompt, options?: ClientRunOptions): Promise<string>
-  /** Opens a session, which is stored in `archive` of the configuration if there is one. `resume` continues a session
-   *  by its handle or id. */
+  /** Opens a session, which is stored in `archive` of the configuration if there is one. `id` is your own name for it;
+   *  `resume` continues a session by its handle or id. */
   session(options?: ClientSessionOptions): Promise<Session>
   /** Every problem with resources, agents and MCP servers. */
   diagnostics(): readonly Diagnostic[]

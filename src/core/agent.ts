@@ -62,6 +62,19 @@ export interface Limits {
   depth?: number | undefined
 }
 
+/** Limits of all runs of a session together, including those of earlier processes. A run that reaches one is stopped, and
+ *  so is every later run, before it asks the model. Default of each: no limit. */
+export interface SessionBudget {
+  /** Number of cycles. */
+  cycles?: number | undefined
+  /** Input and output tokens together. */
+  tokens?: number | undefined
+  /** Like `tokens`, without the input that a provider read from its cache. */
+  uncachedTokens?: number | undefined
+  /** Requires a model with a known price. */
+  costUsd?: number | undefined
+}
+
 /** What `with`, `run` and `session` can override. Implementations add their own options. */
 export interface AgentOverrides {
   instructions?: string | undefined

@@ -51,15 +51,16 @@ export function createEventReader(queue: AgentEvent[], onLeave: () => void): Eve
  *  been handed out and are never changed. */
 export function appendMerged(queue: AgentEvent[], event: AgentEvent, from = 0): void {
   const last = queue.length > from ? queue.at(-1) : undefined
-  if (last?.type === event.type && "text" in last && "text" in event && continuesDelta(last, event)) {
+  if (last && "text" in last && "text" in event && continuesDelta(last, event)) {
     queue[queue.length - 1] = Object.freeze({ ...last, text: last.text + event.text })
     return
   }
   queue.push(event)
 }
 
-function continuesDelta(last: AgentEvent, event: AgentEvent): boolean {
-  if (last.run !== event.run) return false
+/** Returns true if both are deltas of one text. The readers of a run get such events one by one or merged. */
+export function continuesDelta(last: AgentEvent, event: AgentEvent): boolean {
+  if (last.type !== event.type || last.run !== event.run) return false
   switch (event.type) {
     case "text-delta":
     case "reasoning-delta":

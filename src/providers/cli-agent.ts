@@ -92,9 +92,9 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
     },
     async session(given = {}) {
       checkOptions<object>(`${provider.name}().session()`, given, cliSessionChecks)
-      const { signal, archive, resume, recording, keepPrompt, ...changes } = given
+      const { signal, archive, id, resume, recording, keepPrompt, ...changes } = given
       const driver = createSessionDriver(provider, mergeOptions(options, changes), signal)
-      return await openCliSession(driver, { archive, resume, recording, keepPrompt })
+      return await openCliSession(driver, { archive, id, resume, recording, keepPrompt })
     },
     async describe() {
       const { runtime, ownsRuntime } = config.runtime ? await openRuntime(config.runtime, runtimeContext(config)) : {}

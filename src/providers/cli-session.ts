@@ -11,6 +11,7 @@ import {
   createSessionStorage,
   findStoredSession,
   forkSessionStorage,
+  identifySession,
   locateSession,
   restoreOwnRuntime,
   type SessionStorage,
@@ -49,10 +50,10 @@ export interface CliSessionDriver {
 /** Opens a new or a stored session. Options that are not given are those of the stored session. */
 export async function openCliSession(driver: CliSessionDriver, opening: ArchiveOptions): Promise<CliSession> {
   const { provider } = driver
-  const { parts, source, isNamedByHandle } = locateSession(opening, ({ id, provider: other }) =>
-    requireSameProvider(provider, id, other),
-  )
+  const location = locateSession(opening, ({ id, provider: other }) => requireSameProvider(provider, id, other))
+  const { source, isNamedByHandle } = location
   return await withSessionArchive(source, async (archive) => {
+    const { id, parts } = await identifySession(archive, location, resolveOptions(provider, driver.options).name)
     const stored = archive && parts ? await findStoredSession(archive, parts.id) : undefined
     const head = readSessionMetadata(stored?.record.head)
     if (parts && stored) requireSameProvider(provider, parts.id, head?.provider)
@@ -67,7 +68,6 @@ export async function openCliSession(driver: CliSessionDriver, opening: ArchiveO
     const resolved = { ...driver, options: { ...options, cwd: requireFolder(options.cwd) } }
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const approved = isNamedByHandle ? [] : head?.approved
-    const id = parts?.id ?? newId("s")
     const conversation = await restoreConversation(resolved, id, stored, { key, approved })
     if (isNamedByHandle && head && head.approved.length > 0)
       conversation.warnings.push(approvalsIgnoredMessage(head.approved))

@@ -42,6 +42,7 @@ export const cliSessionChecks = {
   ...cliChecks,
   signal: check.mustBeSignal,
   archive: check.anything,
+  id: check.mustBeText,
   resume: check.mustBeText,
   recording: check.mustBeBoolean,
   keepPrompt: check.mustBeBoolean,

@@ -8,14 +8,15 @@ import { AgentError, ConfigError } from "../core/errors.ts"
 import { isRecord } from "../core/object.ts"
 import type { Trajectory } from "../core/trajectory.ts"
 import { isEvent } from "./archive-checks.ts"
+import { readCawTrajectory } from "./caw-trajectory.ts"
 import { nameOfPath } from "./folder/file-names.ts"
 import { refuseForeignArchive } from "./handle-trust.ts"
 import { saveTrajectory, sessionTrajectory } from "./session.ts"
 import { type ArchiveSource, readSession, withArchive } from "./session-archive.ts"
 import { parseSessionHandle, sessionHandle } from "./session-handle.ts"
 
-/** Loads a session from an archive by its id, or from its handle, its own folder, or a file that `session.save` wrote.
- *  Nothing can be sent to it. */
+/** Loads a session from an archive by its id, or from its handle, its own folder, a file that `session.save` wrote, or a
+ *  trajectory or session folder of caw. Nothing can be sent to it. */
 export async function loadSession(source: ArchiveSource, id?: string): Promise<Session> {
   const { record, folder, directory } = await locateAndLoad(source, id)
   const session = record.session ?? "unknown"
@@ -64,6 +65,8 @@ async function locateAndLoad(source: ArchiveSource, id: string | undefined): Pro
   if (!found.isDirectory()) return { record: await readTrajectory(source) }
   const parent = dirname(source)
   const isSession = basename(parent) === "sessions" && (await stat(join(source, "session.json")).catch(() => undefined))
+  const ofCaw = join(source, "trajectory.json")
+  if (!isSession && (await stat(ofCaw).catch(() => undefined))) return { record: await readTrajectory(ofCaw) }
   if (isSession) return await loadFromArchive(dirname(parent), nameOfPath(basename(source)) ?? basename(source))
   throw new ConfigError(`loadSession: "${source}" is not the folder of one session. Give its id as well.`)
 }
@@ -79,13 +82,16 @@ async function loadFromArchive(source: ArchiveSource, id: string): Promise<Loade
 async function readTrajectory(path: string): Promise<Trajectory> {
   try {
     const read: unknown = JSON.parse(await readFile(path, "utf8"))
-    if (isTrajectory(read)) return read
+    const record = isTrajectory(read) ? read : readCawTrajectory(read)
+    if (record) return record
   } catch (cause) {
     throw new ConfigError(`loadSession: "${path}" cannot be read as JSON. Write one with session.save(path).`, {
       cause,
     })
   }
-  throw new ConfigError(`loadSession: "${path}" is no trajectory of version 1. Write one with session.save(path).`)
+  throw new ConfigError(
+    `loadSession: "${path}" is no trajectory of version 1, and none of caw. Write one with session.save(path).`,
+  )
 }
 
 function isTrajectory(value: unknown): value is Trajectory {

@@ -25,6 +25,9 @@ export type ArchiveSource = string | Store
 export interface ArchiveOptions {
   /** Stores the session in this folder, as `sessions/<id>/events.jsonl`, or in a store. Default: it is not stored. */
   archive?: ArchiveSource | undefined
+  /** Your own name for the session, such as `user-42`: resumes the session of this id, or creates it if `archive` has
+   *  none. Needs `archive`. */
+  id?: string | undefined
   /** Resumes a session: its `handle`, or its id together with `archive`. */
   resume?: string | undefined
   /** Also stores a recording, so that the session can be replayed: the answers of models and the results of functions.
@@ -218,23 +221,35 @@ export function sessionInfoOf(record: SessionRecord): SessionInfo {
   return info
 }
 
-async function readRecord({ store, name }: Archive, id: string): Promise<{ record: SessionRecord; revision: number }> {
+/** Returns undefined if the archive has no such session. */
+export async function findSessionRecord(archive: Archive, id: string): Promise<SessionRecord | undefined> {
+  return (await findRecord(archive, id))?.record
+}
+
+async function readRecord(archive: Archive, id: string): Promise<{ record: SessionRecord; revision: number }> {
+  const found = await findRecord(archive, id)
+  if (found) return found
+  throw new ConfigError(
+    `There is no session "${id}" in ${archive.name}. listSessions(archive) tells which there are; one is kept from its ` +
+      "first send on.",
+  )
+}
+
+async function findRecord(
+  { store, name }: Archive,
+  id: string,
+): Promise<{ record: SessionRecord; revision: number } | undefined> {
   checkName("The id of a session", id, { segment: true })
   const entry = await store.get(sessionKeys.record(id))
-  const record = parseRecord(entry?.value, name)
-  if (entry && record) {
-    if (record.id !== id)
-      throw damagedSessionError(`The record of session "${id}" in ${name} is that of "${record.id}".`)
-    return { record, revision: entry.revision }
-  }
-  if (entry) {
+  if (!entry) return undefined
+  const record = parseRecord(entry.value, name)
+  if (!record) {
     throw new ConfigError(
       `Session "${id}" in ${name} was written by another version of Karst. Update karst to read it.`,
     )
   }
-  throw new ConfigError(
-    `There is no session "${id}" in ${name}. listSessions(archive) tells which there are; one is kept from its first send on.`,
-  )
+  if (record.id !== id) throw damagedSessionError(`The record of session "${id}" in ${name} is that of "${record.id}".`)
+  return { record, revision: entry.revision }
 }
 
 function asDamagedError(error: unknown): AgentError {

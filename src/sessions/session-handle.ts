@@ -1,4 +1,5 @@
 // Session handles: texts by which a session can be resumed.
+import { checkName } from "../core/checks/check-name.ts"
 import { ConfigError } from "../core/errors.ts"
 
 /** The contents of a session handle. */
@@ -15,7 +16,7 @@ export interface SessionHandleParts {
 /** The handle of a session: its id and the folder of its archive. It never names a store, so it holds no
  *  credentials. */
 export function sessionHandle(id: string, folder?: string): string {
-  return `karst:1:${id}${folder === undefined ? "" : `@${folder}`}`
+  return `karst:1:${id.replaceAll(/[%@]/g, encodeURIComponent)}${folder === undefined ? "" : `@${folder}`}`
 }
 
 /** The handle of a session with a coding CLI, which can continue without an archive. */
@@ -23,10 +24,18 @@ export function cliSessionHandle(parts: SessionHandleParts): string {
   return `karst:2:${Buffer.from(JSON.stringify(parts)).toString("base64url")}`
 }
 
+/** Returns the id if a caller can give it to a session. Throws a `ConfigError` otherwise. */
+export function checkSessionId(id: string): string {
+  checkName("The id of a session", id, { segment: true })
+  if (!handlePrefix.test(id)) return id
+  throw new ConfigError(`session: "${id}" is a handle. Pass it as \`resume\`; \`id\` is a name of your own.`)
+}
+
 /** Parses a handle. Any other text is the id of a session. */
 export function parseSessionHandle(text: string): SessionHandleParts {
-  const [, version, body = ""] = /^karst:(\d+):(.*)$/s.exec(text) ?? []
+  const version = handlePrefix.exec(text)?.[1]
   if (version === undefined) return { id: text }
+  const body = text.replace(handlePrefix, "")
   if (version !== "1" && version !== "2") {
     throw new ConfigError(
       `The handle "${text}" is of version ${version}, and this Karst knows versions 1 and 2. Update karst.`,
@@ -37,9 +46,11 @@ export function parseSessionHandle(text: string): SessionHandleParts {
   return parts
 }
 
+const handlePrefix = /^karst:(\d+):/
+
 function parsePlain(body: string): SessionHandleParts | undefined {
   const [, id, folder] = /^([^@]*)(?:@(.*))?$/s.exec(body) ?? []
-  return id ? { id, folder } : undefined
+  return id ? { id: id.replaceAll(/%25|%40/g, decodeURIComponent), folder } : undefined
 }
 
 function parseEncoded(body: string): SessionHandleParts | undefined {

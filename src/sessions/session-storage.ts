@@ -1,13 +1,14 @@
 // Connects an open session to its archive: finds, records, snapshots and forks it. Used by sessions of all kinds of
 // agents.
-import { errorData } from "../core/errors.ts"
+import { ConfigError, errorData } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
+import { newId } from "../core/message.ts"
 import type { Runtime, RuntimeSnapshot } from "../runtime/runtime.ts"
 import { refuseForeignArchive } from "./handle-trust.ts"
 import type { Archive, ArchiveOptions, ArchiveSource, StoredSession } from "./session-archive.ts"
-import { openArchive, readSession, sessionKeys } from "./session-archive.ts"
-import { parseSessionHandle, type SessionHandleParts } from "./session-handle.ts"
+import { findSessionRecord, openArchive, readSession } from "./session-archive.ts"
+import { checkSessionId, parseSessionHandle, type SessionHandleParts } from "./session-handle.ts"
 import { createSessionWriter, type SessionWriter } from "./session-writer.ts"
 
 /** The archive of an open session, and the writer that has the session in this process. */
@@ -21,20 +22,48 @@ export interface SessionLocation {
   /** The parts of the handle, if a session is resumed. */
   parts: SessionHandleParts | undefined
   source: ArchiveSource | undefined
+  /** The id that the caller gave to the session. It may be stored or not. */
+  givenId: string | undefined
   /** True if only the handle names the archive: permanent approvals stored there are then ignored. */
   isNamedByHandle: boolean
 }
 
 /** Finds the archive by the options or the handle. `checkParts` may refuse the handle before its folder is checked. */
 export function locateSession(
-  { archive, resume }: ArchiveOptions,
+  { archive, id, resume }: ArchiveOptions,
   checkParts: (parts: SessionHandleParts) => void,
 ): SessionLocation {
-  if (resume === undefined) return { parts: undefined, source: archive, isNamedByHandle: false }
+  if (id !== undefined) checkGivenId(id, archive, resume)
+  if (resume === undefined) return { parts: undefined, source: archive, givenId: id, isNamedByHandle: false }
   const parts = parseSessionHandle(resume)
   checkParts(parts)
   if (archive === undefined && parts.folder !== undefined) refuseForeignArchive(parts.folder, parts.id)
-  return { parts, source: archive ?? parts.folder, isNamedByHandle: archive === undefined }
+  return { parts, source: archive ?? parts.folder, givenId: undefined, isNamedByHandle: archive === undefined }
+}
+
+function checkGivenId(id: string, archive: ArchiveSource | undefined, resume: string | undefined): void {
+  checkSessionId(id)
+  if (resume !== undefined)
+    throw new ConfigError("session: `id` and `resume` both name a session. `id` alone resumes it, if it is stored.")
+  if (archive === undefined)
+    throw new ConfigError("session: `id` needs `archive`, where the session is stored: agent.session({ id, archive }).")
+}
+
+/** The id of the session to open, with `parts` if it is resumed: by a handle, or because the archive has the id that the
+ *  caller gave. Throws if that session is one of another agent. */
+export async function identifySession(
+  archive: Archive | undefined,
+  { parts, givenId }: SessionLocation,
+  agent: string,
+): Promise<{ id: string; parts: SessionHandleParts | undefined }> {
+  if (givenId === undefined) return { id: parts?.id ?? newId("s"), parts }
+  const stored = archive && (await findSessionRecord(archive, givenId))
+  if (!stored) return { id: givenId, parts: undefined }
+  if (stored.agent === agent) return { id: givenId, parts: { id: givenId } }
+  throw new ConfigError(
+    `Session "${givenId}" in ${archive.name} is one of the agent "${stored.agent}", and this is "${agent}". Use another ` +
+      `id, such as "${agent}-${givenId}", or continue it with this agent: agent.session({ resume, archive }).`,
+  )
 }
 
 /** Calls `open` with the archive, if there is one, and closes the archive if that fails. */
@@ -52,8 +81,7 @@ export async function withSessionArchive<T>(
 }
 
 export async function findStoredSession(archive: Archive, id: string): Promise<StoredSession | undefined> {
-  const found = await archive.store.get(sessionKeys.record(id))
-  return found ? await readSession(archive, id) : undefined
+  return (await findSessionRecord(archive, id)) ? await readSession(archive, id) : undefined
 }
 
 /** The storage of a session, with the writer of a session that was taken over, or a new one. */

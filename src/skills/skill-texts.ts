@@ -1,4 +1,5 @@
 // The texts about skills that the model sees.
+import { type PromptLanguage, type PromptTexts, textsIn } from "../core/prompt-texts.ts"
 import { codeBlock, listFirst, oneLine, taggedText } from "../core/text/tagged-text.ts"
 import type { Skill } from "../skills.ts"
 import type { SkillFile } from "./skill-files.ts"
@@ -6,15 +7,20 @@ import { skillFunctions } from "./skill-functions.ts"
 
 export type SkillUse = "typescript" | "python" | "tool"
 
-export function skillsSection(skills: readonly Pick<Skill, "name" | "description">[], use: SkillUse): string {
+export function skillsSection(
+  skills: readonly Pick<Skill, "name" | "description">[],
+  use: SkillUse,
+  language?: PromptLanguage,
+): string {
+  const texts = textsIn(language)
   const list = skills.map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, " ")}`)
-  return `# Skills\n\nBefore a task that one fits, ${howToActivate(use)}.\n\n${list.join("\n")}`
+  return `${texts.skills}\n\n${howToActivate(use, texts)}\n\n${list.join("\n")}`
 }
 
-function howToActivate(use: SkillUse): string {
-  if (use === "tool") return "call activate_skill with its name: instructions follow"
+function howToActivate(use: SkillUse, texts: PromptTexts): string {
+  if (use === "tool") return texts.activateByTool
   const { activate, wait } = skillFunctions[use]
-  return `run \`${wait}${activate}("<name>")\` in a cell of its own: instructions follow`
+  return texts.activateInCell(`${wait}${activate}("<name>")`)
 }
 
 export interface ActivatedSkill {

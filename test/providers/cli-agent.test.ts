@@ -283,6 +283,24 @@ describe("a session with a coding CLI", () => {
     assert.equal(loaded.messages().length, 4)
   })
 
+  test("with an id of the caller is created at first and resumed later, by the same CLI only", async () => {
+    await using place = await fakeClaudeMachine()
+    const archive = join(place.folder, "archive")
+    for (const [prompt, output] of [
+      ["say one", "one 1"],
+      ["say two", "two 2"],
+    ] as const) {
+      await using session = await claude(place.options).session({ id: "user-42", archive })
+      assert.equal(session.id, "user-42")
+      assert.equal((await session.send(prompt)).output, output)
+    }
+    assert.equal((await loadSession(archive, "user-42")).trajectory().runs.length, 2)
+    await assert.rejects(
+      createAgent({ model: scriptedModel([]) }).session({ id: "user-42", archive }),
+      /is one of the agent "claude", and this is "agent"/,
+    )
+  })
+
   test("asks again for what was always allowed, unless the caller names the archive", async () => {
     await using place = await fakeClaudeMachine()
     const archive = join(place.folder, "archive")

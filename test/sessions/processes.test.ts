@@ -14,6 +14,24 @@ import { cell, freshFolder } from "./session-fixtures.ts"
 const writer = join(import.meta.dirname, "../fixtures/sessions/writer.ts")
 
 describe("a session of another process", () => {
+  test("cannot be opened by its id while that is at work, and continues there once it was killed", async () => {
+    await using folder = await freshFolder()
+    const child = fork(writer, [folder.path, "user-42"], { execArgv: ["--conditions=karst-source"] })
+    await once(child, "message")
+    const agent = createAgent({ model: scriptedModel(["Three."]) })
+    const open = () => agent.session({ id: "user-42", archive: folder.path })
+    await assert.rejects(open(), (error) => {
+      assert.ok(error instanceof ConflictError)
+      assert.match(error.message, new RegExp(`Session user-42 is at work in process ${child.pid}`))
+      return true
+    })
+    child.kill("SIGKILL")
+    await once(child, "exit")
+    await using session = await open()
+    assert.equal((await session.send("How many?")).status, "done")
+    assert.equal(session.trajectory().runs.length, 3)
+  })
+
   test("cannot be resumed while that is at work, and can once it was killed, though a line was torn", async () => {
     await using folder = await freshFolder()
     const child = fork(writer, [folder.path], { execArgv: ["--conditions=karst-source"] })

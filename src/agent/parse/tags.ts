@@ -1,4 +1,5 @@
 // Sorts the tags of code blocks: which language a block is in, and whether it can be code to run.
+import type { PromptLanguage } from "../../core/prompt-texts.ts"
 
 export type Language = "typescript" | "python"
 
@@ -9,6 +10,8 @@ export interface CodeSyntax {
   fence: string
   /** Whether no other tag marks code to run. */
   onlyFence: boolean
+  /** The language of the messages about code that was not run. Default "en". */
+  promptLanguage?: PromptLanguage | undefined
 }
 
 /** - `run`: code of this session.

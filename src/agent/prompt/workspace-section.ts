@@ -1,4 +1,5 @@
 // The section of the system prompt about the workspace.
+import { type PromptLanguage, textsIn } from "../../core/prompt-texts.ts"
 
 export interface WorkspaceFacts {
   /** The name of the local folder; absent if there is none. Its path is not shown: the tools take relative paths. */
@@ -11,11 +12,9 @@ export interface WorkspaceFacts {
 }
 
 /** The section of the system prompt. */
-export function workspaceText({ name, entries, more, git }: WorkspaceFacts): string {
-  const changed = git?.changed === undefined ? "" : `, ${git.changed} changed file${git.changed === 1 ? "" : "s"}`
-  const state = git ? ` (git branch ${git.branch}${changed})` : ""
-  const place = name === undefined ? "Your workspace" : `Your workspace, the folder "${name}"${state},`
-  if (entries.length === 0) return `# Workspace\n\n${place} was empty at the start.`
-  const rest = more === 0 ? "" : `, and ${more ?? "perhaps"} more`
-  return `# Workspace\n\n${place} contained at the start: ${entries.join(", ")}${rest}`
+export function workspaceText({ name, entries, more, git }: WorkspaceFacts, language?: PromptLanguage): string {
+  const texts = textsIn(language)
+  const place = texts.workspacePlace(name, git?.branch, git?.changed)
+  const text = entries.length === 0 ? texts.workspaceEmpty(place) : texts.workspaceContents(place, entries, more)
+  return `${texts.workspace}\n\n${text}`
 }

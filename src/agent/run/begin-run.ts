@@ -19,6 +19,8 @@ export async function beginRun(
 ): Promise<{ system: string; skills: AgentSkills | undefined }> {
   const { config, conversation, prompt, metadata, outputs, values, durable } = setup
   const { runtime } = conversation
+  const { promptLanguage } = config
+  const tag = config.fenceTag(runtime.language)
   const messages: Message[] = conversation.messages.length === 0 ? [...config.messages] : []
   const start = (system?: string): EventBody => {
     messages.push(prompt)
@@ -43,11 +45,11 @@ export async function beginRun(
     const { interrupted } = conversation
     if (interrupted) messages.push(userMessage(interruptedSessionText(interrupted.calls), "host"))
     if (fresh.length > 0) {
-      const text = newNamesText(await runtime.describe(fresh), config.fenceTag(runtime.language))
+      const text = newNamesText(await runtime.describe(fresh), tag, promptLanguage)
       messages.push({ ...userMessage(text, "host"), pinned: true })
     }
     if (outputs) {
-      messages.push(userMessage(await outputsPrompt(outputs, runtime, config.fenceTag(runtime.language)), "host"))
+      messages.push(userMessage(await outputsPrompt(outputs, runtime, tag, promptLanguage), "host"))
     }
     const stateLost = markLossesAnnounced(conversation)
     conversation.interrupted = undefined

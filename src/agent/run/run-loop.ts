@@ -48,7 +48,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   const firstEvent = conversation.events.length
   const progress = startProgress(control, setup)
   try {
-    const beginning = durable?.resumed ? setup : await runBeforeRunHooks(progress)
+    const beginning = durable?.resumed ? setup : (endingBeforeRun(progress) ?? (await runBeforeRunHooks(progress)))
     if ("prompt" in beginning) await runCycles(progress, beginning.prompt)
     else progress.state = { ...progress.state, end: beginning }
   } catch (error) {
@@ -119,7 +119,7 @@ function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
   control.setBudget({
     reachedLimit: () => limitReachedInCycle(progress),
     pauseWhile: stopwatch.withClockPaused,
-    limitsCost: limits.costUsd !== undefined,
+    limitsCost: (limits.costUsd ?? conversation.sessionLimits?.costUsd) !== undefined,
   })
   setCellToolContext(context, { context: () => cellToolContext(setup), allows: toolFilter })
   return progress
@@ -215,10 +215,9 @@ function applyInitialToolState({ conversation, state = {} }: LoopSetup): void {
 // Runs the `beforeRun` hooks. Returns the prompt to begin with, or how the run ends. A stopped prompt is not stored.
 async function runBeforeRunHooks(progress: LoopProgress): Promise<{ prompt: UserMessage } | Ending> {
   const { control, setup, policy, hookContext } = progress
-  const { config, conversation, prompt, metadata } = setup
+  const { conversation, prompt } = setup
   if (!policy.hooks.some((hook) => hook.beforeRun)) return { prompt }
-  const emitEmptyStart = () =>
-    control.emit({ type: "run-start", agent: config.name, model: config.model.id, messages: [], metadata })
+  const emitEmptyStart = () => emitStartWithoutPrompt(control, setup)
   try {
     const parts = prompt.parts.filter((part) => part.type !== "summary")
     const start = { prompt: parts, messages: conversation.messages.slice() }
@@ -234,6 +233,17 @@ async function runBeforeRunHooks(progress: LoopProgress): Promise<{ prompt: User
   }
 }
 
+// A session whose budget is used up takes no prompt: it is neither stored nor sent.
+function endingBeforeRun({ control, setup, state }: LoopProgress): Ending | undefined {
+  const end = endingByBudget(setup, state)
+  if (end) emitStartWithoutPrompt(control, setup)
+  return end
+}
+
+function emitStartWithoutPrompt(control: RunControl, { config, metadata }: LoopSetup): void {
+  control.emit({ type: "run-start", agent: config.name, model: config.model.id, messages: [], metadata })
+}
+
 // Yields only without open child runs: they would continue without an owner. Otherwise parks until the next job.
 async function yieldsRun(durable: DurableRun, { context }: RunControl, stopwatch: Stopwatch): Promise<boolean> {
   return context.children.size > 0 || !(await stopwatch.withClockPaused(() => durable.parkUntilNextJob()))
@@ -242,7 +252,12 @@ async function yieldsRun(durable: DurableRun, { context }: RunControl, stopwatch
 function endingBeforeCycle({ control, setup, state }: LoopProgress): RunState["end"] {
   if (wasAborted(control)) return { status: "aborted" }
   const reason = reachedLimit(state, setup.config.limits) ?? control.limitReachedAbove()
-  return reason && { status: "stopped", reason }
+  return endingByBudget(setup, state) ?? (reason && { status: "stopped", reason })
+}
+
+function endingByBudget({ conversation: { sessionLimits } }: LoopSetup, state: RunState): Ending | undefined {
+  const reason = sessionLimits && reachedLimit(state, sessionLimits)
+  return reason && { status: "stopped", reason, detail: `The budget of the session is used up: ${reason}.` }
 }
 
 // If a run above is out of time, it aborts this one, which is then stopped and not aborted.
@@ -254,5 +269,10 @@ function wasAborted(control: RunControl): boolean {
 function limitReachedInCycle({ control, setup, state, stopwatch }: LoopProgress): StopReason | undefined {
   if (stopwatch.expired.aborted) return "time"
   const usage = addUsage(state.usage, control.spent())
-  return reachedLimit({ cycle: 0, usage, activeMs: stopwatch.activeMs() }, { ...setup.config.limits, cycles: 1 })
+  const spent = { cycle: 0, usage, activeMs: stopwatch.activeMs() }
+  const ofSession = setup.conversation.sessionLimits
+  return (
+    (ofSession && reachedLimit(spent, { ...ofSession, cycles: 1 })) ??
+    reachedLimit(spent, { ...setup.config.limits, cycles: 1 })
+  )
 }

@@ -3,10 +3,12 @@ import { homedir } from "node:os"
 import { safeLine } from "../../display/safe-text.ts"
 import { type AuthFile, authProviders, checkAuth, type ProviderAuth } from "../../providers/auth/auth.ts"
 import { containerAuth } from "../../providers/auth/container-auth.ts"
+import { readStagedAuth, stagedProviders } from "../../providers/auth/staged-auth.ts"
 import type { Input } from "../command.ts"
 import { quoteShellWord } from "../shell-words.ts"
-import type { authOptions, dockerOptions } from "../table/environment.ts"
+import type { authOptions, dockerOptions } from "../table/auth.ts"
 import { UsageError } from "../usage-error.ts"
+import { stageFolder } from "./auth-stage-command.ts"
 
 export async function authStatusCommand({ values }: Input<typeof authOptions>): Promise<number> {
   const found = await checkAuth(values.agents ?? authProviders)
@@ -15,6 +17,7 @@ export async function authStatusCommand({ values }: Input<typeof authOptions>): 
 }
 
 export async function dockerFlagsCommand({ values }: Input<typeof dockerOptions>): Promise<number> {
+  if (values.staged) return await printStagedFlags(values)
   const found = await checkAuth(values.agents ?? authProviders)
   const ready = found.filter(({ state }) => state === "ready")
   printFlags(ready, values.home ?? "/root", values.json)
@@ -22,6 +25,21 @@ export async function dockerFlagsCommand({ values }: Input<typeof dockerOptions>
   if (values.agents !== undefined || ready.length === 0) warnAboutMissing(found)
   return ready.length > 0 ? 0 : 1
 }
+
+async function printStagedFlags({ agents, folder, home = "/root", json }: StagedFlags): Promise<number> {
+  const place = stageFolder(folder)
+  const manifest = await readStagedAuth(place)
+  const staged = manifest ? stagedProviders(manifest) : []
+  const chosen = staged.filter(({ provider }) => agents?.some((name) => name === provider) ?? true)
+  if (chosen.length === 0) {
+    process.stderr.write(`karst: ${place} has nothing for these CLIs. Run \`karst auth setup\` first.\n`)
+    return 1
+  }
+  printFlags(chosen, home, json)
+  return 0
+}
+
+type StagedFlags = Pick<Input<typeof dockerOptions>["values"], "agents" | "folder" | "home" | "json">
 
 function printStatus(found: readonly ProviderAuth[], json: boolean): void {
   if (json) return print(JSON.stringify({ agents: found }))

@@ -1,6 +1,6 @@
-// The commands around Karst: mcp, auth, skills, completion.
+// The commands around Karst: mcp, skills, completion.
 import { type CommandGroup, defineCommand, type OptionSpecs } from "../command.ts"
-import { cellTimeoutOption, jsonOption } from "./shared-options.ts"
+import { cellTimeoutOption } from "./shared-options.ts"
 
 export const serveOptions = {
   http: {
@@ -34,50 +34,6 @@ export const mcpCommands: CommandGroup = {
           "without it the client's user is asked.",
       ],
       load: async () => (await import("../commands/mcp-command.ts")).serveCommand,
-    }),
-  ],
-}
-
-export const authOptions = {
-  agents: {
-    type: "list",
-    value: "<names>",
-    choices: ["claude", "codex", "opencode", "gemini"],
-    help: "only these CLIs. Default: all of",
-  },
-  ...jsonOption,
-} as const satisfies OptionSpecs
-
-export const dockerOptions = {
-  ...authOptions,
-  home: { type: "text", value: "<path>", help: "the home of the user in the container. Default: /root" },
-} as const satisfies OptionSpecs
-
-const noCredential = "Exit code 1: none of them has a credential that is still good. No secret is ever printed."
-
-export const authCommands: CommandGroup = {
-  name: "auth",
-  summary: "show what coding CLIs sign in with, and pass it on to containers",
-  page: "terminals-and-containers.md",
-  commands: [
-    defineCommand({
-      name: "status",
-      summary: "list the files and variables that each CLI signs in with, and until when they are good",
-      options: authOptions,
-      examples: [{ line: "karst auth status --agents claude,codex", does: "only these two" }],
-      notes: [noCredential],
-      load: async () => (await import("../commands/auth-command.ts")).authStatusCommand,
-    }),
-    defineCommand({
-      name: "docker-flags",
-      summary: "print arguments of docker run that give a container the same credentials",
-      options: dockerOptions,
-      examples: [{ line: "docker run $(karst auth docker-flags) my-image", does: "the CLIs in it are signed in" }],
-      notes: [
-        "Each file is mounted by itself, read-only except logins that the CLI renews; variables are passed by name.",
-        noCredential,
-      ],
-      load: async () => (await import("../commands/auth-command.ts")).dockerFlagsCommand,
     }),
   ],
 }

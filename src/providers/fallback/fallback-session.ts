@@ -6,12 +6,13 @@ import { ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { newId, type Prompt, userMessage } from "../../core/message.ts"
 import type { WaitForStart } from "../../core/run-queue.ts"
 import { createSession } from "../../sessions/session.ts"
-import type { Archive, ArchiveOptions, StoredSession } from "../../sessions/session-archive.ts"
+import type { ArchiveOptions, StoredSession } from "../../sessions/session-archive.ts"
 import { cliSessionHandle, parseSessionHandle, type SessionHandleParts } from "../../sessions/session-handle.ts"
 import {
   createSessionStorage,
   findStoredSession,
   forkSessionStorage,
+  identifySession,
   locateSession,
   restoreOwnRuntime,
   type SessionStorage,
@@ -43,13 +44,15 @@ export interface FallbackSessionSetup
 
 /** Opens a session with the first installed candidate, or resumes one with the candidate that had it. */
 export async function openFallbackSession(setup: FallbackSessionSetup, opening: ArchiveOptions): Promise<CliSession> {
-  const { parts, source } = locateSession(opening, () => undefined)
+  const location = locateSession(opening, () => undefined)
+  const { source } = location
   return await withSessionArchive(source, async (archive) => {
+    const { id, parts } = await identifySession(archive, location, setup.name)
     const stored = archive && parts ? await findStoredSession(archive, parts.id) : undefined
-    const earlier = parts && resumePartsOf(parts, stored, archive)
+    const earlier = parts && resumePartsOf(parts, stored)
+    if (parts && !earlier && location.givenId === undefined) throw sessionNotFoundError(id, archive?.name)
     const first = earlier ? requireCandidate(setup, earlier) : firstInstalled(setup)
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
-    const id = parts?.id ?? newId("s")
     const conversation = createFallbackConversation({ events: stored?.events })
     const changes = { ...readSessionMetadata(stored?.record.head)?.options, ...setup.changes }
     const sessions = createCandidateSessions(changes)
@@ -147,15 +150,12 @@ async function forkFallbackSession(
   return created
 }
 
-/** The provider, key and folder to resume with: the stored ones, else those of the handle. */
-function resumePartsOf(
-  parts: SessionHandleParts,
-  stored: StoredSession | undefined,
-  archive: Archive | undefined,
-): SessionHandleParts {
+/** The provider, key and folder to resume with: the stored ones, else those of the handle. Undefined if no CLI has named
+ *  the conversation. */
+function resumePartsOf(parts: SessionHandleParts, stored: StoredSession | undefined): SessionHandleParts | undefined {
   const head = readSessionMetadata(stored?.record.head)
   const key = head?.key ?? parts.key
-  if (key === undefined) throw sessionNotFoundError(parts.id, archive?.name)
+  if (key === undefined) return undefined
   return { id: parts.id, provider: head?.provider ?? parts.provider, key, cwd: head?.cwd ?? parts.cwd }
 }
 

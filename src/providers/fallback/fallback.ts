@@ -109,11 +109,11 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
         },
       })
     },
-    async session({ signal, archive, resume, recording: _, keepPrompt, ...given } = {}) {
+    async session({ signal, archive, id, resume, recording: _, keepPrompt, ...given } = {}) {
       if (keepPrompt) throw new ConfigError(cannotKeepPrompt)
       const { own, changes } = splitOptions(options, given)
       const setup = { ...common, candidates: createCandidates(agents, own.autoWait), own, changes, signal }
-      return await openFallbackSession(setup, { archive, resume })
+      return await openFallbackSession(setup, { archive, id, resume })
     },
     describe: () => currentAgent().describe(),
     interactive: async (prompt, given) => cliOf("interactive()").interactive(prompt, given),

@@ -59,7 +59,6 @@ describe("karst auth", () => {
     assert.equal(await codes("status", "--agents", "codex"), 1)
     assert.equal(await codes("docker-flags", "--agents", "codex"), 1)
     assert.equal(await codes("status", "--agents", "nope"), 2)
-    assert.equal(await codes("setup"), 2)
     assert.equal(await codes("docker-flags", "--home", "relative"), 2)
   })
 })

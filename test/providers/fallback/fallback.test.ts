@@ -265,6 +265,17 @@ describe("a session with a fallback", () => {
     assert.match((await alone.send("say last")).output, /^last 4$/)
   })
 
+  test("with an id of the caller is created at first and resumed later", async () => {
+    await using place = await fakeCliMachine()
+    const archive = join(place.folder, "archive")
+    const agent = fallback(claude(place.options), codex(place.options))
+    for (const runs of [1, 2]) {
+      await using session = await agent.session({ id: "user-42", archive })
+      assert.match((await session.send("say more")).output, new RegExp(`^more ${runs}$`))
+      assert.equal(session.trajectory().runs.length, runs)
+    }
+  })
+
   test("goes on with the next one after that, told what happened, if it is asked to", async () => {
     await using place = await fakeCliMachine()
     const file = join(place.folder, "record.json")
