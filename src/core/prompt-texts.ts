@@ -39,6 +39,8 @@ export interface PromptTexts {
   sessionContents: string
   nothingYet(language: CellLanguage): string
   inferredTypes: string
+  /** With tables of which every row was read. */
+  inferredRows: string
   workspace: string
   workspacePlace(folder: string | undefined, branch: string | undefined, changed: number | undefined): string
   workspaceEmpty(place: string): string

@@ -1,6 +1,6 @@
 // The sections of the system prompt, and other fixed texts for the model.
 import type { Message } from "../../core/message.ts"
-import { type PromptLanguage, textsIn } from "../../core/prompt-texts.ts"
+import { type PromptLanguage, type PromptTexts, textsIn } from "../../core/prompt-texts.ts"
 import { codeBlock, oneLine } from "../../core/text/tagged-text.ts"
 import type { CellAccess, CellOptions, TypeGateMode } from "../../runtime/runtime.ts"
 import { skillsSection } from "../../skills/skill-texts.ts"
@@ -68,10 +68,16 @@ export const defaultSections: PromptSections = {
     const texts = textsIn(promptLanguage)
     if (!declarations) return `${texts.sessionContents}\n\n${texts.nothingYet(language)}`
     // Explains the mark of inferred types, if the declarations have it.
-    const inferred = declarations.includes("// inferred") ? `${texts.inferredTypes}\n\n` : ""
+    const inferred = declarations.includes("// inferred") ? `${inferredText(declarations, texts)}\n\n` : ""
     return `${texts.sessionContents}\n\n${inferred}${codeBlock(tag, declarations)}`
   },
   workspace: ({ files, promptLanguage }) => (files ? workspaceText(files, promptLanguage) : ""),
+}
+
+function inferredText(declarations: string, texts: PromptTexts): string {
+  const marks = declarations.match(/\/\/ inferred from (?:all|the first)/g) ?? []
+  const readsAllRows = marks.length > 0 && marks.every((mark) => mark.endsWith("all"))
+  return readsAllRows ? texts.inferredRows : texts.inferredTypes
 }
 
 function codeRules({ language, tag, access, maxOutputChars, promptLanguage, ...options }: PromptContext): string[] {

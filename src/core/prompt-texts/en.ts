@@ -18,9 +18,7 @@ export const english: PromptTexts = {
   sharedSession: "Cells share one session, like a notebook; a name can be declared again.",
   topLevelAwait: (typesBlock) =>
     ` Top-level await works; await every Promise. ${typesBlock ? "A cell with a type error does not run." : "Types are not checked."}`,
-  objectsByName:
-    "Use the objects below by name. You see types, not values: look at a little before you rely on a value, in the same " +
-    "cell if you can.",
+  objectsByName: "Use the objects below by name. You see types, not values: print the values that you rely on.",
   remoteObjects: (language) =>
     language === "python"
       ? "The host's objects are in another process: call them without `await`; data is a copy. To make several calls at " +
@@ -38,12 +36,13 @@ export const english: PromptTexts = {
     `\`_\` is the last value${language === "python" ? ", `Out` has the last 8 by cell number" : ""}.`,
   cellTimeLimit: (seconds) => `A cell is stopped after ${seconds} seconds: work in steps.`,
   howToEnd:
-    "To end your work, answer in plain text without a code block, or call `finish(text)` in a cell instead of retyping " +
-    "long results. The user sees only this answer, no cell output. The user's message has the local time.",
+    "To end your work, answer in plain text without a code block, or call `finish(text)` in a cell whose output cannot " +
+    "change your answer. The user sees only this answer, no cell output. The user's message has the local time.",
   callTools:
     "Act by calling tools; look before you rely on something. Never write down a result you have not received.",
   severalCalls:
-    "Several calls in one answer run in order; neighbouring calls that only look something up run at the same time.",
+    "Several calls in one answer run in order, also after one that failed; neighbouring calls that only look something " +
+    "up run at the same time.",
   failedCalls: "When a call fails, its result says why: fix the call, do not repeat it unchanged.",
   endWithAnswer:
     "When the task is done, answer in plain text without a tool call: the user gets that text, and it ends your work.",
@@ -55,6 +54,8 @@ export const english: PromptTexts = {
   nothingYet: (language) =>
     `Nothing yet; ${language === "python" ? "Python's standard library is" : "JavaScript and Node.js are"} available.`,
   inferredTypes: "`// inferred`: this type was read from the value.",
+  inferredRows:
+    "`// inferred`: this type was read from the value. In rows, null, NaN and missing values occur only where noted.",
   workspace: "# Workspace",
   workspacePlace(folder, branch, changed) {
     if (folder === undefined) return "Your workspace"

@@ -16,7 +16,7 @@ export const chinese: PromptTexts = {
   sharedSession: "各单元共享一个会话，像 notebook 一样；名称可以重新声明。",
   topLevelAwait: (typesBlock) =>
     `可以使用顶层 await；每个 Promise 都要 await。${typesBlock ? "有类型错误的单元不会运行。" : "不检查类型。"}`,
-  objectsByName: "按名称使用下面的对象。你看到的是类型而不是值：依赖某个值之前先看一小部分，尽量在同一单元里看。",
+  objectsByName: "按名称使用下面的对象。你看到的是类型而不是值：打印你要依赖的值。",
   remoteObjects: (language) =>
     language === "python"
       ? "宿主的对象在另一个进程：调用时不用 `await`；数据是副本。要同时调用多个，用 asyncio.to_thread。"
@@ -28,10 +28,10 @@ export const chinese: PromptTexts = {
     `超过 ${maxChars} 个字符的输出会被截断；提示会给出保存全文的变量。\`_\` 是最后一个值${language === "python" ? "，`Out` 按单元编号保存最近 8 个" : ""}。`,
   cellTimeLimit: (seconds) => `单元运行超过 ${seconds} 秒会被停止：请分步进行。`,
   howToEnd:
-    "要结束工作，请用不含代码块的纯文本回答；结果很长时，在单元里调用 `finish(text)`，不必重新抄写。用户只看到这个回答，看不到单元的输出。" +
+    "要结束工作，请用不含代码块的纯文本回答；如果单元的输出不会改变回答，也可在该单元里调用 `finish(text)`。用户只看到这个回答，看不到单元的输出。" +
     "用户的消息里有当地时间。",
   callTools: "通过调用工具来行动；依赖某事之前先查看。绝不写下没有收到的结果。",
-  severalCalls: "一个回答里的多个调用按顺序执行；相邻的只读调用同时执行。",
+  severalCalls: "一个回答里的多个调用按顺序执行，前面的失败后也继续；相邻的只读调用同时执行。",
   failedCalls: "调用失败时，结果会说明原因：修正调用，不要原样重复。",
   endWithAnswer: "任务完成后，用纯文本回答，不调用工具：用户会收到这段文本，工作随之结束。",
   endWithFinish:
@@ -41,6 +41,7 @@ export const chinese: PromptTexts = {
   nothingYet: (language) =>
     `目前没有；可以使用${language === "python" ? " Python 标准库" : " JavaScript 和 Node.js"}。`,
   inferredTypes: "`// inferred`：此类型由值推断。",
+  inferredRows: "`// inferred`：此类型由值推断。各行中只有注明之处才有 null、NaN 或缺失值。",
   workspace: "# 工作区",
   workspacePlace(folder, branch, changed) {
     if (folder === undefined) return "你的工作区"
