@@ -7,11 +7,12 @@ import { authCommands, completionCommand, mcpCommands, skillsCommands } from "./
 import { runsCommands } from "./table/runs.ts"
 import { sessionsCommands } from "./table/sessions.ts"
 import { workerCommand } from "./table/stored.ts"
+import { trajectoryCommands } from "./table/trajectories.ts"
 import { demoCommand, promptCommand, resumeCommand, runCommand } from "./table/work.ts"
 
 export const commandSections: readonly { title: string; commands: readonly (Command | CommandGroup)[] }[] = [
   { title: "Work", commands: [runCommand, resumeCommand, demoCommand, promptCommand, replayCommand, evalCommand] },
-  { title: "Sessions and runs", commands: [sessionsCommands, runsCommands, workerCommand] },
+  { title: "Sessions and runs", commands: [sessionsCommands, trajectoryCommands, runsCommands, workerCommand] },
   { title: "Your objects in other programs", commands: [...codingCliCommands, mcpCommands] },
   { title: "Environment", commands: [configCommands, modelsCommands, authCommands, skillsCommands, completionCommand] },
 ]
