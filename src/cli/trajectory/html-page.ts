@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto"
 import type { ImagePart } from "../../core/message.ts"
 import { formatDuration } from "../../display/event-text.ts"
+import { formatTime } from "../print-table.ts"
 import { codeHtml, type Html, html, noHtml, outputHtml, proseHtml } from "./html-text.ts"
 import { overviewRows, type TrajectoryView, tokensText } from "./overview.ts"
 import { pageStyle } from "./page-style.ts"
@@ -53,7 +54,7 @@ function outlineHtml(steps: readonly Step[]): Html {
 function stepHtml(step: Step): Html {
   const { address, kind, agent, at, usage, model, notes, children } = step
   const facts = [
-    new Date(at).toISOString().slice(0, 19).replace("T", " "),
+    formatTime(at, { seconds: true }),
     ...(model === undefined ? [] : [model]),
     ...(usage === undefined ? [] : [tokensText(usage)]),
   ].filter((fact) => fact !== "unknown")

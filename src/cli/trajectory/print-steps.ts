@@ -32,7 +32,11 @@ export function listSteps(steps: readonly Step[], { tools }: { tools: boolean },
 /** Writes steps with everything they contain. */
 export function showSteps(steps: readonly Step[], screen: Screen): void {
   for (const step of steps) {
-    const details = [step.kind === "agent" ? step.agent : step.kind, formatTime(step.at), ...usageDetails(step)]
+    const details = [
+      step.kind === "agent" ? step.agent : step.kind,
+      formatTime(step.at, { seconds: true }),
+      ...usageDetails(step),
+    ]
     screen.ensureBlankLine()
     screen.writeLines(screen.paint.bold(`[${step.address}] ${details.map(safeLine).join(" · ")}`))
     if (step.kind !== "agent") {
