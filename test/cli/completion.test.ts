@@ -48,10 +48,14 @@ for (const shell of ["bash", "zsh", "fish"]) {
   const isInstalled = spawnSync(shell, ["--version"]).status === 0
   test(`the script for ${shell} is one that ${shell} accepts`, {
     skip: isInstalled ? false : `${shell} is not installed`,
-  }, async () => {
+  }, async (t) => {
     const { code, stdout } = await karst(["completion", shell])
     assert.equal(code, 0)
-    const { status, stderr } = spawnSync(shell, ["-n"], { input: stdout, encoding: "utf8" })
+    const folder = mkdtempSync(join(tmpdir(), "karst-completion-"))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const script = join(folder, "script")
+    writeFileSync(script, stdout)
+    const { status, stderr } = spawnSync(shell, ["-n", script], { encoding: "utf8" })
     assert.deepEqual({ status, stderr }, { status: 0, stderr: "" })
   })
 }
