@@ -160,6 +160,19 @@ describe("the packed tarball in an empty folder", () => {
     )
   })
 
+  for (const template of ["objects", "tools"]) {
+    test(`makes a project by karst init ${template}, whose type check and test pass`, async () => {
+      await run("node_modules/.bin/karst", ["init", template, "--to", template])
+      const made = join(project, template)
+      const tsc = join(repository, "node_modules/typescript/bin/tsc")
+      assert.equal(await run(process.execPath, [tsc, "--typeRoots", join(repository, "node_modules/@types")], made), "")
+      assert.match(
+        await run(process.execPath, ["--test", "--test-reporter=tap", "test/**/*.test.ts"], made),
+        /# fail 0/,
+      )
+    })
+  }
+
   for (const http of [false, true]) {
     test(`serves objects over ${http ? "HTTP" : "standard input and output"} without any other package`, async (context) => {
       await writeFile(

@@ -5,16 +5,24 @@ import { evalCommand, replayCommand } from "./table/checks.ts"
 import { codingCliCommands } from "./table/coding-clis.ts"
 import { configCommands, modelsCommands } from "./table/configuration.ts"
 import { completionCommand, mcpCommands, skillsCommands } from "./table/environment.ts"
+import { doctorCommand, initCommand } from "./table/project.ts"
 import { runsCommands } from "./table/runs.ts"
 import { sessionsCommands } from "./table/sessions.ts"
 import { workerCommand } from "./table/stored.ts"
+import { trajectoryCommands } from "./table/trajectories.ts"
 import { demoCommand, promptCommand, resumeCommand, runCommand } from "./table/work.ts"
 
 export const commandSections: readonly { title: string; commands: readonly (Command | CommandGroup)[] }[] = [
-  { title: "Work", commands: [runCommand, resumeCommand, demoCommand, promptCommand, replayCommand, evalCommand] },
-  { title: "Sessions and runs", commands: [sessionsCommands, runsCommands, workerCommand] },
+  {
+    title: "Work",
+    commands: [runCommand, resumeCommand, demoCommand, initCommand, promptCommand, replayCommand, evalCommand],
+  },
+  { title: "Sessions and runs", commands: [sessionsCommands, trajectoryCommands, runsCommands, workerCommand] },
   { title: "Your objects in other programs", commands: [...codingCliCommands, mcpCommands] },
-  { title: "Environment", commands: [configCommands, modelsCommands, authCommands, skillsCommands, completionCommand] },
+  {
+    title: "Environment",
+    commands: [doctorCommand, configCommands, modelsCommands, authCommands, skillsCommands, completionCommand],
+  },
 ]
 
 export const commands: ReadonlyMap<string, Command | CommandGroup> = new Map(

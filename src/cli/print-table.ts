@@ -17,11 +17,14 @@ export function printTable(rows: readonly (readonly string[])[]): void {
   }
 }
 
-/** `2026-11-16 07:30`, in local time. */
-export function formatTime(at: number): string {
+/** `2026-11-16 07:30`, in local time; with seconds `2026-11-16 07:30:05`. */
+export function formatTime(at: number, { seconds = false } = {}): string {
   const date = new Date(at)
   const local = new Date(at - date.getTimezoneOffset() * 60_000)
-  return local.toISOString().slice(0, 16).replace("T", " ")
+  return local
+    .toISOString()
+    .slice(0, seconds ? 19 : 16)
+    .replace("T", " ")
 }
 
 export function printJson(value: unknown): void {

@@ -37,8 +37,8 @@ export async function requireTrust(file: string, env: Environment, confirm?: Con
   const why = reason === "new" ? "is new to Karst" : "or a file that it imports has changed since it was last trusted"
   const refused = confirm ? "It was not confirmed." : "Nobody was there to confirm it."
   throw new ConfigError(
-    `The configuration "${file}" ${why}, and it can run code. ${refused} Read it; then run a karst command in a ` +
-      "terminal and confirm it, or call trustConfig(file) of karst/config, or set KARST_TRUST_CONFIG=1.",
+    `The configuration "${file}" ${why}, and it can run code. ${refused} Read it; then run ` +
+      "`karst config trust`, or call trustConfig(file) of karst/config, or set KARST_TRUST_CONFIG=1.",
     { code: "untrusted-config", details: { file, reason } },
   )
 }

@@ -1,11 +1,17 @@
-// `karst config path | show`: the configuration files, and every value with its origin.
+// `karst config path | show | trust`: the configuration files, every value with its origin, and which files may run.
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
 import { findProject, findUser } from "../../config/find-files.ts"
 import type { Origin } from "../../config/merge-config.ts"
+import { moduleFiles } from "../../config/module-files.ts"
+import { trustConfig } from "../../config/trust.ts"
+import { safeLine } from "../../display/safe-text.ts"
 import type { Input } from "../command.ts"
 import { printJson, printTable } from "../print-table.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import type { configOptions } from "../table/configuration.ts"
 import type { jsonOption } from "../table/shared-options.ts"
+import { UsageError } from "../usage-error.ts"
 
 /** Reads no file, so that it also works while one has a mistake or is not trusted. */
 export async function configPathCommand({ values }: Input<typeof jsonOption>): Promise<number> {
@@ -29,6 +35,19 @@ export async function showConfigCommand({ values }: Input<typeof configOptions>)
       value === null ? "(not set)" : typeof value === "string" ? value : JSON.stringify(value),
     ])
     printTable([["key", "origin", "value"], ...rows])
+  }
+  return 0
+}
+
+export async function trustConfigCommand({ positionals: [given] }: Input): Promise<number> {
+  const user = findUser(process.env)
+  const found = [findProject(process.cwd(), user).file, user.file].filter((file) => file !== undefined)
+  const files = given === undefined ? found : [resolve(given)]
+  if (files.length === 0) throw new UsageError("There is no configuration file. See: karst config path")
+  for (const file of files) {
+    if (!existsSync(file)) throw new UsageError(`There is no file ${given}.`)
+    await trustConfig(file)
+    for (const each of moduleFiles(file)) process.stdout.write(`trusted  ${safeLine(each)}\n`)
   }
   return 0
 }

@@ -1,4 +1,4 @@
-// The commands for the configuration and its models: config path, config show, models list, set, unset.
+// The commands for the configuration and its models: config path, show, trust; models list, set, unset.
 import { type CommandGroup, defineCommand, type OptionSpecs } from "../command.ts"
 import { jsonOption } from "./shared-options.ts"
 
@@ -9,7 +9,7 @@ export const configOptions = {
 
 export const configCommands: CommandGroup = {
   name: "config",
-  summary: "show the configuration and where each value comes from",
+  summary: "show the configuration and where each value comes from, and trust it",
   page: "configuration.md",
   commands: [
     defineCommand({
@@ -25,6 +25,14 @@ export const configCommands: CommandGroup = {
       options: configOptions,
       examples: [{ line: "karst config show", does: "secrets are not printed" }],
       load: async () => (await import("../commands/config-command.ts")).showConfigCommand,
+    }),
+    defineCommand({
+      name: "trust",
+      summary: "trust a configuration file, and the files that it imports, as they are now",
+      takes: { usage: "[<file>]", least: 0, most: 1, files: true },
+      options: {},
+      examples: [{ line: "karst config trust", does: "those of the project and the user, after you have read them" }],
+      load: async () => (await import("../commands/config-command.ts")).trustConfigCommand,
     }),
   ],
 }

@@ -1,6 +1,6 @@
 // test lane: unit, long
 import assert from "node:assert/strict"
-import { readFile, stat } from "node:fs/promises"
+import { readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, type TestContext, test } from "node:test"
 import { testProject } from "../../config/project-folder.ts"
@@ -47,6 +47,26 @@ describe("karst config", () => {
     const { code, stderr } = await command(["config", "show"], { KARST_TRUST_CONFIG: "" })
     assert.equal(code, 2)
     assert.match(stderr, /is new to Karst.*KARST_TRUST_CONFIG=1/)
+  })
+
+  test("trust trusts the files of the project and the user as they are now", async (t) => {
+    const { folder, home, command } = await project(t)
+    const untrusting = { KARST_TRUST_CONFIG: "" }
+    const { code, stdout } = await command(["config", "trust"], untrusting)
+    assert.equal(code, 0)
+    assert.equal(stdout, `trusted  ${folder}/karst.config.json\ntrusted  ${home}/config.json\n`)
+    assert.equal((await command(["config", "show"], untrusting)).code, 0)
+    await writeFile(join(folder, "karst.config.json"), "{}")
+    const changed = await command(["config", "show"], untrusting)
+    assert.match(changed.stderr, /has changed since it was last trusted.*karst config trust/)
+    assert.equal((await command(["config", "trust", "karst.config.json"], untrusting)).code, 0)
+    assert.equal((await command(["config", "show"], untrusting)).code, 0)
+  })
+
+  test("trust names the mistake if there is no such file", async (t) => {
+    const { command } = await project(t, {})
+    assert.match((await command(["config", "trust", "other.ts"])).stderr, /There is no file other\.ts/)
+    assert.match((await command(["config", "trust"])).stderr, /There is no configuration file\. See: karst config path/)
   })
 })
 

@@ -1,0 +1,120 @@
+// `karst init [template]`: creates a project from a template, without overwriting any file.
+import { existsSync, readFileSync } from "node:fs"
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { basename, dirname, join, relative, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { trustConfig } from "../../config/trust.ts"
+import { isRecord } from "../../core/object.ts"
+import type { Input } from "../command.ts"
+import { nearest } from "../parse-command-line.ts"
+import { quoteShellWord } from "../shell-words.ts"
+import { type initOptions, templates } from "../table/project.ts"
+import { UsageError } from "../usage-error.ts"
+
+const templatesFolder = fileURLToPath(new URL("../../../templates/", import.meta.url))
+
+/** A project may have these of its own: they are then kept. */
+const keptFiles = ["README.md", ".gitignore", "tsconfig.json"]
+
+export async function initProjectCommand({
+  values,
+  positionals: [template = templates[0]],
+}: Input<typeof initOptions>): Promise<number> {
+  await checkTemplate(template)
+  const folder = resolve(values.to ?? ".")
+  const files = { ...(await readTemplate("shared")), ...(await readTemplate(template)) }
+  const existing = Object.keys(files).filter((path) => existsSync(join(folder, path)))
+  refuseOverwriting(existing, folder)
+  const manifest = projectManifest(folder)
+  const written = Object.entries(files).filter(([path]) => !existing.includes(path))
+  for (const [path, text] of written) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text, { flag: "wx" })
+  }
+  await writeFile(join(folder, "package.json"), manifest)
+  // The user asked for these files, so the command need not ask whether it may load them.
+  await trustConfig(join(folder, "karst.config.ts"))
+  for (const path of existing) process.stdout.write(`kept     ${path}\n`)
+  for (const path of ["package.json", ...written.map(([path]) => path)].sort())
+    process.stdout.write(`written  ${path}\n`)
+  const steps = [...(folder === process.cwd() ? [] : [`cd ${quoteShellWord(relative(".", folder))}`]), "npm install"]
+  process.stdout.write(`\nNext: ${[...steps, "npm test"].join(" && ")}\nThe README.md of the project says more.\n`)
+  return 0
+}
+
+async function checkTemplate(name: string): Promise<void> {
+  if (templates.some((each) => each === name)) return
+  const near = await nearest(name, templates)
+  const hint = near === undefined ? "" : ` Did you mean "${near}"?`
+  throw new UsageError(
+    `There is no template "${name}".${hint} There are: ${templates.join(", ")}. To name a folder: karst init --to ${quoteShellWord(name)}`,
+  )
+}
+
+function refuseOverwriting(existing: readonly string[], folder: string): void {
+  const taken = existing.filter((path) => !keptFiles.includes(path))
+  if (taken.length === 0) return
+  throw new UsageError(
+    `${folder} has ${taken.join(", ")} already. Nothing was written. Create the project elsewhere: karst init --to my-agent`,
+  )
+}
+
+/** The files of a template by path, with their texts. npm leaves files named `.gitignore` out of packages. */
+async function readTemplate(name: string): Promise<Record<string, string>> {
+  const folder = join(templatesFolder, name)
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const files = paths.map(async (path): Promise<[string, string]> => {
+    const name = relative(folder, path).replaceAll("\\", "/")
+    return [name === "gitignore" ? ".gitignore" : name, await readFile(path, "utf8")]
+  })
+  return Object.fromEntries(await Promise.all(files))
+}
+
+type JsonObject = Record<string, unknown>
+
+/** The text of package.json: what is there already, and what it lacks. */
+function projectManifest(folder: string): string {
+  const path = join(folder, "package.json")
+  const found = existsSync(path) ? readManifest(path) : newManifest(folder)
+  if (found.type !== undefined && found.type !== "module")
+    throw new UsageError(`${path} says "type": "${found.type}". The project needs "type": "module"; change it first.`)
+  const { test, ...scripts } = objectOf(found.scripts)
+  // `npm init` writes a test script that only fails.
+  const ownTest = typeof test === "string" && !test.includes("no test specified") ? { test } : {}
+  const merged = {
+    ...found,
+    type: "module",
+    scripts: { start: "karst run", test: 'node --test "test/**/*.test.ts"', check: "tsc", ...scripts, ...ownTest },
+    dependencies: { karst: `^${ownVersion()}`, ...objectOf(found.dependencies) },
+    devDependencies: { "@types/node": "^24.0.0", typescript: "^7.0.0", ...objectOf(found.devDependencies) },
+  }
+  return `${JSON.stringify(merged, undefined, 2)}\n`
+}
+
+function newManifest(folder: string): JsonObject {
+  const name = basename(folder)
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+  return { name: name || "my-agent", version: "0.0.0", private: true, engines: { node: ">=24" } }
+}
+
+function readManifest(path: string): JsonObject {
+  try {
+    const read: unknown = JSON.parse(readFileSync(path, "utf8"))
+    if (isRecord(read)) return read
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw new UsageError(`${path} is no JSON object. Correct it, or create the project elsewhere with --to.`)
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isRecord(value) ? value : {}
+}
+
+function ownVersion(): string {
+  const manifest = readManifest(fileURLToPath(new URL("../../../package.json", import.meta.url)))
+  return String(manifest.version)
+}

@@ -1,0 +1,64 @@
+// Checks of the configuration, the model that commands would use, and the keys in the environment.
+import { type LoadedConfig, loadConfig } from "../../config/load-config.ts"
+import { userMessage } from "../../core/message.ts"
+import { compatibleServices, providerPackages } from "../../models/compatible-services.ts"
+import type { Model } from "../../models/model.ts"
+import { chooseModel } from "../run/choose-model.ts"
+import { UsageError } from "../usage-error.ts"
+import { type Check, failedCheck } from "./check.ts"
+
+export interface ModelCheckOptions {
+  /** Undefined: the model that `karst run` would use. */
+  model: string | undefined
+  live: boolean
+}
+
+/** The model is that of the configuration, so that both are checked together. */
+export async function checkConfigAndModel(options: ModelCheckOptions): Promise<Check[]> {
+  try {
+    const loaded = await loadConfig()
+    const files = loaded.files.filter(({ exists }) => exists).map(({ path }) => path)
+    const found: Check =
+      files.length > 0
+        ? { name: "config", state: "ok", text: files.join(", ") }
+        : { name: "config", state: "missing", text: "no configuration file", cure: "karst init creates a project." }
+    return [found, await checkModel(loaded, options)]
+  } catch (error) {
+    const broken: Check = { ...failedCheck("config", error), asked: true }
+    return [broken, { name: "model", state: "missing", text: "not checked, because the configuration is broken" }]
+  }
+}
+
+async function checkModel(loaded: LoadedConfig, { model: wanted, live }: ModelCheckOptions): Promise<Check> {
+  const asked = wanted !== undefined || loaded.config.model !== undefined
+  try {
+    const model = await chooseModel(wanted, loaded, undefined)
+    const answer = live ? await askModel(model) : undefined
+    const text = answer === undefined ? `${model.id}; --live asks it` : `${model.id} answered "${answer}"`
+    return { name: "model", state: "ok", text, asked }
+  } catch (error) {
+    const isMissing = !asked && error instanceof UsageError
+    return { ...failedCheck("model", error, isMissing ? "missing" : "broken"), asked }
+  }
+}
+
+async function askModel(model: Model): Promise<string> {
+  let answer = ""
+  const request = {
+    system: "",
+    messages: [userMessage("Answer with the one word: ok")],
+    signal: AbortSignal.timeout(60_000),
+  }
+  for await (const part of model.stream(request)) if (part.type === "text") answer += part.text
+  return answer.trim().slice(0, 40).toWellFormed()
+}
+
+/** Names the keys that are set. Their values are neither read nor shown. */
+export function checkKeys(env: NodeJS.ProcessEnv): Check {
+  const services = Object.values(compatibleServices).flatMap(({ keys }) => keys)
+  const names = new Set([...Object.values(providerPackages).flat(), ...services])
+  const found = [...names].filter((name) => env[name])
+  if (found.length > 0) return { name: "keys", state: "ok", text: found.join(", ") }
+  const cure = "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key. Local models and karst demo need none."
+  return { name: "keys", state: "missing", text: "no provider's key is in the environment", cure }
+}
