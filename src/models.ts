@@ -3,7 +3,7 @@
 export type { Price } from "./core/usage.ts"
 export { type AiSdkOptions, aiSdk } from "./models/ai-sdk.ts"
 export { type HandModelOptions, handModel } from "./models/hand-model.ts"
-export type { FinishReason, Model, ModelPart, ModelRequest, ToolSpec } from "./models/model.ts"
+export type { FinishReason, Model, ModelPart, ModelRequest, ReasoningEffort, ToolSpec } from "./models/model.ts"
 export type { ModelSource } from "./models/model-source.ts"
 export {
   type RecordedCall,

@@ -39,7 +39,7 @@ const readersOfDisplay = ["cli", "display"]
 const loadedAtOnce = ["acorn", "@sveltejs/acorn-typescript"]
 
 // Public modules that only list names of other modules.
-const doors = "index engine mcp models providers rules sessions stores tools workspaces"
+const doors = "index config engine mcp models providers rules sessions stores tools workspaces"
   .split(" ")
   .map((name) => `src/${name}.ts`)
 

@@ -42,7 +42,7 @@ const runtimeMethods = [
 ] as const
 
 // `anything` marks an option that is checked where it is resolved, because its type alone does not suffice.
-const agentChecks: check.OptionChecks<AgentOptions> = {
+export const agentChecks: check.OptionChecks<AgentOptions> = {
   model: check.anything,
   name: check.mustBeText,
   description: check.mustBeText,

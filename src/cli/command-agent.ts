@@ -1,6 +1,7 @@
 // Creates the agent of `karst run`, `karst prompt` and `karst demo`.
 import { type CodeAgent, createAgent } from "../agent/create-agent.ts"
 import { defaultInstructions } from "../agent/prompt/system-prompt.ts"
+import { confinementNote } from "../config/agents/default-runtime.ts"
 import type { Model } from "../models/model.ts"
 import type { Bindings } from "../runtime/bindings.ts"
 import { jsRuntime } from "../runtime/js.ts"
@@ -14,10 +15,6 @@ export interface CommandAgentOptions {
   instructions?: string | undefined
   maxCycles?: number | undefined
 }
-
-// Tells the model what the rules refuse, so that it does not try.
-const confinementNote =
-  "Cells here cannot read or write files, start processes or see the environment: work with what is in the session."
 
 export function commandAgent({ model, bindings, skills, instructions, maxCycles }: CommandAgentOptions): CodeAgent {
   return createAgent({

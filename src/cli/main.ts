@@ -1,50 +1,82 @@
-// The entry of the `karst` command: selects a command, reports errors, and sets the exit code.
+// The entry of the `karst` command: finds a command in the table, reports errors, and sets the exit code.
 import { readFileSync } from "node:fs"
-import { helpFor } from "./help.ts"
+import type { Command, CommandGroup } from "./command.ts"
+import { commands, isGroup } from "./commands.ts"
+import { commandHelp, groupHelp, mainHelp } from "./help.ts"
+import { nearest } from "./parse-command-line.ts"
 import { UsageError } from "./usage-error.ts"
-
-type Command = (args: string[]) => Promise<number>
-
-// Each command is loaded when it is used, so that `karst --help` is fast.
-const commands: Record<string, () => Promise<Command>> = {
-  demo: async () => (await import("./demo.ts")).demoCommand,
-  run: async () => (await import("./run-command.ts")).runPromptCommand,
-  prompt: async () => (await import("./prompt-command.ts")).promptCommand,
-  skills: async () => (await import("./skills-command.ts")).skillsCommand,
-  worker: async () => (await import("./worker-command.ts")).workerCommand,
-  mcp: async () => (await import("./mcp-command.ts")).mcpCommand,
-  claude: async () => (await import("./coding-cli.ts")).codingCliCommand("claude"),
-  codex: async () => (await import("./coding-cli.ts")).codingCliCommand("codex"),
-  opencode: async () => (await import("./coding-cli.ts")).codingCliCommand("opencode"),
-  gemini: async () => (await import("./coding-cli.ts")).codingCliCommand("gemini"),
-  auth: async () => (await import("./auth-command.ts")).authCommand,
-}
 
 /** Runs a command and exits with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */
 export async function main(args: string[]): Promise<void> {
   exitOnClosedPipe()
-  const code = await dispatch(args).catch(reportError)
+  const code = await dispatch(args).catch((error) => reportError(error, optionsIn(args).includes("--verbose")))
   // Flush the output, then exit, even if a cell left timers or sockets open.
   await new Promise((resolve) => process.stdout.write("", resolve))
   process.exit(code)
 }
 
-async function dispatch([first, ...rest]: string[]): Promise<number> {
+async function dispatch(args: string[]): Promise<number> {
+  const [first, ...rest] = args
   if (first === undefined) return runCommand("demo", [])
   if (first === "--version" || first === "-v") return print(version())
-  if (first === "--help" || first === "-h" || first === "help") return print(helpFor(rest[0]))
-  if (Object.hasOwn(commands, first)) return runCommand(first, rest)
-  if (first.startsWith("-") || /\s/.test(first)) return runCommand("run", [first, ...rest])
-  throw new UsageError(
-    `Unknown command "${first}". The commands are ${Object.keys(commands).join(", ")}; a prompt of one word needs: karst run "${first}"`,
-  )
+  if (first === "--help" || first === "-h") return print(mainHelp())
+  if (first === "help") return print(await helpFor(rest))
+  // Called by the scripts of `karst completion`.
+  if (first === "complete" && rest[0] === "--")
+    return (await import("./commands/completion-command.ts")).printCandidates(rest.slice(1))
+  if (commands.has(first)) return runCommand(first, rest)
+  if (first.startsWith("-") || /\s/.test(first)) return runCommand("run", args)
+  throw new UsageError(`${await unknownCommand(first)} To run a prompt of one word: karst run "${first}"`)
 }
 
 async function runCommand(name: string, args: string[]): Promise<number> {
-  const options = args.includes("--") ? args.slice(0, args.indexOf("--")) : args
-  if (options.includes("--help") || options.includes("-h")) return print(helpFor(name))
-  const command = await commands[name]?.()
-  return command ? command(args) : 2
+  const wantsHelp = optionsIn(args).some((option) => option === "--help" || option === "-h")
+  const { path, command, rest } = await findCommand([name, ...args], wantsHelp)
+  if (isGroup(command)) return print(groupHelp(command))
+  return wantsHelp ? print(commandHelp(path, command)) : command.run(path, rest)
+}
+
+async function helpFor(names: string[]): Promise<string> {
+  if (names.length === 0) return mainHelp()
+  const { path, command } = await findCommand(names, true)
+  return isGroup(command) ? groupHelp(command) : commandHelp(path, command)
+}
+
+interface FoundCommand {
+  path: string
+  command: Command | CommandGroup
+  rest: string[]
+}
+
+/** Finds the command that the first words name. Only help accepts a group without one of its commands. */
+async function findCommand([name = "", ...args]: string[], acceptsGroup: boolean): Promise<FoundCommand> {
+  const entry = commands.get(name)
+  if (!entry) throw new UsageError(await unknownCommand(name))
+  if (!isGroup(entry)) return { path: name, command: entry, rest: args }
+  const [action, ...rest] = args
+  const command = entry.commands.find((each) => each.name === action)
+  if (command) return { path: `${name} ${action}`, command, rest }
+  if (acceptsGroup && (action === undefined || action.startsWith("-")))
+    return { path: name, command: entry, rest: args }
+  const names = entry.commands.map((each) => each.name)
+  const near = action === undefined ? undefined : await nearest(action, names)
+  const problem =
+    action === undefined
+      ? "Say what to do."
+      : `Unknown command "${name} ${action}".${near ? ` Did you mean karst ${name} ${near}?` : ""}`
+  throw new UsageError(`${problem} There are: ${names.map((each) => `karst ${name} ${each}`).join(", ")}.`)
+}
+
+async function unknownCommand(name: string): Promise<string> {
+  const names = [...commands.keys()]
+  const near = await nearest(name, names)
+  const hint = near === undefined ? "" : ` Did you mean karst ${near}?`
+  return `Unknown command "${name}".${hint} The commands are ${names.join(", ")}.`
+}
+
+/** The arguments before `--`; the ones after it are never options. */
+function optionsIn(args: string[]): string[] {
+  return args.includes("--") ? args.slice(0, args.indexOf("--")) : args
 }
 
 function print(text: string): number {
@@ -52,13 +84,20 @@ function print(text: string): number {
   return 0
 }
 
-// Errors that the user can fix by another command line, setting or package are reported in one sentence; any other
-// error is a bug and shows its stack.
-function reportError(error: unknown): number {
+// Errors that another command line, setting or package avoids.
+const usageErrors = ["UsageError", "ConfigError", "MissingPackageError", "ProviderError"]
+
+function reportError(error: unknown, verbose: boolean): number {
   if (!(error instanceof Error)) throw error
-  const isUserError = ["UsageError", "ConfigError", "MissingPackageError", "ProviderError"].includes(error.name)
-  process.stderr.write(`karst: ${isUserError ? error.message : (error.stack ?? error.message)}\n`)
-  return isUserError ? 2 : 1
+  const { name, message, stack = message } = error
+  // Errors of Karst explain themselves; for others the stack is what helps.
+  const hint = usageErrors.includes(name) || "retryable" in error ? "" : " Add --verbose to see where it comes from."
+  process.stderr.write(`karst: ${verbose ? fullStack(stack, error.cause) : `${message}${hint}`}\n`)
+  return usageErrors.includes(name) ? 2 : 1
+}
+
+function fullStack(stack: string, cause: unknown): string {
+  return cause instanceof Error ? `${stack}\nCaused by: ${cause.stack ?? cause.message}` : stack
 }
 
 // `karst … | head` closes our output early, which is not an error.

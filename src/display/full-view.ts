@@ -41,7 +41,6 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
 
   function startCode(id: string, language: string): void {
     close()
-    drawnCells.add(id)
     openBlock = { of: id, writer: createCodeWriter(screen, language) }
   }
 
@@ -50,7 +49,8 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
     for (const part of message.parts) {
       if (part.type === "text" && !hasText) writeText(part.text)
       if (part.type !== "code" || drawnCells.has(part.id)) continue
-      startCode(part.id, part.tag)
+      // Stored events have the start of a cell, but not its source.
+      if (openBlock?.of !== part.id) startCode(part.id, part.tag)
       openBlock?.writer.add(part.code)
     }
     close()
@@ -111,8 +111,9 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
       case "code-start":
         return startCode(event.id, event.language)
       case "code-delta":
-        if (event.of === "source" && openBlock?.of === event.id) openBlock.writer.add(event.text)
-        return
+        if (event.of !== "source" || openBlock?.of !== event.id) return
+        drawnCells.add(event.id)
+        return openBlock.writer.add(event.text)
       case "message-end":
         return endMessage(event)
       case "code-end":

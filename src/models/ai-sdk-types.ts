@@ -23,6 +23,7 @@ export interface AiSdkCall {
   toolChoice?: unknown
   maxOutputTokens?: number
   temperature?: number
+  reasoning?: string
   providerOptions?: object
   abortSignal?: AbortSignal
 }

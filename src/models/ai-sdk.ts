@@ -54,7 +54,8 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
   const toPrompt = createPromptConverter({ id: ownId, version })
 
   function call(request: ModelRequest, abortSignal: AbortSignal): AiSdkCall {
-    const { tools, maxOutputTokens, temperature } = request
+    if (request.reasoning !== undefined && version === "v3") request.onWarning?.(reasoningIgnored(id))
+    const { tools, maxOutputTokens, temperature, reasoning } = request
     const providerOptions = mergeOptions(
       defaultProviderOptions(ownId),
       options.providerOptions,
@@ -67,6 +68,7 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
       ...(tools?.length && { tools: toPromptTools(tools), toolChoice: { type: "auto" } }),
       ...(maxOutputTokens !== undefined && { maxOutputTokens }),
       ...(temperature !== undefined && { temperature }),
+      ...(reasoning !== undefined && version === "v4" && { reasoning }),
     }
   }
 
@@ -189,4 +191,10 @@ function cachePointOptions({ provider, modelId }: AiSdkModel, given: ProviderOpt
   }
   const cached = provider.startsWith("amazon-bedrock") && /claude|nova/.test(modelId)
   return cached ? { bedrock: { cachePoint: { type: "default" } } } : undefined
+}
+
+// Models of specification V3 have no common setting for it.
+function reasoningIgnored(id: string): { code: string; message: string } {
+  const cure = "Update its AI SDK package, or use providerOptions."
+  return { code: "reasoning-ignored", message: `The model "${id}" takes no reasoning effort in this form. ${cure}` }
 }

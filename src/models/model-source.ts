@@ -15,7 +15,7 @@ export type ModelSource = Model | AiSdkModel | string
 export function toModel(source: ModelSource): Model {
   if (typeof source === "string") {
     checkModelId(source)
-    return lazyModel(source)
+    return lazyModel({ id: modelDisplayId(source), ...modelFacts(modelDisplayId(source)) }, () => resolveModel(source))
   }
   if (typeof source === "object" && source !== null) {
     if ("stream" in source && typeof source.stream === "function") return source
@@ -26,13 +26,16 @@ export function toModel(source: ModelSource): Model {
   )
 }
 
-function lazyModel(id: string): Model {
-  const facts = modelFacts(modelDisplayId(id))
+/** A model that is loaded at the first stream. Its id, price and context window are known before. */
+export function lazyModel(
+  known: Pick<Model, "id" | "price" | "contextWindow">,
+  load: () => Model | Promise<Model>,
+): Model {
   let pending: Promise<Model> | undefined
 
   // A failure is not cached: the key or package may be there at the next attempt.
   function ready(): Promise<Model> {
-    pending ??= resolveModel(id).catch((error) => {
+    pending ??= Promise.try(load).catch((error) => {
       pending = undefined
       throw error
     })
@@ -44,10 +47,11 @@ function lazyModel(id: string): Model {
     yield* model.stream({ ...request, signal })
   }
 
+  const { id, price, contextWindow } = known
   return {
-    id: modelDisplayId(id),
-    price: facts?.price,
-    contextWindow: facts?.contextWindow,
+    id,
+    price,
+    contextWindow,
     stream: (request) => closableStream(request.signal, (signal) => answer(request, signal)),
   }
 }

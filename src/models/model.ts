@@ -27,6 +27,8 @@ export interface ModelRequest {
   onActivity?: (() => void) | undefined
   maxOutputTokens?: number | undefined
   temperature?: number | undefined
+  /** How much the model reasons before it answers, such as "low" or "high". Default: the model's. */
+  reasoning?: ReasoningEffort | undefined
   /** Called before the delay of each retry, by models that retry. */
   onRetry?: ((retry: { attempt: number; delayMs: number; error: Error }) => void) | undefined
   /** Called with information for the host, such as a change of endpoint. */
@@ -34,6 +36,9 @@ export interface ModelRequest {
   /** Passed to the provider unchanged. */
   providerOptions?: { [provider: string]: { [key: string]: Json } } | undefined
 }
+
+export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
+export type ReasoningEffort = (typeof reasoningEfforts)[number]
 
 export interface ToolSpec {
   name: string

@@ -33,7 +33,7 @@ export interface ResolveOptions extends Pick<AiSdkOptions, "price" | "contextWin
   env?: Record<string, string | undefined> | undefined
 }
 
-const resolveChecks: check.OptionChecks<ResolveOptions> = {
+export const resolveChecks: check.OptionChecks<ResolveOptions> = {
   apiKey: check.mustBeSecret,
   baseURL: check.mustBeText,
   headers: mustBeSecretRecord,

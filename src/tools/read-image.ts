@@ -1,7 +1,8 @@
 // The tool `read_image`: shows the model an image from the workspace or a URL.
 import * as z from "zod"
 import { anything, checkOptions, mustBeLimit } from "../core/checks/check-options.ts"
-import { sizeText, withFailuresAsResults } from "./files/file-results.ts"
+import { sizeText } from "./files/file-results.ts"
+import { useFiles } from "./files/karst-files.ts"
 import { fetchImage, type UrlAccess } from "./read-image/fetch-image.ts"
 import { detectImageType, imageNames } from "./read-image/image-type.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "./tool.ts"
@@ -25,7 +26,7 @@ export function readImageTool(options: ReadImageOptions = {}): Tool {
     sideEffect: false,
     parallel: true,
     timeoutMs,
-    run: ({ path }, context) => withFailuresAsResults(() => readImage(path.trim(), urls, context)),
+    run: ({ path }, context) => useFiles(context, (files) => readImage(path.trim(), urls, files)),
   })
 }
 

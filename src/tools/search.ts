@@ -4,7 +4,8 @@ import { checkOptions, mustBeBoolean, mustBeEither, mustBeLimit, mustBeText } fr
 import { timerMs } from "../core/time-limit.ts"
 import type { FileInfo } from "../workspaces/workspace.ts"
 import { cleanFolder } from "../workspaces/workspace-path.ts"
-import { findMissingFolder, integerFrom, withFailuresAsResults } from "./files/file-results.ts"
+import { findMissingFolder, integerFrom } from "./files/file-results.ts"
+import { useFiles } from "./files/karst-files.ts"
 import type { CandidateFile, SearchScope, UnsearchedFile } from "./search/candidate-files.ts"
 import { candidateFiles, readInBatches } from "./search/candidate-files.ts"
 import { fileTypes } from "./search/file-types.ts"
@@ -54,7 +55,7 @@ export function searchFilesTool(options: SearchOptions = {}): Tool {
     sideEffect: false,
     parallel: true,
     maxOutputChars: 40_000,
-    run: (input, context) => withFailuresAsResults(() => search(input, context, command(), timeoutMs)),
+    run: (input, context) => useFiles(context, (files) => search(input, files, command(), timeoutMs)),
   })
 }
 

@@ -1,10 +1,17 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { text as readAll } from "node:stream/consumers"
 import type { TestContext } from "node:test"
 import { fileURLToPath } from "node:url"
+
+/** The user's folder of all commands that a test file starts. */
+export const karstHome = mkdtempSync(join(tmpdir(), "karst-home-"))
+process.on("exit", () => rmSync(karstHome, { recursive: true, force: true }))
 
 const bin = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url))
 
@@ -20,7 +27,13 @@ export function startKarst(args: string[], env: Record<string, string> = {}, cwd
   const flags = ["--conditions=karst-source", "--disable-warning=ExperimentalWarning"]
   const child = spawn(process.execPath, [...flags, bin, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      TMPDIR: process.env.TMPDIR,
+      KARST_HOME: karstHome,
+      ...env,
+    },
   })
   const printed = { stdout: "", stderr: "" }
   child.stdout.setEncoding("utf8").on("data", (text) => (printed.stdout += text))

@@ -1,21 +1,68 @@
 import assert from "node:assert/strict"
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { test } from "node:test"
+import type { Command } from "../../src/cli/command.ts"
+import { commands, isGroup } from "../../src/cli/commands.ts"
+import { commandHelp } from "../../src/cli/help.ts"
+import { codingCliOptions } from "../../src/cli/table/coding-clis.ts"
+import { authOptions } from "../../src/cli/table/environment.ts"
+import { authProviders } from "../../src/providers/auth/auth.ts"
+import { toolGroups } from "../../src/providers/provider.ts"
 import { karst } from "./karst.ts"
 
-test("--help lists the commands and the exit codes, each command has its own, and all exit 0", async () => {
+test("--help teaches by examples and lists every command and the exit codes", async () => {
   const help = await karst(["--help"])
   assert.equal(help.code, 0)
-  assert.match(help.stdout, /karst demo[\s\S]*karst run[\s\S]*karst prompt[\s\S]*130 aborted/)
-  for (const [command, option] of [
-    ["demo", "--fast"],
-    ["run", "--max-cycles"],
-    ["prompt", "--data"],
-  ] as const) {
-    const own = await karst([command, "--help"])
-    assert.equal(own.code, 0)
-    assert.match(own.stdout, new RegExp(option))
+  assert.match(help.stdout, /karst demo\n {6}watch[\s\S]*Work\n {2}run [\s\S]*130 aborted/)
+  for (const name of commands.keys()) assert.match(help.stdout, new RegExp(`^ {2}${name} `, "m"))
+  assert.deepEqual(await karst(["help"]), help)
+})
+
+test("every command has a help text with examples and all its options", () => {
+  for (const [path, command] of allCommands()) {
+    const help = commandHelp(path, command)
+    assert.ok(command.examples.length > 0, path)
+    for (const { line } of command.examples) assert.ok(help.includes(line), `${path}: ${line}`)
+    for (const name of Object.keys(command.options)) assert.ok(help.includes(`--${name}`), `${path}: --${name}`)
+    for (const line of help.split("\n")) assert.ok(line.length <= 100, line)
   }
+})
+
+test("the help of a command is the same by --help, -h and help; a group lists its commands", async () => {
+  const [long, short, word] = await Promise.all([
+    karst(["run", "x", "--help"]),
+    karst(["run", "-h"]),
+    karst(["help", "run"]),
+  ])
+  assert.equal(long.code, 0)
+  assert.match(long.stdout, /^karst run "<prompt>" \[options\]\n\nRun a prompt[\s\S]*Examples[\s\S]*--max-cycles <n>/)
+  assert.deepEqual([short, word], [long, long])
+  const group = await karst(["skills", "--help"])
+  assert.match(group.stdout, /list \[<folder> …\][\s\S]*validate <folder>[\s\S]*add <path \| git url>/)
+  const within = await karst(["skills", "add", "--help"])
+  assert.match(within.stdout, /^karst skills add <path \| git url> \[options\][\s\S]*--force/)
+})
+
+test("the examples of the command table name commands and options that exist", () => {
+  for (const [path, { examples }] of allCommands()) {
+    for (const { line } of examples) {
+      const [, words = ""] = /\bkarst ([^)|>']*)/.exec(line) ?? []
+      const [first = "", second = ""] = words.split(" ")
+      const entry = commands.get(first)
+      assert.ok(entry, `${path}: ${line}`)
+      const command = isGroup(entry) ? entry.commands.find(({ name }) => name === second) : entry
+      assert.ok(command, `${path}: ${line}`)
+      for (const [, option = ""] of words.matchAll(/ --([a-z-]+)/g))
+        assert.ok(Object.hasOwn(command.options, option), `${path}: --${option}`)
+    }
+  }
+})
+
+test("the choices of options are those of the parts that use them", () => {
+  assert.deepEqual([...codingCliOptions.allow.choices], [...toolGroups])
+  assert.deepEqual([...authOptions.agents.choices], [...authProviders])
 })
 
 test("--version prints the version of the package and nothing else", async () => {
@@ -24,18 +71,29 @@ test("--version prints the version of the package and nothing else", async () =>
 })
 
 const wrong: [what: string, args: string[], says: RegExp][] = [
-  ["a word that is no command", ["dmeo"], /Unknown command "dmeo".*demo, run, prompt/],
+  [
+    "a word that is no command",
+    ["dmeo"],
+    /Unknown command "dmeo"\. Did you mean karst demo\?.*run, demo, prompt.*karst run "dmeo"/,
+  ],
   ["no prompt", ["run"], /There is no prompt/],
-  ["an option that does not exist", ["run", "x", "--nope"], /Unknown option '--nope'\. See: karst run --help/],
+  ["a command that a group does not have", ["skills", "lst"], /"skills lst"\. Did you mean karst skills list\?/],
+  ["a group without a command", ["skills"], /Say what to do\. There are: karst skills list, /],
+  ["help for no command", ["help", "rnu"], /Did you mean karst run\?/],
+  ["an option that does not exist", ["run", "x", "--zzzzz"], /Unknown option --zzzzz\. See: karst run --help/],
+  ["a misspelt option", ["run", "x", "--max-cycle", "3"], /Unknown option --max-cycle\. Did you mean --max-cycles\?/],
+  ["a value for a flag", ["run", "x", "--json=yes"], /--json/],
   ["an option without its value", ["run", "x", "--model"], /--model/],
   [
     "a mode that does not exist",
     ["run", "x", "--mode", "loud"],
     /--mode: "loud" is not one of full, short, result, off/,
   ],
+  ["a misspelt value", ["run", "x", "--mode", "ful"], /Did you mean "full"\?/],
+  ["a misspelt value in a list", ["auth", "status", "--agents", "cluade"], /"cluade" is not one of.*"claude"\?/],
   ["a limit that is no number", ["run", "x", "--max-cycles", "many"], /--max-cycles: "many" is not a whole number/],
-  ["a prompt for the demo", ["demo", "do this"], /karst demo takes no prompt/],
-  ["a prompt for prompt", ["prompt", "do this"], /takes no prompt/],
+  ["a prompt for the demo", ["demo", "do this"], /karst demo takes no arguments, and got "do this"/],
+  ["a prompt for prompt", ["prompt", "do this"], /karst prompt takes no arguments/],
   ["a model that is no id", ["run", "x", "--model", "gpt"], /"gpt" is not a model id/],
   ["a model without its key", ["run", "x", "--model", "openai/gpt-5.2"], /needs an API key.*OPENAI_API_KEY/],
   ["no model and no key", ["run", "x"], /No model was chosen[\s\S]*OPENAI_API_KEY[\s\S]*KARST_MODEL[\s\S]*karst demo/],
@@ -50,4 +108,23 @@ for (const [what, args, says] of wrong) {
     assert.doesNotMatch(stderr, /\n {4}at /)
     assert.equal(stdout, "")
   })
+}
+
+test("--verbose shows where an error comes from; without it there is one line", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "karst-test-"))
+  t.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, "broken.ts"), 'throw new Error("no database")')
+  const args = ["mcp", "serve", "broken.ts"]
+  const [plain, verbose] = await Promise.all([karst(args, {}, folder), karst([...args, "--verbose"], {}, folder)])
+  assert.deepEqual([plain.code, verbose.code], [2, 2])
+  assert.equal(plain.stderr, "karst: broken.ts could not be loaded: no database\n")
+  assert.match(verbose.stderr, /Caused by: Error: no database\n {4}at .*broken\.ts/)
+})
+
+function allCommands(): [path: string, command: Command][] {
+  return [...commands.values()].flatMap((entry): [string, Command][] =>
+    isGroup(entry)
+      ? entry.commands.map((command) => [`${entry.name} ${command.name}`, command])
+      : [[entry.name, entry]],
+  )
 }

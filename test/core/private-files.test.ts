@@ -161,8 +161,8 @@ test("source files write to disk through core/private-files.ts, or are listed he
     "src/runtime/python/": "below a folder of mkdtemp",
     "src/providers/": "below a folder of mkdtemp, with a mode",
     "src/sessions/folder/commit-session.ts": "with a mode",
-    "src/cli/copy-skill.ts": "skills that the user adds",
-    "src/cli/demo.ts": "charts for the user",
+    "src/cli/commands/skills/copy-skill.ts": "skills that the user adds",
+    "src/cli/commands/demo.ts": "charts for the user",
     "src/testing/": "conformance suites",
   }
   const writes = /\b(writeFile|writeFileSync|appendFile|appendFileSync|mkdir|mkdirSync|createWriteStream|copyFile)\(/

@@ -28,6 +28,21 @@ describe("a sandboxed shell", { skip: requires("bwrap") }, () => {
     assert.match((await run({ command: "true", cwd: "missing" })).text, /no folder "missing"/)
   })
 
+  test("can read but not change the configuration of Karst in the workspace", async (t) => {
+    const { run, root } = shellCase(t, { sandbox: "os" })
+    mkdirSync(join(root, ".karst", "agents"), { recursive: true })
+    writeFileSync(join(root, "karst.config.ts"), "export default {}")
+    const changes = [
+      "echo x > karst.config.ts",
+      "rm karst.config.ts",
+      "mv karst.config.ts other",
+      "touch .karst/agents/a.md",
+    ]
+    const command = changes.map((each) => `(${each}) 2>/dev/null && echo "did ${each}"`).join("\n")
+    assert.equal((await run({ command: `${command}\ncat karst.config.ts` })).text, "export default {}")
+    assert.equal(existsSync(join(root, ".karst/agents/a.md")), false)
+  })
+
   test("can write nowhere but in the workspace and in temporary files of its own", async (t) => {
     const { run, root } = shellCase(t, { sandbox: "os" })
     const outside = mkdtempSync(join(tmpdir(), "karst-test-outside-"))

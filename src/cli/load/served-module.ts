@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import type { Approver } from "../../actions/approval.ts"
+import { importModule } from "../../config/import-module.ts"
 import { ConfigError, errorData } from "../../core/errors.ts"
 import type { ServeOptions, ToolSources } from "../../mcp/mcp-types.ts"
 import { addSourceTypes } from "../../runtime/bindings/module-bindings.ts"
@@ -10,7 +11,6 @@ import { jsRuntime } from "../../runtime/js.ts"
 import { safeRules } from "../../runtime/rules/safe-rules.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { UsageError } from "../usage-error.ts"
-import { importModule } from "./import-module.ts"
 
 export interface ServedModule extends Pick<ServeOptions, "runtime" | "tools"> {
   /** The absolute path of the module. */

@@ -10,6 +10,8 @@ export interface SystemSandboxOptions {
   read?: readonly string[] | undefined
   /** Paths that are writable besides `cwd` and `folder`. */
   write?: readonly string[] | undefined
+  /** Paths inside writable ones that stay read-only. Those that do not exist are ignored. */
+  protect?: readonly string[] | undefined
   cwd: string
   /** A private folder. Its subfolders `tmp` and `shm` are mounted as /tmp and /dev/shm. */
   folder: string
@@ -19,7 +21,7 @@ export interface SystemSandboxOptions {
 
 /** Returns the command that runs a program, given as a list with its arguments, in the sandbox. */
 export function systemSandboxCommand(command: readonly string[], options: SystemSandboxOptions): string[] {
-  const { network = "none", read = [], write = [], cwd, folder, programPaths } = options
+  const { network = "none", read = [], write = [], protect = [], cwd, folder, programPaths } = options
   const mounts = [
     ...systemPaths.flatMap(readOnlyMount),
     ...["--proc", "/proc", "--dev", "/dev", "--bind", join(folder, "tmp"), "/tmp"],
@@ -28,6 +30,7 @@ export function systemSandboxCommand(command: readonly string[], options: System
     ...programPaths.flatMap(readOnlyMount),
     ...read.map((path) => resolve(path)).flatMap((path) => ["--ro-bind", path, path]),
     ...[...write.map((path) => resolve(path)), cwd, folder].flatMap((path) => ["--bind", path, path]),
+    ...protect.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", path, path]),
   ]
   return bubblewrapCommand({ network, mounts, cwd, command })
 }

@@ -2,7 +2,8 @@
 import * as z from "zod"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "../tool.ts"
 import { changedLines, lineNumbers } from "./changed-lines.ts"
-import { cannotEncodeFailure, countText, sizeText, withFailuresAsResults } from "./file-results.ts"
+import { cannotEncodeFailure, countText, sizeText } from "./file-results.ts"
+import { useFiles } from "./karst-files.ts"
 import { type ByteMatch, type ByteRange, findMatches, moveRange, replaceMatches } from "./replace-bytes.ts"
 import { decode, detectTextFormat, type Encoding } from "./text-encoding.ts"
 
@@ -19,7 +20,7 @@ export function editFileTool(): Tool {
     description:
       "Replaces text in a file and shows the changed lines. Edits apply in order; if one fails, nothing is changed.",
     input: z.strictObject({ path: z.string(), edits: z.array(editSchema).min(1) }),
-    run: ({ path, edits }, context) => withFailuresAsResults(() => editText(path, edits, context)),
+    run: ({ path, edits }, context) => useFiles(context, (files) => editText(path, edits, files)),
   })
   return { ...made, accept: (input) => made.accept(withEditList(input)) }
 }

@@ -4,7 +4,8 @@ import { cleanFolder, comparePaths } from "../../workspaces/workspace-path.ts"
 import { detectImageType } from "../read-image/image-type.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "../tool.ts"
 import { createFileFilter, toWorkspaceGlob } from "./file-filter.ts"
-import { countText, findMissingFolder, integerFrom, sizeText, withFailuresAsResults } from "./file-results.ts"
+import { countText, findMissingFolder, integerFrom, sizeText } from "./file-results.ts"
+import { useFiles } from "./karst-files.ts"
 import { countLines } from "./read-lines.ts"
 import { decode, detectTextFormat, encodingName, sampleBytes, type TextFormat } from "./text-encoding.ts"
 
@@ -24,7 +25,7 @@ export function listFilesTool(): Tool {
     sideEffect: false,
     parallel: true,
     maxOutputChars: 40_000,
-    run: (input, context) => withFailuresAsResults(() => listFolder(input, context)),
+    run: (input, context) => useFiles(context, (files) => listFolder(input, files)),
   })
 }
 
@@ -38,7 +39,7 @@ export function findFilesTool(): Tool {
     sideEffect: false,
     parallel: true,
     maxOutputChars: 40_000,
-    run: (input, context) => withFailuresAsResults(() => findFiles(input, context)),
+    run: (input, context) => useFiles(context, (files) => findFiles(input, files)),
   })
 }
 
@@ -51,7 +52,7 @@ export function fileInfoTool(): Tool {
     sideEffect: false,
     parallel: true,
     maxOutputChars: 40_000,
-    run: (input, context) => withFailuresAsResults(() => fileInfo(input, context)),
+    run: (input, context) => useFiles(context, (files) => fileInfo(input, files)),
   })
 }
 

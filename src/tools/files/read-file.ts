@@ -3,7 +3,8 @@ import * as z from "zod"
 import type { FileInfo } from "../../workspaces/workspace.ts"
 import { detectImageType } from "../read-image/image-type.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "../tool.ts"
-import { countText, integerFrom, sizeText, withFailuresAsResults } from "./file-results.ts"
+import { countText, integerFrom, sizeText } from "./file-results.ts"
+import { useFiles } from "./karst-files.ts"
 import { type Cursor, formatCursor, isCursorOf, parseCursor } from "./read-cursor.ts"
 import { countLines, findLine, type LineSlice, takeLines } from "./read-lines.ts"
 import { detectTextFormat, sampleBytes } from "./text-encoding.ts"
@@ -25,7 +26,7 @@ export function readFileTool(): Tool {
     sideEffect: false,
     parallel: true,
     maxOutputChars: 60_000,
-    run: (input, context) => withFailuresAsResults(() => readText(input, context)),
+    run: (input, context) => useFiles(context, (files) => readText(input, files)),
   })
 }
 

@@ -2,7 +2,8 @@
 import * as z from "zod"
 import type { FileInfo } from "../../workspaces/workspace.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolResult } from "../tool.ts"
-import { cannotEncodeFailure, countText, withFailuresAsResults } from "./file-results.ts"
+import { cannotEncodeFailure, countText } from "./file-results.ts"
+import { useFiles } from "./karst-files.ts"
 import { decode, detectTextFormat, encode, sampleBytes } from "./text-encoding.ts"
 
 /** Writes a file of the workspace. */
@@ -18,7 +19,7 @@ export function writeFileTool(): Tool {
       trailingNewline: z.boolean().optional().describe("With append: a line break after content."),
     }),
     run: (input, context) =>
-      withFailuresAsResults(() => (input.append ? appendText(input, context) : writeText(input, context))),
+      useFiles(context, (files) => (input.append ? appendText(input, files) : writeText(input, files))),
   })
 }
 

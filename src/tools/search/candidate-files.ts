@@ -68,8 +68,8 @@ export async function* readInBatches(
       return { path, bytes: await workspace.read(path, { end, signal }) }
     } catch (error) {
       if (!(error instanceof AgentError) || isAbortError(error)) throw error
-      // Files that were removed in the meantime, or lead out of the workspace, are skipped.
-      if (error.code !== "not-found" && error.code !== "outside-workspace") unread.push({ path, why: error.message })
+      // Files that were removed in the meantime, lead out of the workspace, or belong to Karst are skipped.
+      if (!skippedCodes.has(error.code)) unread.push({ path, why: error.message })
       return undefined
     }
   }
@@ -117,6 +117,7 @@ function tooLargeFile(path: string): UnsearchedFile {
 }
 
 const batchSize = 64
+const skippedCodes = new Set(["not-found", "outside-workspace", "protected"])
 const smallBytes = 2 ** 18
 const maxBytes = 32_000_000
 

@@ -73,7 +73,7 @@ export function createCommandLauncher({
       // in the meantime.
       const enterFolder = ["-c", 'cd -- "./$1" && exec "$0" -c "$2"', shell, cwd, command]
       const programPaths = ["/etc/passwd", "/etc/group", "/etc/hosts", "/etc/ca-certificates", shell]
-      const sandboxOptions = { network, read, cwd: root, folder: box, programPaths }
+      const sandboxOptions = { network, read, protect: karstFiles(root), cwd: root, folder: box, programPaths }
       const [program = shell, ...args] = isSandboxed
         ? systemSandboxCommand([shell, ...enterFolder], sandboxOptions)
         : [shell, "-c", command]
@@ -104,6 +104,12 @@ export async function prepareCommandFolder(root: string, cwd: string): Promise<{
   if (path !== top && !path.startsWith(`${top}/`)) throw invalidPathError(cwd, "leads out of the workspace")
   if (!(await stat(path)).isDirectory()) throw new AgentError(`"${folder}" is not a folder.`, { code: "not-found" })
   return { root: top, cwd: path.slice(top.length + 1) }
+}
+
+/** The configuration of Karst in a folder, which commands in the sandbox can read and not change. */
+function karstFiles(root: string): string[] {
+  const extensions = ["ts", "mts", "cts", "js", "mjs", "cjs", "json"]
+  return [".karst", ...extensions.map((extension) => `karst.config.${extension}`)].map((name) => join(root, name))
 }
 
 const allowedNames = /^(PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|TMPDIR)$/

@@ -1,0 +1,32 @@
+// The command table: every command of `karst` by its first word, in the order and sections in which help shows them.
+import type { Command, CommandGroup } from "./command.ts"
+import { codingCliCommands } from "./table/coding-clis.ts"
+import { authCommands, completionCommand, mcpCommands, skillsCommands } from "./table/environment.ts"
+import { runsCommands } from "./table/runs.ts"
+import { sessionsCommands } from "./table/sessions.ts"
+import { workerCommand } from "./table/stored.ts"
+import { demoCommand, promptCommand, resumeCommand, runCommand } from "./table/work.ts"
+
+export const commandSections: readonly { title: string; commands: readonly (Command | CommandGroup)[] }[] = [
+  { title: "Work", commands: [runCommand, resumeCommand, demoCommand, promptCommand] },
+  { title: "Sessions and runs", commands: [sessionsCommands, runsCommands, workerCommand] },
+  { title: "Your objects in other programs", commands: [...codingCliCommands, mcpCommands] },
+  { title: "Environment", commands: [authCommands, skillsCommands, completionCommand] },
+]
+
+export const commands: ReadonlyMap<string, Command | CommandGroup> = new Map(
+  commandSections.flatMap(({ commands }) => commands.map((entry) => [entry.name, entry] as const)),
+)
+
+export const exitCodes = {
+  0: "done",
+  1: "failed",
+  2: "usage",
+  3: "stopped by a limit",
+  4: "waiting",
+  130: "aborted",
+}
+
+export function isGroup(entry: Command | CommandGroup): entry is CommandGroup {
+  return "commands" in entry
+}

@@ -1,0 +1,70 @@
+// `karst auth status | docker-flags`: shows how coding CLIs are signed in, and passes that to containers. No secrets.
+import { homedir } from "node:os"
+import { safeLine } from "../../display/safe-text.ts"
+import { type AuthFile, authProviders, checkAuth, type ProviderAuth } from "../../providers/auth/auth.ts"
+import { containerAuth } from "../../providers/auth/container-auth.ts"
+import type { Input } from "../command.ts"
+import { quoteShellWord } from "../shell-words.ts"
+import type { authOptions, dockerOptions } from "../table/environment.ts"
+import { UsageError } from "../usage-error.ts"
+
+export async function authStatusCommand({ values }: Input<typeof authOptions>): Promise<number> {
+  const found = await checkAuth(values.agents ?? authProviders)
+  printStatus(found, values.json)
+  return found.some(({ state }) => state === "ready") ? 0 : 1
+}
+
+export async function dockerFlagsCommand({ values }: Input<typeof dockerOptions>): Promise<number> {
+  const found = await checkAuth(values.agents ?? authProviders)
+  const ready = found.filter(({ state }) => state === "ready")
+  printFlags(ready, values.home ?? "/root", values.json)
+  // CLIs that were not asked for by name need not be signed in.
+  if (values.agents !== undefined || ready.length === 0) warnAboutMissing(found)
+  return ready.length > 0 ? 0 : 1
+}
+
+function printStatus(found: readonly ProviderAuth[], json: boolean): void {
+  if (json) return print(JSON.stringify({ agents: found }))
+  for (const { provider, state, files, variables, cure } of found) {
+    print(state === "ready" ? `${provider}: ready` : `${provider}: ${state}; ${cure}`)
+    for (const file of files) print(`  ${file.kind.padEnd(10)}  ${displayPath(file.path)}  ${fileStatus(file)}`)
+    for (const { name, kind } of variables) print(`  ${kind.padEnd(10)}  ${name}  is set`)
+  }
+}
+
+function fileStatus({ state, expiresAt, renewedByCli }: AuthFile): string {
+  if (state === "unreadable") return "cannot be read"
+  const when = expiresAt === undefined ? "" : new Date(expiresAt).toISOString().slice(0, 16).replace("T", " ")
+  const until = when === "" ? "is there" : `${state === "expired" ? "expired" : "until"} ${when} UTC`
+  return renewedByCli ? `${until}, renews itself` : until
+}
+
+function warnAboutMissing(found: readonly ProviderAuth[]): void {
+  for (const { provider, state, cure } of found.filter((each) => each.state !== "ready")) {
+    process.stderr.write(`karst: ${provider} is left out: its credentials are ${state}; ${cure}\n`)
+  }
+}
+
+function printFlags(ready: readonly ProviderAuth[], home: string, json: boolean): void {
+  if (!home.startsWith("/")) throw new UsageError(`--home: "${home}" is no absolute path in the container.`)
+  const needed = containerAuth(ready, home)
+  if (json) return print(JSON.stringify(needed))
+  for (let at = 0; at < needed.flags.length; at += 2) {
+    print(
+      needed.flags
+        .slice(at, at + 2)
+        .map(quoteShellWord)
+        .join(" "),
+    )
+  }
+}
+
+/** Shortens the home directory to `~`. */
+function displayPath(path: string): string {
+  const home = `${process.env.HOME ?? homedir()}/`
+  return safeLine(path.startsWith(home) ? `~/${path.slice(home.length)}` : path)
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

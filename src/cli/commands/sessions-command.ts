@@ -1,0 +1,83 @@
+// `karst sessions list | show | export | delete`: stored sessions in a folder or a store.
+import { writeFile } from "node:fs/promises"
+import { toAtif } from "../../sessions/atif.ts"
+import { loadSession } from "../../sessions/load-session.ts"
+import { type ArchiveSource, deleteSession, listSessions, sessionInfoOf } from "../../sessions/session-archive.ts"
+import type { Input } from "../command.ts"
+import { formatTime, printJson, printTable } from "../print-table.ts"
+import { loadProjectConfig } from "../project-config.ts"
+import { findSession } from "../run/find-session.ts"
+import { openSessionPlace } from "../run/session-store.ts"
+import { createEventViewer } from "../show-events.ts"
+import type { deleteSessionsOptions, exportOptions, listSessionsOptions, sessionOptions } from "../table/sessions.ts"
+import { UsageError } from "../usage-error.ts"
+
+export function listSessionsCommand({ values }: Input<typeof listSessionsOptions>): Promise<number> {
+  return withArchiveOf(values.store, async (source) => {
+    const sessions = await listSessions(source, { agent: values.agent, search: values.search })
+    if (values.json) printJson(sessions)
+    else if (sessions.length === 0) process.stderr.write("karst: there are no such sessions.\n")
+    else {
+      const rows = sessions.map(({ id, updatedAt, status = "running", runs, agent, title }) => {
+        return [id, formatTime(updatedAt), status, String(runs), agent, title]
+      })
+      printTable([["session", "last used", "status", "runs", "agent", "first prompt"], ...rows])
+    }
+    return 0
+  })
+}
+
+export function showSessionCommand({ values, positionals }: Input<typeof sessionOptions>): Promise<number> {
+  return withArchiveOf(values.store, async (source) => {
+    const { record, events } = await findSession(source, positionals[0] ?? "")
+    if (values.json) printJson(sessionInfoOf(record))
+    else {
+      printTable([
+        ["session", record.id],
+        ["agent", record.agent],
+        ["begun", formatTime(record.createdAt)],
+        ["last used", formatTime(record.updatedAt)],
+        ["runs", `${record.runs}${record.status ? `, the last one ${record.status}` : ""}`],
+      ])
+      process.stdout.write("\n")
+      events.forEach(createEventViewer())
+    }
+    return 0
+  })
+}
+
+export function exportSessionCommand({ values, positionals }: Input<typeof exportOptions>): Promise<number> {
+  return withArchiveOf(values.store, async (source) => {
+    const { record } = await findSession(source, positionals[0] ?? "")
+    const trajectory = (await loadSession(source, record.id)).trajectory()
+    const text = `${JSON.stringify(values.format === "atif" ? toAtif(trajectory) : trajectory, undefined, 2)}\n`
+    if (values.out === undefined) process.stdout.write(text)
+    else await writeFile(values.out, text)
+    return 0
+  })
+}
+
+export function deleteSessionsCommand({ values, positionals }: Input<typeof deleteSessionsOptions>): Promise<number> {
+  return withArchiveOf(values.store, async (source) => {
+    // All names are checked before the first session is deleted.
+    const found = await Promise.all(positionals.map((id) => findSession(source, id)))
+    for (const { record } of found) {
+      await deleteSession(source, record.id)
+      process.stdout.write(`Deleted ${record.id}\n`)
+    }
+    return 0
+  })
+}
+
+async function withArchiveOf(
+  store: string | undefined,
+  work: (source: ArchiveSource) => Promise<number>,
+): Promise<number> {
+  const place = openSessionPlace(store, await loadProjectConfig(undefined))
+  try {
+    if (place.source === undefined) throw new UsageError("--store off stores no sessions. Name a folder or a store.")
+    return await work(place.source)
+  } finally {
+    await place.close()
+  }
+}

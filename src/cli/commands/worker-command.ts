@@ -1,0 +1,48 @@
+// `karst worker`: executes the runs of a store until it is stopped.
+import { once } from "node:events"
+import { setTimeout } from "node:timers/promises"
+import { AgentError } from "../../core/errors.ts"
+import { createEngine, type Engine } from "../../engine/engine.ts"
+import type { Input } from "../command.ts"
+import { endSignal } from "../end-signal.ts"
+import { loadAgents } from "../run/user-agent.ts"
+import { openBackend, openStore, type QueueKind, queueKind } from "../store-option.ts"
+import type { workerOptions } from "../table/stored.ts"
+import { UsageError } from "../usage-error.ts"
+
+export async function workerCommand({ values }: Input<typeof workerOptions>): Promise<number> {
+  const { "max-parallel": maxParallel = 4 } = values
+  const kind = queueKind(values)
+  const backend = openBackend(kind, values)
+  if (values.agents === undefined) throw new UsageError("Say which agents to work for: --agents ./agents.ts")
+  const agents = await loadAgents(values.agents, "--agents")
+  await using store = openStore(values.store, values.prefix)
+  await using engine = createEngine({ agents, store, backend })
+  const end = endSignal()
+  await engine.work({ maxParallel })
+  process.stderr.write(
+    `karst: working for ${Object.keys(agents).join(", ")}. Ctrl-C ends it after the cycles under way.\n`,
+  )
+  await recoverUntilEnd(engine, kind, end)
+  process.stderr.write("karst: ending.\n")
+  return 0
+}
+
+/** Recovers runs that have no job, then waits for the end. A queue announces all later jobs; a plain store is polled
+ *  every second, also while it is temporarily unavailable. */
+async function recoverUntilEnd(engine: Engine, kind: QueueKind, end: AbortSignal): Promise<void> {
+  let reported: string | undefined
+  await engine.recover()
+  if (kind === "bullmq" && !end.aborted) await once(end, "abort")
+  while (!end.aborted) {
+    await setTimeout(1_000, undefined, { signal: end }).catch(() => undefined)
+    try {
+      if (!end.aborted) await engine.recover()
+      reported = undefined
+    } catch (error) {
+      if (!(error instanceof AgentError) || !error.retryable) throw error
+      if (reported !== error.message) process.stderr.write(`karst: ${error.message} Waiting for it.\n`)
+      reported = error.message
+    }
+  }
+}

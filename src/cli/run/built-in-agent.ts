@@ -1,0 +1,62 @@
+// The built-in agent of `karst run`, `resume` and `prompt`. Its cells run in an isolated process with `safeRules`.
+import { statSync } from "node:fs"
+import { resolve } from "node:path"
+import { type CodeAgent, createAgent } from "../../agent/create-agent.ts"
+import { defaultInstructions } from "../../agent/prompt/system-prompt.ts"
+import type { Model } from "../../models/model.ts"
+import type { Bindings } from "../../runtime/bindings.ts"
+import { jsRuntime } from "../../runtime/js.ts"
+import { processRuntime } from "../../runtime/process.ts"
+import { safeRules } from "../../runtime/rules/safe-rules.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import type { Tool } from "../../tools/tool.ts"
+import { localWorkspace } from "../../workspaces/local.ts"
+import { UsageError } from "../usage-error.ts"
+
+export interface BuiltInOptions {
+  model: Model
+  bindings: Bindings
+  /** Paths of skills, or of folders that contain skills. */
+  skills?: readonly string[] | undefined
+  tools?: readonly Tool[] | undefined
+  /** A folder. */
+  workspace?: string | undefined
+  shell?: boolean | undefined
+  instructions?: string | undefined
+  temperature?: number | undefined
+  inProcess: boolean
+}
+
+export function builtInAgent({ bindings, skills = [], inProcess, ...options }: BuiltInOptions): CodeAgent {
+  const { workspace: folder, shell = false, instructions = defaultInstructions } = options
+  if (shell && folder === undefined) throw new UsageError("--shell needs a folder to run commands in: --workspace .")
+  const files = folder === undefined ? "work with what is in the session" : "use the tools for files"
+  return createAgent({
+    name: "karst",
+    model: options.model,
+    // The note tells the model what the rules refuse, so that it does not try.
+    instructions: `${instructions}\n\nCells here cannot read or write files, start processes or see the environment: ${files}.`,
+    skills,
+    tools: options.tools,
+    ...(folder !== undefined && { workspace: openFolder(folder), shell }),
+    temperature: options.temperature,
+    runtime: builtInRuntime(bindings, { inProcess, read: skills }),
+    // In this process, Ctrl-C is handled only between turns of the event loop: an endless loop must time out.
+    cellTimeoutMs: 60_000,
+  })
+}
+
+/** Creates runtimes for cells that a model writes. `read`: paths that an isolated process can read. */
+export function builtInRuntime(
+  bindings: Bindings,
+  { inProcess, read = [] }: { inProcess: boolean; read?: readonly string[] },
+): () => Runtime {
+  const rules = safeRules()
+  return () =>
+    inProcess ? jsRuntime(bindings, { rules }) : processRuntime(bindings, { rules, isolation: "auto", read })
+}
+
+function openFolder(folder: string) {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return localWorkspace(resolve(folder))
+  throw new UsageError(`--workspace: there is no folder ${folder}.`)
+}

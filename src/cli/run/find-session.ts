@@ -1,0 +1,32 @@
+// Finds a stored session by what a person writes: its id, the beginning of its id, its handle, or "last".
+import {
+  type ArchiveSource,
+  listSessions,
+  readSession,
+  type StoredSession,
+  sessionKeys,
+  withArchive,
+} from "../../sessions/session-archive.ts"
+import { UsageError } from "../usage-error.ts"
+
+export async function findSession(source: ArchiveSource | undefined, wanted: string): Promise<StoredSession> {
+  if (source === undefined) throw new UsageError("--store off stores no sessions. Name a folder or a store.")
+  const exists = wanted !== "" && (await withArchive(source, ({ store }) => store.get(sessionKeys.record(wanted))))
+  const id = exists ? wanted : await findId(source, wanted)
+  return await withArchive(source, (archive) => readSession(archive, id))
+}
+
+async function findId(source: ArchiveSource, wanted: string): Promise<string> {
+  const sessions = await listSessions(source)
+  const [newest] = sessions
+  if (!newest) throw new UsageError(`There are no sessions in ${nameOf(source)}.`)
+  if (wanted === "last") return newest.id
+  const [found, another] = sessions.filter(({ id }) => wanted.length >= 4 && id.startsWith(wanted))
+  if (found && !another) return found.id
+  const problem = another ? `Several sessions begin with "${wanted}"` : `There is no session "${wanted}"`
+  throw new UsageError(`${problem} in ${nameOf(source)}. See: karst sessions list`)
+}
+
+function nameOf(source: ArchiveSource): string {
+  return typeof source === "string" ? source : "the store"
+}

@@ -1,0 +1,73 @@
+// Finds an agent of the user: by its name in the configuration, or in a module.
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
+import { loadRegistry } from "../../config/agents/load-agents.ts"
+import { importModule } from "../../config/import-module.ts"
+import type { LoadedConfig } from "../../config/load-config.ts"
+import type { Agent, AgentOverrides } from "../../core/agent.ts"
+import { nearest } from "../parse-command-line.ts"
+import { UsageError } from "../usage-error.ts"
+
+export interface UserAgent {
+  agent: Agent
+  /** Ends the MCP servers of the agent. */
+  close(): Promise<void>
+}
+
+/** Finds `./agents.ts`, which exports one agent, `./agents.ts#name`, or an agent of the configuration. */
+export async function loadUserAgent(text: string, model: string | undefined, config: LoadedConfig): Promise<UserAgent> {
+  const [, path = "", name] = /^(.*\.[cm]?[jt]s)(?:#(.+))?$/s.exec(text) ?? []
+  if (path !== "") return { agent: await agentOfModule(path, name, model), close: async () => {} }
+  const registry = await loadRegistry({ config, only: [text] })
+  for (const { severity, path, message } of registry.diagnostics())
+    if (severity === "warning") process.stderr.write(`karst: ${path}: ${message}\n`)
+  const { agent, definition } = registry.find(text)
+  if (model === undefined) return { agent, close: registry.close }
+  return {
+    agent: definition ? registry.define(text, { ...definition, model }) : withModel(agent, model),
+    close: registry.close,
+  }
+}
+
+async function agentOfModule(path: string, name: string | undefined, model: string | undefined): Promise<Agent> {
+  const agents = await loadAgents(path, "--agent")
+  const names = Object.keys(agents)
+  if (name === undefined && names.length > 1)
+    throw new UsageError(`--agent: ${path} exports several agents. Name one: ${path}#${names[0]}`)
+  const wanted = name ?? names[0] ?? ""
+  const agent = Object.hasOwn(agents, wanted) ? agents[wanted] : undefined
+  if (agent) return model === undefined ? agent : withModel(agent, model)
+  const near = await nearest(wanted, names)
+  const hint = near === undefined ? "" : ` Did you mean "${near}"?`
+  throw new UsageError(`--agent: there is no agent "${wanted}" in ${path}.${hint} There is: ${names.join(", ")}.`)
+}
+
+/** Returns the agent with another model, which agents of every kind accept. */
+function withModel(agent: Agent, model: string): Agent {
+  const changes: AgentOverrides & { model: string } = { model }
+  return agent.with(changes)
+}
+
+/** Returns agents by name: from the export `agents`, the default export, or the single exports. */
+export async function loadAgents(path: string, option: string): Promise<Record<string, Agent>> {
+  const file = resolve(path)
+  if (!existsSync(file)) throw new UsageError(`${option}: there is no file ${path}.`)
+  const exported = await importModule(file, `${option}: ${path}`)
+  const candidates = [exported.agents, exported.default, exported]
+  const found = candidates.map(agentsIn).find((agents) => Object.keys(agents).length > 0)
+  if (found) return found
+  throw new UsageError(
+    `${option}: ${path} exports no agent. Write there: export const agents = { name: createAgent(…) }`,
+  )
+}
+
+function agentsIn(value: unknown): Record<string, Agent> {
+  if (typeof value !== "object" || value === null) return {}
+  const entries = Object.entries(value).filter((entry): entry is [string, Agent] => isAgent(entry[1]))
+  return Object.fromEntries(entries)
+}
+
+function isAgent(value: unknown): value is Agent {
+  if (typeof value !== "object" || value === null) return false
+  return ["run", "session", "describe", "with"].every((name) => typeof Reflect.get(value, name) === "function")
+}

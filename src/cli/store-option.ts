@@ -1,0 +1,49 @@
+// Opens the store and the queue that the options --store, --backend, --redis, --queue and --prefix name.
+import type { Backend } from "../engine/backends/backend.ts"
+import { bullmqBackend } from "../engine/backends/bullmq.ts"
+import { inlineBackend } from "../engine/backends/inline.ts"
+import { redisStore } from "../stores/redis-store.ts"
+import { sqliteStore } from "../stores/sqlite-store.ts"
+import type { Store } from "../stores/store.ts"
+import type { Input } from "./command.ts"
+import type { queueOptions } from "./table/stored.ts"
+import { UsageError } from "./usage-error.ts"
+
+type QueueValues = Input<typeof queueOptions>["values"]
+
+export type QueueKind = "bullmq" | "inline"
+
+export function queueKind({ backend, store }: QueueValues): QueueKind {
+  return backend ?? (isRedis(store) ? "bullmq" : "inline")
+}
+
+export function openBackend(kind: QueueKind, { store, redis, queue, prefix }: QueueValues): Backend {
+  if (kind === "inline") return inlineBackend()
+  const url = redis ?? (isRedis(store) ? store : undefined)
+  if (!url) throw new UsageError("--backend bullmq needs to know where Redis is: --redis redis://localhost:6379")
+  return bullmqBackend({ url, queue, prefix })
+}
+
+export function openStore(text: string | undefined, prefix: string | undefined): Store {
+  const store = findStore(text, prefix)
+  if (store) return store
+  throw new UsageError(
+    `--store: ${text === undefined ? "there is none" : `"${text}" is not a store`}. Say redis://host:6379 or sqlite:karst.db.`,
+  )
+}
+
+/** Returns undefined for a text that names no store. */
+export function findStore(text: string | undefined, prefix?: string): Store | undefined {
+  if (isRedis(text)) return redisStore(text, { prefix })
+  const [, path] = /^sqlite:(.+)$/.exec(text ?? "") ?? []
+  return path === undefined ? undefined : sqliteStore(path)
+}
+
+function isRedis(text: string | undefined): text is string {
+  return /^rediss?:\/\//.test(text ?? "")
+}
+
+/** The option for messages, without a password. */
+export function storeOptionText(store: string | undefined): string {
+  return ` --store ${store?.includes("@") ? "…" : store}`
+}

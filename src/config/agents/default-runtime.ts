@@ -1,0 +1,30 @@
+// The runtimes that a definition can name, and the default of agents that have no tools.
+import type { RuntimeSource } from "../../runtime/runtime.ts"
+import type { AgentDefinition } from "../define-config.ts"
+
+/** Tells the model what the rules refuse, so that it does not try. */
+export const confinementNote =
+  "Cells here cannot read or write files, start processes or see the environment: work with what is in the session."
+
+/** Returns the factory of a named runtime. A runtime that was made in code is returned unchanged. */
+export function runtimeOf(runtime: NonNullable<AgentDefinition["runtime"]>): RuntimeSource {
+  switch (runtime) {
+    case "process":
+      return isolatedRuntime
+    case "js":
+      return async () => (await import("../../runtime/js.ts")).jsRuntime()
+    case "python":
+      return async () => (await import("../../runtime/python.ts")).pythonRuntime()
+    default:
+      return runtime
+  }
+}
+
+/** Cells run in a child process, isolated by the operating system if that is possible, and with `safeRules`. */
+export async function isolatedRuntime() {
+  const [{ processRuntime }, { safeRules }] = await Promise.all([
+    import("../../runtime/process.ts"),
+    import("../../runtime/rules/safe-rules.ts"),
+  ])
+  return processRuntime({}, { isolation: "auto", rules: safeRules() })
+}

@@ -1,0 +1,159 @@
+// Checks of a configuration: every unknown key and wrong type, each as a sentence that names the key in backticks.
+import { agentChecks } from "../agent/agent-option-checks.ts"
+import { attempt } from "../core/attempt.ts"
+import * as check from "../core/checks/check-options.ts"
+import { limitChecks } from "../core/checks/limit-checks.ts"
+import { isRecord } from "../core/object.ts"
+import { checkModelId, resolveChecks } from "../models/resolve.ts"
+import { cliChecks } from "../providers/option-checks.ts"
+import { isAgent } from "../runtime/bindings.ts"
+import type { Store } from "../stores/store.ts"
+import { type Workspace, workspaceMethods } from "../workspaces/workspace.ts"
+import type { AgentDefinition, Config, EndpointDefinition, ModelDefinition } from "./define-config.ts"
+
+/** Returns what is wrong with a configuration, one sentence for each mistake. */
+export function configProblems(config: unknown): string[] {
+  return check.optionProblems(config, configChecks)
+}
+
+/** Returns what is wrong with the definition of an agent. `path` is its place in the configuration. */
+export function definitionProblems(definition: unknown, path: string): string[] {
+  return check.optionProblems(definition, definitionChecks, path)
+}
+
+const { apiKey, baseURL, contextWindow, images, price, providerOptions, retry, timeouts } = resolveChecks
+
+const endpointChecks: check.OptionChecks<EndpointDefinition> = {
+  id: mustBeModelId,
+  apiKey,
+  baseURL,
+  headers: mustBeSecrets,
+}
+
+const modelChecks: check.OptionChecks<ModelDefinition> = {
+  ...endpointChecks,
+  contextWindow,
+  images,
+  price,
+  providerOptions,
+  retry,
+  timeouts,
+  endpoints: mustBeListOf(check.mustBeOptions(endpointChecks)),
+  shuffle: check.mustBeBoolean,
+}
+
+const {
+  model: _model,
+  name: _name,
+  now: _now,
+  onEvent: _onEvent,
+  agents: _agents,
+  runtime: _runtime,
+  skills: _skills,
+  workspace: _workspace,
+  ...takenChecks
+} = agentChecks
+
+const definitionChecks: check.OptionChecks<AgentDefinition> = {
+  ...takenChecks,
+  model: check.mustBeText,
+  promptName: check.mustBeText,
+  runtime: check.mustBeEither(
+    '"process", "js", "python" or a runtime',
+    check.mustBeOneOf("process", "js", "python"),
+    check.mustBeFunction,
+    check.mustImplement(["execute"], "a runtime"),
+  ),
+  workspace: check.mustBeEither(
+    "a folder or a workspace",
+    check.mustBeText,
+    check.mustImplement<Workspace>(workspaceMethods, "a workspace"),
+  ),
+  mcp: check.mustBeTextList,
+  agents: check.mustBeTextList,
+  skills: mustBeSkills,
+  provider: check.mustBeEither("a name or a list of names", check.mustBeText, check.mustBeTextList),
+  reasoning: check.mustBeText,
+  allow: cliChecks.allow,
+  permissions: cliChecks.permissions,
+}
+
+const configChecks: check.OptionChecks<Config> = {
+  model: check.mustBeText,
+  models: check.mustBeRecordOf(mustBeModel),
+  agent: check.mustBeText,
+  agents: check.mustBeRecordOf(mustBeAgent),
+  skills: mustBeSkills,
+  mcpServers: check.mustBeRecordOf(mustBeMcpServer),
+  providers: check.mustBeTextList,
+  archive: check.mustBeEither(
+    "a folder or a store",
+    check.mustBeText,
+    check.mustImplement<Store>(["get", "commit", "keys", "read"], "a store"),
+  ),
+  limits: check.mustBeOptions(limitChecks),
+  hooks: check.mustBeEither("an object of hooks or a list of them", check.mustBeObject, check.mustBeList),
+}
+
+export function isModelObject(value: unknown): boolean {
+  return isRecord(value) && (typeof value.stream === "function" || "specificationVersion" in value)
+}
+
+function mustBeModel(value: unknown, path: string): ReturnType<check.OptionCheck> {
+  if (typeof value === "string") return mustBeModelId(value)
+  if (isModelObject(value)) return undefined
+  if (!isRecord(value)) return `is not a model id, a definition or a model: it is ${check.describeValue(value)}`
+  if (value.id === undefined) return 'has no `id`. Write the model as id: "provider/model"'
+  const problems = check.optionProblems(value, modelChecks, path)
+  return problems.length > 0 ? problems : undefined
+}
+
+function mustBeModelId(value: unknown): string | undefined {
+  if (typeof value !== "string") return `is not a model id: it is ${check.describeValue(value)}`
+  if (attempt(() => [checkModelId(value)])) return undefined
+  return `is not a model id: it is ${check.describeValue(value)}. Write provider/model, as "openai/gpt-5.2", or "openai-compatible:https://host/v1#model"`
+}
+
+function mustBeAgent(value: unknown, path: string): ReturnType<check.OptionCheck> {
+  if (isAgent(value)) return undefined
+  const problems = definitionProblems(value, path)
+  return problems.length > 0 ? problems : undefined
+}
+
+function mustBeMcpServer(value: unknown, path: string): ReturnType<check.OptionCheck> {
+  if (!isRecord(value)) return `is not an MCP server: it is ${check.describeValue(value)}`
+  if ("url" in value) return check.mustBeOptions(addressChecks)(value, path)
+  if ("command" in value) return check.mustBeOptions(commandChecks)(value, path)
+  return "has neither `command` nor `url`. Name the program that serves, or its address"
+}
+
+const addressChecks = { url: check.mustBeText, headers: mustBeSecrets }
+const commandChecks = {
+  command: check.mustBeText,
+  args: check.mustBeTextList,
+  env: mustBeSecrets,
+  cwd: check.mustBeText,
+}
+
+// The message does not contain the values, which may be secrets.
+function mustBeSecrets(value: unknown): string | undefined {
+  if (isRecord(value) && Object.values(value).every((each) => typeof each === "string")) return undefined
+  return "is not an object of texts"
+}
+
+function mustBeSkills(value: unknown): string | undefined {
+  const isSource = (each: unknown) => typeof each === "string" || (typeof each === "object" && each !== null)
+  if (Array.isArray(value) && value.every(isSource)) return undefined
+  return `is not a list of folders or skills: it is ${check.describeValue(value)}`
+}
+
+function mustBeListOf(each: check.OptionCheck): check.OptionCheck {
+  return (value, path) => {
+    if (!Array.isArray(value)) return `is not a list: it is ${check.describeValue(value)}`
+    const problems = value.flatMap((item: unknown, index) => {
+      const problem = each(item, `${path}.${index}`) ?? []
+      return typeof problem === "string" ? `\`${path}.${index}\` ${problem}` : problem
+    })
+    return problems.length > 0 ? problems : undefined
+  }
+}

@@ -1,0 +1,81 @@
+// Imports a module of the user's project, also TypeScript that Node does not run by itself.
+import { existsSync, readFileSync } from "node:fs"
+import { type ResolveHookContext, registerHooks } from "node:module"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { ConfigError, errorData } from "../core/errors.ts"
+import { isEsModule, lowerModuleSyntax } from "./module-syntax.ts"
+
+/** Runs a module and returns its exports. Supports TypeScript as the project's compiler would: enums and other syntax
+ *  that Node does not strip, imports with a missing or different extension, and `import` and `export` in a CommonJS
+ *  project. `name` is used in the error message. */
+export async function importModule(file: string, name: string): Promise<Record<string, unknown>> {
+  registerOnce()
+  try {
+    return exportsOf(await import(pathToFileURL(file).href))
+  } catch (error) {
+    throw new ConfigError(`${name} could not be loaded: ${errorData(error).message}`, { cause: error })
+  }
+}
+
+/** Returns the exports of a CommonJS module, which Node offers as properties of its default export. A module compiled
+ *  to CommonJS has its default export among them. */
+function exportsOf(module: Record<string, unknown>): Record<string, unknown> {
+  if (!("module.exports" in module)) return module
+  const { default: defaultExport, "module.exports": _, ...named } = module
+  if (typeof defaultExport !== "object" || defaultExport === null || isInstance(defaultExport))
+    return { ...named, default: defaultExport }
+  return "__esModule" in defaultExport ? { ...defaultExport } : { ...defaultExport, ...named }
+}
+
+function isInstance(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value)
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null
+}
+
+let isRegistered = false
+
+function registerOnce(): void {
+  if (isRegistered) return
+  isRegistered = true
+  registerHooks({
+    resolve(specifier, context, next) {
+      try {
+        return next(specifier, context)
+      } catch (error) {
+        const found = typeScriptFile(specifier, context)
+        if (found === undefined) throw error
+        return next(found, context)
+      }
+    },
+    load(url, context, next) {
+      if (!/^file:.*\.[cm]?ts$/.test(url) || url.includes("/node_modules/")) return next(url, context)
+      // Node would reject the syntax while detecting the file's format.
+      const source = lowerModuleSyntax(readFileSync(fileURLToPath(url), "utf8"))
+      if (context.format === "module-typescript") return { format: context.format, source, shortCircuit: true }
+      if (!isEsModule(source)) return { format: "commonjs-typescript", source, shortCircuit: true }
+      return { format: "module-typescript", source: commonJsDeclarations(source) + source, shortCircuit: true }
+    },
+  })
+}
+
+/** Finds the file that TypeScript would import: `./a.ts` for `./a` and `./a.js`. */
+function typeScriptFile(specifier: string, { parentURL }: ResolveHookContext): string | undefined {
+  if (!/^\.{0,2}\//.test(specifier) || !/\.[cm]?ts$/.test(parentURL ?? "")) return undefined
+  const url = new URL(specifier, parentURL).href
+  const candidates = [url.replace(/\.([cm]?)js$/, ".$1ts"), `${url}.ts`, `${url}.mts`, `${url}.cts`, `${url}/index.ts`]
+  return candidates.find((candidate) => candidate !== url && existsSync(fileURLToPath(candidate)))
+}
+
+/** Declares the CommonJS variables that the file may use beside `import`. */
+function commonJsDeclarations(source: string): string {
+  const values = {
+    require: 'process.getBuiltinModule("node:module").createRequire(import.meta.url)',
+    __filename: "import.meta.filename",
+    __dirname: "import.meta.dirname",
+  }
+  return Object.entries(values)
+    .filter(([name]) => new RegExp(`\\b${name}\\b`).test(source))
+    .filter(([name]) => !new RegExp(`\\b(?:const|let|var|function)\\s+${name}\\b`).test(source))
+    .map(([name, value]) => `const ${name} = ${value};`)
+    .join("")
+}

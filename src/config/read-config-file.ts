@@ -1,0 +1,99 @@
+// Reads one configuration file, TypeScript, JavaScript or JSON, and reports every mistake with file and line.
+import { readFile } from "node:fs/promises"
+import { pathToFileURL } from "node:url"
+import { ConfigError, errorData } from "../core/errors.ts"
+import { CellSyntaxError, parseCell } from "../runtime/compiler/parse-cell.ts"
+import { positionAt } from "../runtime/compiler/text-positions.ts"
+import { configProblems } from "./config-checks.ts"
+import type { Config } from "./define-config.ts"
+import { importModule } from "./import-module.ts"
+import { parseJson } from "./json-text.ts"
+import { type LineOfKey, lineOfKey } from "./key-lines.ts"
+
+export interface ReadConfig {
+  config: Config
+  lineOf: LineOfKey
+}
+
+/** Reads and checks a configuration file. A module runs its code. Throws one `ConfigError` that lists all mistakes. */
+export async function readConfigFile(file: string): Promise<ReadConfig> {
+  const isJson = file.endsWith(".json")
+  const source = await readFile(file, "utf8")
+  const value = isJson ? parseFile(file, source) : await importFile(file, source)
+  const lineOf = lineOfKey(source, isJson ? "json" : "module")
+  checkConfig(value, (key) => placeText(file, lineOf(key)))
+  return { config: value, lineOf }
+}
+
+/** Throws a `ConfigError` that lists every mistake, each with its place. */
+export function checkConfig(value: unknown, placeOf: (key: string) => string): asserts value is Config {
+  const problems = configProblems(value).map((problem) => `${placeOf(keyIn(problem))}: ${problem}`)
+  if (problems.length === 0) return
+  const [only] = problems
+  const text =
+    problems.length === 1 ? only : `${problems.length} mistakes:\n${problems.map((each) => `- ${each}`).join("\n")}`
+  throw new ConfigError(`${text}${problems.length === 1 ? "." : ""}`)
+}
+
+export function placeText(file: string, line: number | undefined): string {
+  return line === undefined ? file : `${file}:${line}`
+}
+
+/** The key that a problem is about: the first text in backticks. */
+function keyIn(problem: string): string {
+  return /`([^`]+)`/.exec(problem)?.[1] ?? ""
+}
+
+function parseFile(file: string, source: string): unknown {
+  const parsed = parseJson(source)
+  if ("value" in parsed) return withoutSchema(parsed.value)
+  const { line, column } = positionAt(source, parsed.offset)
+  throw new ConfigError(`${file}:${line}:${column}: this is not valid JSON: ${parsed.problem}.`)
+}
+
+/** Removes `$schema`, by which editors find the keys of a JSON file. */
+function withoutSchema(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("$schema" in value)) return value
+  const { $schema: _, ...rest } = value
+  return rest
+}
+
+async function importFile(file: string, source: string): Promise<unknown> {
+  const module = await importModule(file, file).catch((error: unknown) => {
+    throw loadError(file, source, error)
+  })
+  if ("default" in module) return module.default
+  throw new ConfigError(`${file}: there is no default export. Write: export default defineConfig({ … })`)
+}
+
+function loadError(file: string, source: string, error: unknown): ConfigError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+  const line = lineInStack(file, cause) ?? lineOfSyntaxError(source)
+  return new ConfigError(
+    `${placeText(file, line)}: the configuration could not be loaded: ${errorData(cause).message}`,
+    {
+      cause,
+    },
+  )
+}
+
+/** The line of the file that a stack shows first. */
+function lineInStack(file: string, error: unknown): number | undefined {
+  const stack = error instanceof Error ? (error.stack ?? "") : ""
+  for (const name of [pathToFileURL(file).href, file]) {
+    const at = stack.indexOf(`${name}:`)
+    const line = at === -1 ? undefined : /^\d+/.exec(stack.slice(at + name.length + 1))?.[0]
+    if (line !== undefined) return Number(line)
+  }
+  return undefined
+}
+
+/** Node does not say where a module's syntax is wrong. */
+function lineOfSyntaxError(source: string): number | undefined {
+  try {
+    parseCell(source)
+    return undefined
+  } catch (error) {
+    return error instanceof CellSyntaxError ? error.line : undefined
+  }
+}

@@ -1,0 +1,76 @@
+// test lane: unit, long
+import assert from "node:assert/strict"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { after, describe, test } from "node:test"
+import { karst, karstHome, modelServer } from "../karst.ts"
+
+const code = (source: string) => `\`\`\`ts\n${source}\n\`\`\``
+
+describe("karst resume", () => {
+  const folder = mkdtempSync(join(tmpdir(), "karst-resume-"))
+  after(() => rmSync(folder, { recursive: true }))
+  const sessionIn = (text: string) => /karst resume (s_\w+)/.exec(text)?.[1] ?? ""
+
+  test("continues a session with the same agent, conversation and objects", async (t) => {
+    writeFileSync(join(folder, "sales.csv"), "month,amount\nJan,10\nFeb,32\n")
+    const { id, bodies } = await modelServer(t, [
+      code("const total = sales.reduce((sum, row) => sum + row.amount, 0)"),
+      "Done.",
+      code("console.log(total, sales.length)"),
+      "42 in 2 months.",
+    ])
+    const options = ["--model", id, "--data", "sales.csv", "--max-cycles", "5"]
+    const first = await karst(["run", "Sum it.", ...options], {}, folder)
+    assert.equal(first.code, 0, first.stderr)
+    const session = sessionIn(first.stdout)
+    const second = await karst(["resume", session, "How much?", "--mode", "full"])
+    assert.equal(second.code, 0, second.stderr)
+    assert.match(second.stdout, /└ 42 2\n[\s\S]*● 42 in 2 months\./)
+    assert.match(bodies.at(-1) ?? "", /Sum it\.[\s\S]*Done\.[\s\S]*How much\?/)
+    const last = await karst(["resume", "last", "Again?", "--mode", "result"])
+    assert.equal(last.stdout, "42 in 2 months.\n")
+    const beginning = await karst(["resume", session.slice(0, 8), "Again?", "--mode", "result"])
+    assert.equal(beginning.stdout, "42 in 2 months.\n")
+    const handle = await karst(["resume", `karst:1:${session}@${karstHome}`, "Again?", "--mode", "result"])
+    assert.equal(handle.stdout, "42 in 2 months.\n")
+  })
+
+  test("goes on without a prompt after a limit", async (t) => {
+    const { id, bodies } = await modelServer(t, [code("1 + 1"), code("2 + 2"), "Four."])
+    const first = await karst(["run", "Count.", "--model", id, "--max-cycles", "1"])
+    assert.equal(first.code, 3)
+    const { code: exit, stdout } = await karst(["resume", sessionIn(first.stderr), "--max-cycles", "5"])
+    assert.equal(exit, 0)
+    assert.match(stdout, /❯ Continue\.[\s\S]*● Four\./)
+    assert.match(bodies.at(-1) ?? "", /Count\.[\s\S]*Continue\./)
+  })
+
+  test("resumes from another store, with the options given again; nothing is stored with --store off", async (t) => {
+    const { id } = await modelServer(t, ["One.", "Two."])
+    const store = ["--store", `sqlite:${join(folder, "karst.db")}`]
+    const first = await karst(["run", "Go.", "--model", id, ...store])
+    assert.match(first.stdout, /karst resume s_\w+ --store sqlite:/)
+    const session = sessionIn(first.stdout)
+    const without = await karst(["resume", session, "Go on.", ...store])
+    assert.match(without.stderr, /No model was chosen/)
+    const second = await karst(["resume", session, "Go on.", "--model", id, "--mode", "result", ...store])
+    assert.equal(second.stdout, "Two.\n")
+    const off = await karst(["run", "Go.", "--model", id, "--store", "off"])
+    assert.doesNotMatch(off.stdout, /karst resume/)
+  })
+
+  for (const [what, args, says] of [
+    ["no session", [], /karst resume needs <handle/],
+    ["a session that does not exist", ["s_nothing"], /There (is no session "s_nothing"|are no sessions).*/],
+    ["a handle that cannot be read", ["karst:1:@"], /names no session/],
+  ] as const) {
+    test(`${what} is told in one sentence, with exit code 2`, async () => {
+      const { code, stderr } = await karst(["resume", ...args])
+      assert.equal(code, 2)
+      assert.match(stderr, says)
+      assert.doesNotMatch(stderr, /\n {4}at /)
+    })
+  }
+})

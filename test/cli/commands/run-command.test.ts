@@ -1,0 +1,287 @@
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { after, before, describe, test } from "node:test"
+import { fileURLToPath } from "node:url"
+import type { AgentEvent } from "../../../src/core/event.ts"
+import { requires } from "../../system.ts"
+import { karst, modelServer, startKarst } from "../karst.ts"
+
+const code = (source: string) => `Let me see.\n\n\`\`\`ts\n${source}\n\`\`\``
+
+test("a prompt is run to its answer, with exit code 0", async (t) => {
+  const { id } = await modelServer(t, [code("6 * 7"), "It is **42**."])
+  const { code: exit, stdout, stderr } = await karst(["run", "What", "is it?", "--model", id])
+  assert.equal(stderr, "")
+  assert.equal(exit, 0)
+  assert.match(
+    stdout,
+    /^karst · openai-compatible\/test · cells [^\n]*\n\n❯ What is it\?\n\n● Let me see\.\n\n {2}│ 6 \* 7\n {2}└ 42\n\n● It is 42\.\n\n✓ done · 2 cycles/,
+  )
+})
+
+test("a bare prompt and one from standard input are run too, and KARST_MODEL names the model", async (t) => {
+  const { id, bodies } = await modelServer(t, ["Fine."])
+  const bare = await karst(["How are you?", "--mode", "result"], { KARST_MODEL: id })
+  assert.equal(bare.stdout, "Fine.\n")
+  const { child, ended } = startKarst(["run", "-", "--mode", "result"], { KARST_MODEL: id })
+  child.stdin.end("And you?")
+  assert.equal((await ended).stdout, "Fine.\n")
+  assert.match(bodies[0] ?? "", /How are you\?/)
+  assert.match(bodies[1] ?? "", /And you\?/)
+})
+
+test("--json prints every event as a line of JSON, and nothing else", async (t) => {
+  const { id } = await modelServer(t, [code("console.log('hi')"), "Done."])
+  const { code: exit, stdout } = await karst(["run", "Say hi", "--model", id, "--json"])
+  assert.equal(exit, 0)
+  const events: AgentEvent[] = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+  assert.equal(events[0]?.type, "run-start")
+  assert.equal(events.at(-1)?.type, "run-end")
+  assert.ok(events.some((event) => event.type === "code-end" && event.ok && event.text.includes("hi")))
+  assert.deepEqual(
+    events.map(({ seq }) => seq),
+    events.map((_, index) => index),
+  )
+})
+
+test("skills are offered to the agent, which activates them", async (t) => {
+  const { id, bodies } = await modelServer(t, [
+    code('await activateSkill("data-analysis")'),
+    code("typeof profile"),
+    "ok",
+  ])
+  const skills = ["--skill", "skills/data-analysis"]
+  const { code: exit, stdout, stderr } = await karst(["run", "Look", "--model", id, ...skills])
+  assert.equal(stderr, "")
+  assert.equal(exit, 0)
+  assert.match(stdout, /└ 'function'/)
+  assert.match(bodies[0] ?? "", /data-analysis: Analyse/)
+  const shown = await karst(["prompt", ...skills])
+  assert.match(shown.stdout, /data-analysis: Analyse/)
+  const missing = await karst(["run", "Look", "--model", id, "--skill", "nowhere"])
+  assert.equal(missing.code, 2)
+  assert.match(missing.stderr, /--skill: there is no folder nowhere/)
+})
+
+test("data files become variables named after them, which cells use", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "karst-test-"))
+  t.after(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, "my sales.csv"), "month,amount\nJan,10\nFeb,32\n")
+  await writeFile(join(folder, "class.json"), '{ "name": "A" }')
+  const source = "console.log(mySales.reduce((sum, row) => sum + row.amount, 0), _class.name)"
+  const { id, bodies } = await modelServer(t, [code(source), "ok"])
+  const data = ["--data", "my sales.csv", "--data", "class.json"]
+  const { code: exit, stdout, stderr } = await karst(["run", "Sum it", "--model", id, ...data], {}, folder)
+  assert.equal(exit, 0)
+  assert.match(stdout, / {2}└ 42 A\n/)
+  assert.match(stderr, /^mySales: 2 records from my sales\.csv\n_class: read from class\.json\n$/)
+  assert.match(bodies[0] ?? "", /mySales: \{ month: string; amount: number \}\[\]/)
+})
+
+test("a run that reaches its limit exits with 3", async (t) => {
+  const { id } = await modelServer(t, [code("1 + 1")])
+  const { code: exit, stdout } = await karst(["run", "Go on", "--model", id, "--max-cycles", "2"])
+  assert.equal(exit, 3)
+  assert.match(stdout, /■ stopped by its limit on cycles · 2 cycles/)
+})
+
+test("a run that fails exits with 1 and says why; the answer alone stays clean", async (t) => {
+  const { id } = await modelServer(t, [
+    (response) =>
+      response.writeHead(400, { "content-type": "application/json" }).end('{"error":{"message":"no such model"}}'),
+  ])
+  const full = await karst(["run", "x", "--model", id])
+  assert.equal(full.code, 1)
+  assert.match(full.stdout, /no such model[\s\S]*✗ failed/)
+  const result = await karst(["run", "x", "--model", id, "--mode", "result"])
+  assert.equal(result.code, 1)
+  assert.equal(result.stdout, "")
+  assert.match(result.stderr, /no such model/)
+})
+
+test("generated code is held to the safe rules", async (t) => {
+  const { id } = await modelServer(t, [code('await import("node:child_process")'), "ok"])
+  const { stdout } = await karst(["run", "x", "--model", id])
+  assert.match(stdout, /└ .*child_process/)
+})
+
+test("generated code runs in another process, and the header says how it is isolated; --in-process opts out", async (t) => {
+  const { id } = await modelServer(t, [code("process.pid"), "ok"])
+  const own = startKarst(["run", "x", "--model", id])
+  own.child.stdin.end()
+  const { stdout } = await own.ended
+  const isolation = requires("bwrap") === undefined ? "isolated by the operating system" : "in a process of their own"
+  assert.match(stdout, new RegExp(`^karst · openai-compatible/test · cells ${isolation}`))
+  assert.doesNotMatch(stdout, new RegExp(`└ ${own.child.pid}\\n`))
+  const { id: other } = await modelServer(t, [code("process.pid"), "ok"])
+  const inside = startKarst(["run", "x", "--model", other, "--in-process"])
+  inside.child.stdin.end()
+  assert.match((await inside.ended).stdout, /^karst · openai-compatible\/test · cells in this process\n/)
+})
+
+test("Ctrl-C aborts the run, says how to continue it, and exits with 130", async (t) => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  const { id } = await modelServer(t, [() => resolve()])
+  const { child, ended } = startKarst(["run", "x", "--model", id])
+  await asked
+  child.kill("SIGINT")
+  const { code: exit, stdout, stderr } = await ended
+  assert.equal(exit, 130)
+  assert.match(stdout, /■ aborted/)
+  assert.match(stderr, /^Continue: karst resume s_\w+\n$/)
+})
+
+test("a second Ctrl-C leaves at once, whatever a cell holds on to", async (t) => {
+  const { id } = await modelServer(t, [code("console.log('stuck'); await new Promise(() => {})")])
+  const { child, ended } = startKarst(["run", "x", "--model", id, "--json"])
+  while (!String(await once(child.stdout, "data")).includes("stuck"));
+  child.kill("SIGINT")
+  child.kill("SIGINT")
+  assert.equal((await ended).code, 130)
+})
+
+test("a reader that leaves early is no error", async (t) => {
+  const { id } = await modelServer(t, [code("for (let i = 0; i < 50; i++) console.log('x'.repeat(1000))"), "ok"])
+  const { child, ended } = startKarst(["run", "x", "--model", id, "--json"])
+  child.stdout.once("data", () => child.stdout.destroy())
+  const { code: exit, stderr } = await ended
+  assert.deepEqual({ exit, stderr }, { exit: 0, stderr: "" })
+})
+
+describe("the options of karst run", () => {
+  let folder: string
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "karst-test-"))
+    await writeFile(join(folder, "notes.txt"), "buy milk")
+    await writeFile(join(folder, "system.txt"), "You are a pirate.")
+    await writeFile(join(folder, "dot.gif"), "GIF89a\u0001\u0000")
+    await writeFile(
+      join(folder, "tools.ts"),
+      `import { tool } from ${source("tools/tool.ts")}
+       export const echo = tool({ name: "echo", description: "Repeats.", run: () => "echoed" })`,
+    )
+    await writeFile(
+      join(folder, "agents.ts"),
+      `import { createAgent } from ${source("agent/create-agent.ts")}
+       import { scriptedModel } from ${source("models/scripted.ts")}
+       const model = scriptedModel(({ system }) => system.includes("poet") ? "A rose." : "Hello.")
+       export const poet = createAgent({ name: "poet", model, instructions: "You are a poet." })
+       export const greeter = createAgent({ name: "greeter", model })`,
+    )
+    await writeFile(
+      join(folder, "karst.config.json"),
+      JSON.stringify({
+        limits: { cycles: 3 },
+        models: { own: { id: "openai-compatible:http://127.0.0.1:1/v1#own", retry: false } },
+        agents: { pirate: { model: "own", instructions: "You are a pirate." } },
+      }),
+    )
+  })
+  after(() => rm(folder, { recursive: true }))
+
+  const run = (args: string[], env: Record<string, string> = {}) =>
+    karst(["run", ...args], { KARST_TRUST_CONFIG: "1", ...env }, folder)
+
+  test("--workspace, --shell and --tools give tools; --system, --temperature and --reasoning reach the model", async (t) => {
+    const { id, bodies } = await modelServer(t, ["ok"])
+    const tools = ["--workspace", ".", "--shell", "--tools", "tools.ts"]
+    const settings = ["--system", "@system.txt", "--temperature", "0.5", "--reasoning", "low"]
+    const { code: exit, stderr } = await run(["x", "--model", id, ...tools, ...settings])
+    assert.equal(exit, 0, stderr)
+    const body = JSON.parse(bodies[0] ?? "")
+    const names = body.tools.map((each: { function: { name: string } }) => each.function.name)
+    for (const name of ["read_file", "shell", "echo"]) assert.ok(names.includes(name), name)
+    assert.match(body.messages[0].content, /^You are a pirate\.\n\nCells here cannot.*use the tools for files/)
+    assert.deepEqual([body.temperature, body.reasoning_effort], [0.5, "low"])
+  })
+
+  test("--image puts an image into the prompt, and - puts standard input beside other words", async (t) => {
+    const { id, bodies } = await modelServer(t, ["ok"])
+    const { child, ended } = startKarst(["run", "Sum up:", "-", "--image", "dot.gif", "--model", id], {}, folder)
+    child.stdin.end("a long text")
+    assert.equal((await ended).code, 2, "the configuration is not trusted")
+    const trusted = startKarst(["run", "Sum up:", "-", "--image", "dot.gif", "--model", id], trust, folder)
+    trusted.child.stdin.end("a long text")
+    assert.equal((await trusted.ended).code, 0)
+    assert.match(bodies[0] ?? "", /Sum up: \\n\\na long text/)
+    assert.match(bodies[0] ?? "", /data:image\/gif;base64,/)
+  })
+
+  test("--agent runs an agent of a module as it is defined, and the header names it", async () => {
+    const { code: exit, stdout } = await run(["Hi", "--agent", "./agents.ts#poet"])
+    assert.equal(exit, 0)
+    assert.match(stdout, /^karst · agent poet · cells in this process\n[\s\S]*● A rose\./)
+    const wrong: [string[], RegExp][] = [
+      [["--agent", "agents.ts"], /exports several agents\. Name one: agents\.ts#/],
+      [["--agent", "agents.ts#poem"], /no agent "poem" in agents\.ts\. Did you mean "poet"\?/],
+      [["--agent", "nobody"], /There is no agent "nobody"/],
+      [["--agent", "agents.ts#poet", "--shell"], /--shell cannot be used here: the agent agents\.ts#poet runs as/],
+    ]
+    for (const [args, says] of wrong) {
+      const { code, stderr } = await run(["Hi", ...args])
+      assert.equal(code, 2)
+      assert.match(stderr, says)
+    }
+  })
+
+  test("--agent and --model also take names of the configuration", async (t) => {
+    const { id, bodies } = await modelServer(t, ["Arr."])
+    const pirate = await run(["Hi", "--agent", "pirate", "--model", id])
+    assert.match(pirate.stdout, /^karst · agent pirate · cells (isolated|in a process)/)
+    assert.match(bodies[0] ?? "", /You are a pirate\./)
+    const named = await run(["Hi", "--model", "own"])
+    assert.match(named.stdout, /^karst · openai-compatible\/own · /)
+    assert.equal(named.code, 1)
+  })
+
+  test("the default agent of the configuration runs unless --agent karst names the built-in one, with its limits", async (t) => {
+    const { id } = await modelServer(t, [code("1")])
+    const byDefault = await run(["Hi"], { KARST_AGENT: "pirate" })
+    assert.match(byDefault.stdout, /^karst · agent pirate · /)
+    const builtIn = await run(["Hi", "--agent", "karst", "--model", id], { KARST_AGENT: "pirate" })
+    assert.match(builtIn.stdout, /^karst · openai-compatible\/test · /)
+    assert.equal(builtIn.code, 3)
+  })
+
+  test("--provider lets a coding CLI do it", async () => {
+    await writeFile(join(folder, "claude"), fakeClaude, { mode: 0o755 })
+    const env = { PATH: `${folder}:${dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder }
+    const { code: exit, stdout, stderr } = await run(["say Hi", "--provider", "claude"], env)
+    assert.equal(exit, 0, stderr)
+    assert.match(stdout, /^karst · claude\n[\s\S]*Hi 1/)
+    const refused = await run(["x", "--provider", "claude", "--temperature", "1"], env)
+    assert.match(refused.stderr, /--temperature cannot be used here: claude has no such setting/)
+  })
+
+  const wrong: [what: string, args: string[], says: RegExp][] = [
+    ["a shell without a folder", ["x", "--shell"], /--shell needs a folder.*--workspace \./],
+    ["a folder that does not exist", ["x", "--workspace", "no"], /--workspace: there is no folder no/],
+    ["a module without tools", ["x", "--tools", "agents.ts"], /agents\.ts exports no tool/],
+    ["an image that is none", ["x", "--image", "notes.txt"], /--image notes\.txt: this is no image/],
+    ["instructions that cannot be read", ["x", "--system", "@no.txt"], /--system @no\.txt: the file cannot be read/],
+    ["a reasoning effort that does not exist", ["x", "--reasoning", "hgih"], /Did you mean "high"\?/],
+  ]
+  for (const [what, args, says] of wrong) {
+    test(`${what} is told in one sentence, with exit code 2`, async () => {
+      const { code, stderr } = await run([...args, "--model", "ollama/x"])
+      assert.equal(code, 2)
+      assert.match(stderr, says)
+    })
+  }
+})
+
+const trust = { KARST_TRUST_CONFIG: "1" }
+const fakeClaude = `#!/bin/sh
+exec "${process.execPath}" "${fileURLToPath(new URL("../../fixtures/fake-claude.ts", import.meta.url))}" "$@"
+`
+
+function source(path: string): string {
+  return JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href)
+}

@@ -1,0 +1,81 @@
+// test lane: unit, long
+import assert from "node:assert/strict"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { after, before, describe, test } from "node:test"
+import { createAgent } from "../../../src/agent/create-agent.ts"
+import { scriptedModel } from "../../../src/models/scripted.ts"
+import { type ArchiveSource, listSessions } from "../../../src/sessions/session-archive.ts"
+import { sqliteStore } from "../../../src/stores/sqlite-store.ts"
+import { karst } from "../karst.ts"
+
+for (const kind of ["a folder", "a SQLite file"] as const) {
+  describe(`karst sessions in ${kind}`, () => {
+    let folder: string
+    let place: string
+    let archive: ArchiveSource
+    const ids: string[] = []
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), "karst-sessions-"))
+      const file = join(folder, "karst.db")
+      place = kind === "a folder" ? folder : `sqlite:${file}`
+      archive = kind === "a folder" ? folder : sqliteStore(file)
+      for (const prompt of ["Count the apples", "Find the invoice"]) {
+        const model = scriptedModel(["```ts\n6 * 7\n```", "It is 42."])
+        const session = await createAgent({ name: "counter", model }).session({ archive })
+        await session.send(prompt)
+        await session.close()
+        ids.push(session.id)
+      }
+    })
+    after(async () => {
+      if (typeof archive !== "string") await archive.close()
+      await rm(folder, { recursive: true })
+    })
+
+    const sessions = (...args: string[]) => karst(["sessions", ...args, "--store", place])
+
+    test("list shows them, the newest first, or those that mention a text", async () => {
+      const { code, stdout, stderr } = await sessions("list")
+      assert.equal(code, 0, stderr)
+      const [first = "", second = "", third = ""] = stdout.split("\n")
+      assert.match(first, /^session +last used +status +runs +agent +first prompt$/)
+      assert.match(second, new RegExp(`^${ids[1]} .* done +1 +counter +Find the invoice$`))
+      assert.match(third, new RegExp(`^${ids[0]} `))
+      const found = JSON.parse((await sessions("list", "--search", "apples", "--json")).stdout)
+      assert.deepEqual(
+        found.map(({ id }: { id: string }) => id),
+        [ids[0]],
+      )
+    })
+
+    test("show shows the runs as they were", async () => {
+      const { stdout } = await sessions("show", "last")
+      assert.match(stdout, new RegExp(`^session +${ids[1]}\nagent +counter\n`))
+      assert.match(stdout, /❯ Find the invoice\n\n {2}│ 6 \* 7\n {2}└ 42\n\n● It is 42\.\n\n✓ done · 2 cycles/)
+    })
+
+    test("export writes the trajectory, also in the interchange format", async () => {
+      const file = join(folder, "out.json")
+      assert.equal((await sessions("export", ids[0] ?? "", "--out", file)).code, 0)
+      const trajectory = JSON.parse(await readFile(file, "utf8"))
+      assert.deepEqual([trajectory.version, trajectory.session, trajectory.runs.length], [1, ids[0], 1])
+      const atif = JSON.parse((await sessions("export", ids[0] ?? "", "--format", "atif")).stdout)
+      assert.equal(atif.session_id, ids[0])
+    })
+
+    test("delete deletes those that are named, and none if one does not exist", async () => {
+      const wrong = await sessions("delete", ids[0] ?? "", "s_nothing")
+      assert.equal(wrong.code, 2)
+      assert.match(wrong.stderr, /no session "s_nothing".*karst sessions list/)
+      assert.equal((await listSessions(archive)).length, 2)
+      assert.equal((await sessions("delete", ids[0] ?? "")).stdout, `Deleted ${ids[0]}\n`)
+      assert.deepEqual(
+        (await listSessions(archive)).map(({ id }) => id),
+        [ids[1]],
+      )
+    })
+  })
+}
