@@ -6,7 +6,8 @@ import type { EventOf } from "../core/event.ts"
 import { callText } from "./event-text.ts"
 import { safeLine, safeText } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
-import { splitAtWidth } from "./text-width.ts"
+import { writeWrapped } from "./stream-writers.ts"
+import { wrapText } from "./text-flow.ts"
 
 export interface ApprovalTerminal {
   run: Run
@@ -20,10 +21,10 @@ export async function askApproval(event: EventOf<"approval-requested">, prompt: 
   if (event.answerer) return
   const { run, screen, input } = prompt
   const { paint } = screen
-  const reason = event.reason === undefined ? "" : paint.dim(` · ${safeLine(event.reason)}`)
+  const reason = { text: event.reason === undefined ? "" : ` · ${safeLine(event.reason)}`, paint: paint.dim }
   const fullCall = run.pendingCall(event.id)
   const [first = "", ...rest] = fullCall === undefined ? [callText(event.call)] : safeText(fullCall).split("\n")
-  screen.writeLines(`  ${paint.yellow("?")} ${paint.bold(first)}${reason}`)
+  writeWrapped(screen, { mark: "  ? ", paintMark: paint.yellow }, { text: first, paint: paint.bold }, reason)
   let decision: Decision | undefined = "deny"
   if (input.isTTY) decision = await promptForDecision(event, createPager(rest, prompt), prompt)
   else screen.writeLines(`    ${paint.dim("It needs approval and no terminal is there to give it: denied.")}`)
@@ -37,7 +38,7 @@ export async function askApproval(event: EventOf<"approval-requested">, prompt: 
 /** Shows lines a screenful at a time. */
 function createPager(lines: readonly string[], { screen, output }: ApprovalTerminal) {
   const columns = Math.max(20, screen.columns - 4)
-  const wrapped = lines.flatMap((line) => wrapLine(line, columns))
+  const wrapped = lines.flatMap((line) => wrapText(line, columns))
   // Keeps the question and the first line of the call visible.
   const size = Math.max(5, (output.rows ?? 24) - 4)
   let shown = 0
@@ -53,17 +54,6 @@ function createPager(lines: readonly string[], { screen, output }: ApprovalTermi
     get hasMore() {
       return shown < wrapped.length
     },
-  }
-}
-
-function wrapLine(line: string, columns: number): string[] {
-  if (columns === Infinity) return [line]
-  const parts: string[] = []
-  for (let remaining = line; ; ) {
-    const { head, tail } = splitAtWidth(remaining, columns)
-    parts.push(head)
-    if (tail === "" || head === "") return parts
-    remaining = tail
   }
 }
 

@@ -8,10 +8,12 @@ import type { Screen } from "./screen.ts"
 export function createStatusLine(screen: Screen, run: string): (event: AgentEvent) => void {
   let usage = noUsage
   let latest = ""
+  let isRetrying = false
 
   function waitFor(activity: string): void {
     const since = Date.now()
     latest = ""
+    isRetrying = false
     screen.setStatus(() =>
       [activity, formatSeconds(Date.now() - since), tokensText(usage), latest].filter(Boolean).join(" · "),
     )
@@ -22,7 +24,13 @@ export function createStatusLine(screen: Screen, run: string): (event: AgentEven
     switch (event.type) {
       case "cycle-start":
         return waitFor("thinking")
+      case "warning-raised":
+        if (event.code !== "model-retried") return
+        waitFor(safeLine(event.message))
+        isRetrying = true
+        return
       case "reasoning-delta":
+        if (isRetrying) waitFor("thinking")
         latest = safeLine(latest + event.text).slice(-60)
         return
       case "message-end": {

@@ -9,7 +9,7 @@ import { createTextFlow } from "../../src/display/text-flow.ts"
 function render(pieces: string[], { color = false, columns = 0 } = {}): string {
   const stream = Object.assign(new PassThrough(), columns ? { isTTY: true, columns } : {})
   const screen = createScreen(stream, { color })
-  const flow = createTextFlow(screen, { first: "", rest: "", breaks: "words" })
+  const flow = createTextFlow(screen, { first: "", rest: "" })
   const markdown = createMarkdown(flow, screen.paint)
   for (const piece of pieces) markdown.add(piece)
   markdown.end()
@@ -66,7 +66,7 @@ test("code in bold is bold", () => {
 test("text appears as it comes, word by word, and only an open span is held", () => {
   const stream = new PassThrough()
   const screen = createScreen(stream, { color: false })
-  const flow = createTextFlow(screen, { first: "", rest: "", breaks: "words" })
+  const flow = createTextFlow(screen, { first: "", rest: "" })
   const markdown = createMarkdown(flow, screen.paint)
   markdown.add("Some words **and a bo")
   assert.equal(String(stream.read()), "Some words")

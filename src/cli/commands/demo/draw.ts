@@ -1,18 +1,22 @@
 // Draws the demo's charts for the terminal and as SVG.
 import { safeLine } from "../../../display/safe-text.ts"
+import { textWidth, truncateToWidth } from "../../../display/text-width.ts"
 import type { Chart } from "./objects.ts"
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-/** Draws a chart as lines of block characters, to an eighth of a column. */
+/** Draws a chart as lines of block characters, to an eighth of a column. No line is wider than `columns`. */
 export function drawBars({ labels, values }: Chart, columns: number, bar: (text: string) => string): string[] {
   const most = Math.max(0, ...values)
-  const labelWidth = Math.max(0, ...labels.map((label) => label.length))
-  return labels.map((label, index) => {
+  const widest = (texts: string[]) => Math.max(0, ...texts.map(textWidth))
+  const names = labels.map((label) => truncateToWidth(safeLine(label), Math.floor(columns / 2)))
+  const nameWidth = widest(names)
+  const room = Math.max(1, columns - nameWidth - 2 - widest(values.map(rounded)))
+  return names.map((name, index) => {
     const value = values[index] ?? 0
-    const steps = most === 0 ? 0 : Math.round((Math.max(0, value) / most) * columns * 8)
+    const steps = most === 0 ? 0 : Math.round((Math.max(0, value) / most) * room * 8)
     const blocks = "█".repeat(Math.floor(steps / 8)) + (eighths[steps % 8] ?? "")
-    return `${label.padEnd(labelWidth)} ${bar(blocks)} ${rounded(value)}`
+    return `${name}${" ".repeat(nameWidth - textWidth(name))} ${bar(blocks)} ${rounded(value)}`
   })
 }
 
