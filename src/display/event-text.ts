@@ -133,7 +133,8 @@ function statusText({ status, reason, pending }: EventOf<"run-end">): string {
   return status
 }
 
-function usageTexts(usage: Usage): string[] {
+/** Returns the tokens and the cost, as far as they are known. */
+export function usageTexts(usage: Usage): string[] {
   const cost = usage.costUsd === undefined ? undefined : `$${usage.costUsd.toFixed(usage.costUsd < 1 ? 4 : 2)}`
   return [tokensText(usage), cost].filter((text) => text !== undefined)
 }

@@ -1,7 +1,7 @@
 // Updates the status line: what the run waits for, for how long, the tokens used, and the latest output.
 import type { AgentEvent } from "../core/event.ts"
 import { addUsage, noUsage } from "../core/usage.ts"
-import { formatSeconds, tokensText } from "./event-text.ts"
+import { formatSeconds, usageTexts } from "./event-text.ts"
 import { safeLine } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 
@@ -15,7 +15,7 @@ export function createStatusLine(screen: Screen, run: string): (event: AgentEven
     latest = ""
     isRetrying = false
     screen.setStatus(() =>
-      [activity, formatSeconds(Date.now() - since), tokensText(usage), latest].filter(Boolean).join(" · "),
+      [activity, formatSeconds(Date.now() - since), ...usageTexts(usage), latest].filter(Boolean).join(" · "),
     )
   }
 

@@ -22,7 +22,7 @@ export function createProseWriter(screen: Screen, mark: string, paintMark: Paint
   screen.ensureBlankLine()
   const prefix = { first: mark, rest: " ".repeat(mark.length), paintPrefix: paintMark }
   const flow = createTextFlow(screen, { ...prefix, columns: proseColumns(screen) })
-  const markdown = createMarkdown(flow, screen.paint)
+  const markdown = createMarkdown(flow, screen.paint, Math.min(proseColumns(screen), maxProseColumns) - mark.length)
   const safe = createSafeStream()
   return {
     add: (text) => markdown.add(safe.add(text)),

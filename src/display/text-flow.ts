@@ -6,6 +6,8 @@ import { graphemes, graphemeWidth, splitAtWidth, textWidth } from "./text-width.
 /** Only appends, so that nothing flickers. The last word is held until it is complete. */
 export interface TextFlow {
   add(text: string, paint?: Paint): void
+  /** Adds a line that is not wrapped; it may contain styles. */
+  addLine(line: string): void
   /** Sets the indent of the lines that the current line is wrapped into. */
   setHangingIndent(columns: number): void
   /** Writes held text and ends the line. Drops empty lines at the end. */
@@ -132,6 +134,13 @@ export function createTextFlow(screen: Pick<Screen, "columns" | "write">, option
         }
         addWords(line, paint)
       })
+    },
+    addLine(line) {
+      flushWord()
+      if (open) closeLine()
+      openLine()
+      screen.write(line)
+      closeLine()
     },
     setHangingIndent(columns) {
       lineIndent = columns
