@@ -1,11 +1,10 @@
-// `npm run cli-page` writes the generated parts of docs/cli.md: the commands from the command table, and the environment
-// variables. A test compares them.
+// `npm run cli-page` writes the generated parts of docs/cli.md: the commands and exit codes of the command table.
+// A test compares them.
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Command, CommandGroup } from "../src/cli/command.ts"
 import { commandSections, exitCodes, isGroup } from "../src/cli/commands.ts"
 import { optionHelp, optionUsage, sentence, usageOf } from "../src/cli/help.ts"
-import { environmentVariables } from "../src/config/environment.ts"
 import { root } from "./tools.ts"
 
 const pagePath = join(root, "docs/cli.md")
@@ -14,7 +13,7 @@ if (process.argv[1] === import.meta.filename) writeFileSync(pagePath, cliPage(re
 
 /** Returns the page with its generated parts replaced. */
 export function cliPage(page: string): string {
-  const parts = { commands: commandsPart(), "exit codes": exitCodesPart(), variables: variablesPart() }
+  const parts = { commands: commandsPart(), "exit codes": exitCodesPart() }
   return Object.entries(parts).reduce((text, [name, part]) => {
     const [start, end] = [`<!-- generated: ${name} -->`, `<!-- end of ${name} -->`]
     const [from, to] = [text.indexOf(start), text.indexOf(end)]
@@ -56,13 +55,6 @@ function commandParts(path: string, command: Command): string[] {
 function exitCodesPart(): string {
   const rows = Object.entries(exitCodes).map(([number, meaning]) => `| ${number} | ${meaning} |`)
   return `| exit code | meaning |\n|---|---|\n${rows.join("\n")}`
-}
-
-function variablesPart(): string {
-  const rows = environmentVariables.map(({ name, meaning, key }) => {
-    return `| \`${name}\` | ${cell(meaning)} | ${key === undefined ? "" : `\`${key}\``} |`
-  })
-  return `| variable | meaning | sets in the configuration |\n|---|---|---|\n${rows.join("\n")}`
 }
 
 function code(text: string): string {

@@ -10,6 +10,7 @@ export {
   type ModelDefinition,
 } from "./config/define-config.ts"
 export type { Diagnostic } from "./config/diagnostics.ts"
+export { type ImportedSettings, importLlmSettings } from "./config/llm-settings.ts"
 export {
   type ConfigFile,
   type LoadConfigOptions,

@@ -72,6 +72,8 @@ const shows: Record<string, RegExp> = {
     /^lead begins\n {2}reviewer begins\n {2}done: It never ends\.[\s\S]*counter[\s\S]*^done: It never ends, in 16 characters\.$/m,
   "44-health":
     /^Claude Code 0\.0\.0: login missing: .*\nCodex 0\.0\.0: .*\nopencode: not installed\. Install it with `npm[\s\S]*^installed: claude, codex; .* claude$/m,
+  "46-configuration":
+    /^models\.strong .*"\$\{WORK_KEY\}".* \(project\)[\s\S]*`shell` is left out[\s\S]*^Guten Morgen\.\nThe Timavo does\.\nwaiting\n.*it asks/m,
   "45-interactive": /^\w+\.interactive\(\) needs a terminal, and standard input is none\./m,
 }
 

@@ -9,7 +9,7 @@ const values: Record<string, string> = {
   karst: `AbortError AgentError ConfigError ConflictError MissingPackageError ModelError ProviderError UnsupportedError
     addUsage classType codec createAgent currentCall defaultSections fenced fn guardInput guardOutput isDelta jsRuntime
     loadSkills messageText outsideRuns skill tool toolFailure toolResult totalTokens validateOutput variable`,
-  "karst/config": "createLocalClient defineConfig loadAgents loadConfig trustConfig",
+  "karst/config": "createLocalClient defineConfig importLlmSettings loadAgents loadConfig trustConfig",
   "karst/display": "display",
   "karst/engine": "bullmqBackend createEngine inlineBackend workerBackend",
   "karst/evals": "suite",

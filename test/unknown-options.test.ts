@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { describe, test } from "node:test"
 import * as karst from "karst"
+import * as config from "karst/config"
 import { display } from "karst/display"
 import { bullmqBackend, createEngine, inlineBackend, workerBackend } from "karst/engine"
 import { suite } from "karst/evals"
@@ -38,6 +39,8 @@ const price = { input: 1, output: 2 }
 const skillParts = { name: "a", description: "b", instructions: "c" }
 const backend = { test: noop, open: () => inlineBackend() }
 
+const client = () => config.createLocalClient({ config: { agents: { agent } }, env: {} })
+
 const workspaces = [
   ["memoryWorkspace", workspace],
   ["localWorkspace", localWorkspace("/nowhere")],
@@ -72,6 +75,7 @@ const functions: Case[] = [
   ["commands", "maxRunning", (extra) => tools.commands(extra)],
   ["createAgent", "instructions", (extra) => createAgent({ model, ...extra })],
   ["createEngine", "leaseMs", (extra) => createEngine({ agents: { agent }, store, ...extra })],
+  ["createLocalClient", "overrides", (extra) => config.createLocalClient({ config: {}, ...extra })],
   ["delegateTools", "maxParallel", (extra) => tools.delegateTools({ agent }, extra)],
   ["display", "stream", (extra) => display(agent.run("x"), extra)],
   ["fallback", "failover", (extra) => providers.fallback(agent, extra as providers.FallbackOptions)],
@@ -80,10 +84,13 @@ const functions: Case[] = [
   ["gemini", "protocol", (extra) => providers.gemini(extra)],
   ["handModel", "contextWindow", (extra) => models.handModel({ dir: "x", ...extra })],
   ["handoffTool", "description", (extra) => tools.handoffTool(agent, extra)],
+  ["importLlmSettings", "environment".slice(0, 3), (extra) => config.importLlmSettings("none", extra)],
   ["importRule", "description", (extra) => rules.importRule("x", extra)],
   ["inlineBackend", "onError", (extra) => inlineBackend(extra)],
   ["installedProviders", "environment".slice(0, 3), (extra) => providers.installedProviders(extra)],
   ["jsRuntime", "codecs", (extra) => jsRuntime({}, extra)],
+  ["loadAgents", "overrides", (extra) => config.loadAgents({ config: {}, ...extra })],
+  ["loadConfig", "overrides", (extra) => config.loadConfig({ config: {}, ...extra })],
   ["listSessions", "search", (extra) => listSessions(store, extra)],
   ["mcpTools", "prefix", (extra) => mcpTools({ command: "x" }, extra)],
   ["methods", "prefix", (extra) => methods({ noop }, { noop: "x" }, extra)],
@@ -124,6 +131,7 @@ const functions: Case[] = [
   ["toAtif", "version", (extra) => toAtif(trajectory([]), extra)],
   ["tool", "parallel", (extra) => tool({ name: "x", description: "", run: noop, ...extra })],
   ["traced", "content", (extra) => traced(extra)],
+  ["trustConfig", "environment".slice(0, 3), (extra) => config.trustConfig("none", extra)],
   ["validateOutput", "maxRepairs", (extra) => validateOutput({ type: "object" }, extra)],
   ["variable", "description", (extra) => variable({}, extra)],
   ["withRetry", "maxRetries", (extra) => models.withRetry(model, extra)],
@@ -143,6 +151,9 @@ const members: Case[] = [
   ["claude", "reasoning", (extra) => cli.interactive("x", extra)],
   ["checkHealth", "timeoutMs", (extra) => cli.checkHealth(extra)],
   ["checkLimit", "timeoutMs", (extra) => cli.checkLimit(extra)],
+  ["client.run", "metadata", async (extra) => (await client()).run("x", extra)],
+  ["client.ask", "metadata", async (extra) => (await client()).ask("x", extra)],
+  ["client.session", "archive", async (extra) => (await client()).session(extra)],
   ["engine.submit", "session", (extra) => engine.submit("agent", "x", extra)],
   ["engine.watch", "signal", (extra) => Array.fromAsync(engine.watch("run_1", extra))],
   ["engine.result", "signal", (extra) => engine.result("run_1", extra)],

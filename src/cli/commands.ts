@@ -1,6 +1,8 @@
 // The command table: every command of `karst` by its first word, in the order and sections in which help shows them.
 import type { Command, CommandGroup } from "./command.ts"
+import { evalCommand, replayCommand } from "./table/checks.ts"
 import { codingCliCommands } from "./table/coding-clis.ts"
+import { configCommands, modelsCommands } from "./table/configuration.ts"
 import { authCommands, completionCommand, mcpCommands, skillsCommands } from "./table/environment.ts"
 import { runsCommands } from "./table/runs.ts"
 import { sessionsCommands } from "./table/sessions.ts"
@@ -8,10 +10,10 @@ import { workerCommand } from "./table/stored.ts"
 import { demoCommand, promptCommand, resumeCommand, runCommand } from "./table/work.ts"
 
 export const commandSections: readonly { title: string; commands: readonly (Command | CommandGroup)[] }[] = [
-  { title: "Work", commands: [runCommand, resumeCommand, demoCommand, promptCommand] },
+  { title: "Work", commands: [runCommand, resumeCommand, demoCommand, promptCommand, replayCommand, evalCommand] },
   { title: "Sessions and runs", commands: [sessionsCommands, runsCommands, workerCommand] },
   { title: "Your objects in other programs", commands: [...codingCliCommands, mcpCommands] },
-  { title: "Environment", commands: [authCommands, skillsCommands, completionCommand] },
+  { title: "Environment", commands: [configCommands, modelsCommands, authCommands, skillsCommands, completionCommand] },
 ]
 
 export const commands: ReadonlyMap<string, Command | CommandGroup> = new Map(

@@ -79,11 +79,12 @@ function hideSecret(text: string): string {
 
 /** Hides a password and the query of an address. */
 function hideInAddress(text: string): string {
+  if (!text.includes("://")) return text
   return text
     .replace(/(:\/\/)[^/@\s]*@/g, (all, scheme: string) =>
       /^:\/\/\$\{\w+\}@$/.test(all) ? all : `${scheme}${hidden}@`,
     )
-    .replace(/(:\/\/[^?#\s]*\?)[^#\s]+/g, `$1${hidden}`)
+    .replace(/\?[^#\s]+/g, `?${hidden}`)
 }
 
 /** Hides the value of an argument such as `--token x` or `--api-key=x`. */

@@ -9,7 +9,3 @@ export interface Diagnostic {
   line?: number | undefined
   message: string
 }
-
-export function diagnosticText({ severity, path, line, message }: Diagnostic): string {
-  return `${severity === "error" ? "" : "warning: "}${path}${line === undefined ? "" : `:${line}`}: ${message}`
-}

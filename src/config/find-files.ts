@@ -23,15 +23,17 @@ export const resourceFolder = ".karst"
 const extensions = ["ts", "mts", "js", "mjs", "json"]
 
 /** Finds the project: the nearest folder, from `cwd` upwards, with a configuration file or a `.karst` folder. The search
- *  ends at a folder with `.git` and below the home folder. Without either, the project is `cwd`. */
+ *  ends at a folder with `.git` and at the home folder. In a folder above `cwd`, both must belong to the owner of `cwd`,
+ *  because anyone can write to a folder such as /tmp. Without either, the project is `cwd`. */
 export function findProject(cwd: string, user: ConfigPlace): ConfigPlace {
   const start = resolve(cwd)
   const home = dirname(user.resources)
+  const isUsable = (path: string) => dirname(path) === start || ownerOf(path) === ownerOf(start)
   for (let folder = start; ; folder = dirname(folder)) {
     const file = findFile(folder, "karst.config")
     const resources = join(folder, resourceFolder)
-    const hasResources = resources !== user.resources && isFolder(resources)
-    if (file !== undefined || hasResources) return projectIn(folder, file)
+    const hasResources = resources !== user.resources && isFolder(resources) && isUsable(resources)
+    if ((file !== undefined && isUsable(file)) || hasResources) return projectIn(folder, file)
     if (folder === home || existsSync(join(folder, ".git")) || dirname(folder) === folder) return projectIn(start)
   }
 }
@@ -57,6 +59,10 @@ function findFile(folder: string, name: string): string | undefined {
   const [first, second] = found
   if (second === undefined) return first
   throw new ConfigError(`There are two configuration files, "${first}" and "${second}". Keep one of them.`)
+}
+
+function ownerOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.uid
 }
 
 function isFolder(path: string): boolean {

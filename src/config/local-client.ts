@@ -1,5 +1,6 @@
 // createLocalClient: runs agents of the configuration by their names. A remote client can have the same shape: names and
 // JSON go in, runs and sessions come out.
+import { resolve } from "node:path"
 import type { Agent, Run, RunOptions, RunResult, Session, SessionOptions } from "../core/agent.ts"
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
@@ -85,6 +86,7 @@ export interface LocalClient extends AsyncDisposable {
 export async function createLocalClient(options: LocalClientOptions = {}): Promise<LocalClient> {
   check.checkOptions("createLocalClient()", options, clientChecks)
   const { agents, overrides, config, ...rest } = options
+  const cwd = resolve(options.cwd ?? ".")
   if (agents && typeof config === "object" && "originOf" in config)
     throw new ConfigError("createLocalClient(): give `agents` to loadConfig() as overrides, or a path as `config`.")
   const registry = await loadRegistry({
@@ -96,7 +98,7 @@ export async function createLocalClient(options: LocalClientOptions = {}): Promi
   function start(use: string, prompt: Prompt, runOptions: ClientRunOptions): { name: string; run: Run } {
     check.checkOptions(use, runOptions, runChecks)
     const { agent: choice, model, ...changes } = runOptions
-    const { name, agent } = chooseAgent(registry, { agent: choice, model })
+    const { name, agent } = chooseAgent(registry, { agent: choice, model }, cwd)
     return { name, run: agent.run(prompt, changes) }
   }
 
@@ -112,7 +114,7 @@ export async function createLocalClient(options: LocalClientOptions = {}): Promi
     async session(sessionOptions = {}) {
       check.checkOptions("client.session()", sessionOptions, sessionChecks)
       const { agent: choice, model, archive = registry.config.config.archive, ...changes } = sessionOptions
-      const { agent } = chooseAgent(registry, { agent: choice, model })
+      const { agent } = chooseAgent(registry, { agent: choice, model }, cwd)
       const opening: SessionOptions & ArchiveOptions = { ...changes, ...withoutUndefined({ archive }) }
       return agent.session(opening)
     },
@@ -124,16 +126,22 @@ export async function createLocalClient(options: LocalClientOptions = {}): Promi
 }
 
 /** An inline definition, else the named agent, else the default one. */
-function chooseAgent(registry: AgentRegistry, { agent: choice, model }: AgentChoice): { name: string; agent: Agent } {
+function chooseAgent(
+  registry: AgentRegistry,
+  { agent: choice, model }: AgentChoice,
+  cwd: string,
+): { name: string; agent: Agent } {
   if (typeof choice === "object") {
     const problems = definitionProblems(choice, "agent")
     if (problems.length > 0) throw new ConfigError(`${problems.join("; ")}.`)
-    const definition = withAbsoluteDefinition(choice, process.cwd())
+    const definition = withAbsoluteDefinition(choice, cwd)
     return { name: inlineName, agent: registry.define(inlineName, { ...definition, ...withoutUndefined({ model }) }) }
   }
   const { name, agent, definition } = registry.find(choice)
-  if (model === undefined) return { name, agent }
+  if (model === undefined) return { name, agent: agent() }
   if (definition) return { name, agent: registry.define(name, { ...definition, model }) }
+  // Throws if there is no such agent.
+  agent()
   throw new ConfigError(`model: the agent "${name}" is made in code. Choose its model there, or leave out \`model\`.`)
 }
 

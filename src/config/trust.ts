@@ -4,6 +4,7 @@ import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
+import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { isRecord } from "../core/object.ts"
 import { replacePrivateFile } from "../core/private-files.ts"
@@ -44,6 +45,7 @@ export async function requireTrust(file: string, env: Environment, confirm?: Con
 
 /** Trusts a configuration file, and the files that it imports by relative paths, as they are now. */
 export async function trustConfig(file: string, options: { env?: Environment | undefined } = {}): Promise<void> {
+  checkOptionNames("trustConfig()", options, "env")
   const path = resolve(file)
   await remember(path, digestOf(moduleFiles(path)), options.env ?? process.env)
 }

@@ -30,6 +30,17 @@ export function modelFacts(id: string): ModelFacts | undefined {
   return { price, contextWindow }
 }
 
+/** Returns every model of the list with its facts, by its id. */
+export function listedModels(): ({ id: string } & ModelFacts)[] {
+  return Object.entries(priceList).flatMap(([owner, families]) =>
+    Object.keys(families).flatMap((name) => {
+      const id = `${owner}/${name}`
+      const facts = modelFacts(id)
+      return facts ? [{ id, ...facts }] : []
+    }),
+  )
+}
+
 // Suffixes that name the same model: dates and aliases. Any other suffix may be another model.
 const sameModelSuffix = /^(?:-(?:latest|chat-latest|preview|codex|\d{4,8}|\d{4}-\d\d-\d\d|\d\d-\d\d(?:\d\d)?))*$/
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import { chown } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { loadConfig } from "karst/config"
@@ -36,6 +37,15 @@ export default defineConfig({ model: Names.Fast, models: { fast: "openai/gpt-5-m
     assert.equal((await loadConfig({ cwd: join(folder, "src/deep"), env })).config.model, "openai/a")
     await write({ "project/vendor/other/.git/HEAD": "" })
     assert.equal((await loadConfig({ cwd: join(folder, "vendor/other"), env })).config.model, undefined)
+  })
+
+  test("does not take the files of someone else above the working directory", {
+    skip: process.getuid?.() === 0 ? undefined : "only root can give files away",
+  }, async (t) => {
+    const { folder, env } = await testProject(t, { "project/a/b.txt": "", "project/karst.config.json": { agent: "a" } })
+    await chown(join(folder, "karst.config.json"), 12345, 12345)
+    assert.equal((await loadConfig({ cwd: join(folder, "a"), env })).config.agent, undefined)
+    assert.equal((await loadConfig({ cwd: folder, env })).config.agent, "a")
   })
 
   test("merges models, agents and servers by name, and joins skills and hooks", async (t) => {

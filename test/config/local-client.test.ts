@@ -103,6 +103,20 @@ describe("createLocalClient", () => {
     assert.deepEqual(Object.keys((await loadAgents({ cwd: folder, env })).agents), ["fine"])
   })
 
+  test("reports a default agent that does not exist, and an agent that was not loaded", async () => {
+    await using client = await createLocalClient({ config: { ...config, agent: "adda" }, only: ["ada"], env: {} })
+    assert.match(client.diagnostics()[0]?.message ?? "", /default agent "adda" does not exist\. Did you mean "ada"\?/)
+    assert.throws(() => client.run("Hi", { agent: "bob" }), /The agent "bob" was not loaded\. Add it to `only`/)
+  })
+
+  test("refuses a skill that the configuration names and that cannot be loaded", async (t) => {
+    const { folder, env } = await testProject(t, { "project/karst.config.json": '{\n  "skills": ["none"]\n}' })
+    await assert.rejects(
+      createLocalClient({ cwd: folder, env }),
+      /karst\.config\.json:2: the skills cannot be used as they are:\n- .*none: is not there/,
+    )
+  })
+
   test("refuses unknown options", async () => {
     await using client = await createLocalClient({ config, env: {} })
     assert.throws(() => client.run("Hi", { agnet: "bob" } as object), /no option `agnet` \(did you mean `agent`\?\)/)

@@ -263,6 +263,20 @@ test("options of the model and of the request both reach the provider, the reque
   ])
 })
 
+test("the reasoning effort reaches models of V4; with V3 a warning says that it is ignored", async () => {
+  const warnings: string[] = []
+  const request = { system: "", messages: [], reasoning: "low" as const }
+  const v4 = fake()
+  await collect(aiSdk(v4.model).stream(request))
+  assert.equal(v4.calls[0]?.reasoning, "low")
+  const v3 = fake([], { specificationVersion: "v3" })
+  await collect(aiSdk(v3.model).stream({ ...request, onWarning: ({ code }) => void warnings.push(code) })).catch(
+    () => {},
+  )
+  assert.equal(v3.calls[0]?.reasoning, undefined)
+  assert.deepEqual(warnings, ["reasoning-ignored"])
+})
+
 test("the id is the provider's name and the model's, and finds price and window", () => {
   const { model } = fake([], { provider: "anthropic.messages", modelId: "claude-sonnet-4-5" })
   const adapted = aiSdk(model)

@@ -15,9 +15,9 @@ import { replayModel } from "../../models/recording.ts"
 import { resolveModel } from "../../models/resolve.ts"
 import { fn, variable } from "../../runtime/bindings.ts"
 import type { Input } from "../command.ts"
-import { commandAgent } from "../command-agent.ts"
 import { exitCode, interruptible } from "../interruptible-run.ts"
 import { type CsvRow, parseCsv } from "../load/csv.ts"
+import { builtInAgent } from "../run/built-in-agent.ts"
 import type { demoOptions } from "../table/work.ts"
 import { UsageError } from "../usage-error.ts"
 import { drawSvg } from "./demo/draw.ts"
@@ -37,8 +37,9 @@ export async function demoCommand({ values }: Input<typeof demoOptions>): Promis
   // Objects of this program: the agent works on them directly.
   const charts = new Charts()
   const sprinkler = new Sprinkler()
-  const agent = commandAgent({
+  const agent = builtInAgent({
     model,
+    inProcess: true,
     bindings: {
       loadCsv: fn(loadCsv, {
         description: "Reads a CSV file of the demo's data folder.",

@@ -1,5 +1,5 @@
 // `karst sessions list | show | export | delete`: stored sessions in a folder or a store.
-import { writeFile } from "node:fs/promises"
+import { replacePrivateFile } from "../../core/private-files.ts"
 import { toAtif } from "../../sessions/atif.ts"
 import { loadSession } from "../../sessions/load-session.ts"
 import { type ArchiveSource, deleteSession, listSessions, sessionInfoOf } from "../../sessions/session-archive.ts"
@@ -52,7 +52,7 @@ export function exportSessionCommand({ values, positionals }: Input<typeof expor
     const trajectory = (await loadSession(source, record.id)).trajectory()
     const text = `${JSON.stringify(values.format === "atif" ? toAtif(trajectory) : trajectory, undefined, 2)}\n`
     if (values.out === undefined) process.stdout.write(text)
-    else await writeFile(values.out, text)
+    else await replacePrivateFile(values.out, text)
     return 0
   })
 }

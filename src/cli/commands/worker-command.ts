@@ -1,11 +1,14 @@
 // `karst worker`: executes the runs of a store until it is stopped.
 import { once } from "node:events"
 import { setTimeout } from "node:timers/promises"
+import { loadAgents } from "../../config/agents/load-agents.ts"
+import type { Agent } from "../../core/agent.ts"
 import { AgentError } from "../../core/errors.ts"
 import { createEngine, type Engine } from "../../engine/engine.ts"
 import type { Input } from "../command.ts"
 import { endSignal } from "../end-signal.ts"
-import { loadAgents } from "../run/user-agent.ts"
+import { loadProjectConfig } from "../project-config.ts"
+import { loadAgentModule } from "../run/user-agent.ts"
 import { openBackend, openStore, type QueueKind, queueKind } from "../store-option.ts"
 import type { workerOptions } from "../table/stored.ts"
 import { UsageError } from "../usage-error.ts"
@@ -14,8 +17,8 @@ export async function workerCommand({ values }: Input<typeof workerOptions>): Pr
   const { "max-parallel": maxParallel = 4 } = values
   const kind = queueKind(values)
   const backend = openBackend(kind, values)
-  if (values.agents === undefined) throw new UsageError("Say which agents to work for: --agents ./agents.ts")
-  const agents = await loadAgents(values.agents, "--agents")
+  await using loaded = await loadWorkerAgents(values.agents)
+  const { agents } = loaded
   await using store = openStore(values.store, values.prefix)
   await using engine = createEngine({ agents, store, backend })
   const end = endSignal()
@@ -45,4 +48,21 @@ async function recoverUntilEnd(engine: Engine, kind: QueueKind, end: AbortSignal
       reported = error.message
     }
   }
+}
+
+interface WorkerAgents extends AsyncDisposable {
+  agents: Readonly<Record<string, Agent>>
+}
+
+/** The agents of a module, or those of the configuration. */
+async function loadWorkerAgents(path: string | undefined): Promise<WorkerAgents> {
+  if (path !== undefined) return { agents: await loadAgentModule(path, "--agents"), async [Symbol.asyncDispose]() {} }
+  const loaded = await loadAgents({ config: await loadProjectConfig(undefined) })
+  const errors = loaded.diagnostics().filter(({ severity }) => severity === "error")
+  for (const { path, message } of errors) process.stderr.write(`karst: ${path}: ${message}\n`)
+  if (Object.keys(loaded.agents).length > 0) return loaded
+  await loaded.close()
+  throw new UsageError(
+    "Say which agents to work for: --agents ./agents.ts, or define agents in the configuration (karst config path).",
+  )
 }

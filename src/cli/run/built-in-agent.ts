@@ -1,8 +1,10 @@
-// The built-in agent of `karst run`, `resume` and `prompt`. Its cells run in an isolated process with `safeRules`.
+// The built-in agent of the commands. Its cells run with `safeRules`, and in an isolated process except for the demo,
+// whose point is that they change the objects of the program.
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import { type CodeAgent, createAgent } from "../../agent/create-agent.ts"
 import { defaultInstructions } from "../../agent/prompt/system-prompt.ts"
+import { confinementNote } from "../../config/agents/default-runtime.ts"
 import type { Model } from "../../models/model.ts"
 import type { Bindings } from "../../runtime/bindings.ts"
 import { jsRuntime } from "../../runtime/js.ts"
@@ -30,12 +32,10 @@ export interface BuiltInOptions {
 export function builtInAgent({ bindings, skills = [], inProcess, ...options }: BuiltInOptions): CodeAgent {
   const { workspace: folder, shell = false, instructions = defaultInstructions } = options
   if (shell && folder === undefined) throw new UsageError("--shell needs a folder to run commands in: --workspace .")
-  const files = folder === undefined ? "work with what is in the session" : "use the tools for files"
   return createAgent({
     name: "karst",
     model: options.model,
-    // The note tells the model what the rules refuse, so that it does not try.
-    instructions: `${instructions}\n\nCells here cannot read or write files, start processes or see the environment: ${files}.`,
+    instructions: `${instructions}\n\n${folder === undefined ? confinementNote : fileToolsNote}`,
     skills,
     tools: options.tools,
     ...(folder !== undefined && { workspace: openFolder(folder), shell }),
@@ -45,6 +45,8 @@ export function builtInAgent({ bindings, skills = [], inProcess, ...options }: B
     cellTimeoutMs: 60_000,
   })
 }
+
+const fileToolsNote = "Cells cannot read or write files: use the tools for that."
 
 /** Creates runtimes for cells that a model writes. `read`: paths that an isolated process can read. */
 export function builtInRuntime(

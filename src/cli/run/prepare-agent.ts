@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import type { Agent, Limits } from "../../core/agent.ts"
+import type { Model } from "../../models/model.ts"
 import { codingAgent } from "../../providers/coding-agent.ts"
 import type { Input } from "../command.ts"
 import { loadData } from "../load/load-data.ts"
@@ -28,8 +29,8 @@ export interface PreparedAgent {
 export async function prepareAgent(values: AgentValues, config: LoadedConfig): Promise<PreparedAgent> {
   const cycles = values["max-cycles"]
   const limits = cycles === undefined ? undefined : { cycles }
-  const name = values.agent ?? (values.provider === undefined ? config.config.agent : undefined)
-  if (name !== undefined && name !== builtInName) {
+  const name = agentName(values, config)
+  if (name !== undefined) {
     refuseOptions(
       values,
       definedByAgent,
@@ -48,6 +49,16 @@ export async function prepareAgent(values: AgentValues, config: LoadedConfig): P
 }
 
 const builtInName = "karst"
+
+/** The name of the user's agent; undefined for the built-in agent and for coding CLIs. */
+function agentName({ agent, provider }: AgentValues, { config }: LoadedConfig): string | undefined {
+  const name = agent ?? (provider === undefined ? config.agent : undefined)
+  return name === builtInName ? undefined : name
+}
+
+export function isBuiltIn(values: AgentValues, config: LoadedConfig): boolean {
+  return agentName(values, config) === undefined && values.provider === undefined
+}
 
 type OptionName = keyof AgentValues
 
@@ -74,8 +85,16 @@ function refuseOptions(values: AgentValues, names: readonly OptionName[], why: s
   if (given !== undefined) throw new UsageError(`--${given} cannot be used here: ${why}.`)
 }
 
-/** The built-in agent with another model, such as one that is never asked. */
-export async function builtIn(values: AgentValues, model: Parameters<typeof builtInAgent>[0]["model"]): Promise<Agent> {
+/** For commands that create the built-in agent and ask no model. */
+export const modelNeverAsked: Model = {
+  id: "none/none",
+  stream: () => {
+    throw new Error("This command asks no model.")
+  },
+}
+
+/** The built-in agent with any model. */
+export async function builtIn(values: AgentValues, model: Model): Promise<Agent> {
   return builtInAgent({
     model,
     bindings: await loadData(values.data),

@@ -5,6 +5,7 @@ import { loadRegistry } from "../../config/agents/load-agents.ts"
 import { importModule } from "../../config/import-module.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import type { Agent, AgentOverrides } from "../../core/agent.ts"
+import { isAgent } from "../../runtime/bindings.ts"
 import { nearest } from "../parse-command-line.ts"
 import { UsageError } from "../usage-error.ts"
 
@@ -21,16 +22,14 @@ export async function loadUserAgent(text: string, model: string | undefined, con
   const registry = await loadRegistry({ config, only: [text] })
   for (const { severity, path, message } of registry.diagnostics())
     if (severity === "warning") process.stderr.write(`karst: ${path}: ${message}\n`)
-  const { agent, definition } = registry.find(text)
-  if (model === undefined) return { agent, close: registry.close }
-  return {
-    agent: definition ? registry.define(text, { ...definition, model }) : withModel(agent, model),
-    close: registry.close,
-  }
+  const { agent: make, definition } = registry.find(text)
+  const { close } = registry
+  if (model === undefined) return { agent: make(), close }
+  return { agent: definition ? registry.define(text, { ...definition, model }) : withModel(make(), model), close }
 }
 
 async function agentOfModule(path: string, name: string | undefined, model: string | undefined): Promise<Agent> {
-  const agents = await loadAgents(path, "--agent")
+  const agents = await loadAgentModule(path, "--agent")
   const names = Object.keys(agents)
   if (name === undefined && names.length > 1)
     throw new UsageError(`--agent: ${path} exports several agents. Name one: ${path}#${names[0]}`)
@@ -49,7 +48,7 @@ function withModel(agent: Agent, model: string): Agent {
 }
 
 /** Returns agents by name: from the export `agents`, the default export, or the single exports. */
-export async function loadAgents(path: string, option: string): Promise<Record<string, Agent>> {
+export async function loadAgentModule(path: string, option: string): Promise<Record<string, Agent>> {
   const file = resolve(path)
   if (!existsSync(file)) throw new UsageError(`${option}: there is no file ${path}.`)
   const exported = await importModule(file, `${option}: ${path}`)
@@ -65,9 +64,4 @@ function agentsIn(value: unknown): Record<string, Agent> {
   if (typeof value !== "object" || value === null) return {}
   const entries = Object.entries(value).filter((entry): entry is [string, Agent] => isAgent(entry[1]))
   return Object.fromEntries(entries)
-}
-
-function isAgent(value: unknown): value is Agent {
-  if (typeof value !== "object" || value === null) return false
-  return ["run", "session", "describe", "with"].every((name) => typeof Reflect.get(value, name) === "function")
 }

@@ -21,7 +21,9 @@ export const workerOptions = {
     type: "text",
     value: "<module>",
     files: true,
-    help: "the module that exports the agents: the same that the submitting program imports",
+    help:
+      "the module that exports the agents, which the submitting program imports too. Default: the agents of the " +
+      "configuration",
   },
   ...queueOptions,
   "max-parallel": { type: "integer", value: "<n>", help: "how many runs at a time. Default: 4" },
@@ -34,6 +36,7 @@ export const workerCommand = defineCommand({
   examples: [
     { line: "karst worker --agents ./agents.ts --store sqlite:karst.db", does: "on the runs in a file" },
     { line: "karst worker --agents ./agents.ts --store redis://localhost:6379", does: "on the jobs of a queue" },
+    { line: "karst worker --store sqlite:karst.db", does: "for the agents of the configuration" },
   ],
   notes: [
     "Ctrl-C or SIGTERM ends it after the cycles under way; other workers go on with their runs. A second one leaves " +

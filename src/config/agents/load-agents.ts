@@ -2,10 +2,11 @@
 import type { ApproverOption } from "../../actions/approval.ts"
 import type { Agent } from "../../core/agent.ts"
 import * as check from "../../core/checks/check-options.ts"
-import { ConfigError, errorData } from "../../core/errors.ts"
+import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
 import { isAgent } from "../../runtime/bindings.ts"
+import { problemText } from "../../skills/load-skills.ts"
 import { loadSkills, type Skill } from "../../skills.ts"
-import type { AgentDefinition, Config } from "../define-config.ts"
+import type { AgentDefinition } from "../define-config.ts"
 import type { Diagnostic } from "../diagnostics.ts"
 import { type LoadConfigOptions, type LoadedConfig, loadConfig, loadConfigChecks } from "../load-config.ts"
 import type { Origin } from "../merge-config.ts"
@@ -55,8 +56,9 @@ export interface LoadedAgents extends AsyncDisposable {
 
 /** What the client needs besides the public part. */
 export interface AgentRegistry extends LoadedAgents {
-  /** Returns an agent; throws what is wrong with it. Without a name: the default agent, or the only one. */
-  find(name: string | undefined): { name: string; agent: Agent; definition: AgentDefinition | undefined }
+  /** Finds an agent by its name; without a name, the default agent or the only one. `agent()` throws what is wrong with
+   *  it. */
+  find(name: string | undefined): { name: string; agent(): Agent; definition: AgentDefinition | undefined }
   /** Makes an agent that is not in the configuration. */
   define(name: string, definition: AgentDefinition): Agent
 }
@@ -75,13 +77,15 @@ export async function loadRegistry(options: LoadAgentsOptions): Promise<AgentReg
   const resources = await discoverResources(loaded.resourceFolders)
   const diagnostics: Diagnostic[] = [...resources.diagnostics]
   const entries = collectEntries(loaded, resources, diagnostics)
+  checkDefault(loaded, entries, diagnostics)
   const names = only === undefined ? [...entries.keys()] : withSubAgents(only, entries)
+  const skills = await allSkills(loaded, resources, diagnostics)
   const servers = await connectMcpServers(serversOf(names, entries), loaded, diagnostics)
   const parts: Omit<AgentParts, "agentOf" | "warn"> = {
     loaded,
     approver,
     prompts: resources.prompts,
-    skills: await allSkills(loaded.config, resources, diagnostics),
+    skills,
     toolsOf: servers.toolsOf,
     serverOf: servers.serverOf,
     makeCodingAgent: usesProvider(names, entries)
@@ -137,6 +141,14 @@ function merged(found: AgentDefinition | undefined, own: AgentDefinition): Agent
   }
 }
 
+function checkDefault(loaded: LoadedConfig, entries: ReadonlyMap<string, AgentEntry>, diagnostics: Diagnostic[]): void {
+  const { agent } = loaded.config
+  if (agent === undefined || entries.has(agent)) return
+  const { file, line, variable } = loaded.originOf("agent")
+  const message = `the default agent "${agent}" does not exist.${namesText(agent, [...entries.keys()])}`
+  diagnostics.push({ severity: "error", path: file ?? variable ?? "agent", line, message })
+}
+
 function withSubAgents(only: readonly string[], entries: ReadonlyMap<string, AgentEntry>): string[] {
   const found = new Set<string>()
   const visit = (name: string): void => {
@@ -161,9 +173,16 @@ function usesProvider(names: readonly string[], entries: ReadonlyMap<string, Age
   return names.some((name) => entries.get(name)?.definition?.provider !== undefined)
 }
 
-/** The skills that the configuration names, and the discovered ones. Of two with the same name, the first is used. */
-async function allSkills({ skills = [] }: Config, found: Resources, diagnostics: Diagnostic[]): Promise<Skill[]> {
-  const named = await loadSkills(skills)
+/** The skills that the configuration names, and the discovered ones. Of two with the same name, the first is used. Throws
+ *  for a mistake in one that the configuration names. */
+async function allSkills(loaded: LoadedConfig, found: Resources, diagnostics: Diagnostic[]): Promise<Skill[]> {
+  const named = await loadSkills(loaded.config.skills ?? [])
+  const errors = named.problems.filter(({ severity }) => severity === "error").map(problemText)
+  if (errors.length > 0) {
+    const { file, line } = loaded.originOf("skills")
+    const place = file === undefined ? "" : `${placeText(file, line)}: `
+    throw new ConfigError(`${place}the skills cannot be used as they are:\n- ${errors.join("\n- ")}`)
+  }
   diagnostics.push(...named.problems)
   const taken = new Set(named.skills.map(({ name }) => name))
   return [...named.skills, ...found.skills.filter(({ name }) => !taken.has(name))]
@@ -189,6 +208,7 @@ function createRegistry({ names, entries, parts, diagnostics, servers }: Registr
     if (error) throw error
     const entry = entries.get(name)
     if (!entry) throw new ConfigError(`There is no agent "${name}".${namesText(name, [...entries.keys()])}`)
+    if (!names.includes(name)) throw new ConfigError(`The agent "${name}" was not loaded. Add it to \`only\`.`)
     if (path.includes(name))
       throw new ConfigError(`agents: ${[...path, name].join(" → ")} is a circle. Remove one of them.`)
     const agent = entry.made ?? build(name, entry.definition ?? {}, entry.origin, [...path, name])
@@ -204,7 +224,10 @@ function createRegistry({ names, entries, parts, diagnostics, servers }: Registr
       return defineAgent(name, definition, { ...parts, warn, agentOf: (other) => make(other, path) })
     } catch (error) {
       const place = file === undefined ? "" : `${placeText(file, line)}: `
-      throw new ConfigError(`${place}agents.${name}: ${errorData(error).message}`, { cause: error })
+      throw new ConfigError(`${place}agents.${name}: ${errorData(error).message}`, {
+        cause: error,
+        ...(error instanceof AgentError && { code: error.code, details: error.details }),
+      })
     }
   }
 
@@ -221,7 +244,7 @@ function createRegistry({ names, entries, parts, diagnostics, servers }: Registr
 
   function find(wanted: string | undefined) {
     const name = wanted ?? defaultName()
-    return { name, agent: make(name, []), definition: entries.get(name)?.definition }
+    return { name, agent: () => make(name, []), definition: entries.get(name)?.definition }
   }
 
   function defaultName(): string {

@@ -198,7 +198,7 @@ describe("the options of karst run", () => {
     const body = JSON.parse(bodies[0] ?? "")
     const names = body.tools.map((each: { function: { name: string } }) => each.function.name)
     for (const name of ["read_file", "shell", "echo"]) assert.ok(names.includes(name), name)
-    assert.match(body.messages[0].content, /^You are a pirate\.\n\nCells here cannot.*use the tools for files/)
+    assert.match(body.messages[0].content, /^You are a pirate\.\n\nCells cannot read or write files: use the tools/)
     assert.deepEqual([body.temperature, body.reasoning_effort], [0.5, "low"])
   })
 

@@ -34,6 +34,18 @@ describe("karst worker", () => {
     assert.equal(steps().length, 4)
   })
 
+  test("works for the agents of the configuration if no module is named", async (context) => {
+    const { folder } = place(context)
+    const definition = { agents: { echo: { model: "ollama/none", instructions: "Repeat." } } }
+    writeFileSync(join(folder, "karst.config.json"), JSON.stringify(definition))
+    const args = ["worker", "--store", `sqlite:${join(folder, "karst.db")}`]
+    const worker = await started(context, startKarst(args, { KARST_TRUST_CONFIG: "1" }, folder))
+    worker.child.kill("SIGTERM")
+    const { code, stderr } = await worker.ended
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /working for echo\./)
+  })
+
   test("leaves a run at the end of its cycle on SIGTERM, and another goes on with it", async (context) => {
     const { store, steps, start, release } = sqlite(context)
     await using engine = createEngine({ agents, store, backend: inlineBackend() })

@@ -1,0 +1,88 @@
+// The commands for the configuration and its models: config path, config show, models list, set, unset.
+import { type CommandGroup, defineCommand, type OptionSpecs } from "../command.ts"
+import { jsonOption } from "./shared-options.ts"
+
+export const configOptions = {
+  config: { type: "text", value: "<file>", files: true, help: "the configuration file. Default: karst.config.ts" },
+  ...jsonOption,
+} as const satisfies OptionSpecs
+
+export const configCommands: CommandGroup = {
+  name: "config",
+  summary: "show the configuration and where each value comes from",
+  page: "configuration.md",
+  commands: [
+    defineCommand({
+      name: "path",
+      summary: "print the configuration files of the project and of the user",
+      options: jsonOption,
+      examples: [{ line: "karst config path", does: "also those that do not exist yet" }],
+      load: async () => (await import("../commands/config-command.ts")).configPathCommand,
+    }),
+    defineCommand({
+      name: "show",
+      summary: "print every value with its origin: option, environment, project, user or default",
+      options: configOptions,
+      examples: [{ line: "karst config show", does: "secrets are not printed" }],
+      load: async () => (await import("../commands/config-command.ts")).showConfigCommand,
+    }),
+  ],
+}
+
+export const listModelsOptions = {
+  all: { type: "flag", help: "also the models of the built-in price list" },
+  ...configOptions,
+} as const satisfies OptionSpecs
+
+export const setModelOptions = {
+  "base-url": { type: "text", value: "<url>", help: "the address of the endpoint. Default: the provider's" },
+  "api-key": {
+    type: "text",
+    value: "<text>",
+    help: "where the key is: '${NAME}' for an environment variable. Default: the provider's variable",
+  },
+  input: { type: "number", value: "<usd>", help: "the price of a million input tokens" },
+  output: { type: "number", value: "<usd>", help: "the price of a million output tokens" },
+  "cache-read": { type: "number", value: "<usd>", help: "the price of a million input tokens from the cache" },
+  "context-window": { type: "integer", value: "<tokens>", help: "how many tokens the model can read" },
+} as const satisfies OptionSpecs
+
+export const modelsCommands: CommandGroup = {
+  name: "models",
+  summary: "list the models of the configuration and of coding CLIs with their prices, and name models",
+  page: "configuration.md",
+  commands: [
+    defineCommand({
+      name: "list",
+      summary: "list the default model, named models and tiers, with prices and origins",
+      options: listModelsOptions,
+      examples: [
+        { line: "karst models list", does: "prices are in US dollars per million tokens" },
+        { line: "karst models list --all", does: "with every model whose price is known" },
+      ],
+      load: async () => (await import("../commands/models-command.ts")).listModelsCommand,
+    }),
+    defineCommand({
+      name: "set",
+      summary: "name a model in the user's configuration; the name default sets the default model",
+      takes: { usage: "<name> <id>", least: 2, most: 2 },
+      options: setModelOptions,
+      examples: [
+        { line: "karst models set default openai/gpt-5.2", does: "for runs that name no model" },
+        {
+          line: "karst models set local openai-compatible:http://gpu:8000/v1#qwen3 --input 0 --output 0",
+          does: 'for karst run "…" --model local',
+        },
+      ],
+      load: async () => (await import("../commands/models-command.ts")).setModelCommand,
+    }),
+    defineCommand({
+      name: "unset",
+      summary: "remove a model from the user's configuration",
+      takes: { usage: "<name>", least: 1, most: 1 },
+      options: {},
+      examples: [{ line: "karst models unset local", does: "default removes the default model" }],
+      load: async () => (await import("../commands/models-command.ts")).unsetModelCommand,
+    }),
+  ],
+}

@@ -1,0 +1,99 @@
+// test lane: unit, long
+import assert from "node:assert/strict"
+import { readFile, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { describe, type TestContext, test } from "node:test"
+import { testProject } from "../../config/project-folder.ts"
+import { karst } from "../karst.ts"
+
+const files = {
+  "project/karst.config.json": { model: "openai/gpt-5.2", limits: { cycles: 7 } },
+  "home/config.json": {
+    model: "ollama/qwen3",
+    models: { own: { id: "openai/gpt-5.4", apiKey: "sk-secret", price: { input: 1, output: 2 } } },
+  },
+}
+
+async function project(t: TestContext, written: Parameters<typeof testProject>[1] = files) {
+  const { folder, home } = await testProject(t, written)
+  const command = (args: string[], more: Record<string, string> = {}) =>
+    karst(args, { KARST_HOME: home, KARST_TRUST_CONFIG: "1", ...more }, folder)
+  return { folder, home, command }
+}
+
+describe("karst config", () => {
+  test("path prints the files, also those that do not exist", async (t) => {
+    const { folder, home, command } = await project(t, { "home/config.json": {} })
+    const { code, stdout } = await command(["config", "path"])
+    assert.equal(code, 0)
+    assert.equal(stdout, `project  ${folder}/karst.config.ts (does not exist)\nuser     ${home}/config.json\n`)
+  })
+
+  test("show prints every value with its origin, and no secret", async (t) => {
+    const { folder, home, command } = await project(t)
+    const { stdout } = await command(["config", "show"], { KARST_ARCHIVE: "/tmp/sessions" })
+    assert.match(stdout, new RegExp(`^model +${folder}/karst\\.config\\.json:2 +openai/gpt-5\\.2$`, "m"))
+    assert.match(stdout, new RegExp(`^models\\.own +${home}/config\\.json:\\d+ +\\{"id":"openai/gpt-5\\.4"`, "m"))
+    assert.match(stdout, /^archive +KARST_ARCHIVE +\/tmp\/sessions$/m)
+    assert.match(stdout, /^agent +default +\(not set\)$/m)
+    assert.doesNotMatch(stdout, /sk-secret/)
+    const entries = JSON.parse((await command(["config", "show", "--json"])).stdout)
+    const cycles = entries.find(({ key }: { key: string }) => key === "limits.cycles")
+    assert.deepEqual([cycles.value, cycles.origin.source], [7, "project"])
+  })
+
+  test("a file that is not trusted is refused with the cure, outside of a terminal", async (t) => {
+    const { command } = await project(t)
+    const { code, stderr } = await command(["config", "show"], { KARST_TRUST_CONFIG: "" })
+    assert.equal(code, 2)
+    assert.match(stderr, /is new to Karst.*KARST_TRUST_CONFIG=1/)
+  })
+})
+
+describe("karst models", () => {
+  test("list prints the default, named models and tiers with prices and origins", async (t) => {
+    const { command } = await project(t)
+    const { stdout } = await command(["models", "list"], { ANTHROPIC_MODEL: "claude-opus-5" })
+    assert.match(stdout, /^name +model +input +cached +output +context +origin$/m)
+    assert.match(stdout, /^default +openai\/gpt-5\.2 +1\.75 +0\.175 +14 +272,000 +.*karst\.config\.json:2$/m)
+    assert.match(stdout, /^own +openai\/gpt-5\.4 +1 +2 +272,000 /m)
+    assert.match(stdout, /^claude strongest +claude-opus-5 +5 +0\.5 +25 +1,000,000 +environment$/m)
+    assert.match(stdout, /^claude fast +haiku +default$/m)
+    const all = JSON.parse((await command(["models", "list", "--all", "--json"])).stdout)
+    assert.ok(all.some(({ id }: { id: string }) => id === "deepseek/deepseek-v4-pro"))
+  })
+
+  test("set names models in the user's configuration, which is trusted then, and unset removes them", async (t) => {
+    const { home, command } = await project(t, {})
+    const untrusted = { KARST_TRUST_CONFIG: "" }
+    const set = await command(["models", "set", "big", "openai/gpt-5.5", "--input", "4", "--output", "20"], untrusted)
+    assert.equal(set.code, 0, set.stderr)
+    assert.equal((await command(["models", "set", "default", "ollama/qwen3"], untrusted)).code, 0)
+    const file = join(home, "config.json")
+    assert.deepEqual(JSON.parse(await readFile(file, "utf8")), {
+      models: { big: { id: "openai/gpt-5.5", price: { input: 4, output: 20 } } },
+      model: "ollama/qwen3",
+    })
+    assert.equal((await stat(file)).mode & 0o077, 0)
+    assert.match((await command(["models", "list"], untrusted)).stdout, /^big +openai\/gpt-5\.5 +4 +20 /m)
+    assert.equal((await command(["models", "unset", "big"], untrusted)).code, 0)
+    assert.deepEqual(JSON.parse(await readFile(file, "utf8")), { models: {}, model: "ollama/qwen3" })
+    const again = await command(["models", "unset", "big"], untrusted)
+    assert.equal(again.code, 2)
+    assert.match(again.stderr, /has no model "big"/)
+  })
+
+  test("set refuses what cannot be: half a price, an id that is none, and a file that is code", async (t) => {
+    const { command } = await project(t, { "home/config.ts": "export default {}" })
+    const wrong: [string[], RegExp][] = [
+      [["big", "openai/gpt-5.5", "--input", "4"], /needs both --input and --output/],
+      [["big", "gpt-5.5"], /"gpt-5\.5" is not a model id/],
+      [["big", "openai/gpt-5.5"], /config\.ts is code/],
+    ]
+    for (const [args, says] of wrong) {
+      const { code, stderr } = await command(["models", "set", ...args])
+      assert.equal(code, 2)
+      assert.match(stderr, says)
+    }
+  })
+})
