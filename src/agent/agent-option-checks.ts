@@ -105,6 +105,7 @@ const sessionChecks: check.OptionChecks<CodeSessionOptions> = {
   ),
   resume: check.mustBeText,
   recording: check.mustBeBoolean,
+  keepSnapshots: check.mustBeIntegerFrom(0),
   keepPrompt: check.mustBeBoolean,
 }
 

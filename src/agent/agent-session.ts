@@ -24,6 +24,7 @@ import {
 } from "../sessions/session-storage.ts"
 import { type SessionWriter, takeOverSession } from "../sessions/session-writer.ts"
 import type { AgentConfig } from "./agent-config.ts"
+import { type CellSnapshots, createCellSnapshots } from "./conversation/cell-snapshots.ts"
 import { copyConversation, headOf, restoreConversation } from "./conversation/restore-conversation.ts"
 import { readStoredHead } from "./conversation/stored-head.ts"
 import type { Conversation } from "./conversation.ts"
@@ -46,7 +47,7 @@ export interface AgentSessionDriver {
  *  by its number; a replay provides it. */
 export async function openSession(
   driver: AgentSessionDriver,
-  options: ArchiveOptions,
+  options: ArchiveOptions & { keepSnapshots?: number | undefined },
   journal?: JournalForRun,
 ): Promise<SessionOf<CodeRunOptions>> {
   const { parts, source, isNamedByHandle } = locateSession(options, refuseCliSession)
@@ -60,7 +61,8 @@ export async function openSession(
       : await driver.openConversation()
     const id = parts?.id ?? newId("s")
     const storage = createSessionStorage(archive, source, { id, agent: driver.config.name, writer })
-    return createAgentSession(driver, shared, id, storage, { recording, journal })
+    const snapshots = createCellSnapshots(options.keepSnapshots)
+    return createAgentSession(driver, shared, id, storage, { recording, journal, snapshots })
   })
 }
 
@@ -100,15 +102,22 @@ async function restoreStoredSession(
   return shared
 }
 
+interface SessionSetup {
+  recording: boolean
+  journal?: JournalForRun | undefined
+  snapshots: CellSnapshots
+}
+
 function createAgentSession(
   driver: AgentSessionDriver,
   shared: Conversation,
   id: string,
   storage: SessionStorage | undefined,
-  { recording, journal }: { recording: boolean; journal?: JournalForRun | undefined },
+  { recording, journal, snapshots }: SessionSetup,
 ): SessionOf<CodeRunOptions> {
   const { runtime } = shared
   const isOwn = createOwnEventFilter()
+  snapshots.follow(shared)
   let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
   if (storage) {
     archiveConversation(storage.writer, shared)
@@ -134,15 +143,21 @@ function createAgentSession(
     events: () => shared.events,
     fork:
       runtime.fork &&
-      (async () => {
-        const copy = await copyConversation(shared)
+      (async ({ before }) => {
+        const copy = await copyConversation(shared, before === undefined ? undefined : snapshots.pointBefore(before))
         const forkId = newId("s")
         const forked = forkSessionStorage(storage, { id: forkId, agent: driver.config.name, events: copy.events })
+        const isWhole = before === undefined
         if (storage && forked) {
-          for (const entry of await readRecording(storage.archive, id)) forked.writer.addRecordingEntry(entry)
+          // A recording of dropped cycles cannot be replayed.
+          const entries = isWhole ? await readRecording(storage.archive, id) : []
+          for (const entry of entries) forked.writer.addRecordingEntry(entry)
           for (const [name, text] of await readArtifacts(storage.archive, id)) copy.artifacts.put(name, text)
         }
-        const session = createAgentSession(driver, copy, forkId, forked, { recording })
+        const session = createAgentSession(driver, copy, forkId, forked, {
+          recording: recording && isWhole,
+          snapshots: snapshots.copy(),
+        })
         await copy.save?.(true, [])
         return session
       }),

@@ -2,7 +2,7 @@
 import { combineObservers } from "../actions/hooks.ts"
 import { setJournal } from "../actions/journal-contract.ts"
 import { combineSignals } from "../core/abort.ts"
-import type { Agent, Run, RunOptions, SessionOptions } from "../core/agent.ts"
+import type { Agent, ForkOptions, Run, RunOptions, SessionOptions } from "../core/agent.ts"
 import { type AgentSpec, getAgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
@@ -43,7 +43,11 @@ export interface CodeRunOptions<O extends Outputs = Outputs> extends RunOptions,
   verify?: Verify<ResultWith<O>> | undefined
 }
 
-export interface CodeSessionOptions extends SessionOptions, ArchiveOptions, Partial<AgentOptions> {}
+export interface CodeSessionOptions extends SessionOptions, ArchiveOptions, Partial<AgentOptions> {
+  /** How many of the newest cells can be undone by `session.fork({ before })`: a snapshot of the objects is kept in
+   *  memory for each. Default 0. */
+  keepSnapshots?: number | undefined
+}
 
 /** An agent that works by writing code in a runtime. */
 export interface CodeAgent extends Agent {
@@ -58,8 +62,8 @@ export interface CodeAgent extends Agent {
 export interface CodeSession extends SessionOf<CodeRunOptions> {
   send<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
   followUp<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
-  /** Returns a session that continues from here separately. */
-  fork?(): Promise<CodeSession>
+  /** Returns a session that continues separately, from here or from an earlier point. */
+  fork?(options?: ForkOptions): Promise<CodeSession>
 }
 
 /** Creates an agent: a model, a runtime, tools and limits. Starts nothing before its first run. */
@@ -99,8 +103,8 @@ export function createAgent(options: AgentOptions): CodeAgent {
     },
     async session(overrides = {}) {
       check.checkSessionOptions(overrides)
-      const { signal, archive, resume, recording, keepPrompt, ...changes } = overrides
-      const opening = { archive, resume, recording, keepPrompt }
+      const { signal, archive, resume, recording, keepPrompt, keepSnapshots, ...changes } = overrides
+      const opening = { archive, resume, recording, keepPrompt, keepSnapshots }
       // The same session, with the outputs of each `send` typed.
       return (await openSession(createSessionDriver(options, changes, signal), opening)) as CodeSession
     },

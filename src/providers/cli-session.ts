@@ -108,7 +108,12 @@ function createCliSession(
       }),
     messages: () => conversation.messages,
     events: () => conversation.events,
-    fork: provider.can.fork ? () => forkCliSession(driver, conversation, storage) : undefined,
+    fork: provider.can.fork
+      ? async ({ before }) => {
+          if (before === undefined) return forkCliSession(driver, conversation, storage)
+          throw new UnsupportedError(`${provider.title} can be forked only from here: leave out \`before\`.`)
+        }
+      : undefined,
     close: conversation.close,
   })
   if (options.trajectoryPath !== undefined)
