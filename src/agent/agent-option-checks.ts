@@ -92,6 +92,7 @@ const runChecks: check.OptionChecks<CodeRunOptions> = {
   outputs: check.mustBeObject,
   values: check.mustBeObject,
   state: check.mustBeObject,
+  compact: check.mustBeBoolean,
   verify: check.mustBeFunction,
 }
 

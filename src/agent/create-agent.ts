@@ -11,6 +11,7 @@ import { withoutUndefined } from "../core/object.ts"
 import { type RunBodyResult, type RunControl, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { WaitForStart } from "../core/run-queue.ts"
+import { compactionRequestKey } from "../memory.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { ArchiveOptions } from "../sessions/session-archive.ts"
@@ -39,6 +40,8 @@ export interface CodeRunOptions<O extends Outputs = Outputs> extends RunOptions,
   values?: Record<string, unknown> | undefined
   /** Values for the `state` of tools, set before the run begins. Other keys retain their values from earlier runs. */
   state?: Readonly<Record<string, Json>> | undefined
+  /** Shortens the conversation before the first request, as if it had reached `compactAtTokens`. Default false. */
+  compact?: boolean | undefined
   /** Checks the state that the run leaves; the result is `result.verdict`. */
   verify?: Verify<ResultWith<O>> | undefined
 }
@@ -77,7 +80,7 @@ export function createAgent(options: AgentOptions): CodeAgent {
     runtime: typeof config.runtime === "object" ? config.runtime : undefined,
     run<O extends Outputs>(prompt: Prompt, overrides: CodeRunOptions<O> = {}) {
       check.checkRunOptions("agent.run()", overrides)
-      const { from, signal, outputs, verify, values, state, ...changes } = overrides
+      const { from, signal, outputs, verify, values, state, compact, ...changes } = overrides
       if (from && changes.messages)
         throw new ConfigError("messages: a run with `from` has the messages of that result. Leave one of them out.")
       const used = mergeOptions(options, from ? { ...changes, messages: from.messages } : changes)
@@ -85,6 +88,7 @@ export function createAgent(options: AgentOptions): CodeAgent {
       const run = startAgentRun(used, prompt, {
         signal,
         inputs: { outputs, verify, values, state },
+        compact,
         changesPrompt: changesPrompt(changes),
         async openConversation(config, run) {
           const isOther = changes.runtime !== undefined
@@ -139,7 +143,7 @@ function createSessionDriver(
     closeConversation,
     startRun(prompt, sent = {}, waitForStart, enter) {
       check.checkRunOptions("session.send()", sent)
-      const { signal: own, outputs, verify, values, state, ...sentChanges } = sent
+      const { signal: own, outputs, verify, values, state, compact, ...sentChanges } = sent
       refuseSessionOptions(sentChanges)
       return startAgentRun(mergeOptions(used, sentChanges), prompt, {
         signal: combineSignals(signal, own),
@@ -147,6 +151,7 @@ function createSessionDriver(
         openConversation: (_config, run) => enter(run),
         waitForStart,
         inputs: { outputs, verify, values, state },
+        compact,
       })
     },
   }
@@ -192,6 +197,7 @@ interface AgentRunSetup {
   openConversation(config: AgentConfig, run: RunContext): Promise<Conversation>
   waitForStart?: WaitForStart
   inputs: Pick<LoopSetup, "outputs" | "verify" | "values" | "state">
+  compact: boolean | undefined
   dispose?: () => Promise<void>
 }
 
@@ -234,6 +240,7 @@ async function runAgent(
     const start = control.emit({ type: "run-start", agent, model: model.id, messages: [prompt], metadata })
     return brokenOutcome(control.id, error, [start])
   }
+  if (setup.compact) shared.state.set(compactionRequestKey, true)
   const { metadata } = config
   const outcome = await runLoop(control, { ...setup.inputs, config, conversation: shared, prompt, metadata })
   attachConversation(outcome.result, shared)

@@ -1,5 +1,6 @@
 // The command table: every command of `karst` by its first word, in the order and sections in which help shows them.
 import type { Command, CommandGroup } from "./command.ts"
+import { chatCommand } from "./table/chat.ts"
 import { evalCommand, replayCommand } from "./table/checks.ts"
 import { codingCliCommands } from "./table/coding-clis.ts"
 import { configCommands, modelsCommands } from "./table/configuration.ts"
@@ -10,7 +11,10 @@ import { workerCommand } from "./table/stored.ts"
 import { demoCommand, promptCommand, resumeCommand, runCommand } from "./table/work.ts"
 
 export const commandSections: readonly { title: string; commands: readonly (Command | CommandGroup)[] }[] = [
-  { title: "Work", commands: [runCommand, resumeCommand, demoCommand, promptCommand, replayCommand, evalCommand] },
+  {
+    title: "Work",
+    commands: [runCommand, chatCommand, resumeCommand, demoCommand, promptCommand, replayCommand, evalCommand],
+  },
   { title: "Sessions and runs", commands: [sessionsCommands, runsCommands, workerCommand] },
   { title: "Your objects in other programs", commands: [...codingCliCommands, mcpCommands] },
   { title: "Environment", commands: [configCommands, modelsCommands, authCommands, skillsCommands, completionCommand] },

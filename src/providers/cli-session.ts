@@ -1,5 +1,6 @@
 // Opens, resumes and forks sessions with a coding CLI.
 import type { Run } from "../core/agent.ts"
+import { UnsupportedError } from "../core/errors.ts"
 import { newId, type Prompt } from "../core/message.ts"
 import type { WaitForStart } from "../core/run-queue.ts"
 import { approvalsIgnoredMessage, refuseForeignCwd } from "../sessions/handle-trust.ts"
