@@ -30,6 +30,8 @@ export function createLiveScreen(output: TerminalOutput, { color }: { color: boo
   let status: (() => string) | undefined
   let input: (() => EditorLayout) | undefined
   let frame = 0
+  let unwritten = ""
+  let scheduled: NodeJS.Immediate | undefined
   let timer: NodeJS.Timeout | undefined
   /** The drawn area: the widths of its lines, and the cursor in it. */
   let drawn: { widths: number[]; row: number; column: number } | undefined
@@ -38,11 +40,13 @@ export function createLiveScreen(output: TerminalOutput, { color }: { color: boo
     if (!drawn) return ""
     // A narrower window has wrapped lines that were drawn for a wider one.
     const width = Math.max(1, output.columns || 80)
-    const rowsOf = (columns: number) => Math.max(1, Math.ceil(columns / width))
-    const above = drawn.widths.slice(0, drawn.row).reduce((sum, columns) => sum + rowsOf(columns), 0)
-    const up = above + Math.floor(drawn.column / width)
+    const rowsOf = (widths: readonly number[]) =>
+      widths.reduce((sum, columns) => sum + Math.max(1, Math.ceil(columns / width)), 0)
+    const above = rowsOf(drawn.widths.slice(0, drawn.row)) + Math.floor(drawn.column / width)
+    const rows = Math.min(rowsOf(drawn.widths), output.rows || 24)
     drawn = undefined
-    return `\r${up > 0 ? `\x1b[${up}A` : ""}\x1b[J`
+    // Line by line, because some terminals scroll a window that is cleared as a whole.
+    return `\r${up(above)}${Array.from({ length: rows }, () => "\x1b[2K").join("\x1b[1B")}${up(rows - 1)}`
   }
 
   function draw(): string {
@@ -61,13 +65,22 @@ export function createLiveScreen(output: TerminalOutput, { color }: { color: boo
     const row = lines.length + layout.row
     lines.push(...layout.lines)
     drawn = { widths: lines.map((line) => textWidth(unpainted(line))), row, column: layout.column }
-    const up = lines.length - 1 - row
-    return `${lines.join("\r\n")}\r${up > 0 ? `\x1b[${up}A` : ""}${layout.column > 0 ? `\x1b[${layout.column}C` : ""}`
+    const right = layout.column > 0 ? `\x1b[${layout.column}C` : ""
+    return `${lines.join("\r\n")}\r${up(lines.length - 1 - row)}${right}`
   }
 
-  const show = (text = "") => {
-    const erased = erase()
-    output.write(`${erased}${text.replaceAll("\n", "\r\n")}${draw()}`)
+  // Changes of one turn of the event loop are drawn together.
+  function show(text = ""): void {
+    unwritten += text
+    scheduled ??= setImmediate(flush)
+  }
+
+  function flush(): void {
+    clearImmediate(scheduled)
+    scheduled = undefined
+    const text = unwritten.replaceAll("\n", "\r\n")
+    unwritten = ""
+    output.write(`${erase()}${text}${draw()}`)
   }
 
   const screen: LiveScreen = {
@@ -112,20 +125,25 @@ export function createLiveScreen(output: TerminalOutput, { color }: { color: boo
     },
     redraw: () => show(),
     clear() {
+      flush()
       drawn = undefined
       output.write("\x1b[2J\x1b[3J\x1b[H")
-      show()
+      flush()
     },
-    resized: () => show(),
+    resized: flush,
     close() {
       status = undefined
       input = undefined
       clearInterval(timer)
       if (openLine !== "") screen.write("\n")
-      else show()
+      flush()
     },
   }
   return screen
+}
+
+function up(rows: number): string {
+  return rows > 0 ? `\x1b[${rows}A` : ""
 }
 
 /** Removes the styles that this program itself has added. */

@@ -44,6 +44,9 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
   let approval: { prompt: ApprovalPrompt; run: Run; acceptsFrom: number } | undefined
   /** What was told to the model and has not reached it yet. */
   let told: string[] = []
+  /** Prompts that were sent before the work at hand was done. */
+  const waiting: string[] = []
+  let active: Run | undefined
   let isBusy = false
   let leaveOnNextInterrupt = false
   let isAborting = false
@@ -66,6 +69,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       const { event, run } = next
       // Keys that were pressed before the question was on the screen do not answer it.
       approval = { prompt: askForApproval(event, run, screen), run, acceptsFrom: Date.now() + settleMs }
+      screen.setStatus(undefined)
     }
     screen.redraw()
   }
@@ -86,6 +90,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
 
   async function follow(run: Run, typed: string): Promise<void> {
     allowReadersToApprove(run)
+    active = run
     const show = createFullView(screen, run.id)
     const progress = createStatusLine(screen, run.id)
     for await (const event of run) {
@@ -98,6 +103,8 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       }
       if (event.type === "approval-resolved") withdraw(event.id)
       if (event.type === "prompt-steered" && event.run === run.id) forgetTold(event.message)
+      // From now on, what is sent is the next prompt.
+      if (event.type === "run-end" && event.run === run.id) active = undefined
     }
     approvals.splice(0)
     approval = undefined
@@ -125,23 +132,24 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       .finally(() => {
         isBusy = false
         isAborting = false
+        active = undefined
         screen.setStatus(undefined)
         screen.ensureBlankLine()
+        const next = waiting.shift()
+        if (next !== undefined) submit(next)
       })
   }
 
   function submit(text: string): void {
-    history.add(text)
     const slash = parseSlash(text)
     if (slash && "problem" in slash) return note(slash.problem, paint.yellow)
     if (slash) return startSlash(slash.name, slash.argument)
-    const { running } = chat.session
-    if (running) {
+    if (active) {
       told.push(text)
-      running.steer(text)
+      active.steer(text)
       return screen.redraw()
     }
-    if (isBusy) return note("Wait until this is done.")
+    if (isBusy) return void waiting.push(text)
     const { question } = chat
     const answer = question ? answerTo(question, text) : { answer: text }
     if ("problem" in answer) return note(answer.problem, paint.yellow)
@@ -160,19 +168,19 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       if (effect?.leave) left.resolve()
     }
     // During a run, the run goes on and the command only shows something.
-    if (!chat.session.running) return start(run)
+    if (!active && isBusy) return void waiting.push(`/${name} ${argument}`)
+    if (!active) return start(run)
     void run().catch((error: unknown) => writeNote(screen, "✗ ", safeText(errorData(error).message), paint.red))
   }
 
   function interrupt(): void {
-    const { running } = chat.session
-    if (running && !isAborting) {
+    if (active && !isAborting) {
       isAborting = true
-      running.abort("Interrupted.")
+      active.abort("Interrupted.")
       return
     }
-    if (!running && line.clear()) return screen.redraw()
-    if (leaveOnNextInterrupt || running) return left.resolve()
+    if (!active && line.clear()) return screen.redraw()
+    if (leaveOnNextInterrupt || active) return left.resolve()
     leaveOnNextInterrupt = true
     screen.redraw()
   }
@@ -183,11 +191,14 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
     if (approval) return answerApproval(key)
     if (key.type === "key" && key.name === "clear-screen") return screen.clear()
     if (key.type === "key" && key.name === "end-of-input" && line.isEmpty) {
-      chat.session.running?.abort("The chat was left.")
+      active?.abort("The chat was left.")
       return left.resolve()
     }
     const sent = line.press(key)
-    if (sent !== undefined) submit(sent)
+    if (sent !== undefined) {
+      history.add(sent)
+      submit(sent)
+    }
     screen.redraw()
   }
 
