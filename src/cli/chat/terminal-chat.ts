@@ -14,6 +14,7 @@ import { holdTerminal, type UserTerminal } from "../../providers/terminal/user-t
 import { type ApprovalPrompt, askForApproval } from "./approval-prompt.ts"
 import type { Chat } from "./chat.ts"
 import type { InputHistory } from "./history.ts"
+import { createImageView } from "./images.ts"
 import { createInputLine } from "./input-line.ts"
 import { createKeyReader, type Key } from "./keys.ts"
 import { createLiveScreen } from "./live-screen.ts"
@@ -39,6 +40,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
   const screen = createLiveScreen(terminal.output, { color })
   const { paint } = screen
   const line = createInputLine({ screen, history, cwd })
+  const showImage = createImageView(screen, process.env)
   const left = Promise.withResolvers<void>()
   const approvals: { event: EventOf<"approval-requested">; run: Run }[] = []
   let approval: { prompt: ApprovalPrompt; run: Run; acceptsFrom: number } | undefined
@@ -97,6 +99,8 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       chat.observe(event)
       show(withTypedPrompt(event, run.id, typed))
       progress(event)
+      if (event.type === "code-end" || event.type === "tool-end")
+        for (const image of event.images ?? []) await showImage(image)
       if (event.type === "approval-requested" && !event.answerer) {
         approvals.push({ event, run })
         askNext()

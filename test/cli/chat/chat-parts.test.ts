@@ -1,10 +1,11 @@
 import assert from "node:assert/strict"
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { describe, test } from "node:test"
 import { askForApproval } from "../../../src/cli/chat/approval-prompt.ts"
 import { createHistory, openHistory } from "../../../src/cli/chat/history.ts"
+import { createImageView, kittySequence } from "../../../src/cli/chat/images.ts"
 import type { Key } from "../../../src/cli/chat/keys.ts"
 import { createLiveScreen } from "../../../src/cli/chat/live-screen.ts"
 import { commonStart, completePath, mentionAt, readMentions } from "../../../src/cli/chat/mentions.ts"
@@ -143,6 +144,50 @@ describe("values", () => {
         assert.ok(textWidth(line) <= 40, line)
       }
     }
+  })
+})
+
+describe("images", () => {
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAEUlEQVR4nGP8z8Dwn4GBgQEADQoCAJ5Hh3QAAAAASUVORK5CYII=",
+    "base64",
+  )
+  const image = { type: "image" as const, mediaType: "image/png", data: png.toString("base64") }
+
+  async function shownIn(env: NodeJS.ProcessEnv): Promise<string> {
+    let written = ""
+    const output = {
+      columns: 200,
+      rows: 24,
+      write(text: string) {
+        written += text
+      },
+    }
+    const screen = createLiveScreen(output, { color: false })
+    await createImageView(screen, env)(image)
+    screen.close()
+    return written
+  }
+
+  test("are drawn where Kitty's protocol is supported, and files elsewhere", async () => {
+    const [, data] =
+      /\x1b_Ga=T,f=100,q=2,C=1,c=1,r=1,m=0;([^\x1b]+)\x1b\\/.exec(await shownIn({ TERM: "xterm-kitty" })) ?? []
+    assert.equal(data, image.data)
+    for (const env of [{ TERM: "xterm" }, { TERM: "xterm-kitty", TMUX: "1" }]) {
+      const [, path = ""] = /\[image: 2 × 1 pixels, written to (\S+)\]/.exec(await shownIn(env)) ?? []
+      assert.deepEqual(await readFile(path), png)
+      await rm(dirname(path), { recursive: true })
+    }
+  })
+
+  test("of any length are sent in pieces that are put together again", () => {
+    const bytes = Buffer.alloc(10_000, 7)
+    const pieces = [...kittySequence(bytes, 4, 2).matchAll(/\x1b_G([^;]*);([^\x1b]*)\x1b\\/g)]
+    assert.deepEqual(Buffer.from(pieces.map(([, , data]) => data).join(""), "base64"), bytes)
+    assert.deepEqual(
+      pieces.map(([, keys = ""]) => keys.slice(-3)),
+      ["m=1", "m=1", "m=1", "m=0"],
+    )
   })
 })
 
