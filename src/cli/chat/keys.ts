@@ -1,4 +1,5 @@
 // Turns terminal input into keys, typed text and pasted text.
+import { timerMs } from "../../core/time-limit.ts"
 import { safeText } from "../../display/safe-text.ts"
 
 export type Key =
@@ -139,7 +140,7 @@ export function createKeyReader(press: (key: Key) => void, escapeTimeoutMs = 50)
       const key = pending
       pending = ""
       pressAll(key)
-    }, escapeTimeoutMs)
+    }, timerMs(escapeTimeoutMs))
   }
 
   return {

@@ -149,9 +149,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
     if (slash && "problem" in slash) return note(slash.problem, paint.yellow)
     if (slash) return startSlash(slash.name, slash.argument)
     if (active) {
-      told.push(text)
-      active.steer(text)
-      return screen.redraw()
+      return steer(active, text)
     }
     if (isBusy) return void waiting.push(text)
     const { question } = chat
@@ -162,6 +160,18 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       for (const problem of problems) note(problem, paint.yellow)
       await follow(chat.send(prompt), answer.answer)
     })
+  }
+
+  function steer(run: Run, text: string): void {
+    try {
+      run.steer(text)
+      told.push(text)
+      screen.redraw()
+    } catch (error) {
+      // Not every coding CLI can be told something during a run.
+      note(errorData(error).message, paint.yellow)
+      line.set(text)
+    }
   }
 
   function startSlash(name: Parameters<typeof runSlash>[0], argument: string): void {

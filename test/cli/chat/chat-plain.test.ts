@@ -54,6 +54,9 @@ describe("karst chat without a terminal", () => {
       new RegExp(`You are now in a copy\\. The original:[\\s\\S]*--session\\s+${saved.session}`),
     )
     assert.match(first.stdout, /session {2,}last used {2,}first prompt\n/)
+    const [, copy = ""] = /Continue: karst chat --session (s_\w+)/.exec(first.stderr) ?? []
+    assert.notEqual(copy, saved.session)
+    assert.match((await talk(folder, ["--session", copy], ["/show total"], env)).stdout, /\n15\n/)
     const again = await talk(folder, ["--session", saved.session], ["/show total", "More"], env)
     assert.match(again.stdout, /\n15\n/, again.stderr)
     assert.match(bodies.at(-1) ?? "", /Count/)
