@@ -52,6 +52,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
   let isBusy = false
   let leaveOnNextInterrupt = false
   let isAborting = false
+  let isFirstInput = true
 
   const note = (text: string, paintText = paint.dim) => writeNote(screen, "· ", safeText(text), paintText)
 
@@ -219,7 +220,12 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
   const decoder = new StringDecoder("utf8")
   const keys = createKeyReader(press)
   const held = holdTerminal(terminal, {
-    onInput: (bytes) => keys.read(decoder.write(bytes)),
+    onInput(bytes) {
+      const text = decoder.write(bytes)
+      // Enter was another character while the terminal edited the lines itself.
+      keys.read(isFirstInput ? text.replaceAll("\n", "\r") : text)
+      isFirstInput = false
+    },
     onResize: screen.resized,
     onInterrupt(done) {
       chat.session.running?.abort("The terminal was closed.")
