@@ -10,7 +10,9 @@ import { createCodeWriter, createProseWriter, type StreamWriter, writeNote, writ
 import { createTextFlow } from "./text-flow.ts"
 
 const maxShownCalls = 8
-const outputLimits = { most: 24, head: 12, tail: 8 }
+/** Longer output is shown by its beginning and end. */
+export const maxOutputLines = 24
+const outputLimits = { most: maxOutputLines, head: 12, tail: 8 }
 
 export function createFullView(screen: Screen, run: string): (event: AgentEvent) => void {
   const { paint } = screen

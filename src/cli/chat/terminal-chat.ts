@@ -5,7 +5,7 @@ import { errorData } from "../../core/errors.ts"
 import type { AgentEvent, EventOf } from "../../core/event.ts"
 import { type Message, messageText, userMessage } from "../../core/message.ts"
 import { allowReadersToApprove } from "../../core/run-context.ts"
-import { createFullView } from "../../display/full-view.ts"
+import { createFullView, maxOutputLines } from "../../display/full-view.ts"
 import { safeText } from "../../display/safe-text.ts"
 import { createStatusLine } from "../../display/status-line.ts"
 import { writeNote } from "../../display/stream-writers.ts"
@@ -100,8 +100,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       chat.observe(event)
       show(withTypedPrompt(event, run.id, typed))
       progress(event)
-      if (event.type === "code-end" || event.type === "tool-end")
-        for (const image of event.images ?? []) await showImage(image)
+      if (event.type === "code-end" || event.type === "tool-end") await showMore(event, run)
       if (event.type === "approval-requested" && !event.answerer) {
         approvals.push({ event, run })
         askNext()
@@ -115,6 +114,12 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
     approval = undefined
     if (told.length > 0) note("What you wrote came after the last step. It goes with your next prompt.")
     told = []
+  }
+
+  async function showMore(event: EventOf<"code-end" | "tool-end">, run: Run): Promise<void> {
+    if (event.run !== run.id) return
+    if (chat.lastOutput.split("\n").length > maxOutputLines) note("/output shows all of it.")
+    for (const image of event.images ?? []) await showImage(image)
   }
 
   function withdraw(id: string): void {

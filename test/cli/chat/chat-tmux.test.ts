@@ -200,6 +200,7 @@ describe("karst chat in a terminal", { skip: requires("tmux") }, () => {
 
   test("a call is allowed with one key after all of it was shown, and early keys do not count", async (t) => {
     const many = Array.from({ length: 40 }, (_, at) => `"file ${at}"`).join(",\n")
+    // The call is shown in full, and after /undo the chat says that it stays done.
     const chat = await openChat(t, [cell(`await wipe(${many})`), "Gone.", cell("await wipe('x')"), "Kept."], {
       args: ["--agent", "./agents.ts#wiper"],
     })
@@ -216,6 +217,9 @@ describe("karst chat in a terminal", { skip: requires("tmux") }, () => {
     chat.type("y")
     await chat.sees(/approved \(allow\)/)
     await chat.sees(/✓ done/)
+    chat.type("/undo", "Enter")
+    await chat.sees(/! What stays done: wipe\("file 0"/)
+    chat.type("", "C-u")
     chat.type("And x", "Enter")
     await chat.sees(/\? wipe\("x"\)/)
     // Keys count a moment after the question is on the screen.
