@@ -3,6 +3,7 @@
 import { createAgent } from "karst"
 import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
+import * as z from "zod"
 
 await using runtime = processRuntime({ numbers: [3, 1, 2] }, { limits: { heapBytes: 64 * 2 ** 20 } })
 
@@ -21,4 +22,4 @@ for await (const event of agent.run("Sort the numbers.")) {
   if (event.type === "code-end") console.log(event.ok ? "ran:" : `${event.error?.kind}:`, event.text, "\n")
   if (event.type === "run-end") console.log(event.output)
 }
-console.log(await runtime.retrieve("sorted"))
+console.log(await runtime.retrieve("sorted", z.array(z.number())))

@@ -3,6 +3,7 @@
 import { createAgent, variable } from "karst"
 import { scriptedModel } from "karst/models"
 import { pythonRuntime, table } from "karst/python"
+import * as z from "zod"
 
 const sales = Array.from({ length: 24 }, (_, month) => ({
   month,
@@ -36,7 +37,7 @@ const model =
 
 const { output } = await createAgent({ model, runtime }).run("Compare the regions and fit a trend.")
 console.log(output)
-console.table(await runtime.retrieve("by_region"))
+console.table(await runtime.retrieve("by_region", z.array(z.object({ region: z.string(), amount: z.number() }))))
 
-const trend = (await runtime.retrieve("trend")) as { predict(month: number): Promise<number> }
+const trend = await runtime.retrieve("trend", z.custom<{ predict(month: number): Promise<number> }>())
 console.log("next month, asked of the Python object:", (await trend.predict(24)).toFixed(1))

@@ -2,6 +2,7 @@
 // Instructions, functions and files come with the activation; what a skill puts in is an object like any other.
 import { createAgent, jsRuntime, skill, variable } from "karst"
 import { scriptedModel } from "karst/models"
+import * as z from "zod"
 
 const analysis = new URL("../skills/data-analysis", import.meta.url)
 
@@ -44,4 +45,4 @@ const activated = trajectory.events.flatMap((event) => (event.type === "skill-ac
 console.log("told from the start:", trajectory.system.match(/^- data-analysis: .{60}/m)?.[0])
 console.log("activated:", activated)
 console.log(output)
-console.log(await runtime.retrieve("report"))
+console.log(await runtime.retrieve("report", z.object({ title: z.string(), lines: z.array(z.string()) })))

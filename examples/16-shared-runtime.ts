@@ -36,7 +36,8 @@ const sent = await sender.run("Send every packed order.")
 console.log("sender:", sent.output)
 
 // Two at once: each adds to the same numbers, and neither loses what the other has added.
-await runtime.inject({ counted: variable({ items: 0 }, "How many items were counted") })
+const counted = { items: 0 }
+await runtime.inject({ counted: variable(counted, "How many items were counted") })
 const count =
   "```ts\nfor (const order of orders) {\n  const before = counted.items\n  await null\n  counted.items = before + order.items\n}\n```\n"
 const counters = ["north", "south"].map((name) =>
@@ -44,5 +45,5 @@ const counters = ["north", "south"].map((name) =>
 )
 await Promise.all(counters.map((counter) => counter.run("Add up the items of all orders.")))
 
-console.log("items, counted twice:", (await runtime.retrieve("counted")) as { items: number })
+console.log("items, counted twice:", counted)
 console.log(await runtime.retrieve("journal"))

@@ -18,6 +18,8 @@ const systemPackages = [
   "redis-server",
   "ripgrep",
   "tmux",
+  "zsh",
+  "fish",
 ]
 
 const withSystem = process.argv[2] === "--system"

@@ -23,7 +23,7 @@ interface Lane {
 
 const lanes: Lane[] = [
   { name: "live", deadlineMinutes: 10, needs: ["KARST_LIVE=1", "KARST_LIVE_MODEL=<provider/model>"] },
-  { name: "unit", deadlineMinutes: 15 },
+  { name: "unit", deadlineMinutes: 25 },
   // Kernels, child processes, sandboxes, shell commands.
   { name: "runtimes", deadlineMinutes: 20 },
   // Coding CLIs, the real ones and small programs in their place, and MCP servers.

@@ -1,4 +1,4 @@
-// Shows a run in the terminal: the public module `karst/display`.
+// karst/display: shows a run in the terminal.
 import type { Run, RunResult } from "./core/agent.ts"
 import * as check from "./core/checks/check-options.ts"
 import { allowReadersToApprove } from "./core/run-context.ts"

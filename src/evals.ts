@@ -1,4 +1,4 @@
-// Runs suites of eval cases and scores the state they leave: the public module `karst/evals`.
+// karst/evals: runs suites of eval cases and scores the state they leave.
 import type { CodeRunOptions } from "./agent/create-agent.ts"
 import type { Agent, LiveObjects, RunResult } from "./core/agent.ts"
 import * as check from "./core/checks/check-options.ts"

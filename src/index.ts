@@ -7,6 +7,7 @@ export type { ToolPolicy } from "./actions/tool-policy.ts"
 export type { AgentOptions } from "./agent/agent-config.ts"
 export {
   type CodeAgent,
+  type CodeRun,
   type CodeRunOptions,
   type CodeSession,
   type CodeSessionOptions,
@@ -100,11 +101,17 @@ export type {
   RuntimeLoss,
   RuntimeName,
   RuntimeSnapshot,
-  RuntimeSource,
   StandardSchema,
-  TypedRuntime,
 } from "./runtime/runtime.ts"
 export { type Codec, type Codecs, codec } from "./runtime/snapshot/codec.ts"
+export type {
+  RuntimeContext,
+  RuntimeFactory,
+  RuntimeOf,
+  RuntimeSource,
+  TypedRuntime,
+  ValuesOf,
+} from "./runtime/typed-runtime.ts"
 export { type LoadedSkills, loadSkills, type Skill, type SkillOptions, type SkillSource, skill } from "./skills.ts"
 export {
   type Tool,

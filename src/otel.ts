@@ -1,4 +1,4 @@
-// OpenTelemetry spans from a run's events: the public module `karst/otel`.
+// karst/otel: OpenTelemetry spans from a run's events.
 import type { Context, Span, Tracer } from "@opentelemetry/api"
 import { checkOptions, mustBeBoolean, mustBeObject } from "./core/checks/check-options.ts"
 import type { AgentEvent, EventOf } from "./core/event.ts"

@@ -1,4 +1,4 @@
-// Coding CLIs as agents. Names are listed one by one.
+// karst/providers: coding CLIs as agents.
 
 export { type AcpOptions, acp } from "./providers/acp/acp.ts"
 export type { AuthFile, AuthVariable, ProviderAuth } from "./providers/auth/auth.ts"

@@ -1,4 +1,4 @@
-// The public module `karst/testing`: conformance suites for runtimes, stores, backends and workspaces, and replays.
+// karst/testing: conformance suites for runtimes, stores, backends and workspaces, and replays.
 import { checkOptionNames } from "./core/checks/check-options.ts"
 import type { Runtime } from "./runtime/runtime.ts"
 import { declareCases } from "./testing/declare-cases.ts"

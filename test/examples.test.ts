@@ -74,6 +74,8 @@ const shows: Record<string, RegExp> = {
     /^Claude Code 0\.0\.0: login missing: .*\nCodex 0\.0\.0: .*\nopencode: not installed\. Install it with `npm[\s\S]*^installed: claude, codex; .* claude$/m,
   "46-configuration":
     /^models\.strong .*"\$\{WORK_KEY\}".* \(project\)[\s\S]*`shell` is left out[\s\S]*^Guten Morgen\.\nThe Timavo does\.\nwaiting\n.*it asks/m,
+  "47-another-try": /^stopped: cycles\n<output> 500 .*\ndone: 500 bytes\.$/m,
+  "48-evals": /^✓ {2}karst +1\.00[\s\S]*^✗ glaciers, onShelf: on the shelf: \?$/m,
   "45-interactive": /^\w+\.interactive\(\) needs a terminal, and standard input is none\./m,
 }
 

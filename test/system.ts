@@ -15,6 +15,9 @@ export type SystemPart =
   | "bwrap"
   | "ripgrep"
   | "tmux"
+  | "bash"
+  | "zsh"
+  | "fish"
   | "node-pty"
   | "redis"
   | "small-disk"
@@ -64,6 +67,9 @@ const look: Record<SystemPart, () => string | undefined> = {
   opencode: () => missingCli("opencode"),
   gemini: () => missingCli("gemini"),
   ripgrep: () => (spawnSync("rg", ["--version"]).error ? `ripgrep is not installed: ${debian("ripgrep")}` : undefined),
+  bash: () => missingShell("bash"),
+  zsh: () => missingShell("zsh"),
+  fish: () => missingShell("fish"),
   tmux: () => (spawnSync("tmux", ["-V"]).error ? `tmux is not installed: ${debian("tmux")}` : undefined),
   "node-pty": () => npmPackage("node-pty"),
   redis: () =>
@@ -119,6 +125,10 @@ function pythons(): string[] {
 function hasModule(path: string, name: string): boolean {
   const code = `import importlib.util, sys; sys.exit(importlib.util.find_spec("${name}") is None)`
   return spawnSync(path, ["-c", code], { stdio: "ignore" }).status === 0
+}
+
+function missingShell(name: string): string | undefined {
+  return spawnSync(name, ["--version"]).error ? `${name} is not installed: ${debian(name)}` : undefined
 }
 
 function debian(name: string): string {

@@ -19,7 +19,7 @@ export function cellNote(execution: CellExecution, hasOutput: boolean, language:
     ...(images > 0 ? [images === 1 ? "1 image" : `${images} images`] : []),
   ]
   const lists = [
-    { title: "new", items: created.map(typed) },
+    { title: "new", items: created.filter((name) => execution.types?.[name] !== "module").map(typed) },
     { title: "changed", items: reassigned.map(typed) },
     { title: "removed", items: removed.map((name) => oneLine(name, maxNameChars)) },
   ].filter(({ items }) => items.length > 0)

@@ -10,8 +10,9 @@ import { type MemoryConfig, type MemoryOptions, resolveMemory } from "../memory.
 import type { Model, ModelRequest } from "../models/model.ts"
 import { type ModelSource, toModel } from "../models/model-source.ts"
 import { withoutImages } from "../models/without-images.ts"
-import { isAgent } from "../runtime/bindings.ts"
-import type { CellOptions, Runtime, RuntimeSource, TypeGateMode } from "../runtime/runtime.ts"
+import { type Bindings, isAgent } from "../runtime/bindings.ts"
+import type { CellOptions, Runtime, TypeGateMode } from "../runtime/runtime.ts"
+import type { RuntimeSource } from "../runtime/typed-runtime.ts"
 import type { SkillSource } from "../skills.ts"
 import type { ShellOptions } from "../tools/shell.ts"
 import { isTool, type Tool } from "../tools/tool.ts"
@@ -20,16 +21,17 @@ import { checkRuntime, checkStopOn, checkWorkspace, hasTools } from "./agent-opt
 import { type CodeSyntax, languageTags } from "./parse/tags.ts"
 import { defaultInstructions, type PromptSections, toolInstructions } from "./prompt/system-prompt.ts"
 
-/** The options of `createAgent`. `with`, `run` and `session` take them as overrides. */
-export interface AgentOptions extends AgentOverrides {
+/** The options of `createAgent`. `with`, `run` and `session` take them as overrides. `V` are the values in the runtime. */
+export interface AgentOptions<V extends Bindings = Bindings> extends AgentOverrides {
   /** A `Model`, an AI SDK language model, or an id such as "openai/gpt-5.2". */
   model: ModelSource
   /** The name in events and for other agents. Default "agent". */
   name?: string | undefined
   /** What the agent is for: shown to agents that delegate to it. */
   description?: string | undefined
-  /** An instance is shared; a factory creates one for each run or session. Default: a new `jsRuntime` each. */
-  runtime?: RuntimeSource | undefined
+  /** An instance is shared; a factory creates one for each run or session, and receives `{ session, metadata, signal }`
+   *  of it. Default: a new `jsRuntime` each. */
+  runtime?: RuntimeSource<V> | undefined
   /** Functions with a JSON schema, made by `tool()`. An agent with tools and no runtime works by tool calls only. */
   tools?: readonly Tool[] | undefined
   /** Which tools the agent and its child runs may use. Default: all. */

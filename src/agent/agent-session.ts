@@ -7,6 +7,7 @@ import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { WaitForStart } from "../core/run-queue.ts"
 import { createOwnEventFilter } from "../core/trajectory.ts"
+import type { RuntimeContext } from "../runtime/typed-runtime.ts"
 import { approvalsIgnoredMessage } from "../sessions/handle-trust.ts"
 import { createRecordingJournal } from "../sessions/recording-journal.ts"
 import { createSession, type SessionOf } from "../sessions/session.ts"
@@ -25,14 +26,21 @@ import {
 import { type SessionWriter, takeOverSession } from "../sessions/session-writer.ts"
 import type { AgentConfig } from "./agent-config.ts"
 import { type CellSnapshots, createCellSnapshots } from "./conversation/cell-snapshots.ts"
-import { copyConversation, headOf, restoreConversation } from "./conversation/restore-conversation.ts"
+import {
+  copyConversation,
+  headOf,
+  type RestoreOptions,
+  restoreConversation,
+} from "./conversation/restore-conversation.ts"
 import { readStoredHead } from "./conversation/stored-head.ts"
 import type { Conversation } from "./conversation.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
 
 export interface AgentSessionDriver {
   config: AgentConfig
-  openConversation(): Promise<Conversation>
+  openConversation(session: string): Promise<Conversation>
+  /** What the runtime factory receives if the session is restored. */
+  runtimeContext(session: string): RuntimeContext
   closeConversation(conversation: Conversation): Promise<void>
   /** Starts a run. `enter` returns the conversation when the run may start. */
   startRun(
@@ -56,10 +64,11 @@ export async function openSession(
     const stored = archive && parts ? await readSession(archive, parts.id) : undefined
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const { recording = true, keepPrompt } = options
-    const shared = stored
-      ? await restoreStoredSession(stored, driver.config, { isNamedByHandle, keepPrompt })
-      : await driver.openConversation()
     const id = parts?.id ?? newId("s")
+    const context = driver.runtimeContext(id)
+    const shared = stored
+      ? await restoreStoredSession(stored, driver.config, { isNamedByHandle, keepPrompt, context })
+      : await driver.openConversation(id)
     const storage = createSessionStorage(archive, source, { id, agent: driver.config.name, writer })
     const snapshots = createCellSnapshots(options.keepSnapshots)
     return createAgentSession(driver, shared, id, storage, { recording, journal, snapshots })
@@ -85,12 +94,12 @@ function noArchiveError(id: string): ConfigError {
 async function restoreStoredSession(
   { events, record, snapshot, calls }: StoredSession,
   config: AgentConfig,
-  { isNamedByHandle, keepPrompt }: { isNamedByHandle: boolean; keepPrompt: boolean | undefined },
+  { isNamedByHandle, ...options }: RestoreOptions & { isNamedByHandle: boolean },
 ): Promise<Conversation> {
   const stored = readStoredHead(record.head, record.id)
   const head = stored && isNamedByHandle ? { ...stored, approved: [] } : stored
   const kept = { events, head, snapshot, covered: record.snapshot?.at }
-  const shared = await restoreConversation(kept, config, { keepPrompt })
+  const shared = await restoreConversation(kept, config, options)
   const lastRun = events
     .filter(createOwnEventFilter())
     .findLast(({ type }) => type === "run-start" || type === "run-end")

@@ -12,7 +12,9 @@ import { type RunBodyResult, type RunControl, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { WaitForStart } from "../core/run-queue.ts"
 import { compactionRequestKey } from "../memory.ts"
-import type { Runtime } from "../runtime/runtime.ts"
+import type { Bindings } from "../runtime/bindings.ts"
+import { runtimeContext } from "../runtime/open-runtime.ts"
+import type { RuntimeOf } from "../runtime/typed-runtime.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { ArchiveOptions } from "../sessions/session-archive.ts"
 import { checkInitialState } from "../tools/tool-state.ts"
@@ -24,7 +26,7 @@ import { attachConversation, restoreFromResult } from "./conversation/continue-f
 import { closeConversation, openConversation, rejectWhenAborted } from "./conversation/open-conversation.ts"
 import { restoreConversation } from "./conversation/restore-conversation.ts"
 import { type Conversation, conversationOfResult } from "./conversation.ts"
-import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
+import { checkOutputs, type Outputs, type ResultWith, type ValuesWith } from "./outputs.ts"
 import { buildPrompt } from "./prompt/build-prompt.ts"
 import { approvedInRunTree, refuseUnpriced, shareFilesWithChildRuns, withInheritedWorkspace } from "./run/child-runs.ts"
 import type { DurableRun } from "./run/durable-run.ts"
@@ -32,8 +34,11 @@ import { type LoopSetup, runLoop } from "./run/run-loop.ts"
 import { brokenOutcome } from "./run/run-result.ts"
 import type { Verify } from "./run/verify.ts"
 
-/** The options of `run` and `send`: overrides of the agent's options, and options of one run. */
-export interface CodeRunOptions<O extends Outputs = Outputs> extends RunOptions, Partial<AgentOptions> {
+/** The options of `run` and `send`: overrides of the agent's options, and options of one run. `V` are the values in the
+ *  runtime. */
+export interface CodeRunOptions<O extends Outputs = Outputs, V extends Bindings = Bindings>
+  extends RunOptions,
+    Partial<AgentOptions<V>> {
   /** Variables that the run must assign, with valid values, before it may end. `result.objects` has them. */
   outputs?: O | undefined
   /** New values for names in the runtime, set before the run begins. */
@@ -43,42 +48,56 @@ export interface CodeRunOptions<O extends Outputs = Outputs> extends RunOptions,
   /** Shortens the conversation before the first request, as if it had reached `compactAtTokens`. Default false. */
   compact?: boolean | undefined
   /** Checks the state that the run leaves; the result is `result.verdict`. */
-  verify?: Verify<ResultWith<O>> | undefined
+  verify?: Verify<ResultWith<O>, RuntimeOf<ValuesWith<V, O>>> | undefined
 }
 
-export interface CodeSessionOptions extends SessionOptions, ArchiveOptions, Partial<AgentOptions> {
+export interface CodeSessionOptions<V extends Bindings = Bindings>
+  extends SessionOptions,
+    ArchiveOptions,
+    Partial<AgentOptions<V>> {
   /** How many of the newest cells can be undone by `session.fork({ before })`: a snapshot of the objects is kept in
    *  memory for each. Default 0. */
   keepSnapshots?: number | undefined
 }
 
-/** An agent that works by writing code in a runtime. */
-export interface CodeAgent extends Agent {
-  readonly runtime: Runtime | undefined
-  run<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
-  session(options?: CodeSessionOptions): Promise<CodeSession>
+/** A run of an agent made by createAgent: its result has the outputs `O`, its runtime the values `V` and those. */
+export type CodeRun<O extends Outputs = Outputs, V extends Bindings = Bindings> = Run<
+  ResultWith<O>,
+  RuntimeOf<ValuesWith<V, O>>
+>
+
+/** An agent that works by writing code in a runtime. `V` are the values in the runtime: the bindings that it was made
+ *  with, by name. */
+export interface CodeAgent<V extends Bindings = Bindings> extends Agent {
+  readonly runtime: RuntimeOf<V> | undefined
+  run<O extends Outputs = Outputs, W extends Bindings = V>(
+    prompt: Prompt,
+    options?: CodeRunOptions<O, W>,
+  ): CodeRun<O, W>
+  session<W extends Bindings = V>(options?: CodeSessionOptions<W>): Promise<CodeSession<W>>
   /** Returns the agent with other options. */
-  with(overrides: Partial<AgentOptions>): CodeAgent
+  with<W extends Bindings = V>(overrides: Partial<AgentOptions<W>>): CodeAgent<W>
   spec(): Promise<AgentSpec>
 }
 
-export interface CodeSession extends SessionOf<CodeRunOptions> {
-  send<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
-  followUp<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
+export interface CodeSession<V extends Bindings = Bindings> extends SessionOf<CodeRunOptions> {
+  readonly runtime: RuntimeOf<V>
+  send<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O, V>): CodeRun<O, V>
+  followUp<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O, V>): CodeRun<O, V>
   /** Returns a session that continues separately, from here or from an earlier point. */
-  fork?(options?: ForkOptions): Promise<CodeSession>
+  fork?(options?: ForkOptions): Promise<CodeSession<V>>
 }
 
 /** Creates an agent: a model, a runtime, tools and limits. Starts nothing before its first run. */
-export function createAgent(options: AgentOptions): CodeAgent {
+export function createAgent<V extends Bindings = Bindings>(options: AgentOptions<V>): CodeAgent<V> {
   check.checkAgentOptions("createAgent()", options)
   const config = resolveConfig(options)
   check.checkCombinations(options)
-  const agent: CodeAgent = {
+  const agent: CodeAgent<V> = {
     name: config.name,
     description: options.description,
-    runtime: typeof config.runtime === "object" ? config.runtime : undefined,
-    run<O extends Outputs>(prompt: Prompt, overrides: CodeRunOptions<O> = {}) {
+    runtime: typeof options.runtime === "object" ? options.runtime : undefined,
+    run<O extends Outputs, W extends Bindings>(prompt: Prompt, overrides: CodeRunOptions<O, W> = {}) {
       check.checkRunOptions("agent.run()", overrides)
       const { from, signal, outputs, verify, values, state, compact, ...changes } = overrides
       if (from && changes.messages)
@@ -93,7 +112,7 @@ export function createAgent(options: AgentOptions): CodeAgent {
         async openConversation(config, run) {
           const isOther = changes.runtime !== undefined
           const earlier = from && !isOther ? conversationOfResult.get(from) : undefined
-          opened = await openConversation(config, earlier, run.signal, changes.workspace)
+          opened = await openConversation(config, { earlier, signal: run.signal, workspace: changes.workspace })
           if (from && !earlier) await restoreFromResult(opened, from, config, isOther)
           if (!earlier) opened.approved = approvedInRunTree(run, options) ?? opened.approved
           return opened
@@ -102,15 +121,18 @@ export function createAgent(options: AgentOptions): CodeAgent {
           if (opened) await closeConversation(opened)
         },
       })
-      // The loop ends a run as done only if every declared output is filled.
-      return run as Run<ResultWith<O>>
+      // The loop ends a run as done only if every declared output is filled. The runtime has the values `W`: those of
+      // the agent, unless the options have another runtime.
+      return run as CodeRun<O, W>
     },
-    async session(overrides = {}) {
+    async session<W extends Bindings>(overrides: CodeSessionOptions<W> = {}) {
       check.checkSessionOptions(overrides)
       const { signal, archive, resume, recording, keepPrompt, keepSnapshots, ...changes } = overrides
+      if (resume !== undefined && changes.messages)
+        throw new ConfigError("messages: a resumed session has its own messages. Leave out `messages` or `resume`.")
       const opening = { archive, resume, recording, keepPrompt, keepSnapshots }
-      // The same session, with the outputs of each `send` typed.
-      return (await openSession(createSessionDriver(options, changes, signal), opening)) as CodeSession
+      // The same session, with the values of its runtime and the outputs of each `send` typed.
+      return (await openSession(createSessionDriver(options, changes, signal), opening)) as CodeSession<W>
     },
     async describe() {
       const { runtime, ownsRuntime } = await openConversation(config)
@@ -118,9 +140,10 @@ export function createAgent(options: AgentOptions): CodeAgent {
       if (ownsRuntime) await runtime.close()
       return text
     },
-    with(overrides) {
+    with<W extends Bindings>(overrides: Partial<AgentOptions<W>>) {
       check.checkOverrides(overrides)
-      return createAgent(mergeOptions(options, overrides))
+      // Without another runtime, `W` is `V`.
+      return createAgent(mergeOptions(options, overrides)) as CodeAgent<W>
     },
     spec: () => createAgentSpec(config, options.description),
   }
@@ -139,7 +162,8 @@ function createSessionDriver(
   const config = resolveConfig(used)
   return {
     config,
-    openConversation: () => openConversation(config),
+    openConversation: (session) => openConversation(config, { session, signal }),
+    runtimeContext: (session) => runtimeContext(config, { session, signal }),
     closeConversation,
     startRun(prompt, sent = {}, waitForStart, enter) {
       check.checkRunOptions("session.send()", sent)
@@ -158,7 +182,7 @@ function createSessionDriver(
 }
 
 function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
-  const { run: id, prompt, metadata, resumed, earlierConversation } = durable
+  const { run: id, session, prompt, metadata, resumed, earlierConversation } = durable
   const { limits, outputs, values, state } = durable.options ?? {}
   const config = resolveConfig(mergeOptions(options, { limits }))
   return startRun({
@@ -174,9 +198,11 @@ function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
       setJournal(control.context, durable.journal)
       shareFilesWithChildRuns(control.context, config)
       const stored = resumed ?? earlierConversation
+      const { signal } = control
+      const context = runtimeContext({ metadata }, { session, signal })
       const shared = stored
-        ? await restoreConversation(stored, config, { keepPrompt: resumed !== undefined })
-        : await openConversation(config, undefined, control.signal)
+        ? await restoreConversation(stored, config, { keepPrompt: resumed !== undefined, context })
+        : await openConversation(config, { session, metadata, signal })
       try {
         control.setRecorder(shared.record)
         shared.artifacts.setReader(durable.readArtifact)
@@ -267,9 +293,7 @@ function refuseSessionOptions(sent: CodeRunOptions): void {
   }
 }
 
-function changesPrompt(overrides: Partial<AgentOptions>): boolean {
-  return promptOptions.some((name) => overrides[name] !== undefined)
-}
+const changesPrompt = (overrides: Partial<AgentOptions>) => promptOptions.some((name) => overrides[name] !== undefined)
 
 const promptOptions = ["instructions", "prompt", "skills", "maxOutputChars", ...check.cellOptions] as const
 

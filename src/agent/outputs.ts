@@ -7,7 +7,7 @@ import type { AgentEvent, Status } from "../core/event.ts"
 import { codeBlock, indentFurtherLines, taggedText } from "../core/text/tagged-text.ts"
 import { digest } from "../core/values/digest.ts"
 import { nameProblem } from "../runtime/bindings/binding-names.ts"
-import type { SchemaLike } from "../runtime/bindings.ts"
+import type { Bindings, SchemaLike } from "../runtime/bindings.ts"
 import { finishName } from "../runtime/finish-text.ts"
 import type { Runtime, StandardSchema } from "../runtime/runtime.ts"
 import { checkSchema } from "../runtime/schema/check-json-schema.ts"
@@ -25,6 +25,17 @@ export interface OutputOptions {
 /** The types of declared outputs: from each schema, `unknown` for plain JSON Schema. */
 export type ObjectsOf<O extends Outputs> = {
   [K in keyof O]: O[K] extends StandardSchema<infer T> | { schema: StandardSchema<infer T> } ? T : unknown
+}
+
+/** The values `V` of a runtime, and the declared outputs as cells assign them: before their schemas convert them. */
+export type ValuesWith<V extends Bindings, O extends Outputs> = string extends keyof O
+  ? V
+  : Omit<V, keyof O> & { [K in keyof O]: InputOf<O[K]> }
+
+type InputOf<S> = S extends TypedInput<infer I> | { schema: TypedInput<infer I> } ? I : unknown
+
+interface TypedInput<I> {
+  readonly "~standard": { readonly types?: { readonly input: I } | undefined }
 }
 
 /** The result of an agent made by createAgent: it always has the state of its tools and its todos. */

@@ -1,6 +1,7 @@
 // Splits a streamed answer into prose and the code to run, and finds answers that must be sent back.
 import { AnswerReader } from "./parse/answer-reader.ts"
 import { joinContinuation } from "./parse/continuation.ts"
+import { endOfUnopenedThought } from "./parse/markup.ts"
 import type { ParsedAnswer, ParsedPiece } from "./parse/parsed-answer.ts"
 import { type CodeSyntax, kindOfTag } from "./parse/tags.ts"
 
@@ -15,8 +16,9 @@ export interface AnswerParser {
    *  dropped. */
   resume(): void
   end(): ParsedPiece[]
-  /** Nothing after this can matter: the code to run is complete, or the answer is sent back. Text after it is dropped:
-   *  the model wrote it without having seen the block's result. */
+  /** The code to run is complete, or the answer is sent back. Text after it is dropped: the model wrote it without
+   *  having seen the block's result. But a `</think>` in it whose thought was never opened means that the block belongs
+   *  to a thought; the answer follows, and this is false again. */
   readonly done: boolean
   /** The answer; complete after `end`. */
   answer(): ParsedAnswer
@@ -25,9 +27,15 @@ export interface AnswerParser {
 /** Finds the first block that is meant to run. A block with a tag of the session's language is, wherever it stands,
  *  unless the sentence before it introduces an example. A block without a telling tag is if it contains code and is the
  *  whole answer, or if the sentence before it announces an action. Nothing inside `<think>` ever is. An answer with
- *  code that is not run, but is no example either, is sent back. Without a syntax all text is prose. */
-export function createAnswerParser(syntax: CodeSyntax | undefined): AnswerParser {
-  return new Parser(syntax)
+ *  code that is not run, but is no example either, is sent back. Without a syntax all text is prose.
+ *
+ *  `startsInThought`: the answer is expected to start with a thought that has only an end tag. If the tag does not come,
+ *  the answer is read as any other at its end. */
+export function createAnswerParser(
+  syntax: CodeSyntax | undefined,
+  options: { startsInThought?: boolean } = {},
+): AnswerParser {
+  return new Parser(syntax, options.startsInThought === true)
 }
 
 // A class, because one is created for every answer: creating closures would cost more than the parsing.
@@ -42,10 +50,16 @@ class Parser implements AnswerParser {
   #resumed: string | undefined
   // The text after the code to run.
   #rest = ""
+  // The text so far, and the unfinished line after the code.
+  #read = ""
+  #tail = ""
+  #expectsThought: boolean
 
-  constructor(syntax: CodeSyntax | undefined) {
+  constructor(syntax: CodeSyntax | undefined, startsInThought: boolean) {
     this.#syntax = syntax
     this.#reader = new AnswerReader(syntax)
+    this.#expectsThought = startsInThought && syntax !== undefined
+    if (this.#expectsThought) this.#reader.startInThought()
   }
 
   get done(): boolean {
@@ -55,20 +69,19 @@ class Parser implements AnswerParser {
   push(chunk: string): ParsedPiece[] {
     if (this.done) {
       this.#rest += chunk
-      return []
-    }
-    if (this.#resumed === undefined) this.#receive(chunk)
+      this.#readTail(chunk)
+    } else if (this.#resumed === undefined) this.#receive(chunk)
     else {
       this.#resumed += chunk
       this.#join("more")
     }
-    return this.#reader.takePieces()
+    return this.#reader.pieces.take()
   }
 
   settle(): ParsedPiece[] {
     this.#join("cut")
     if (this.#sent.length === 0) this.#reader.closeWith(this.#held)
-    return this.#reader.takePieces()
+    return this.#reader.pieces.take()
   }
 
   resume(): void {
@@ -76,12 +89,27 @@ class Parser implements AnswerParser {
   }
 
   end(): ParsedPiece[] {
-    if (this.done) return []
+    const tail = this.#tail
+    this.#tail = ""
+    this.#searchTail(tail)
+    if (this.done) return this.#reader.pieces.take()
     this.#join("end")
     this.#resumed = undefined
+    this.#endText()
+    if (!this.#expectsThought || !this.#reader.isInThought) return this.#reader.pieces.take()
+    // The expected end of the thought did not come. The text was emitted; only the code is emitted now.
+    const emitted = this.#reader.pieces.take()
+    const text = this.#read
+    this.#read = ""
+    this.#reader.restart("")
+    this.#receive(text)
+    this.#endText()
+    return [...emitted, ...this.#reader.pieces.take().filter(({ type }) => type !== "text")]
+  }
+
+  #endText(): void {
     if (!this.done && (this.#held !== "" || this.#sent.length > 0)) this.#endLine("")
     this.#reader.end()
-    return this.#reader.takePieces()
   }
 
   answer(): ParsedAnswer {
@@ -98,6 +126,7 @@ class Parser implements AnswerParser {
   }
 
   #receive(chunk: string): void {
+    this.#read += chunk
     let start = 0
     while (!this.done && start < chunk.length) {
       const newline = chunk.indexOf("\n", start)
@@ -109,8 +138,40 @@ class Parser implements AnswerParser {
       this.#endLine("\n")
       start = newline + 1
     }
-    if (this.done) this.#rest += chunk.slice(start)
-    else this.#streamHeld()
+    if (!this.done) return this.#streamHeld()
+    const tail = chunk.slice(start)
+    this.#rest += tail
+    this.#read = this.#read.slice(0, this.#read.length - tail.length)
+    this.#readTail(tail)
+  }
+
+  #readTail(text: string): void {
+    const end = text.lastIndexOf("\n") + 1
+    if (end === 0) this.#tail += text
+    else {
+      const lines = this.#tail + text.slice(0, end)
+      this.#tail = text.slice(end)
+      this.#searchTail(lines)
+    }
+  }
+
+  // Searches lines after the code for the end of a thought that was never opened. The code then belonged to the thought.
+  #searchTail(lines: string): void {
+    if (!this.done || !this.#syntax || this.#reader.hasThought) return
+    let position = 0
+    for (const line of lines.split(/(?<=\n)/)) {
+      const end = endOfUnopenedThought(line)
+      if (end !== undefined) {
+        this.#read += lines.slice(0, position + end)
+        const rest = lines.slice(position + end) + this.#tail
+        this.#tail = ""
+        this.#rest = ""
+        this.#reader.restart(this.#read.replaceAll("\r\n", "\n"))
+        return this.#receive(rest)
+      }
+      position += line.length
+    }
+    this.#read += lines
   }
 
   #endLine(ending: string): void {

@@ -9,6 +9,7 @@ import type { FinishReason, Model, ModelPart, ModelRequest } from "../models/mod
 import { modelWarningHandlers } from "../models/model-warnings.ts"
 import { ModelStreamReader } from "../models/stream-reader.ts"
 import { contentFilterError, serviceError, streamEndedError, truncatedError } from "./answer-errors.ts"
+import { startsInThought } from "./parse/markup.ts"
 import type { CodeSyntax } from "./parse/tags.ts"
 import { type AnswerParser, createAnswerParser, type ParsedPiece } from "./parse.ts"
 
@@ -40,7 +41,8 @@ export interface StreamedAnswer {
   hasMoreCode?: boolean | undefined
 }
 
-// How many tokens are read after the first code block closes, because the last chunk may have the usage.
+// How many tokens are read after the first code block closes: the last chunk may have the usage, and a `</think>` may
+// show that the block belongs to a thought.
 const maxTrailingTokens = 200
 const maxContinuations = 3
 
@@ -52,7 +54,7 @@ export async function streamAnswer(
   emit: Emit,
 ): Promise<StreamedAnswer> {
   const draft: AnswerDraft = {
-    parser: createAnswerParser(services.codeSyntax),
+    parser: createAnswerParser(services.codeSyntax, { startsInThought: startsWithThought(messages) }),
     reasoning: [],
     calls: [],
     raw: "",
@@ -96,6 +98,13 @@ export async function streamAnswer(
   if (parts !== written || !answer.message) return answer
   const { sendBack, hasMoreCode } = draft.parser.answer()
   return { ...answer, sendBack, hasMoreCode }
+}
+
+// A model that wrote its last thought without the opening tag does so in every answer.
+function startsWithThought(messages: readonly Message[]): boolean {
+  const last = messages.findLast(({ role }) => role === "assistant")
+  const text = last?.parts.find((part) => part.type === "text")
+  return text !== undefined && startsInThought(text.text)
 }
 
 interface AnswerDraft extends Omit<StreamedAnswer, "message"> {
@@ -147,15 +156,12 @@ async function readStream(
         if (part.text) emit({ type: "reasoning-delta", text: part.text })
         continue
       }
-      if (draft.parser.done) {
-        draft.parser.push(part.text)
-        trailing += estimateTokens(part.text)
-        if (trailing > maxTrailingTokens) break
-        continue
-      }
+      const isTrailing = draft.parser.done
       const text = wholeCharacters(draft, part.text)
       draft.raw += text
       emitPieces(draft, draft.parser.push(text), language, emit)
+      if (isTrailing && draft.parser.done) trailing += estimateTokens(part.text)
+      if (trailing > maxTrailingTokens) break
     }
     if (finish === undefined && !draft.parser.done) throw streamEndedError(model)
     if (finish === "content-filter" && !draft.parser.done) throw contentFilterError(model)

@@ -64,7 +64,8 @@ async function findCommand([name = "", ...args]: string[], acceptsGroup: boolean
     action === undefined
       ? "Say what to do."
       : `Unknown command "${name} ${action}".${near ? ` Did you mean karst ${name} ${near}?` : ""}`
-  throw new UsageError(`${problem} There are: ${names.map((each) => `karst ${name} ${each}`).join(", ")}.`)
+  const all = names.map((each) => `karst ${name} ${each}`).join(", ")
+  throw new UsageError(`${problem} There are: ${all}. See: karst ${name} --help`)
 }
 
 async function unknownCommand(name: string): Promise<string> {

@@ -6,6 +6,7 @@ import { redisStore } from "../stores/redis-store.ts"
 import { sqliteStore } from "../stores/sqlite-store.ts"
 import type { Store } from "../stores/store.ts"
 import type { Input } from "./command.ts"
+import { quoteShellWord } from "./shell-words.ts"
 import type { queueOptions } from "./table/stored.ts"
 import { UsageError } from "./usage-error.ts"
 
@@ -45,5 +46,5 @@ function isRedis(text: string | undefined): text is string {
 
 /** The option for messages, without a password. */
 export function storeOptionText(store: string | undefined): string {
-  return ` --store ${store?.includes("@") ? "…" : store}`
+  return ` --store ${store === undefined || store.includes("@") ? "…" : quoteShellWord(store)}`
 }

@@ -22,9 +22,9 @@ export const resourceFolder = ".karst"
 
 const extensions = ["ts", "mts", "js", "mjs", "json"]
 
-/** Finds the project: the nearest folder, from `cwd` upwards, with a configuration file or a `.karst` folder. The search
- *  ends at a folder with `.git` and at the home folder. In a folder above `cwd`, both must belong to the owner of `cwd`,
- *  because anyone can write to a folder such as /tmp. Without either, the project is `cwd`. */
+/** Finds the project: the nearest folder, from `cwd` upwards, with a configuration file or a `.karst` folder. The
+ *  search ends at a folder with `.git` and at the home folder. In a folder above `cwd`, both must belong to the owner
+ *  of `cwd`, because anyone can write to a folder such as /tmp. Without either, the project is `cwd`. */
 export function findProject(cwd: string, user: ConfigPlace): ConfigPlace {
   const start = resolve(cwd)
   const home = dirname(user.resources)

@@ -43,7 +43,7 @@ export interface ConfigFile {
 export interface LoadedConfig {
   /** The merged values. Paths are absolute. */
   readonly config: Config
-  /** The files, the project's first. Of a missing file, the path where it would be. Empty if a configuration was given. */
+  /** The files, the project's first; of a missing file, where it would be. Empty if a configuration was given. */
   readonly files: readonly ConfigFile[]
   /** The folders with `agents/`, `prompts/` and `skills/`, the project's first. Empty if a configuration was given. */
   readonly resourceFolders: readonly ResourceFolder[]

@@ -1,5 +1,5 @@
-// createLocalClient: runs agents of the configuration by their names. A remote client can have the same shape: names and
-// JSON go in, runs and sessions come out.
+// createLocalClient: runs agents of the configuration by their names. A remote client can have the same shape: names
+// and JSON go in, runs and sessions come out.
 import { resolve } from "node:path"
 import type { Agent, Run, RunOptions, RunResult, Session, SessionOptions } from "../core/agent.ts"
 import * as check from "../core/checks/check-options.ts"
@@ -71,8 +71,8 @@ export interface LocalClient extends AsyncDisposable {
   /** Runs to the end and returns the answer. Throws unless the run is done: if it failed, was aborted, was stopped by a
    *  limit, or waits for an answer or an approval. */
   ask(prompt: Prompt, options?: ClientRunOptions): Promise<string>
-  /** Opens a session, which is stored in `archive` of the configuration if there is one. `resume` continues a session by
-   *  its handle or id. */
+  /** Opens a session, which is stored in `archive` of the configuration if there is one. `resume` continues a session
+   *  by its handle or id. */
   session(options?: ClientSessionOptions): Promise<Session>
   /** Every problem with resources, agents and MCP servers. */
   diagnostics(): readonly Diagnostic[]
@@ -137,12 +137,8 @@ function chooseAgent(
     const definition = withAbsoluteDefinition(choice, cwd)
     return { name: inlineName, agent: registry.define(inlineName, { ...definition, ...withoutUndefined({ model }) }) }
   }
-  const { name, agent, definition } = registry.find(choice)
-  if (model === undefined) return { name, agent: agent() }
-  if (definition) return { name, agent: registry.define(name, { ...definition, model }) }
-  // Throws if there is no such agent.
-  agent()
-  throw new ConfigError(`model: the agent "${name}" is made in code. Choose its model there, or leave out \`model\`.`)
+  const { name, agent, withModel } = registry.find(choice)
+  return { name, agent: model === undefined ? agent() : withModel(model) }
 }
 
 const inlineName = "agent"

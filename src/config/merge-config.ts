@@ -30,9 +30,9 @@ export interface MergedConfig {
   origins: ReadonlyMap<string, Origin>
 }
 
-/** Merges layers, the one with the highest precedence first. `models`, `agents`, `mcpServers` and `limits` are merged by
- *  name; `skills` and `hooks` of all layers apply, those of the lowest layer first; any other value replaces the value of
- *  the layers below. */
+/** Merges layers, the one with the highest precedence first. `models`, `agents`, `mcpServers` and `limits` are merged
+ *  by name; `skills` and `hooks` of all layers apply, those of the lowest layer first; any other value replaces the
+ *  value of the layers below. */
 export function mergeLayers(layers: readonly ConfigLayer[]): MergedConfig {
   const origins = new Map<string, Origin>()
   const merged: Record<string, unknown> = {}

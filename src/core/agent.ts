@@ -88,7 +88,7 @@ export interface SessionOptions extends AgentOverrides {
  *  aborted. Iterating it replays every event from the first one (late readers get deltas merged) and ends after
  *  `run-end`, which is always emitted exactly once. Leaving the loop only stops reading; `abort()` or `await using`
  *  stops the run. */
-export interface Run<R extends RunResult = RunResult>
+export interface Run<R extends RunResult = RunResult, L extends LiveObjects = LiveObjects>
   extends PromiseLike<R>,
     AsyncIterable<AgentEvent>,
     AsyncDisposable {
@@ -96,7 +96,7 @@ export interface Run<R extends RunResult = RunResult>
   /** The result, whatever the status. Never rejects. */
   readonly settled: Promise<R>
   /** Where this run's objects live. Set from the first event on. */
-  readonly runtime: LiveObjects | undefined
+  readonly runtime: L | undefined
   /** As of a promise. */
   catch<T = never>(onReject: (error: unknown) => T | PromiseLike<T>): Promise<R | T>
   /** As of a promise. */

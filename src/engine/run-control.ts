@@ -4,12 +4,11 @@ import type { Decision } from "../core/agent.ts"
 import { AgentError, ConflictError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { checkSteerText, userMessage } from "../core/message.ts"
-import { noUsage } from "../core/usage.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import { hasEnded, type RunHead, readHead, runKeys, type StoredRunHead, updateHead } from "./checkpoint.ts"
 import { followLog } from "./follow-log.ts"
 import { isClaimable } from "./run/claim-run.ts"
-import { approvalResolvedEvent, commitWithEvents } from "./run/engine-events.ts"
+import { abortCommit, approvalResolvedEvent, commitWithEvents } from "./run/engine-events.ts"
 import type { LeaseObserver } from "./run/lease-observer.ts"
 import { denyExpired, nextExpiry } from "./run/run-approvals.ts"
 import { type InboxMessage, readInboxMessages } from "./run/run-inbox.ts"
@@ -37,15 +36,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
   async function abortUnowned(id: string, reason?: string): Promise<StoredRunHead | undefined> {
     const ended = await updateHead(store, id, (head) => {
       if (hasEnded(head) || (head.status === "running" && !isClaimable(head, { leaseObserver }))) return undefined
-      const { cycle: cycles = 0, usage: saved = noUsage, output = "" } = head.state ?? {}
-      // The usage of the cycle that a lost worker had under way is unknown.
-      const usage = head.status === "running" ? { ...saved, complete: false } : saved
-      const detail = reason === undefined ? {} : { detail: reason }
-      const end = { type: "run-end", status: "aborted", output, cycles, usage, ...detail } as const
-      const [next, changes] = commitWithEvents(id, [end], ({ pending: _, lease: __, retryAt: ___, ...rest }) => ({
-        ...rest,
-        status: "aborted",
-      }))
+      const [next, changes] = abortCommit(head, reason === undefined ? {} : { detail: reason })
       return { head: next(head), changes }
     })
     if (ended) await pushNext(id)

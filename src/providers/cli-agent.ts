@@ -9,7 +9,9 @@ import { newId, type Prompt, userMessage } from "../core/message.ts"
 import { startRun } from "../core/run.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { createHiddenField } from "../core/values/hidden-field.ts"
+import { openRuntime, runtimeContext } from "../runtime/open-runtime.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import type { RuntimeContext } from "../runtime/typed-runtime.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { ArchiveOptions } from "../sessions/session-archive.ts"
 import { cliAgentInternals } from "./cli-agent-internals.ts"
@@ -71,8 +73,8 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
         provider,
         config,
         prompt: userMessage(prompt),
-        async openConversation() {
-          opening = continueConversation(provider, config, from)
+        async openConversation(signal) {
+          opening = continueConversation(provider, config, from, runtimeContext(config, { signal }))
           const conversation = await opening
           const { trajectoryPath: file } = config
           if (file !== undefined) mirrorTrajectoryToFile(conversation, file, () => trajectory(conversation.events))
@@ -95,9 +97,9 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
       return await openCliSession(driver, { archive, resume, recording, keepPrompt })
     },
     async describe() {
-      const runtime = typeof config.runtime === "function" ? await config.runtime() : config.runtime
+      const { runtime, ownsRuntime } = config.runtime ? await openRuntime(config.runtime, runtimeContext(config)) : {}
       const declarations = await runtime?.describe()
-      if (typeof config.runtime === "function") await runtime?.close()
+      if (ownsRuntime) await runtime?.close()
       return [config.settings.instructions, declarations].filter(Boolean).join("\n\n")
     },
     with: (overrides) => cliAgent(provider, mergeOptions(options, overrides)),
@@ -129,6 +131,7 @@ function createSessionDriver(
   return {
     provider,
     options,
+    signal,
     start(prompt, sent = {}, { options: sessionOptions, waitForStart, conversation }) {
       const { signal: own, from, ...changes } = sent
       const wrong = fixed.find((key) => changes[key] !== undefined)
@@ -176,8 +179,9 @@ async function continueConversation(
   provider: Provider,
   config: CliConfig,
   from: RunResult | undefined,
+  context: RuntimeContext,
 ): Promise<CliConversation> {
-  if (!from) return await createCliConversation(provider, config)
+  if (!from) return await createCliConversation(provider, config, { context })
   const earlier = conversationOfResult.get(from)
   const key = earlier?.session.key
   if (!earlier || key === undefined || earlier.provider !== provider.name) {

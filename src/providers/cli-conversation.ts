@@ -4,7 +4,9 @@ import type { Message } from "../core/message.ts"
 import { createOwnEventFilter, foldMessages } from "../core/trajectory.ts"
 import { deepFreeze } from "../core/values/freeze.ts"
 import type { McpCall, McpHost } from "../mcp/mcp-types.ts"
+import { openRuntime, runtimeContext } from "../runtime/open-runtime.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import type { RuntimeContext } from "../runtime/typed-runtime.ts"
 import type { CliConfig } from "./options.ts"
 import type { CliServer, Provider, ProviderSession } from "./provider.ts"
 import { type ServedTools, serveTools } from "./serve-tools.ts"
@@ -49,6 +51,8 @@ export interface ConversationStart {
   system?: string | undefined
   /** The runtime of the conversation that this one continues, used instead of the one in the options. */
   runtime?: Runtime | undefined
+  /** What the runtime factory receives. Default: a run outside of sessions. */
+  context?: RuntimeContext | undefined
 }
 
 export async function createCliConversation(
@@ -56,10 +60,9 @@ export async function createCliConversation(
   config: CliConfig,
   start: ConversationStart = {},
 ): Promise<CliConversation> {
-  const { key, fork, runtime: continuedRuntime } = start
+  const { key, fork, runtime: continuedRuntime, context = runtimeContext(config) } = start
   const source = continuedRuntime ?? config.runtime
-  const runtime = typeof source === "function" ? await source() : source
-  const ownsRuntime = typeof source === "function"
+  const { runtime, ownsRuntime = false } = source ? await openRuntime(source, context) : {}
   const session = provider.open({ key, fork })
   const events: AgentEvent[] = []
   const messages: Message[] = [...(start.messages ?? [])]

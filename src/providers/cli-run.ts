@@ -18,7 +18,7 @@ export interface CliRunSetup {
   provider: Provider
   config: CliConfig
   prompt: UserMessage
-  openConversation(): Promise<CliConversation>
+  openConversation(signal: AbortSignal): Promise<CliConversation>
   /** Waits until the runs queued before it in the session have ended. */
   waitForStart?: WaitForStart | undefined
   /** Called if the conversation could not be opened. */
@@ -32,7 +32,7 @@ export async function runCli(control: RunControl, setup: CliRunSetup): Promise<R
   let conversation: CliConversation
   try {
     await setup.waitForStart?.(control.signal)
-    conversation = await rejectOnAbort(setup.openConversation(), control.signal)
+    conversation = await rejectOnAbort(setup.openConversation(control.signal), control.signal)
   } catch (error) {
     setup.onAbandoned?.()
     // These events go to listeners of the run, but not into the conversation.

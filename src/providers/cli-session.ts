@@ -3,6 +3,7 @@ import type { Run } from "../core/agent.ts"
 import { UnsupportedError } from "../core/errors.ts"
 import { newId, type Prompt } from "../core/message.ts"
 import type { WaitForStart } from "../core/run-queue.ts"
+import { runtimeContext } from "../runtime/open-runtime.ts"
 import { approvalsIgnoredMessage, refuseForeignCwd } from "../sessions/handle-trust.ts"
 import { createSession, sessionTrajectory } from "../sessions/session.ts"
 import type { ArchiveOptions, StoredSession } from "../sessions/session-archive.ts"
@@ -37,6 +38,8 @@ import { mirrorTrajectoryToFile } from "./trajectory-file.ts"
 export interface CliSessionDriver {
   provider: Provider
   options: CliOptions
+  /** Aborts the runs of the session. */
+  signal: AbortSignal | undefined
   start(
     prompt: Prompt,
     sent: CliRunOptions | undefined,
@@ -65,10 +68,10 @@ export async function openCliSession(driver: CliSessionDriver, opening: ArchiveO
     const resolved = { ...driver, options: { ...options, cwd: requireFolder(options.cwd) } }
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const approved = isNamedByHandle ? [] : head?.approved
-    const conversation = await restoreConversation(resolved, stored, { key, approved })
+    const id = parts?.id ?? newId("s")
+    const conversation = await restoreConversation(resolved, id, stored, { key, approved })
     if (isNamedByHandle && head && head.approved.length > 0)
       conversation.warnings.push(approvalsIgnoredMessage(head.approved))
-    const id = parts?.id ?? newId("s")
     const agent = resolveOptions(provider, resolved.options).name
     return createCliSession(resolved, conversation, id, createSessionStorage(archive, source, { id, agent, writer }))
   })
@@ -123,13 +126,20 @@ function createCliSession(
 }
 
 async function restoreConversation(
-  { provider, options }: CliSessionDriver,
+  { provider, options, signal }: CliSessionDriver,
+  session: string,
   stored: StoredSession | undefined,
   from: { key: string | undefined; approved: readonly string[] | undefined },
 ): Promise<CliConversation> {
   const system = stored && sessionTrajectory(stored.record.id, stored.events, undefined).system
-  const start = { ...from, events: stored?.events, system }
-  const conversation = await createCliConversation(provider, resolveOptions(provider, options), start)
+  const config = resolveOptions(provider, options)
+  const context = runtimeContext(config, { session, signal })
+  const conversation = await createCliConversation(provider, config, {
+    ...from,
+    events: stored?.events,
+    system,
+    context,
+  })
   conversation.warnings.push(...(await restoreOwnRuntime(conversation, stored?.snapshot)))
   return conversation
 }
@@ -140,13 +150,14 @@ async function forkCliSession(
   conversation: CliConversation,
   storage: SessionStorage | undefined,
 ): Promise<CliSession> {
-  const { provider, options } = driver
+  const { provider, options, signal } = driver
   const { events, approved, system, session, ownsRuntime } = conversation
   const runtime = ownsRuntime ? await conversation.runtime?.fork?.() : conversation.runtime
-  const start = { key: session.key, fork: session.key !== undefined, events, approved, system }
   const config = resolveOptions(provider, options)
-  const copy = await createCliConversation(provider, runtime ? { ...config, runtime: () => runtime } : config, start)
   const id = newId("s")
+  const context = runtimeContext(config, { session: id, signal })
+  const start = { key: session.key, fork: session.key !== undefined, events, approved, system, context }
+  const copy = await createCliConversation(provider, runtime ? { ...config, runtime: () => runtime } : config, start)
   const forked = forkSessionStorage(storage, { id, agent: config.name, events })
   const created = createCliSession(driver, copy, id, forked)
   if (forked) await copy.save?.(true)

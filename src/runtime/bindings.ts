@@ -4,6 +4,7 @@ import * as check from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
 import { callOptionChecks, guardProblem } from "./bindings/method-guards.ts"
+import { isPyReference } from "./python/py-reference.ts"
 import type { ApprovalCondition, StandardSchema } from "./runtime.ts"
 import { mustBeSchema } from "./schema/check-json-schema.ts"
 
@@ -114,6 +115,9 @@ export interface VariableOptions<T = Record<string, unknown>> {
   /** The object's state lives elsewhere, such as that of a database client. When a run or session continues with a new
    *  object, nothing is lost and nothing is reported. Default false. */
   external?: boolean | undefined
+  /** How many of the first rows of a table or items of an array the model sees with the declaration. At most 20.
+   *  Default 0: the model sees types and null counts, and no values. */
+  sample?: number | undefined
 }
 
 const functionOptionChecks: check.OptionChecks<FunctionOptions> = {
@@ -140,6 +144,7 @@ const variableOptionChecks: check.OptionChecks<VariableOptions> = {
   guard: check.mustBeObject,
   extend: check.mustBeBoolean,
   external: check.mustBeBoolean,
+  sample: check.mustBeIntegerBetween(0, 20),
 }
 
 const bindingMark: unique symbol = Symbol.for("karst.binding")
@@ -150,10 +155,16 @@ export const asBinding: unique symbol = Symbol.for("karst.as-binding")
 /** Makes a variable of cells, with a description and guarded methods. */
 export function variable<T>(value: T, about: string | VariableOptions<T> = {}): VariableBinding<T> {
   if (typeof about !== "string") check.checkOptions("variable()", about, variableOptionChecks)
-  const { description, type, guard, extend, external }: VariableOptions<T> =
+  const { description, type, guard, extend, external, sample }: VariableOptions<T> =
     typeof about === "string" ? { description: about } : about
   const problem = guard && guardProblem(value, guard)
   if (problem !== undefined) throw new ConfigError(`variable(): ${problem}`)
+  if (sample && !Array.isArray(value) && !isPyReference(value)) {
+    throw new ConfigError(
+      "variable(): `sample` shows the first rows of an array, of table() or of py(), and the value is none of these. " +
+        "Leave it out.",
+    )
+  }
   return {
     [bindingMark]: true,
     kind: "variable",
@@ -163,6 +174,7 @@ export function variable<T>(value: T, about: string | VariableOptions<T> = {}): 
     ...(guard && { guard }),
     ...(extend && { extend }),
     ...(external && { external }),
+    ...(sample && { sample }),
   }
 }
 

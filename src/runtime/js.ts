@@ -4,9 +4,10 @@ import { toCheckedBindings } from "./bindings/binding-names.ts"
 import type { Bindings } from "./bindings.ts"
 import type { JsCore } from "./js/js-core.ts"
 import type { Rule } from "./rules/rules.ts"
-import { checkingOptions, type Runtime, type TypedRuntime } from "./runtime.ts"
+import { checkingOptions, type Runtime } from "./runtime.ts"
 import { mustBeNonEmptyText, mustBeRules } from "./runtime-options.ts"
 import type { Codecs } from "./snapshot/codec.ts"
+import type { TypedRuntime } from "./typed-runtime.ts"
 
 export interface JsRuntimeOptions {
   /** Static checks of cells before they run. Default: no rules. */
@@ -22,7 +23,7 @@ export interface JsRuntimeOptions {
 /** Runs TypeScript in this process: cells work on the same objects as the host, without copies and without isolation.
  *  For code you trust. A time-out or abort ends the execution at once and stops the cell at the next loop, function
  *  call or await; only a blocking built-in (a regular expression, a huge sort) runs to its end. */
-export function jsRuntime<B extends Bindings = Record<never, never>>(
+export function jsRuntime<B extends Bindings = Bindings>(
   bindings?: B,
   options: JsRuntimeOptions = {},
 ): TypedRuntime<B> {
@@ -45,6 +46,14 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
     return loading.then(job)
   }
 
+  // The bindings' types are only known here; at run time there is one kind of runtime.
+  return createRuntime(withCore, options) as TypedRuntime<B>
+}
+
+type WithCore = <T>(job: (core: JsCore) => Promise<T>) => Promise<T>
+
+// Forks are created here too, so that they are the same kind of runtime.
+function createRuntime(withCore: WithCore, options: JsRuntimeOptions): Runtime {
   const runtime: Runtime = {
     language: "typescript",
     isolation: "none",
@@ -60,13 +69,15 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
     forget: (names) => withCore((core) => core.forget(names)),
     snapshot: (limit) => withCore((core) => core.snapshot(limit)),
     restore: (snapshot) => withCore((core) => core.restore(snapshot)),
-    fork: async () => checkingOptions(await withCore((core) => core.fork())),
+    async fork() {
+      const copy = await withCore((core) => core.fork())
+      return createRuntime((job) => job(copy), options)
+    },
     reset: () => withCore((core) => core.reset()),
     close: () => withCore((core) => core.close()),
     [Symbol.asyncDispose]: () => runtime.close(),
   }
-  // The bindings' types are only known here; at run time there is one kind of runtime.
-  return checkingOptions(runtime) as TypedRuntime<B>
+  return checkingOptions(runtime)
 }
 
 const optionChecks: OptionChecks<JsRuntimeOptions> = {

@@ -1,11 +1,11 @@
-// processRuntime: runs TypeScript cells in a child process. This is the public module; process/ has its parts.
+// karst/process: runs TypeScript cells in a child process.
 import type { Bindings } from "./bindings.ts"
 import { startPeerProcess } from "./process/peer-process.ts"
 import type { ProcessLimits } from "./process/process-limits.ts"
 import { createProcessRuntime } from "./process/process-runtime.ts"
 import type { Rule } from "./rules/rules.ts"
-import type { TypedRuntime } from "./runtime.ts"
 import type { Codecs } from "./snapshot/codec.ts"
+import type { TypedRuntime } from "./typed-runtime.ts"
 
 export type { ProcessLimits } from "./process/process-limits.ts"
 
@@ -46,7 +46,7 @@ export interface ProcessRuntime<B extends Bindings> extends TypedRuntime<B> {
  *  objects with behaviour stay on the host; cells use them through live handles, and each call passes the call gate. If
  *  the child ends, the host survives: the execution reports it, and the next use starts another child with the same
  *  bindings. */
-export function processRuntime<B extends Bindings = Record<never, never>>(
+export function processRuntime<B extends Bindings = Bindings>(
   bindings?: B,
   options: ProcessRuntimeOptions = {},
 ): ProcessRuntime<B> {

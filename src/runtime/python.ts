@@ -1,4 +1,4 @@
-// pythonRuntime(): runs cells in a Jupyter kernel, a separate Python process. The entry module of karst/python.
+// karst/python: runs cells in a Jupyter kernel, a separate Python process.
 import * as check from "../core/checks/check-options.ts"
 import { megabyte } from "../core/child/process-usage.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
@@ -24,7 +24,7 @@ import { createCellRuleCheck } from "./python/rules/cell-rule-check.ts"
 import { passingTablesToKernel } from "./python/tables/table-transfer.ts"
 import { refuseUnsupportedEnv } from "./remote-env.ts"
 import type { Rule } from "./rules/rules.ts"
-import { checkingOptions, type Runtime, type RuntimeName, snapshotBytes, type TypedRuntime } from "./runtime.ts"
+import { checkingOptions, type Runtime, type RuntimeName, snapshotBytes } from "./runtime.ts"
 import {
   checkRuntimeOptions,
   confinementChecks,
@@ -33,6 +33,7 @@ import {
   mustBeNonEmptyText,
 } from "./runtime-options.ts"
 import { validateRetrieved } from "./schema.ts"
+import type { TypedRuntime } from "./typed-runtime.ts"
 
 export { type KeywordArguments, kwargs, type PyReference, py } from "./python/py-reference.ts"
 export { safePythonRules } from "./python/rules/safe-python-rules.ts"
@@ -75,7 +76,7 @@ export interface PythonLimits {
 /** Creates a runtime that executes cells in a Jupyter kernel. Data crosses by copy. Functions and objects with methods
  *  stay on their side, and the other side gets handles. The kernel starts at first use, and again after it died:
  *  injected values are then bound again, and the execution reports the names that are lost. */
-export function pythonRuntime<B extends Bindings = Record<never, never>>(
+export function pythonRuntime<B extends Bindings = Bindings>(
   bindings?: B,
   options: PythonRuntimeOptions = {},
 ): PythonRuntime<B> {

@@ -32,7 +32,8 @@ export interface Runtime extends AsyncDisposable {
   /** Runs code in the namespace. Never rejects because of the code: a throw, a rule violation or a time-out is returned
    *  as `{ ok: false }`. Rejects only if the runtime itself is gone. */
   execute(code: string, options?: CellOptions): Promise<CellExecution>
-  /** Declarations for the prompt, of everything injected or of the given names: types and docs, never values. */
+  /** Declarations for the prompt, of everything injected or of the given names: types, docs and
+   *  the shape of tables. Values only as a `sample` of `variable()`. */
   describe(names?: readonly string[]): Promise<string>
   /** The names in the namespace, for people. */
   names(): Promise<RuntimeName[]>
@@ -65,17 +66,6 @@ export interface CellAccess {
   remote: boolean
 }
 
-/** A runtime that knows the types of its bindings and supports snapshots. */
-export interface TypedRuntime<B extends Bindings> extends Runtime {
-  retrieve<K extends keyof B & string>(name: K): Promise<Retrieved<B[K]>>
-  /** Validates with a Standard Schema and returns the validated value. */
-  retrieve<T>(name: string, schema: StandardSchema<T>): Promise<T>
-  retrieve(name: string): Promise<unknown>
-  snapshot(options?: SnapshotLimit): Promise<RuntimeSnapshot>
-  restore(snapshot: RuntimeSnapshot): Promise<RuntimeLoss[]>
-  fork(): Promise<this>
-}
-
 export interface SnapshotLimit {
   maxBytes?: number | undefined
   /** The hash of an earlier snapshot of this runtime, or "" if there is none yet. The new one may then contain only the
@@ -89,9 +79,6 @@ export function snapshotBytes(own: number | undefined, limit: SnapshotLimit = {}
   if (own === undefined) return asked ?? 2 ** 24
   return asked === undefined ? own : Math.min(own, asked)
 }
-
-/** An agent's runtime: a shared one, or a factory that creates one per run or session. */
-export type RuntimeSource = Runtime | (() => Runtime | Promise<Runtime>)
 
 export interface CellOptions {
   /** Stops the cell. */
@@ -307,14 +294,3 @@ type ToJsonSchema = (options: {
 export type StandardResult<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] }
-
-/** The type that `retrieve` returns for a binding: the wrapped value's, and `unknown[]` for an empty array literal. */
-export type Retrieved<T> = T extends { readonly kind: "variable"; readonly value: infer V }
-  ? WidenEmptyArray<V>
-  : T extends { readonly kind: "function"; readonly call: infer F }
-    ? F
-    : T extends { readonly kind: "type"; readonly type: infer C }
-      ? C
-      : WidenEmptyArray<T>
-
-type WidenEmptyArray<T> = T extends never[] ? unknown[] : T

@@ -8,11 +8,12 @@ import type { Artifacts } from "./artifacts.ts"
 import { type Tool, tool, toolFailure, toolResult } from "./tool.ts"
 
 const maxShownChars = 20_000
+const artifactName = /^_[a-z]+(?:_p\d+)?_\d+$/
 
 const inputSchema = z.strictObject({
-  name: z.string().regex(/^_[a-z]+(?:_p\d+)?_\d+$/),
+  name: z.string(),
   path: z.string().optional().describe('A field of a JSON result, such as rows[0].name or ["a key"].'),
-  start: z.int().min(0).default(0).describe("The first character."),
+  start: z.number().min(0).default(0).describe("The first character."),
 })
 
 export function readArtifactTool({ retrieve }: Pick<Artifacts, "retrieve">): Tool {
@@ -25,9 +26,11 @@ export function readArtifactTool({ retrieve }: Pick<Artifacts, "retrieve">): Too
     idempotent: true,
     maxOutputChars: 2 * maxShownChars,
     async run({ name, path, start }) {
-      const stored = await retrieve(name).catch((error) => {
-        if (!(error instanceof AgentError) || error.code !== "not-found") throw error
-      })
+      const stored = artifactName.test(name)
+        ? await retrieve(name).catch((error) => {
+            if (!(error instanceof AgentError) || error.code !== "not-found") throw error
+          })
+        : undefined
       if (typeof stored !== "string") return toolFailure("not-found", `There is no artifact "${name}".`)
       const found = path === undefined ? { text: stored } : readField(stored, path)
       if ("problem" in found) return toolFailure("not-found", `${name}: ${found.problem}`)

@@ -81,10 +81,15 @@ describe("the answer parser", () => {
       fc.property(fc.array(fragments, { maxLength: 24 }), fc.integer({ min: 1, max: 9 }), (parts, size) => {
         const { answer, pieces } = parse(parts.join(""), size)
         const text = pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("")
-        const code = pieces.map((piece) => (piece.type === "code" ? piece.text : "")).join("")
+        const start = pieces.findLastIndex((piece) => piece.type === "code-start")
+        const code = pieces.slice(start).map((piece) => (piece.type === "code" ? piece.text : ""))
         assert.equal(text, answer.text)
-        assert.ok(code.startsWith(answer.code?.code ?? ""))
-        assert.equal(pieces.filter((piece) => piece.type === "code-start").length, answer.code ? 1 : 0)
+        assert.ok(code.join("").startsWith(answer.code?.code ?? ""))
+        // A block turns out to be part of a thought if only the end of the thought has a tag.
+        const blocks = pieces.filter((piece) => piece.type === "code-start").length
+        const isThought = blocks > (answer.code ? 1 : 0)
+        assert.equal(blocks, (answer.code ? 1 : 0) + (isThought ? 1 : 0))
+        if (isThought) assert.match(answer.text, /<\/think/)
       }),
       { numRuns: 500 },
     )
@@ -103,6 +108,43 @@ describe("the answer parser", () => {
     const text = "```ts\none\n```\nimagined output\n```ts\ntwo\n```\n"
     for (const size of [1, 13, 10_000]) assert.equal(parse(text, size).answer.code?.code, "one\n")
     assert.equal(parse(text).answer.text, "")
+  })
+
+  test("forgets the code of a thought without an opening tag when the end of the thought follows", () => {
+    const parser = createAnswerParser(typescript)
+    parser.push("I could\n```ts\nrows.pop()\n```\n")
+    assert.equal(parser.done, true)
+    assert.deepEqual(parser.push("but no.\n</think>\n"), [
+      { type: "text", text: "```ts\nrows.pop()\n```\nbut no.\n</think>\n" },
+    ])
+    assert.equal(parser.done, false)
+    parser.push("```ts\nrows.length\n```\n</think>\n")
+    assert.equal(parser.done, true)
+    assert.equal(parser.answer().code?.code, "rows.length\n")
+  })
+
+  test("runs no code before the end of an expected thought, and all of it if that end does not come", () => {
+    const thought = "I could\n```ts\nrows.pop()\n```\nbut no.\n"
+    for (const size of [1, 5, 1000]) {
+      const read = (text: string) => {
+        const parser = createAnswerParser(typescript, { startsInThought: true })
+        for (let at = 0; at < text.length; at += size) parser.push(text.slice(at, at + size))
+        const isDone = parser.done
+        const pieces = parser.end()
+        return { isDone, answer: parser.answer(), pieces }
+      }
+      const ended = read(`${thought}</think>\n\`\`\`ts\nrows.length\n\`\`\`\n`)
+      assert.deepEqual([ended.isDone, ended.answer.code?.code], [true, "rows.length\n"])
+      assert.equal(read(`${thought}</think>\nThere are 3.`).answer.sendBack, undefined)
+      const open = read(thought)
+      assert.equal(open.isDone, false)
+      assert.deepEqual(open.answer, parse(thought).answer)
+      assert.deepEqual(open.pieces, [
+        { type: "code-start", tag: "ts" },
+        { type: "code", text: "rows.pop()\n" },
+        { type: "code-end" },
+      ])
+    }
   })
 
   test("is done the moment the first block closes", () => {

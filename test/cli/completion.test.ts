@@ -2,10 +2,11 @@ import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { completeWords } from "../../src/cli/completion.ts"
+import { requires } from "../system.ts"
 import { karst } from "./karst.ts"
 
 const words = (...line: string[]) => {
@@ -44,14 +45,14 @@ describe("completion", () => {
   })
 })
 
-for (const shell of ["bash", "zsh", "fish"]) {
-  const isInstalled = spawnSync(shell, ["--version"]).status === 0
-  test(`the script for ${shell} is one that ${shell} accepts`, {
-    skip: isInstalled ? false : `${shell} is not installed`,
-  }, async () => {
+for (const shell of ["bash", "zsh", "fish"] as const) {
+  test(`the script for ${shell} is one that ${shell} accepts`, { skip: requires(shell) }, async () => {
     const { code, stdout } = await karst(["completion", shell])
     assert.equal(code, 0)
-    const { status, stderr } = spawnSync(shell, ["-n"], { input: stdout, encoding: "utf8" })
+    const file = join(mkdtempSync(join(tmpdir(), "karst-completion-")), "script")
+    writeFileSync(file, stdout)
+    const { status, stderr } = spawnSync(shell, ["-n", file], { encoding: "utf8" })
+    rmSync(dirname(file), { recursive: true })
     assert.deepEqual({ status, stderr }, { status: 0, stderr: "" })
   })
 }

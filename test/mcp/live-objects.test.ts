@@ -14,6 +14,7 @@ import { jsRuntime } from "../../src/runtime/js.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
 import { pythonRuntime } from "../../src/runtime/python.ts"
 import { safeRules } from "../../src/runtime/rules/safe-rules.ts"
+import { retrieveAny } from "../retrieve-any.ts"
 import { requires } from "../system.ts"
 import { until } from "../waiting.ts"
 import { call, connect, type Era, serve, textOf } from "./clients.ts"
@@ -130,7 +131,7 @@ describe("a runtime that is served", () => {
     assert.match(await call(client, "run", { code: "await next()" }), /CallLimitReached: next was not called/)
     const long = await call(client, "run", { code: "console.log(big)" })
     const [, kept = ""] = /in the variable (\w+)/.exec(long) ?? []
-    assert.equal(String(await runtime.retrieve(kept)).length, 9000)
+    assert.equal(String(await retrieveAny(runtime, kept)).length, 9000)
   })
 
   test("checks cells against their types where it is asked to", { skip: requires("typescript") }, async (context) => {

@@ -178,10 +178,10 @@ describe("karst mcp serve", () => {
   })
 
   for (const [what, args, says] of [
-    ["no action", [], /karst mcp serve \.\/objects\.ts/],
-    ["another action", ["listen"], /Expected "serve"/],
-    ["two modules", ["serve", objects, objects], /one module/],
-    ["no module", ["serve"], /Name the module with your objects: karst mcp serve/],
+    ["no action", [], /Say what to do\. There are: karst mcp serve\. See: karst mcp --help/],
+    ["another action", ["listen"], /Unknown command "mcp listen"/],
+    ["two modules", ["serve", objects, objects], /karst mcp serve takes only <module>, and got/],
+    ["no module", ["serve"], /karst mcp serve needs <module>\. Example: karst mcp serve \.\/objects\.ts/],
     ["no such module", ["serve", "nowhere.ts"], /no file nowhere\.ts/],
     ["a module without objects", ["serve", empty], /exports no objects\. Write there: export const/],
     ["a port without HTTP", ["serve", objects, "--port", "8000"], /--port requires --http/],

@@ -13,6 +13,7 @@ import type { Compacted } from "../../src/memory.ts"
 import type { ModelRequest } from "../../src/models/model.ts"
 import { type ScriptedStep, scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
+import { retrieveAny } from "../retrieve-any.ts"
 import { goodSummary } from "./memory-helpers.ts"
 
 const fence = (code: string) => `Working on it.\n\`\`\`ts\n${code}\n\`\`\`\n`
@@ -79,8 +80,8 @@ describe("two hundred turns in a window of 5,000 tokens", () => {
       ledger,
       Array.from({ length: turns }, (_, turn) => turn),
     )
-    assert.equal(await session.runtime?.retrieve("turn0"), 0)
-    assert.equal(await session.runtime?.retrieve("turn199"), 199)
+    assert.equal(await retrieveAny(session.runtime, "turn0"), 0)
+    assert.equal(await retrieveAny(session.runtime, "turn199"), 199)
 
     const tiers = events.flatMap((event) => (event.type === "memory-compacted" ? [event.tier] : []))
     const failed = events.filter((event) => event.type === "warning-raised" && event.code === "summary-failed")
@@ -96,7 +97,7 @@ describe("two hundred turns in a window of 5,000 tokens", () => {
       .find((found) => found !== undefined)
     assert.deepEqual(part?.unread, [])
     const texts = await Promise.all(
-      (part?.history ?? []).map(async (name) => String(await session.runtime?.retrieve(name))),
+      (part?.history ?? []).map(async (name) => String(await retrieveAny(session.runtime, name))),
     )
     const reachable = [part?.text, ...texts, ...session.messages().map(messageText)].join("\n")
     for (let turn = 0; turn < turns; turn++)

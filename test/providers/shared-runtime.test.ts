@@ -1,7 +1,7 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime } from "karst"
+import { createAgent, jsRuntime, type RuntimeContext } from "karst"
 import { scriptedModel } from "karst/models"
 import { claude, codex } from "karst/providers"
 import { eventsOfType } from "./cli-machines.ts"
@@ -29,6 +29,32 @@ describe("one runtime of several CLIs and agents", () => {
     assert.equal(await runtime.retrieve("total"), 42)
     const results = eventsOfType(trajectory.events, "tool-end").map(({ name, ok }) => [name, ok])
     assert.deepEqual(results, [["mcp__karst__run", true]])
+  })
+
+  test("is created by a factory that receives the session, the metadata and the signal", async () => {
+    await using machine = await createPlannedCliMachine({ Go: ["Done."] })
+    const received: RuntimeContext[] = []
+    const agent = claude({
+      cwd: machine.cwd,
+      env: machine.env,
+      metadata: { team: "a" },
+      runtime(context) {
+        received.push(context)
+        return jsRuntime()
+      },
+    })
+    const { signal } = new AbortController()
+    await agent.run("Go", { metadata: { user: "ada" } })
+    await using session = await agent.session({ signal })
+    await session.send("Go")
+    assert.deepEqual(
+      received.map(({ session, metadata }) => ({ session, metadata })),
+      [
+        { session: undefined, metadata: { team: "a", user: "ada" } },
+        { session: session.id, metadata: { team: "a" } },
+      ],
+    )
+    assert.equal(received[1]?.signal, signal)
   })
 
   test("lets a session in that was opened before", async () => {

@@ -7,7 +7,9 @@ import { AgentError, ConfigError } from "../../src/core/errors.ts"
 import { classType, fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { functionRule, type Rule } from "../../src/runtime/rules/rules.ts"
+import { safeRules } from "../../src/runtime/rules/safe-rules.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
+import { retrieveAny } from "../retrieve-any.ts"
 import { cellValue, errorOf } from "./cell-results.ts"
 
 class Light {
@@ -111,7 +113,7 @@ test("the class of an injected object is there by itself, and an explicit one wi
   assert.equal(await cellValue(runtime, "light instanceof Light"), true)
   class Other {}
   await runtime.inject({ Light: Other })
-  assert.equal(await runtime.retrieve("Light"), Other)
+  assert.equal(await retrieveAny(runtime, "Light"), Other)
 })
 
 test("Map, Date and typed arrays come and go by reference", async () => {
@@ -120,7 +122,7 @@ test("Map, Date and typed arrays come and go by reference", async () => {
   await cellValue(runtime, "map.set('k', date); bytes[1] = 7; const alias = bytes")
   assert.equal(map.get("k"), date)
   assert.equal(bytes[1], 7)
-  assert.equal(await runtime.retrieve("alias"), bytes)
+  assert.equal(await retrieveAny(runtime, "alias"), bytes)
 })
 
 test("injection is all or nothing and names every problem at once", async () => {
@@ -135,7 +137,7 @@ test("injection is all or nothing and names every problem at once", async () => 
     assert.match(error.message, /"later" is a promise: await it before you inject it/)
     return true
   })
-  await assert.rejects(runtime.retrieve("fine"), ConfigError)
+  await assert.rejects(retrieveAny(runtime, "fine"), ConfigError)
   assert.throws(() => jsRuntime({ class: 1 }), ConfigError)
 })
 
@@ -208,10 +210,10 @@ test("retrieve gives any name, and an unknown one is an error that lists what th
   const add = (a: number) => a
   const runtime = jsRuntime({ add, list: [1] })
   await cellValue(runtime, "const mine = { a: 1 }; const alias = add")
-  assert.deepEqual(await runtime.retrieve("mine"), { a: 1 })
+  assert.deepEqual(await retrieveAny(runtime, "mine"), { a: 1 })
   assert.equal(await runtime.retrieve("add"), add)
-  assert.equal(await runtime.retrieve("alias"), add)
-  await assert.rejects(runtime.retrieve("other"), /no "other".*"add", "list", "mine", "alias"/)
+  assert.equal(await retrieveAny(runtime, "alias"), add)
+  await assert.rejects(retrieveAny(runtime, "other"), /no "other".*"add", "list", "mine", "alias"/)
 })
 
 test("a promise is not retrieved but awaited in a cell first", async () => {
@@ -336,7 +338,7 @@ test("what is left of earlier cells does not reach the names after a reset", asy
   await cellValue(runtime, "let x = 'new'")
   gate.resolve()
   await new Promise((resolve) => setImmediate(resolve))
-  assert.equal(await runtime.retrieve("x"), "new")
+  assert.equal(await retrieveAny(runtime, "x"), "new")
   assert.deepEqual(await runtime.retrieve("seen"), [])
 })
 
@@ -501,4 +503,17 @@ test("a package that host and cell both import is one and the same", async () =>
   const { z } = await import("zod")
   const runtime = jsRuntime({ schema: z.string() })
   assert.equal(await cellValue(runtime, "import { z } from 'zod'\nschema instanceof z.ZodString"), true)
+})
+
+test("a fork, and a fork of it, checks options and states what cells may use as the first runtime does", async () => {
+  await using runtime = jsRuntime({ a: 1 }, { rules: safeRules() })
+  await using fork = await runtime.fork()
+  await using second = await fork.fork()
+  for (const each of [runtime, fork, second]) {
+    assert.deepEqual(each.access, runtime.access)
+    // @ts-expect-error: the option is mistyped.
+    await assert.rejects(each.execute("a", { timeoutMS: 1 }), { name: "ConfigError", message: /timeoutMs/ })
+    // @ts-expect-error: there are no options.
+    await assert.rejects(each.inject({ b: 2 }, { replace: true }), { name: "ConfigError", message: /no options/ })
+  }
 })

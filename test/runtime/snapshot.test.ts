@@ -5,6 +5,7 @@ import type { Bindings } from "../../src/runtime/bindings.ts"
 import { type JsRuntimeOptions, jsRuntime } from "../../src/runtime/js.ts"
 import type { RuntimeLoss, RuntimeSnapshot } from "../../src/runtime/runtime.ts"
 import { decodeSnapshot } from "../../src/runtime/snapshot/snapshot-bytes.ts"
+import { retrieveAny } from "../retrieve-any.ts"
 import { cellValue } from "./cell-results.ts"
 
 class Light {
@@ -454,7 +455,7 @@ test("a snapshot waits for the cell that is running, and restore and reset are r
   await cell
   await cellValue(runtime, "n = 3")
   await runtime.restore?.(snapshot)
-  assert.equal(await runtime.retrieve("n"), 2)
+  assert.equal(await retrieveAny(runtime, "n"), 2)
   const execution = await runtime.execute("await back(await take())")
   assert.ok(!execution.ok)
   assert.ok(execution.thrown instanceof ConfigError)

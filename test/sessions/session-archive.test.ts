@@ -223,6 +223,18 @@ describe("an archived session", () => {
   })
 })
 
+test("a resumed session does not accept other messages", async () => {
+  const archive = memoryStore()
+  const agent = createAgent({ model: scriptedModel(["a"]) })
+  const session = await agent.session({ archive })
+  await session.send("x")
+  await session.close()
+  const both = { resume: session.handle, archive, messages: session.messages() }
+  await assert.rejects(agent.session(both), { name: "ConfigError", message: /`messages` or `resume`/ })
+  await using resumed = await agent.with({ messages: session.messages() }).session({ resume: session.handle, archive })
+  assert.equal(resumed.messages().length, 2)
+})
+
 describe("handles", () => {
   test("name a folder, and no store", async () => {
     await using folder = await freshFolder()

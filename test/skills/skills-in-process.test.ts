@@ -6,6 +6,7 @@ import { describe, test } from "node:test"
 import { createAgent, type Message, messageText } from "karst"
 import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
+import { retrieveAny } from "../retrieve-any.ts"
 import { requires } from "../system.ts"
 import { skillText, temporaryFolder } from "./skill-folders.ts"
 
@@ -47,8 +48,8 @@ describe("a skill's module in a processRuntime", () => {
     )
     assert.match(result, /hello Bo/)
     assert.doesNotMatch(result, /false/)
-    assert.deepEqual(await runtime.retrieve("guests"), ["Ada", "Bo"])
-    const hello = (await runtime.retrieve("hello")) as (guest: { name: string }) => Promise<string>
+    assert.deepEqual(await retrieveAny(runtime, "guests"), ["Ada", "Bo"])
+    const hello = (await retrieveAny(runtime, "hello")) as (guest: { name: string }) => Promise<string>
     assert.equal(await hello({ name: "Cy" }), "hello Cy")
     const described = await runtime.describe()
     assert.match(described, /declare let seed: number/)

@@ -7,6 +7,7 @@ import { createAgent, jsRuntime, type Message, messageText } from "karst"
 import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
+import { retrieveAny } from "../retrieve-any.ts"
 import { requires } from "../system.ts"
 import { skillText, temporaryFolder } from "./skill-folders.ts"
 
@@ -65,7 +66,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
     assert.match(told, /class AnalysisResult:\n {4}"""Result structure"""\n {4}mean: float\n {4}count: int/)
     assert.match(told, /- references\/a\.md/)
     assert.match(result, /AnalysisResult\(mean=2\.0, count=3\) False read me/)
-    assert.deepEqual(await runtime.retrieve("CONFIG"), { threshold: 0.7 })
+    assert.deepEqual(await retrieveAny(runtime, "CONFIG"), { threshold: 0.7 })
     const injected = (await runtime.names()).filter((name) => name.injected).map(({ name }) => name)
     assert.deepEqual(injected.sort(), [
       "AnalysisResult",

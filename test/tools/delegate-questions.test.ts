@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
+import type { Agent } from "../../src/core/agent.ts"
 import { type ScriptedStep, scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { agentTool, handoffTool } from "../../src/tools/delegate/agent-tool.ts"
@@ -319,7 +320,7 @@ describe("handoffTool", () => {
     const model = scriptedModel((request) =>
       /too-deep/.test(resultIn(request)) ? finish("Enough.") : call("transfer_to_pong"),
     )
-    const pong = createAgent({
+    const pong: Agent = createAgent({
       noTool: "continue",
       name: "pong",
       model: scriptedModel((request) =>

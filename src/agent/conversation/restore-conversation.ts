@@ -4,8 +4,9 @@ import type { AgentEvent } from "../../core/event.ts"
 import { createOwnEventFilter } from "../../core/trajectory.ts"
 import { keptNamePattern } from "../../memory/kept-values.ts"
 import { initialMemory } from "../../memory.ts"
-import { jsRuntime } from "../../runtime/js.ts"
+import { runtimeContext } from "../../runtime/open-runtime.ts"
 import type { Runtime, RuntimeLoss, RuntimeSnapshot } from "../../runtime/runtime.ts"
+import type { RuntimeContext } from "../../runtime/typed-runtime.ts"
 import type { ArtifactCounts } from "../../tools/artifacts.ts"
 import type { StateValues } from "../../tools/tool-state.ts"
 import type { AgentConfig } from "../agent-config.ts"
@@ -13,6 +14,7 @@ import { type Conversation, createConversation } from "../conversation.ts"
 import { buildPrompt, hashPrompt } from "../prompt/build-prompt.ts"
 import { foldersWritableByTools } from "../run/child-runs.ts"
 import { type FoldedConversation, namesCreatedByCells, objectsUsedByCells } from "./fold-conversation.ts"
+import { openConfiguredRuntime } from "./open-conversation.ts"
 
 /** The part of a conversation that is not in its events. Small, so that saving it costs the same at any length. */
 export interface ConversationHead {
@@ -44,6 +46,12 @@ export interface StoredConversation {
   covered?: number | undefined
 }
 
+export interface RestoreOptions {
+  keepPrompt?: boolean | undefined
+  /** What the runtime factory receives. Default: a run outside of sessions, with the metadata of the agent. */
+  context?: RuntimeContext | undefined
+}
+
 /** Returns the head to store with the events: a copy as plain data. */
 export function headOf(conversation: Conversation): ConversationHead {
   const { systemRun, promptHash, approved, steered, memory, state, artifacts } = conversation
@@ -69,13 +77,11 @@ export function headOf(conversation: Conversation): ConversationHead {
 export async function restoreConversation(
   stored: StoredConversation,
   config: AgentConfig,
-  { keepPrompt = false }: { keepPrompt?: boolean | undefined } = {},
+  { keepPrompt = false, context = runtimeContext(config) }: RestoreOptions = {},
 ): Promise<Conversation> {
-  const { runtime: source = () => jsRuntime() } = config
-  const owns = typeof source === "function"
-  const runtime = owns ? await source() : source
+  const { runtime, ownsRuntime } = await openConfiguredRuntime(config, context)
   try {
-    const restored = rebuildConversation(stored, runtime, owns)
+    const restored = rebuildConversation(stored, runtime, ownsRuntime)
     // Before the objects are restored, because their types are part of the prompt.
     if (!keepPrompt) await dropOutdatedPrompt(restored, config)
     if (!config.usesCode) return restored
@@ -83,7 +89,7 @@ export async function restoreConversation(
     restored.lost = await restoreObjects(stored, restored)
     return restored
   } catch (error) {
-    if (owns) await runtime.close()
+    if (ownsRuntime) await runtime.close()
     throw error
   }
 }

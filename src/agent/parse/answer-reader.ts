@@ -1,27 +1,27 @@
 // Reads the lines of an answer: prose, thoughts and blocks. Emits prose and the code to run.
+
+import { AnswerPieces } from "./answer-pieces.ts"
 import { closesFence, endsCode, mayBeFence, parseMidLineFence, parseOpeningFence } from "./fence.ts"
 import { AnswerJudge } from "./judge-answer.ts"
-import { endOfThought, findThought, undecidedInProse, undecidedInThought } from "./markup.ts"
+import { endOfThought, endOfUnopenedThought, findThought, undecidedInProse, undecidedInThought } from "./markup.ts"
 import { dedent, type OpenBlock, openBlock } from "./open-block.ts"
-import type { ParsedAnswer, ParsedPiece } from "./parsed-answer.ts"
+import type { ParsedAnswer } from "./parsed-answer.ts"
 import { sendBackMessage } from "./send-back.ts"
 import { type CodeSyntax, kindOfTag } from "./tags.ts"
 
 export class AnswerReader {
   done = false
+  hasThought = false
   /** The block that is open. After the end: the block with the code to run. */
   block: OpenBlock | undefined
   readonly #syntax: CodeSyntax | undefined
-  readonly #judge: AnswerJudge | undefined
-  #pieces: ParsedPiece[] = []
-  #text = ""
-  #code = ""
+  readonly pieces = new AnswerPieces()
+  #judge: AnswerJudge | undefined
   #closed = false
   #ended = false
   // A block that runs if no prose follows, and the blank text after it.
   #waiting: { block: OpenBlock; blank: string } | undefined
   #thought: { startsLine: boolean; hasFence: boolean } | undefined
-  #hasThought = false
   #hasTextBlock = false
 
   constructor(syntax: CodeSyntax | undefined) {
@@ -33,12 +33,26 @@ export class AnswerReader {
     return this.#thought !== undefined
   }
 
+  /** The answer starts inside a thought. */
+  startInThought(): void {
+    this.#thought = { startsLine: true, hasFence: false }
+    this.hasThought = true
+  }
+
+  /** Forgets the code and reads on: `text`, all that was read so far, was a thought. The part of it that was emitted as
+   *  code is emitted again as text, so that the text pieces add up to the answer. An empty text: read from the start. */
+  restart(text: string): void {
+    this.pieces.completeText(text)
+    this.#forgetBlocks()
+    this.hasThought = text !== ""
+  }
+
   /** Returns where the part of an unfinished line starts that may still become a fence or a tag. */
   undecidedIndex(held: string, isLineStart: boolean): { index: number; untilLineEnd: boolean } {
     const { block } = this
     if (block) {
-      const isHeld = isLineStart && (block.use === "unknown" || block.quoted || mayBeFence(held))
-      return { index: isHeld ? 0 : held.length, untilLineEnd: isHeld && (block.use === "unknown" || block.quoted) }
+      const untilLineEnd = isLineStart && (block.use === "unknown" || block.quoted)
+      return { index: untilLineEnd || (isLineStart && mayBeFence(held)) ? 0 : held.length, untilLineEnd }
     }
     if (!this.#judge) return { index: held.length, untilLineEnd: false }
     return this.#thought ? undecidedInThought(held) : undecidedInProse(held)
@@ -46,9 +60,9 @@ export class AnswerReader {
 
   /** Emits the start of a line that is not finished. */
   readPart(text: string, isLineStart: boolean): void {
-    if (!this.block) return this.#thought ? this.#emitText(text) : this.#emitProse(text)
-    const isRun = this.block.use === "run"
-    this.#emitInBlock(isRun && isLineStart ? dedent(text, this.block.indent) : text, this.block)
+    const { block } = this
+    if (!block) return this.#thought ? this.pieces.addText(text) : this.#emitProse(text)
+    this.#emitInBlock(block.use === "run" && isLineStart ? dedent(text, block.indent) : text, block)
   }
 
   /** Reads a line, of which `sent` was emitted already. */
@@ -74,21 +88,15 @@ export class AnswerReader {
 
   answer(): ParsedAnswer {
     const { block } = this
-    const answer: ParsedAnswer = { text: this.#text }
+    const answer: ParsedAnswer = { text: this.pieces.text }
     if (block?.use === "run" && block.started) {
-      answer.code = { tag: block.tag, code: this.#code, closed: this.#closed }
+      answer.code = { tag: block.tag, code: this.pieces.code, closed: this.#closed }
     } else if (this.#syntax && (this.#ended || this.done)) {
       this.#judgeThoughts()
       const reason = this.#judge?.finish()
       if (reason) answer.sendBack = sendBackMessage(reason, this.#syntax)
     }
     return answer
-  }
-
-  takePieces(): ParsedPiece[] {
-    const taken = this.#pieces
-    this.#pieces = []
-    return taken
   }
 
   // Reads a line outside of blocks, of which the first part may have been emitted already.
@@ -104,19 +112,37 @@ export class AnswerReader {
         const end = endOfThought(line)
         const thought = line.slice(0, end)
         if (thought.includes("```") || thought.includes("~~~")) this.#thought.hasFence = true
-        this.#emitText(thought.slice(sent) + (end === undefined ? ending : ""))
+        this.pieces.addText(thought.slice(sent) + (end === undefined ? ending : ""))
         if (end === undefined) return
         this.#thought = undefined
         skip(end)
+      }
+      const end = endOfUnopenedThought(line)
+      if (end !== undefined) {
+        this.#emitWaiting()
+        this.pieces.addText(line.slice(sent, end))
+        this.#forgetBlocks()
+        this.hasThought = true
+        skip(end)
+        continue
       }
       const start = findThought(line)
       if (!start) break
       this.#emitProse(line.slice(sent, start.index))
       this.#thought = { startsLine: start.startsLine, hasFence: false }
-      this.#hasThought = true
+      this.hasThought = true
       skip(start.index)
     }
     if (!this.#judge || !this.#opensBlock(line, sent, ending)) this.#plainLine(line, sent, ending)
+  }
+
+  // What came before was a thought: its prose and its blocks say nothing about the answer.
+  #forgetBlocks(): void {
+    this.#judge = this.#syntax && new AnswerJudge(this.#syntax)
+    this.block = undefined
+    this.done = this.#closed = this.#ended = this.#hasTextBlock = false
+    this.pieces.code = ""
+    this.#waiting = this.#thought = undefined
   }
 
   #plainLine(line: string, sent: number, ending: string): void {
@@ -126,7 +152,7 @@ export class AnswerReader {
     if (!this.#judge?.readLine(line)) return this.#emitProse(line.slice(fence) + ending)
     this.#replaceWaiting()
     this.#hasTextBlock = true
-    this.#emitText(line.slice(fence) + ending)
+    this.pieces.addText(line.slice(fence) + ending)
   }
 
   #opensBlock(line: string, sent: number, ending: string): boolean {
@@ -141,10 +167,9 @@ export class AnswerReader {
     const before = line.slice(sent, opening.index)
     const isIndented = line.slice(0, opening.index).trim() === ""
     if (!isIndented) this.#emitProse(before)
-    const facts = this.#judge.openBlock(opening.tag)
     const opener = (isIndented ? before : "") + line.slice(opening.index) + ending
-    this.block = openBlock(opening, facts, opener, this.#syntax.language)
-    if (this.block.use === "text") this.#emitText(opener)
+    this.block = openBlock(opening, this.#judge.openBlock(opening.tag), opener, this.#syntax.language)
+    if (this.block.use === "text") this.pieces.addText(opener)
     return true
   }
 
@@ -154,24 +179,23 @@ export class AnswerReader {
       if (!this.done) this.#proseLine(content, 0, ending)
       return
     }
-    const line = content + ending
     if (block.use === "run") return this.#runLine(content, ending, block)
-    if (!closesFence(content, block)) return this.#emitInBlock(line, block)
-    if (block.use === "text") return this.#closeText(line, block)
-    this.#closeUnknown(line, block)
+    if (!closesFence(content, block)) return this.#emitInBlock(content + ending, block)
+    if (block.use === "text") return this.#closeText(content + ending, block)
+    this.#closeUnknown(content + ending, block)
   }
 
   #runLine(content: string, ending: string, block: OpenBlock): void {
     const isOpen = block.lexer.isOpen()
     const closes = closesFence(content, block)
     if (closes && !block.started) {
-      this.#emitText(block.opener + block.body + content + ending)
+      this.pieces.addText(block.opener + block.body + content + ending)
       this.block = undefined
       return this.#judge?.sendBack({ kind: "empty" })
     }
     if (!isOpen && block.started && endsCode(content, block)) return this.#finishCode()
     // A fence inside a template string or comment is part of the code, unless the string never ends.
-    if (closes) block.provisionalEnd ??= this.#code.length
+    if (closes) block.provisionalEnd ??= this.pieces.code.length
     this.#codeText(dedent(content, block.indent) + (ending ? "\n" : ""), block)
   }
 
@@ -183,14 +207,14 @@ export class AnswerReader {
     }
     if (!block.started) {
       block.started = true
-      this.#pieces.push({ type: "code-start", tag: block.tag })
-      this.#emitCode(block.body, block)
+      this.pieces.startCode(block.tag)
+      this.pieces.addCode(block.body, block)
     }
-    this.#emitCode(text, block)
+    this.pieces.addCode(text, block)
   }
 
   #closeText(closer: string, block: OpenBlock): void {
-    this.#emitText(closer)
+    this.pieces.addText(closer)
     this.block = undefined
     this.#hasTextBlock = true
     if (this.#judge?.closeText(block.facts, block.tag, block.body, block.quoted)) this.done = true
@@ -200,8 +224,8 @@ export class AnswerReader {
     const decision = this.#judge?.closeUnknown(block.facts, block.body)
     this.block = undefined
     block.closer = closer
-    if (decision === "run") this.#runWhole(block)
-    else if (decision === "wait") this.#waiting = { block, blank: "" }
+    if (decision === "run") return this.#runWhole(block)
+    if (decision === "wait") this.#waiting = { block, blank: "" }
     else this.#emitWhole(block)
   }
 
@@ -215,7 +239,7 @@ export class AnswerReader {
 
   #emitWhole(block: OpenBlock): void {
     this.#hasTextBlock = true
-    this.#emitText(block.opener + block.body + block.closer)
+    this.pieces.addText(block.opener + block.body + block.closer)
   }
 
   #endInBlock(block: OpenBlock): void {
@@ -226,72 +250,51 @@ export class AnswerReader {
       return this.#emitWhole(block)
     }
     if (!block.started) {
-      this.#emitText(block.opener + block.body)
+      this.pieces.addText(block.opener + block.body)
       if (!block.midLine) this.#judge?.sendBack({ kind: "empty" })
     } else if (block.provisionalEnd !== undefined) {
-      this.#code = this.#code.slice(0, block.provisionalEnd)
+      this.pieces.code = this.pieces.code.slice(0, block.provisionalEnd)
       this.#finishCode()
     }
   }
 
   #judgeThoughts(): void {
-    const isOpen = this.#thought && (this.#thought.startsLine || this.#thought.hasFence)
-    const isAll = this.#hasThought && !this.#hasTextBlock && !this.#judge?.hasProse
+    const isOpen = this.#thought?.startsLine || this.#thought?.hasFence
+    const isAll = this.hasThought && !this.#hasTextBlock && !this.#judge?.hasProse
     if (isOpen || isAll) this.#judge?.sendBack({ kind: "thought" })
   }
 
   #finishCode(): void {
-    this.done = true
-    this.#closed = true
-    this.#pieces.push({ type: "code-end" })
+    this.done = this.#closed = true
+    this.pieces.endCode()
   }
 
   #emitInBlock(text: string, block: OpenBlock): void {
     if (block.use === "run") return this.#codeText(text, block)
     block.body += text
-    if (block.use === "text") this.#emitText(text)
+    if (block.use === "text") this.pieces.addText(text)
   }
 
-  // A block that would run as the whole answer becomes text, because something follows it.
+  // A block that waits becomes text, because something follows it.
   #replaceWaiting(): void {
-    const waiting = this.#waiting
-    if (!waiting) return
+    if (this.#waiting) this.#judge?.sendBack({ kind: "untagged" })
+    this.#emitWaiting()
+  }
+
+  #emitWaiting(): void {
+    if (!this.#waiting) return
+    const { block, blank } = this.#waiting
     this.#waiting = undefined
-    this.#judge?.sendBack({ kind: "untagged" })
-    this.#emitWhole(waiting.block)
-    this.#emitText(waiting.blank)
+    this.#emitWhole(block)
+    this.pieces.addText(blank)
   }
 
   #emitProse(text: string): void {
-    if (this.#waiting && text.trim() === "") {
-      this.#waiting.blank += text
-      return
+    if (this.#waiting && text.trim() === "") this.#waiting.blank += text
+    else {
+      this.#replaceWaiting()
+      this.#judge?.readProse(text)
+      this.pieces.addText(text)
     }
-    this.#replaceWaiting()
-    this.#judge?.readProse(text)
-    this.#emitText(text)
-  }
-
-  #emitText(value: string): void {
-    if (!value) return
-    this.#text += value
-    this.#addPiece("text", value)
-  }
-
-  #emitCode(value: string, current: OpenBlock): void {
-    if (!value) return
-    this.#code += value
-    this.#addPiece("code", value)
-    current.line += value
-    if (!value.endsWith("\n")) return
-    current.lexer.readLine(current.line)
-    current.line = ""
-  }
-
-  // All text of one kind from one chunk becomes one piece.
-  #addPiece(type: "text" | "code", value: string): void {
-    const last = this.#pieces.at(-1)
-    if (last?.type === type) last.text += value
-    else this.#pieces.push({ type, text: value })
   }
 }

@@ -22,6 +22,34 @@ export function endOfThought(line: string): number | undefined {
   return match ? match.index + match[0].length : undefined
 }
 
+/** Returns the position after a `</think>` whose thought was never opened: some models write only the end. The tag is
+ *  the first or the last of its line and stands outside inline code and before any `<think>`. */
+export function endOfUnopenedThought(line: string): number | undefined {
+  const [lineStart, lineEnd] = [line.length - line.trimStart().length, line.trimEnd().length]
+  let ticks = 0
+  for (const { 0: found, index } of line.matchAll(/`+|<\/?think(?:ing)?>/gi)) {
+    if (found.startsWith("`")) {
+      ticks++
+      continue
+    }
+    if (ticks % 2 === 1) continue
+    if (!found.startsWith("</")) return undefined
+    const end = index + found.length
+    if (index === lineStart || end === lineEnd) return end
+  }
+  return undefined
+}
+
+/** Whether a text starts with a thought that has an end but no opening tag. */
+export function startsInThought(text: string): boolean {
+  if (!/<\/think/i.test(text)) return false
+  for (const line of text.split("\n")) {
+    if (endOfUnopenedThought(line) !== undefined) return true
+    if (findThought(line)) return false
+  }
+  return false
+}
+
 /** Returns the name of a tag that starts a line and means that code is to run or a tool is called. */
 export function actionTag(line: string): string | undefined {
   const match = /^[ \t]*<([a-z_:]+)(?:[ \t][^>]*)?>/i.exec(line)
@@ -43,9 +71,9 @@ const actionTags = new Set(
   ).split(" "),
 )
 
-/** Finds the part of an unfinished line of prose that may become a fence or the start of a thought. */
+/** Finds the part of an unfinished line of prose that may become a fence, or the start or end of a thought. */
 export function undecidedInProse(held: string): { index: number; untilLineEnd: boolean } {
-  return findUndecided(held, /```|~~~|<think/i, /(?:`{1,2}|~{1,2}|<(?:t(?:h(?:i(?:nk?)?)?)?)?)$/i)
+  return findUndecided(held, /```|~~~|<\/?think/i, /(?:`{1,2}|~{1,2}|<\/?(?:t(?:h(?:i(?:nk?)?)?)?)?)$/i)
 }
 
 /** Finds the part of an unfinished line inside a thought that may become its end. */

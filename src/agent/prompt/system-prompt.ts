@@ -15,7 +15,7 @@ export interface PromptContext {
   tag: string
   /** What cells may use besides the declared names; absent if the runtime does not tell. */
   access?: CellAccess | undefined
-  /** The declarations of the names in the runtime; never values. */
+  /** The declarations of the names in the runtime; values only as a `sample` of `variable()`. */
   declarations: string
   /** The skills that the model can activate; absent if there are none. */
   skills?: readonly { name: string; description: string }[] | undefined

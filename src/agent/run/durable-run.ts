@@ -15,6 +15,8 @@ import type { RunState } from "./run-state.ts"
 /** What the engine provides for one durable run. */
 export interface DurableRun {
   run: string
+  /** The session that the run belongs to. */
+  session?: string | undefined
   prompt: UserMessage
   metadata: Metadata
   options?: DurableOptions | undefined

@@ -6,11 +6,11 @@ import type { Runtime } from "../../runtime/runtime.ts"
 
 /** Checks the runtime and the result of a run: the state, not the text. Called once, when the run is done, stopped or
  *  waiting; it does not change the run's status. */
-export type Verify<R extends RunResult = RunResult> = Verifier<R>["verify"]
+export type Verify<R extends RunResult = RunResult, L extends Runtime = Runtime> = Verifier<R, L>["verify"]
 
 // A method, so that a check for a run with certain outputs is assignable to the general type.
-interface Verifier<R extends RunResult> {
-  verify(runtime: Runtime, result: R): Judgement | Promise<Judgement>
+interface Verifier<R extends RunResult, L extends Runtime> {
+  verify(runtime: L, result: R): Judgement | Promise<Judgement>
 }
 
 /** Sets the verdict of a result. If the check throws, the verdict is a failure with the reason. */

@@ -11,6 +11,7 @@ import { readPromptText, withImages } from "../run/read-prompt.ts"
 import { runInSession } from "../run/run-in-session.ts"
 import { openSessionPlace } from "../run/session-store.ts"
 import { mergeStoredOptions } from "../run/stored-options.ts"
+import { quoteShellWord } from "../shell-words.ts"
 import type { resumeOptions } from "../table/work.ts"
 import { UsageError } from "../usage-error.ts"
 
@@ -34,7 +35,7 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
     return await runInSession(prepared, prompt, {
       archive: isByHandle ? undefined : place.source,
       resume: isByHandle ? wanted : stored?.record.id,
-      continueCommand: (id) => `karst resume ${isByHandle ? wanted : `${id}${place.option}`}`,
+      continueCommand: (id) => `karst resume ${isByHandle ? quoteShellWord(wanted) : `${id}${place.option}`}`,
       mode,
       json,
     })

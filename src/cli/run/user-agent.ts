@@ -22,10 +22,8 @@ export async function loadUserAgent(text: string, model: string | undefined, con
   const registry = await loadRegistry({ config, only: [text] })
   for (const { severity, path, message } of registry.diagnostics())
     if (severity === "warning") process.stderr.write(`karst: ${path}: ${message}\n`)
-  const { agent: make, definition } = registry.find(text)
-  const { close } = registry
-  if (model === undefined) return { agent: make(), close }
-  return { agent: definition ? registry.define(text, { ...definition, model }) : withModel(make(), model), close }
+  const found = registry.find(text)
+  return { agent: model === undefined ? found.agent() : found.withModel(model), close: registry.close }
 }
 
 async function agentOfModule(path: string, name: string | undefined, model: string | undefined): Promise<Agent> {

@@ -51,7 +51,7 @@ export const agentOptions = {
   provider: {
     type: "choice",
     choices: ["claude", "codex", "opencode", "gemini"],
-    help: "let a coding CLI do it; it may read, and with --shell also write and run commands. One of",
+    help: "let a coding CLI do it; it may read, and with --shell also write and run commands",
   },
   config: { type: "text", value: "<file>", files: true, help: "the configuration file. Default: karst.config.ts" },
   "in-process": { type: "flag", help: "run the model's code in this process instead of an isolated one" },

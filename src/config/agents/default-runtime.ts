@@ -1,5 +1,5 @@
 // The runtimes that a definition can name, and the default of agents that have no tools.
-import type { RuntimeSource } from "../../runtime/runtime.ts"
+import type { RuntimeSource } from "../../runtime/typed-runtime.ts"
 import type { AgentDefinition } from "../define-config.ts"
 
 /** Tells the model what the rules refuse, so that it does not try. */

@@ -22,7 +22,8 @@ import { findModel } from "./named-models.ts"
 /** What a definition can name, and what every agent gets. */
 export interface AgentParts {
   loaded: LoadedConfig
-  prompts: ReadonlyMap<string, { value: string }>
+  /** The texts of `.karst/prompts`, by name. */
+  prompts: ReadonlyMap<string, string>
   /** The skills of every agent. */
   skills: readonly Skill[]
   /** Returns the tools of a connected MCP server, or throws. */
@@ -68,7 +69,7 @@ function instructionsOf({ instructions, promptName }: AgentDefinition, { prompts
   if (instructions !== undefined)
     throw new ConfigError("has both `instructions` and `promptName`. Leave one of them out.")
   const found = prompts.get(promptName)
-  if (found) return found.value
+  if (found !== undefined) return found
   throw new ConfigError(`promptName: there is no prompt "${promptName}".${namesText(promptName, [...prompts.keys()])}`)
 }
 

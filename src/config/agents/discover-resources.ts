@@ -11,16 +11,18 @@ import type { Diagnostic } from "../diagnostics.ts"
 import type { ResourceFolder } from "../load-config.ts"
 import { readMarkdownAgent } from "./markdown-agent.ts"
 
-/** A resource with the folder that it was found in. */
+/** A resource and the folder that it was found in. */
 export interface Discovered<T> {
+  name: string
   source: "project" | "user"
   path: string
   value: T
 }
 
 export interface Resources {
-  agents: ReadonlyMap<string, Discovered<AgentDefinition>>
-  prompts: ReadonlyMap<string, Discovered<string>>
+  /** The project's first; likewise the prompts. */
+  agents: readonly Discovered<AgentDefinition>[]
+  prompts: readonly Discovered<string>[]
   skills: readonly Skill[]
   diagnostics: readonly Diagnostic[]
 }
@@ -29,28 +31,23 @@ export interface Resources {
  *  Never throws because of their content: every problem is in `diagnostics`. */
 export async function discoverResources(folders: readonly ResourceFolder[]): Promise<Resources> {
   const diagnostics: Diagnostic[] = []
-  const agents = new Map<string, Discovered<AgentDefinition>>()
-  const prompts = new Map<string, Discovered<string>>()
+  const agents: Discovered<AgentDefinition>[] = []
+  const prompts: Discovered<string>[] = []
   for (const { source, path } of folders) {
     for (const file of await markdownFiles(join(path, "agents"), diagnostics)) {
       const definition = await readMarkdownAgent(file.name, file.bytes, (severity, message) =>
         diagnostics.push({ severity, path: file.path, message }),
       )
-      if (definition) addFirst(agents, file.name, { source, path: file.path, value: definition })
+      if (definition) agents.push({ name: file.name, source, path: file.path, value: definition })
     }
     for (const { name, path: file, bytes } of await markdownFiles(join(path, "prompts"), diagnostics)) {
       const text = new TextDecoder().decode(bytes).trim()
       if (text === "") diagnostics.push({ severity: "error", path: file, message: "is empty, and is left out" })
-      else addFirst(prompts, name, { source, path: file, value: text })
+      else prompts.push({ name, source, path: file, value: text })
     }
     for (const name of codeNames) await warnOfCode(path, name, diagnostics)
   }
   return { agents, prompts, skills: await discoverDataSkills(folders, diagnostics), diagnostics }
-}
-
-// The first folder has precedence.
-function addFirst<T>(found: Map<string, T>, name: string, value: T): void {
-  if (!found.has(name)) found.set(name, value)
 }
 
 interface MarkdownFile {

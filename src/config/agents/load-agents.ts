@@ -3,7 +3,6 @@ import type { ApproverOption } from "../../actions/approval.ts"
 import type { Agent } from "../../core/agent.ts"
 import * as check from "../../core/checks/check-options.ts"
 import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
-import { isAgent } from "../../runtime/bindings.ts"
 import { problemText } from "../../skills/load-skills.ts"
 import { loadSkills, type Skill } from "../../skills.ts"
 import type { AgentDefinition } from "../define-config.ts"
@@ -11,6 +10,7 @@ import type { Diagnostic } from "../diagnostics.ts"
 import { type LoadConfigOptions, type LoadedConfig, loadConfig, loadConfigChecks } from "../load-config.ts"
 import type { Origin } from "../merge-config.ts"
 import { placeText } from "../read-config-file.ts"
+import { type AgentEntry, checkDefault, collectEntries, promptsFor, serversOf, withSubAgents } from "./agent-entries.ts"
 import { type AgentParts, defineAgent, namesText } from "./define-agent.ts"
 import { discoverResources, type Resources } from "./discover-resources.ts"
 import { connectMcpServers, type McpConnections } from "./mcp-servers.ts"
@@ -58,9 +58,16 @@ export interface LoadedAgents extends AsyncDisposable {
 export interface AgentRegistry extends LoadedAgents {
   /** Finds an agent by its name; without a name, the default agent or the only one. `agent()` throws what is wrong with
    *  it. */
-  find(name: string | undefined): { name: string; agent(): Agent; definition: AgentDefinition | undefined }
-  /** Makes an agent that is not in the configuration. */
+  find(name: string | undefined): FoundAgent
+  /** Makes an agent of a definition that is given for a run. */
   define(name: string, definition: AgentDefinition): Agent
+}
+
+export interface FoundAgent {
+  name: string
+  agent(): Agent
+  /** Makes the agent with another model. Throws if it was made in code. */
+  withModel(model: string): Agent
 }
 
 /** Loads the configuration and makes its agents. A mistake in one agent is in `diagnostics()` and does not affect the
@@ -81,100 +88,28 @@ export async function loadRegistry(options: LoadAgentsOptions): Promise<AgentReg
   const names = only === undefined ? [...entries.keys()] : withSubAgents(only, entries)
   const skills = await allSkills(loaded, resources, diagnostics)
   const servers = await connectMcpServers(serversOf(names, entries), loaded, diagnostics)
-  const parts: Omit<AgentParts, "agentOf" | "warn"> = {
+  const parts: SharedParts = {
     loaded,
     approver,
-    prompts: resources.prompts,
     skills,
     toolsOf: servers.toolsOf,
     serverOf: servers.serverOf,
-    makeCodingAgent: usesProvider(names, entries)
+    makeCodingAgent: names.some((name) => entries.get(name)?.definition?.provider !== undefined)
       ? (await import("../../providers/coding-agent.ts")).codingAgent
       : undefined,
   }
-  return createRegistry({ names, entries, parts, diagnostics, servers })
+  return createRegistry({ names, entries, parts, diagnostics, servers, resources })
 }
+
+/** What all agents share. */
+type SharedParts = Omit<AgentParts, "agentOf" | "warn" | "prompts">
 
 function isLoaded(config: LoadAgentsOptions["config"]): config is LoadedConfig {
   return typeof config === "object" && "originOf" in config && "entries" in config
 }
 
-/** An agent made in code, or its definition, and where it comes from. */
-interface AgentEntry {
-  made?: Agent | undefined
-  definition?: AgentDefinition | undefined
-  origin: Origin
-}
-
-/** Combines the agents of the configuration with the discovered ones. The configuration can add to a discovered agent of
- *  the same name what that may not grant itself; but what the user grants is never for a file of the project. */
-function collectEntries(
-  loaded: LoadedConfig,
-  { agents: discovered }: Resources,
-  diagnostics: Diagnostic[],
-): Map<string, AgentEntry> {
-  const entries = new Map<string, AgentEntry>()
-  for (const [name, { source, path, value }] of discovered)
-    entries.set(name, { definition: value, origin: { source, file: path } })
-  for (const [name, agent] of Object.entries(loaded.config.agents ?? {})) {
-    const origin = loaded.originOf(`agents.${name}`)
-    const found = discovered.get(name)
-    if (isAgent(agent)) entries.set(name, { made: agent as Agent, origin })
-    else if (found && origin.source === "user" && found.source === "project") {
-      const message = `is left out: the user's configuration defines an agent "${name}", and a file of the project cannot change it. Rename the file`
-      diagnostics.push({ severity: "warning", path: found.path, message })
-      entries.set(name, { definition: agent as AgentDefinition, origin })
-    } else entries.set(name, { definition: merged(found?.value, agent as AgentDefinition), origin })
-  }
-  return entries
-}
-
-function merged(found: AgentDefinition | undefined, own: AgentDefinition): AgentDefinition {
-  if (!found) return own
-  // `promptName` replaces the instructions of the file.
-  const { instructions, ...rest } = found
-  return {
-    ...rest,
-    ...(own.promptName === undefined && instructions !== undefined && { instructions }),
-    ...own,
-    limits: { ...found.limits, ...own.limits },
-  }
-}
-
-function checkDefault(loaded: LoadedConfig, entries: ReadonlyMap<string, AgentEntry>, diagnostics: Diagnostic[]): void {
-  const { agent } = loaded.config
-  if (agent === undefined || entries.has(agent)) return
-  const { file, line, variable } = loaded.originOf("agent")
-  const message = `the default agent "${agent}" does not exist.${namesText(agent, [...entries.keys()])}`
-  diagnostics.push({ severity: "error", path: file ?? variable ?? "agent", line, message })
-}
-
-function withSubAgents(only: readonly string[], entries: ReadonlyMap<string, AgentEntry>): string[] {
-  const found = new Set<string>()
-  const visit = (name: string): void => {
-    if (found.has(name)) return
-    found.add(name)
-    for (const other of entries.get(name)?.definition?.agents ?? []) visit(other)
-  }
-  only.forEach(visit)
-  return [...found].filter((name) => entries.has(name))
-}
-
-function serversOf(names: readonly string[], entries: ReadonlyMap<string, AgentEntry>): string[] {
-  const used = names.flatMap((name) => {
-    const { definition } = entries.get(name) ?? {}
-    // A coding CLI connects to its servers itself.
-    return definition?.provider === undefined ? (definition?.mcp ?? []) : []
-  })
-  return [...new Set(used)]
-}
-
-function usesProvider(names: readonly string[], entries: ReadonlyMap<string, AgentEntry>): boolean {
-  return names.some((name) => entries.get(name)?.definition?.provider !== undefined)
-}
-
-/** The skills that the configuration names, and the discovered ones. Of two with the same name, the first is used. Throws
- *  for a mistake in one that the configuration names. */
+/** The skills that the configuration names, and the discovered ones. Of two with the same name, the first is used.
+ *  Throws for a mistake in one that the configuration names. */
 async function allSkills(loaded: LoadedConfig, found: Resources, diagnostics: Diagnostic[]): Promise<Skill[]> {
   const named = await loadSkills(loaded.config.skills ?? [])
   const errors = named.problems.filter(({ severity }) => severity === "error").map(problemText)
@@ -191,12 +126,13 @@ async function allSkills(loaded: LoadedConfig, found: Resources, diagnostics: Di
 interface RegistrySetup {
   names: readonly string[]
   entries: ReadonlyMap<string, AgentEntry>
-  parts: Omit<AgentParts, "agentOf" | "warn">
+  parts: SharedParts
   diagnostics: Diagnostic[]
   servers: McpConnections
+  resources: Resources
 }
 
-function createRegistry({ names, entries, parts, diagnostics, servers }: RegistrySetup): AgentRegistry {
+function createRegistry({ names, entries, parts, diagnostics, servers, resources }: RegistrySetup): AgentRegistry {
   const { loaded } = parts
   const agents = new Map<string, Agent>()
   const errors = new Map<string, Error>()
@@ -221,7 +157,8 @@ function createRegistry({ names, entries, parts, diagnostics, servers }: Registr
     const warn = (message: string) =>
       diagnostics.push({ severity: "warning", path: file ?? `agents.${name}`, line, message })
     try {
-      return defineAgent(name, definition, { ...parts, warn, agentOf: (other) => make(other, path) })
+      const prompts = promptsFor(origin, resources)
+      return defineAgent(name, definition, { ...parts, prompts, warn, agentOf: (other) => make(other, path) })
     } catch (error) {
       const place = file === undefined ? "" : `${placeText(file, line)}: `
       throw new ConfigError(`${place}agents.${name}: ${errorData(error).message}`, {
@@ -242,9 +179,22 @@ function createRegistry({ names, entries, parts, diagnostics, servers }: Registr
     }
   }
 
-  function find(wanted: string | undefined) {
+  function find(wanted: string | undefined): FoundAgent {
     const name = wanted ?? defaultName()
-    return { name, agent: () => make(name, []), definition: entries.get(name)?.definition }
+    const agent = () => make(name, [])
+    return {
+      name,
+      agent,
+      withModel(model) {
+        const { definition, origin } = entries.get(name) ?? {}
+        if (definition && origin) return build(name, { ...definition, model }, origin, [name])
+        // Throws if there is no such agent.
+        agent()
+        throw new ConfigError(
+          `model: the agent "${name}" is made in code. Choose its model there, or leave out \`model\`.`,
+        )
+      },
+    }
   }
 
   function defaultName(): string {

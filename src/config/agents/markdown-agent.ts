@@ -4,9 +4,9 @@ import type { AgentDefinition } from "../define-config.ts"
 
 type Report = (severity: "error" | "warning", message: string) => void
 
-/** Returns the definition of an agent; undefined if the file has an error. `name` is the name of the file without `.md`.
- *  Such a file is data that anyone who can write the folder can change, so it cannot grant tools, a shell, MCP servers
- *  or anything else that acts. */
+/** Returns the definition of an agent; undefined if the file has an error. `name` is the name of the file without
+ *  `.md`. Such a file is data that anyone who can write the folder can change, so it cannot grant tools, a shell, MCP
+ *  servers or anything else that acts. */
 export async function readMarkdownAgent(
   name: string,
   bytes: Uint8Array,
@@ -36,6 +36,8 @@ export async function readMarkdownAgent(
     ...limitsOf(numberField("max-cycles", /^[1-9]\d*$/, "a whole number of 1 or more")),
     ...(text.body !== "" && { instructions: text.body }),
   }
+  if (definition.model?.startsWith("openai-compatible:"))
+    fail("`model` must not be an address: name a model of the configuration, or write provider/model")
   const written = textField("name")
   if (written !== undefined && written !== name)
     fail(`the name "${written}" must be the name of the file, "${name}": rename one of them`)

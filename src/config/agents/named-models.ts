@@ -14,8 +14,8 @@ import { expandRecord, expandVariables } from "../expand-variables.ts"
 import type { Environment } from "../find-files.ts"
 import { environmentOf, type LoadedConfig } from "../load-config.ts"
 
-/** Returns the model of an exact name in `models`, or of an id with a "/". Keys are read at the first request. `use` says
- *  in the error message who needs the model. */
+/** Returns the model of an exact name in `models`, or of an id with a "/". Keys are read at the first request. `use`
+ *  says in the error message who needs the model. */
 export function findModel(name: string | undefined, loaded: LoadedConfig, use: string): Model {
   const { models = {}, model: standard } = loaded.config
   const wanted = name ?? standard

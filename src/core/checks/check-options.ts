@@ -96,6 +96,10 @@ export function mustBeIntegerFrom(least: number): OptionCheck {
   return mustBe((value) => isWhole(value, least), `a whole number of ${least} or more`)
 }
 
+export function mustBeIntegerBetween(least: number, most: number): OptionCheck {
+  return mustBe((value) => isWhole(value, least) && Number(value) <= most, `a whole number from ${least} to ${most}`)
+}
+
 /** For limits and time-outs: `Infinity` means no limit. */
 export function mustBeLimit(least: number): OptionCheck {
   const what = `a whole number of ${least} or more, or Infinity for no limit`

@@ -17,12 +17,18 @@ export interface HostPathOptions {
 export function hideHostPaths(text: string, { folders = [process.cwd()], except = "" }: HostPathOptions = {}): string {
   if (!/[/\\]/.test(text)) return text
   return text.replace(absolutePath, (found: string) => {
-    const written = found.replace(/[.,;:]+$/, "")
+    const written = withoutEndPunctuation(found)
     if (except.includes(written)) return found
     const path = written.startsWith("file:") ? attempt(() => fileURLToPath(written)) : written
     if (path === undefined || !isOnThisMachine(path)) return found
     return shortPath(path, folders) + found.slice(written.length)
   })
+}
+
+function withoutEndPunctuation(text: string): string {
+  let end = text.length
+  while (end > 0 && ".,;:".includes(text.charAt(end - 1))) end -= 1
+  return text.slice(0, end)
 }
 
 // In quotes a path may contain spaces. Outside of them, what precedes it must not be part of a word or an address.

@@ -71,6 +71,18 @@ export function failureCommit({ id, state }: RunHead, failure: unknown): HeadCom
   }))
 }
 
+/** Ends a run that was aborted before, between or outside of its cycles. */
+export function abortCommit({ id, status, state }: RunHead, detail: { detail?: string }): HeadCommit {
+  const { cycle: cycles = 0, usage: saved = noUsage, output = "" } = state ?? {}
+  // The usage of a cycle that a worker had under way is unknown.
+  const usage = status === "running" ? { ...saved, complete: false } : saved
+  const end: EventBody = { type: "run-end", status: "aborted", output, cycles, usage, ...detail }
+  return commitWithEvents(id, [end], ({ pending: _, lease: __, retryAt: ___, ...rest }) => ({
+    ...rest,
+    status: "aborted",
+  }))
+}
+
 /** Returns the run to the queue with the reason why this engine does not continue it. */
 export async function refuseRun(held: HeldRun, refused: string): Promise<{ type: "refused" }> {
   const warning: EventBody = { type: "warning-raised", code: "run-refused", message: refused }

@@ -4,7 +4,7 @@ import type { AgentConfig } from "../../agent/agent-config.ts"
 import type { Conversation } from "../../agent/conversation.ts"
 import type { DurableRun } from "../../agent/run/durable-run.ts"
 import type { Run } from "../../core/agent.ts"
-import { AbortError, ConflictError } from "../../core/errors.ts"
+import { AbortError, abortDetail, ConflictError } from "../../core/errors.ts"
 import type { Emit } from "../../core/event.ts"
 import type { Json } from "../../core/json.ts"
 import { createRunJournal, type JournalEntry, type RunJournal } from "../journal/run-journal.ts"
@@ -12,7 +12,7 @@ import { changedAgentMessage, changedAgentWarning, Refusal, sharedRuntimeMessage
 import { nextRetry, retryLaterCommit } from "../run-retries.ts"
 import { type AgentDefinition, definitionChanges, describeAgent } from "./agent-definition.ts"
 import { runArtifactReader } from "./checkpoint-records.ts"
-import { approvalWaitCommit, failureCommit, refuseRun } from "./engine-events.ts"
+import { abortCommit, approvalWaitCommit, failureCommit, refuseRun } from "./engine-events.ts"
 import type { HeldRun } from "./held-run.ts"
 import type { LoadedRun } from "./load-run.ts"
 import { type Approvals, createApprovals } from "./run-approvals.ts"
@@ -158,9 +158,10 @@ function createExecutionJournal(
 /** The engine's side of the run, as the agent sees it. `ending` resolves when the run has left this process. */
 function durableRun(execution: RunExecution, ending: () => Promise<void>): DurableRun {
   const { setup, held, loaded, journal, controller } = execution
-  const { id, metadata, seq, interrupted } = held.head
+  const { id, session, metadata, seq, interrupted } = held.head
   return {
     run: id,
+    session,
     prompt: loaded.prompt,
     options: loaded.options,
     metadata,
@@ -260,7 +261,11 @@ async function endSlice(execution: RunExecution, failure: unknown): Promise<Slic
     if (held.head.status === "waiting") return { type: "waiting" }
     return { type: "requeued", pushed: setup.push(held.head.id, held.revision) }
   }
-  const retry = controller.signal.aborted ? undefined : nextRetry(held.head, failure, setup.retry)
+  if (controller.signal.aborted) {
+    await held.commit(...abortCommit(held.head, abortDetail(controller.signal.reason)))
+    return { type: "ended" }
+  }
+  const retry = nextRetry(held.head, failure, setup.retry)
   if (retry) {
     held.appendSoon([{ type: "retry", key: "" }])
     await held.commit(...retryLaterCommit(held.head, retry))

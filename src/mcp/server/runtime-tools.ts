@@ -123,7 +123,7 @@ function runtimeToolList(language: Runtime["language"]): ListedTool[] {
   return [
     {
       name: "describe",
-      description: `Declarations of the live objects in the ${title} session that run works on: names, types and docs, never values. Look here before you write code.`,
+      description: `Declarations of the live objects in the ${title} session that run works on: names, types and docs. Look here before you write code.`,
       inputSchema: {
         type: "object",
         properties: { names: { type: "array", items: { type: "string" }, description: "Only these. Default: all." } },

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { checkOptions } from "../../core/checks/check-options.ts"
 import { ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { newId } from "../../core/message.ts"
+import { openRuntime, runtimeContext } from "../../runtime/open-runtime.ts"
 import { refuseForeignCwd } from "../../sessions/handle-trust.ts"
 import { cliSessionHandle, parseSessionHandle, type SessionHandleParts } from "../../sessions/session-handle.ts"
 import { eventObserver } from "../cli-agent.ts"
@@ -107,8 +108,8 @@ async function launchInTerminal(launching: InteractiveLaunch): Promise<{ end: Pt
   }
   await using opened = new AsyncDisposableStack()
   const source = config.runtime
-  const runtime = typeof source === "function" ? await source() : source
-  if (runtime && typeof source === "function") opened.defer(() => runtime.close())
+  const { runtime, ownsRuntime } = source ? await openRuntime(source, runtimeContext(config, { signal })) : {}
+  if (runtime && ownsRuntime) opened.defer(() => runtime.close())
   // Without an approver function the CLI asks the person: there is no run whose event readers could answer.
   const { approvalTimeoutMs, hooks, limits, logger } = config
   const approve = typeof config.approver === "function" ? config.approver : "client"

@@ -6,6 +6,7 @@ import { createInspector, type ValueInspector } from "./inspect-value.ts"
 import type { TypeDeclarer } from "./json-schema-type.ts"
 import { noSourceLookup, type SourceLookup } from "./source/source-lookup.ts"
 import { createSourceTypes, noSourceTypes, type SourceTypes } from "./source/source-types.ts"
+import type { TableCounter } from "./table-counts.ts"
 import { splitTypeDeclaration } from "./type-parts.ts"
 import { isIdentifier, jsDoc, type Member, printMembers, printType, type TypeTree } from "./type-tree.ts"
 
@@ -54,6 +55,7 @@ export function createDeclarationBlock(
   allBindings: ReadonlyMap<string, Binding>,
   writer: TypeWriter,
   lookup: SourceLookup = noSourceLookup,
+  tables?: TableCounter,
 ): DeclarationBlock {
   const all = allBindings === bindings ? bindings : new Map([...allBindings, ...bindings])
   const reached = injectedClasses(all)
@@ -80,7 +82,8 @@ export function createDeclarationBlock(
   const block: DeclarationBlock = {
     lines: [],
     sources: noSourceTypes,
-    inspector: (unnamed) => createInspector((type) => block.referToClass(type) ?? unnamed, undefined, block.sources),
+    inspector: (unnamed) =>
+      createInspector((type) => block.referToClass(type) ?? unnamed, undefined, block.sources, tables),
     referToClass(type) {
       const bound = explicit.get(type)
       const reference = bound === undefined ? block.sources.referenceTo(type) : undefined

@@ -18,17 +18,19 @@ import { parseSignature } from "./parse-signature.ts"
 import { declareRemoteClass, declareRemoteType } from "./remote-class.ts"
 import { handleType, receivedDeclaration, receivedType } from "./remote-type.ts"
 import { createSourceLookup, noSourceLookup, type SourceLookup } from "./source/source-lookup.ts"
+import { createTableCounter, type TableCounter } from "./table-counts.ts"
+import { isReported, isTable, sampleLines } from "./table-sample.ts"
 import type { Parameter, Signature, TypeTree } from "./type-tree.ts"
-import { any, capitalize, jsDoc, printSignature, printType, promisedResult } from "./type-tree.ts"
+import { addNote, any, capitalize, jsDoc, printSignature, printType, promisedResult, rowsNote } from "./type-tree.ts"
 
-/** Returns one block of TypeScript declarations for the bindings, in their order. It contains types and docs, never
- *  values, and runs no code of the values. The same bindings always produce the same text. Each type comes from the
- *  first available source: the author's type text, a schema, the author's source code, the file that declares the
- *  running function or class, or inspection of the live value (marked `// inferred`). If `bindings` is a subset,
- *  `allBindings` is the full set: its types keep their names and are not declared again. With `remote`, objects with
- *  behaviour live in another process and each member takes an `await`. `agents` describes the runtimes of agents
- *  among the bindings. Throws a `ConfigError` for text that is not TypeScript. A schema without a TypeScript
- *  equivalent is shown as `unknown`. */
+/** Returns one block of TypeScript declarations for the bindings, in their order. It contains types and docs, and values
+ *  only as the sample of a variable. It runs no code of the values, except `inspect.custom` in a sample. The same
+ *  bindings always produce the same text. Each type comes from the first available source: the author's type text, a
+ *  schema, the author's source code, the file that declares the running function or class, or inspection of the live
+ *  value (marked `// inferred`). If `bindings` is a subset, `allBindings` is the full set: its types keep their names
+ *  and are not declared again. With `remote`, objects with behaviour live in another process and each member takes an
+ *  `await`. `agents` describes the runtimes of agents among the bindings. Throws a `ConfigError` for text that is not
+ *  TypeScript. A schema without a TypeScript equivalent is shown as `unknown`. */
 export function declareBindings(
   bindings: ReadonlyMap<string, Binding>,
   allBindings = bindings,
@@ -36,14 +38,15 @@ export function declareBindings(
   agents: AgentDescriptions = noAgentDescriptions,
   lookup: SourceLookup = createSourceLookup(),
 ): string {
+  const tables = createTableCounter()
   for (let pass = 1; ; pass++) {
-    const text = writeDeclarations(bindings, allBindings, remote, agents, lookup)
+    const text = writeDeclarations(bindings, allBindings, remote, agents, lookup, tables)
     // The functions that the text shows are located together and the text is written again, with their types. These
     // may show other classes.
     if (pass < maxPasses && lookup.locateMissing()) continue
     return lookup === noSourceLookup || isTypeScript(text)
       ? text
-      : writeDeclarations(bindings, allBindings, remote, agents, noSourceLookup)
+      : writeDeclarations(bindings, allBindings, remote, agents, noSourceLookup, tables)
   }
 }
 
@@ -68,8 +71,9 @@ function writeDeclarations(
   remote: boolean,
   agents: AgentDescriptions,
   lookup: SourceLookup,
+  tables: TableCounter,
 ): string {
-  const block = createDeclarationBlock(bindings, allBindings, remote ? remoteWriter : { declareClass }, lookup)
+  const block = createDeclarationBlock(bindings, allBindings, remote ? remoteWriter : { declareClass }, lookup, tables)
   for (const [name, binding] of bindings) {
     const text = declareBinding(name, binding, block, remote, agents)
     if (text) block.lines.push(text)
@@ -114,13 +118,21 @@ function declareVariable(name: string, binding: VariableBinding, block: Declarat
     block.declareMentionedClasses(type)
     const { tree, source } = cached(parsedVariableTypes, binding, () => parseVariableType(type, name))
     if (source) block.declareMentionedTypes(source, printType(tree), isData ? undefined : printType(tree))
-    return declared + printType(shownType(tree))
+    return declared + noteRows(printType(shownType(tree)), binding) + sampleLines(name, binding)
   }
   // An empty variable has type `any`, because a cell is expected to fill it.
   const found = value === null || value === undefined ? any : block.inspector().typeOf(value)
   const isNamed = printType(found) === classNameOfInstance(value, block)
   const text = printType(shownType(found))
-  return declared + (isNamed ? text : markInferred(text))
+  const rows = found.kind === "array" ? found.rows : undefined
+  return declared + (isNamed ? text : markInferred(text, rows)) + sampleLines(name, binding)
+}
+
+/** Adds the number of rows to the written type of a table, or what a child reported about a table. */
+function noteRows(text: string, binding: VariableBinding): string {
+  const { value } = binding
+  if (isReported(binding)) return addNote(text, binding.reported.note ?? "")
+  return isTable(value) ? `${text} // ${rowsNote({ total: value.length, counted: value.length })}` : text
 }
 
 function declareFunction(

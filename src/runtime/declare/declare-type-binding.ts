@@ -10,7 +10,18 @@ import { classMembers, type LiveClass, nameOfClass } from "./inspect-class.ts"
 import { schemaType } from "./json-schema-type.ts"
 import { globalType } from "./parse-signature.ts"
 import { maxClassMembers } from "./source/declaration-text.ts"
-import { jsDoc, type Member, printClass, printMembers, printType, propertyName, type TypeTree } from "./type-tree.ts"
+import { inferredFrom } from "./table-counts.ts"
+import {
+  addNote,
+  jsDoc,
+  type Member,
+  printClass,
+  printMembers,
+  printType,
+  propertyName,
+  type TableRows,
+  type TypeTree,
+} from "./type-tree.ts"
 
 /** Marks a type that was inferred from a live value instead of written by its author. */
 export const inferredNote = " // inferred"
@@ -96,9 +107,9 @@ function declareEnumOrObject(name: string, value: object, block: DeclarationBloc
     : `declare enum ${name} {\n  ${members.join(",\n  ")}\n}`
 }
 
-/** Appends the mark to the first line. */
-export function markInferred(text: string): string {
-  return text.replace(/\n|$/, `${inferredNote}$&`)
+/** Appends the mark to the first line, with the rows that the type was read from. */
+export function markInferred(text: string, rows?: TableRows): string {
+  return addNote(text, `inferred${rows ? inferredFrom(rows) : ""}`)
 }
 
 /** Members beyond this number are not listed. */

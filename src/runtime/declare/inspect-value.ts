@@ -7,9 +7,12 @@ import { functionSignature } from "./function-signature.ts"
 import type { LiveClass, TypeInspector } from "./inspect-class.ts"
 import { classOf, instanceMembers, isGlobalClass, nameOfClass } from "./inspect-class.ts"
 import { accessorMember, methodMembers } from "./member-list.ts"
+import { emptyElement, mergeShapes, mergeTypes, type ObjectType } from "./merge-types.ts"
 import { globalType } from "./parse-signature.ts"
 import { noSourceTypes, type SourceTypes } from "./source/source-types.ts"
-import { any, type Member, named, printType, propertyName, type TypeTree, union } from "./type-tree.ts"
+import type { TableCounter } from "./table-counts.ts"
+import { maxListed, restOfKeys, withCounts } from "./table-type.ts"
+import { any, type Member, named, printType, propertyName, type TypeTree } from "./type-tree.ts"
 
 export interface ValueInspector extends TypeInspector {
   /** Returns the type of a live value as far as it is visible. Keeps no reference to the value. */
@@ -17,16 +20,19 @@ export interface ValueInspector extends TypeInspector {
 }
 
 /** `nameOf` returns the name shown for instances of a class; without a name their members are shown. Types that are too
- *  deep, too many, or cyclic are shown as `fallback`. `sources` has the types that the author of a function wrote. */
+ *  deep, too many, or cyclic are shown as `fallback`. `sources` has the types that the author of a function wrote. With
+ *  `tables`, arrays of records are counted whole; otherwise they are judged by their first rows. */
 export function createInspector(
   nameOf: (type: LiveClass, instance: object) => string | undefined,
   fallback: TypeTree = any,
   sources: SourceTypes = noSourceTypes,
+  tables?: TableCounter,
 ): ValueInspector {
   const state: InspectorState = {
     nameOf,
     fallback,
     sources,
+    tables,
     remainingTypes: maxTypes,
     openObjects: new Set(),
     typeOf: (value, depth = maxDepth) => inspectValue(value, state, depth),
@@ -71,14 +77,10 @@ const maxDescription = 60
 const sampleSize = 20
 /** An object with more keys than this, or with keys that are not identifiers, is shown as a dictionary. */
 const maxKeys = 20
-/** Maximum number of listed table columns or module functions. */
-const maxListed = 64
-/** More alternatives than these are shown as `any`. */
-const maxAlternatives = 4
-
 interface InspectorState extends ValueInspector {
   nameOf(type: LiveClass, instance: object): string | undefined
   fallback: TypeTree
+  tables: TableCounter | undefined
   /** The number of types that may still be created before `fallback` is used. */
   remainingTypes: number
   /** The objects being inspected, to detect cycles. */
@@ -158,7 +160,16 @@ function arrayType(value: unknown[], state: InspectorState, depth: number): Type
   const elements = Array.from({ length }, (_, index) => dataPropertyOf(value, index)).filter(
     (element) => element !== undefined,
   )
-  return { kind: "array", element: elementType(elements, state, depth) }
+  const element = elementType(elements, state, depth)
+  if (!state.tables || element.kind !== "object" || !isCounted(value, state)) return { kind: "array", element }
+  const counts = state.tables.count(value, element.members.length)
+  const typeOf = (found: unknown) => inspectValue(found, state, depth - 2)
+  return { kind: "array", element: withCounts(element, counts, typeOf), rows: counts.rows }
+}
+
+/** A variable that is a table is counted, and so are the tables in a plain object. */
+function isCounted(value: object, { openObjects }: InspectorState): boolean {
+  return openObjects.size <= 2 && openObjects.values().every((each) => each === value || isPlain(each))
 }
 
 /** Returns one type for the elements of a collection, merging the shapes of plain objects. */
@@ -170,10 +181,8 @@ function elementType(values: readonly unknown[], state: InspectorState, depth: n
   return mergeTypes([...table, ...others.map((value) => inspectValue(value, state, depth - 1))])
 }
 
-// The element type of an empty collection is `any`; the merge drops it if another collection has elements.
-const emptyElement: TypeTree = { kind: "name", text: "any" }
-
-function isPlainRow(value: unknown): value is object {
+/** Returns true for a value that can be a row of a table. */
+export function isPlainRow(value: unknown): value is object {
   return typeof value === "object" && value !== null && !types.isProxy(value) && !Array.isArray(value) && isPlain(value)
 }
 
@@ -197,13 +206,11 @@ function rowType(rows: readonly object[], state: InspectorState, depth: number):
   return columns ? shape : dictionaryOrShape(shape)
 }
 
-type ObjectType = Extract<TypeTree, { kind: "object" }>
-
 function shapeOf(value: object, state: InspectorState, depth: number): ObjectType {
   const keys = keysOf(value)
   const members = keys.slice(0, maxListed).flatMap((key) => membersOf(value, key, state, depth - 1))
   // The index signature allows reading keys that are not listed.
-  if (keys.length > maxListed) members.push({ name: "[key: string]", form: "field", type: any })
+  if (keys.length > maxListed) members.push(restOfKeys)
   return { kind: "object", members }
 }
 
@@ -221,24 +228,6 @@ function membersOf(value: object, key: string, state: InspectorState, depth: num
   return [{ name, form: "field", type, readonly: property.writable === false }]
 }
 
-/** Merges the members of several objects. Members that some objects lack become optional. */
-function mergeShapes(shapes: readonly ObjectType[]): ObjectType {
-  const [only, more] = shapes
-  if (only && !more) return only
-  const found = new Map<string, { member: Member; types: TypeTree[] }>()
-  for (const member of shapes.flatMap((shape) => shape.members)) {
-    const same = found.get(member.name)
-    if (same) same.types.push(member.type)
-    else found.set(member.name, { member, types: [member.type] })
-  }
-  const members = [...found.values()].map(({ member: { name, form, readonly, isAccessor, doc }, types }): Member => {
-    const type = mergeTypes(types)
-    const optional = types.length < shapes.length && !name.startsWith("[")
-    return { name, form: type.kind === "function" ? form : "field", type, optional, readonly, isAccessor, doc }
-  })
-  return { kind: "object", members }
-}
-
 /** Shows an object as a `Record` if its keys are data. */
 function dictionaryOrShape(shape: ObjectType): TypeTree {
   const names = shape.members.filter(({ name }) => !name.startsWith("["))
@@ -246,22 +235,6 @@ function dictionaryOrShape(shape: ObjectType): TypeTree {
   if (names.length <= maxKeys && names.every(({ name }) => !name.startsWith('"'))) return shape
   const values = mergeTypes(names.slice(0, sampleSize).map((member) => member.type))
   return { kind: "generic", name: "Record", parts: [named("string"), values] }
-}
-
-/** Merges types: shapes are merged, arrays joined, and the rest become alternatives, or `any` if too many. */
-function mergeTypes(types: readonly TypeTree[]): TypeTree {
-  const shapes = types.filter((type) => type.kind === "object")
-  const arrays = types.filter((type) => type.kind === "array")
-  const others = types.filter((type) => type.kind !== "object" && type.kind !== "array")
-  const elements = arrays.map((type) => type.element).filter((element) => element !== emptyElement)
-  const type = union([
-    ...(shapes.length ? [mergeShapes(shapes)] : []),
-    ...(arrays.length
-      ? [{ kind: "array" as const, element: elements.length ? mergeTypes(elements) : emptyElement }]
-      : []),
-    ...others,
-  ])
-  return type.kind === "union" && type.parts.length > maxAlternatives ? any : type
 }
 
 function keysOf(value: object): string[] {

@@ -140,7 +140,7 @@ function receivedParts(tree: types.TypeTree, block: DeclarationBlock): types.Typ
     case "generic":
       return receivedGeneric(tree.name, tree.parts, block)
     case "array":
-      return { kind: "array", element: receive(tree.element) }
+      return { ...tree, element: receive(tree.element) }
     case "tuple":
       return { ...tree, parts: tree.parts.map(receive), rest: tree.rest && receive(tree.rest) }
     case "union":

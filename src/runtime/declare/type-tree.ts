@@ -6,11 +6,17 @@ export type TypeTree =
   /** Text from the author. It gets parentheses where neighbours could bind tighter. */
   | { kind: "text"; text: string }
   | { kind: "generic"; name: string; parts: TypeTree[] }
-  | { kind: "array"; element: TypeTree }
+  | { kind: "array"; element: TypeTree; rows?: TableRows | undefined }
   | { kind: "tuple"; parts: TypeTree[]; required: number; rest?: TypeTree | undefined }
   | { kind: "union" | "intersection"; parts: TypeTree[] }
   | { kind: "object"; members: Member[] }
   | { kind: "function"; signature: Signature; constructs?: boolean | undefined }
+
+/** How many rows an array of records has, and how many of them its type was read from. */
+export interface TableRows {
+  total: number
+  counted: number
+}
 
 export interface Signature {
   /** Text such as `<T extends Row>`. */
@@ -40,6 +46,8 @@ export interface Member {
   /** Set for properties with a getter or setter, which a copy of the object would lose. */
   isAccessor?: boolean | undefined
   doc?: string | undefined
+  /** A short comment on the line of the member. */
+  note?: string | undefined
 }
 
 export const any: TypeTree = { kind: "name", text: "any" }
@@ -164,7 +172,7 @@ function printObject(members: Member[], indent: string): string {
   const texts = members.map((member) => printMember(member, inner, false))
   const line = `{ ${texts.join("; ")} }`
   const fits = line.length <= lineLength && !line.includes("\n")
-  if (fits && members.every((member) => !member.doc)) return line
+  if (fits && members.every((member) => !member.doc && !noteOf(member))) return line
   return `{\n${texts.map((text, index) => `${jsDoc(members[index]?.doc, inner)}${inner}${text}`).join("\n")}\n${indent}}`
 }
 
@@ -182,7 +190,24 @@ function printMember(member: Member, indent: string, inClass: boolean): string {
   if (form === "getter" && inClass) return `${before}get ${name}(): ${text}`
   if (form === "setter") return `${before}set ${name}(value: ${text})`
   const readonly = member.readonly || form === "getter" ? "readonly " : ""
-  return `${before}${readonly}${name}${optional}: ${text}`
+  return addNote(`${before}${readonly}${name}${optional}: ${text}`, noteOf(member))
+}
+
+/** The note of a member; for an array of records, also the number of its rows. */
+function noteOf({ note, type }: Member): string {
+  const rows = type.kind === "array" && type.rows
+  return [rows && rowsNote(rows), note].filter(Boolean).join(", ")
+}
+
+/** `891 rows`, or `120,000 rows (types and counts of the first 5,000)`. */
+export function rowsNote({ total, counted }: TableRows): string {
+  const part = counted < total ? ` (types and counts of the first ${counted.toLocaleString("en-US")})` : ""
+  return `${total.toLocaleString("en-US")} ${total === 1 ? "row" : "rows"}${part}`
+}
+
+/** Appends a comment to the first line. */
+export function addNote(text: string, note: string): string {
+  return note ? text.replace(/\n|$/, ` // ${note}$&`) : text
 }
 
 function printParameters(parameters: readonly Parameter[], indent: string): string {

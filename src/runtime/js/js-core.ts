@@ -21,7 +21,9 @@ import type { Transaction } from "./transaction.ts"
 import { captureCellRejections } from "./unhandled-rejections.ts"
 
 /** A runtime with all optional methods. */
-export type JsCore = Required<Omit<Runtime, "access" | "warnings" | "writableFolders">>
+export interface JsCore extends Required<Omit<Runtime, "access" | "warnings" | "writableFolders" | "fork">> {
+  fork(): Promise<JsCore>
+}
 
 // Modules that only some runtimes need, loaded at first use. A repeated `import()` costs more than a small cell.
 const lazyModules: { transaction?: typeof import("./transaction.ts"); snapshot?: typeof import("../snapshot.ts") } = {}

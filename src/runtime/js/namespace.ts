@@ -113,10 +113,8 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
   const bind = (name: string, binding: Binding) => {
     bindings.set(name, binding)
     setName(name, proxies.get(name, binding))
-    for (const names of [constants, ...[...images].map((image) => image.constants)]) {
-      if (binding.kind === "variable") names.delete(name)
-      else names.add(name)
-    }
+    const change = binding.kind === "variable" ? "delete" : "add"
+    for (const names of [constants, ...[...images].map((image) => image.constants)]) names[change](name)
   }
 
   const bindImplied = () => {

@@ -3,11 +3,27 @@
 import { attempt } from "../../core/attempt.ts"
 import { type AnyNode, isTypeOnly, parseCell } from "../compiler/parse-cell.ts"
 import { parseVariableType } from "../declare/author-source.ts"
+import { tableNotePattern } from "../declare/table-counts.ts"
 
-/** Returns the text if it is exactly one type and not too long, or else `any`. */
-export function validTypeText(text: string, name: string): string {
-  if (text.length > maxTypeLength) return "any"
-  return attempt(() => parseVariableType(text, name)) ? text : "any"
+/** Splits the mark of inferred types from a type. The type is `any` if the text is not exactly one type, is too long or
+ *  has other comments than the counts of a table. */
+export function parseChildType(text: string, name: string): { type: string; note?: string | undefined } {
+  if (text.length > maxTypeLength) return { type: "any" }
+  const [firstLine = ""] = text.split("\n", 1)
+  const note = inferredMark.exec(firstLine)
+  const type = note ? firstLine.slice(0, note.index) + text.slice(firstLine.length) : text
+  if (hasComment(type.replaceAll(tableNotes, "")) || !attempt(() => parseVariableType(type, name))) {
+    return { type: "any" }
+  }
+  return { type, note: note?.[1] }
+}
+
+const inferredMark = / \/\/ (inferred(?: from (?:1 row|all [\d,]+ rows|the first [\d,]+ of [\d,]+ rows))?)$/
+const tableNotes = new RegExp(` // ${tableNotePattern}$`, "gm")
+
+function hasComment(type: string): boolean {
+  const withoutStrings = type.replaceAll(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, "")
+  return /\/[/*]|`/.test(withoutStrings)
 }
 
 /** Returns true if the text contains only declarations of the given values and of types that the host does not

@@ -6,6 +6,7 @@ import { type Binding, boundValue, toBinding, variable } from "../bindings.ts"
 import { describeAgentRuntimes } from "../declare/declare-agent.ts"
 import { declareBindings } from "../declare/declare-bindings.ts"
 import { describeType } from "../declare/inspect-value.ts"
+import { isTable, reportedVariable } from "../declare/table-sample.ts"
 import type { HostObject } from "../handles/host-objects.ts"
 import { ForgedMessage } from "../handles/wire.ts"
 import type { RuntimeName } from "../runtime.ts"
@@ -13,7 +14,7 @@ import type { RemoteShapes } from "../type-gate/remote-type-gate.ts"
 import type { BindingRegistry } from "./binding-registry.ts"
 import { isStringArray, type NameReport, parseNameReports } from "./child-protocol.ts"
 import type { ChildSupervisor } from "./child-supervisor.ts"
-import { declaresOnly, validTypeText } from "./child-type-text.ts"
+import { declaresOnly, parseChildType } from "./child-type-text.ts"
 import type { ConnectedChild } from "./connected-child.ts"
 import { parseRemoteShapes, placeholderFor, type ShapeQuery } from "./remote-shapes.ts"
 
@@ -39,16 +40,28 @@ export async function declareChildNames(
   // The child declares what cells made as it is; the host adds the author's texts to what it injected.
   const cellMade = wanted.filter((name) => !current.get(name) && !bindings.has(name))
   const changed = wanted.filter((name) => !current.get(name) && bindings.has(name))
-  const types = await requestTypes(child, changed)
+  // The number of rows of a table may have changed although its author wrote the type.
+  const typed = wanted.filter((name) => isTypedData(reports.get(name), bindings.get(name)))
+  const types = await requestTypes(child, [...changed, ...typed])
+  const samples = await requestSamples(child, [...changed, ...typed], bindings)
   const declared = wanted
     .filter((name) => !cellMade.includes(name))
     .map((name): [string, Binding] => {
       const injected = bindings.get(name)
-      const type = types.get(name)
-      // The child knows little about the objects behind its handles. If its type contains `any`, use the host's type.
-      const known = current.get(name) ?? (type?.includes("any") && injected?.kind === "variable" ? injected : undefined)
-      const description = injected?.kind === "variable" ? injected.description : undefined
-      return [name, known ?? variable(undefined, { description, type })]
+      const { type, note } = types.get(name) ?? {}
+      const known = current.get(name)
+      if (injected?.kind !== "variable") return [name, known ?? variable(undefined, { type })]
+      const sample = samples.get(name) ?? []
+      if (typed.includes(name)) {
+        return [name, reportedVariable(injected, { note: note?.match(/[\d,]+ rows?$/)?.[0], sample })]
+      }
+      if (known) return [name, known]
+      // The child knows little about the objects behind its handles. If its type contains `any`, use the host's type,
+      // except for tables, which contain no handles.
+      const isVague = type !== undefined && /\bany\b/.test(type)
+      if (isVague && !isTable(injected.value)) return [name, reportedVariable(injected, { note, sample })]
+      const { description } = injected
+      return [name, reportedVariable(variable(undefined, { description, type }), { note, sample })]
     })
   const text = declareBindings(new Map(declared), new Map([...bindings, ...declared]), true, agents)
   const ofModules = await requestDeclarations(
@@ -111,17 +124,43 @@ function isHostDeclarationCurrent({ name, handle }: NameReport, injected: Bindin
   return injected.kind === "variable" && injected.type !== undefined
 }
 
+/** Returns true for data of the child whose author wrote its type. */
+function isTypedData(report: NameReport | undefined, injected: Binding | undefined): boolean {
+  return report?.handle === undefined && injected?.kind === "variable" && injected.type !== undefined
+}
+
 async function requestNameReports(child: ConnectedChild): Promise<NameReport[]> {
   const reports = parseNameReports(await child.ask("names"))
   if (!reports) throw child.killForViolation("invalid names")
   return reports
 }
 
-async function requestTypes(child: ConnectedChild, names: readonly string[]): Promise<Map<string, string>> {
+async function requestTypes(
+  child: ConnectedChild,
+  names: readonly string[],
+): Promise<Map<string, ReturnType<typeof parseChildType>>> {
   if (names.length === 0) return new Map()
   const types = await child.ask("types", { names })
   if (!isStringArray(types) || types.length !== names.length) throw child.killForViolation("invalid types")
-  return new Map(names.map((name, index) => [name, validTypeText(types[index] ?? "any", name)]))
+  return new Map(names.map((name, index) => [name, parseChildType(types[index] ?? "any", name)]))
+}
+
+/** Returns the first rows of the tables whose authors asked for a sample. */
+async function requestSamples(
+  child: ConnectedChild,
+  names: readonly string[],
+  bindings: ReadonlyMap<string, Binding>,
+): Promise<Map<string, string[]>> {
+  const wanted = names.flatMap((name) => {
+    const binding = bindings.get(name)
+    return binding?.kind === "variable" && binding.sample ? [{ name, count: binding.sample }] : []
+  })
+  if (wanted.length === 0) return new Map()
+  const request = { names: wanted.map(({ name }) => name), counts: wanted.map(({ count }) => count) }
+  const samples = await child.ask("samples", request)
+  const isValid = Array.isArray(samples) && samples.length === wanted.length && samples.every(isStringArray)
+  if (!isValid) throw child.killForViolation("invalid samples")
+  return new Map(wanted.map(({ name, count }, index) => [name, samples[index]?.slice(0, count) ?? []]))
 }
 
 /** Asks the child for the declarations of names that only it knows: of modules and of cells. Returns undefined if its

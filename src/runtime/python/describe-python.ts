@@ -1,33 +1,20 @@
 // Writes the declarations of a Python runtime's names for the model. Host objects are described here, Python objects by
 // the kernel.
 import { types } from "node:util"
-import { AgentError, ConfigError } from "../../core/errors.ts"
-import type { JsonSchema } from "../../core/json.ts"
-import { oneLine } from "../../core/text/tagged-text.ts"
-import { type Binding, boundValue, type FunctionBinding, type VariableBinding } from "../bindings.ts"
+import { type Binding, boundValue, type VariableBinding } from "../bindings.ts"
 import { parseVariableType } from "../declare/author-source.ts"
-import { declarationSchema } from "../declare/declaration-schema.ts"
 import { type AgentDescriptions, declarePythonAgent, describeAgentRuntimes } from "../declare/declare-agent.ts"
-import { functionSignature } from "../declare/function-signature.ts"
 import { classMembers, classOf, isGlobalClass, nameOfClass } from "../declare/inspect-class.ts"
 import { createInspector, isCopied, isPlain } from "../declare/inspect-value.ts"
-import { parseSignature } from "../declare/parse-signature.ts"
 import { splitType, splitTypeDeclaration } from "../declare/type-parts.ts"
 import { any, type Member, printType } from "../declare/type-tree.ts"
-import type { StandardSchema } from "../runtime.ts"
-import { isStandardSchema, isTuple } from "../schema.ts"
-import { PythonError } from "./cell-report.ts"
+import { isStandardSchema } from "../schema.ts"
+import { commentText, docText } from "./doc-text.ts"
 import type { KernelSupervisor } from "./kernel/kernel-supervisor.ts"
+import { askKernelDeclarations } from "./kernel-declarations.ts"
 import { isPyReference } from "./py-reference.ts"
-import { unknownNameMessage } from "./python-names.ts"
-import {
-  pythonSignature,
-  pythonType,
-  schemaMembers,
-  schemaParameter,
-  schemaParameters,
-  schemaPythonType,
-} from "./python-types.ts"
+import { pythonSignature, pythonType } from "./python-types.ts"
+import { functionText, schemaText } from "./schema-declarations.ts"
 
 /** Describes the given names, by default all injected names and those that the setup code or modules defined. */
 export async function describePython(names: readonly string[] | undefined, kernel: KernelSupervisor): Promise<string> {
@@ -37,16 +24,21 @@ export async function describePython(names: readonly string[] | undefined, kerne
   const shownNames = names ?? [...new Set([...knownNames.setup, ...bindings.keys()])].filter(isPublicName)
   const bindingOf = (name: string) => (knownNames.changed.has(name) ? undefined : bindings.get(name))
   const notes = Object.fromEntries(shownNames.flatMap((name) => hostNotes(name, bindingOf(name))))
-  const texts = await askKernel(kernel, shownNames, notes)
+  const ofKernel = await askKernelDeclarations(kernel, shownNames, notes)
   const { classes, lines } = await hostDeclarations(shownNames, bindingOf)
-  return [...classes, ...lines.map((line, at) => line ?? texts[at] ?? "")].join("\n")
+  // A class of the kernel does not replace one of the host.
+  const kernelClasses = ofKernel.classes.filter(
+    (text) => !classes.has(text.match(/class (\p{ID_Continue}+)/u)?.[1] ?? ""),
+  )
+  const declarations = lines.map((line, at) => line ?? ofKernel.names[at] ?? "")
+  return [...classes.values(), ...kernelClasses, ...declarations].join("\n")
 }
 
 /** Describes the value of a binding as the host knows it, whatever the name stands for in the kernel. Returns undefined
  *  for a value that only the kernel can describe. */
 export async function describeBinding(name: string, { bindings }: KernelSupervisor): Promise<string | undefined> {
   const { classes, lines } = await hostDeclarations([name], (each) => bindings.get(each))
-  return lines[0] === undefined ? undefined : [...classes, ...lines].join("\n")
+  return lines[0] === undefined ? undefined : [...classes.values(), ...lines].join("\n")
 }
 
 /** Returns the classes that the declarations mention, and the declarations; undefined for names that the kernel
@@ -59,16 +51,7 @@ async function hostDeclarations(names: readonly string[], bindingOf: (name: stri
   const classes = new ClassTexts((type) => types.has(type))
   const lines = names.map((name) => hostDeclaration(name, bindingOf(name), classes, agents))
   for (const name of names) if (bindingOf(name)?.kind === "type") classes.delete(name)
-  return { classes: [...classes.values()], lines }
-}
-
-async function askKernel(kernel: KernelSupervisor, names: readonly string[], about: object): Promise<string[]> {
-  try {
-    return checkTexts(await kernel.ask("describe", { names, about }), names.length)
-  } catch (error) {
-    if (!(error instanceof PythonError) || !error.names) throw error
-    throw new ConfigError(unknownNameMessage(error.message, error.names))
-  }
+  return { classes, lines }
 }
 
 function isPublicName(name: string): boolean {
@@ -90,7 +73,7 @@ class ClassTexts extends Map<string, string> {
 function hostNotes(name: string, binding: Binding | undefined): [string, object][] {
   if (binding?.kind === "variable") {
     const type = binding.type === undefined ? undefined : pythonType(parseVariableType(binding.type, name).tree)
-    return [[name, { description: binding.description, type }]]
+    return [[name, { description: binding.description, type, sample: binding.sample }]]
   }
   if (binding?.kind === "type") {
     const { description, schema = true, doc = true } = binding.options
@@ -108,40 +91,17 @@ function hostDeclaration(
   if (!binding || isPyReference(boundValue(binding))) return undefined
   switch (binding.kind) {
     case "function":
-      return functionText(name, binding)
+      return functionText(name, binding, classes)
     case "agent":
       return declarePythonAgent(name, binding.agent, agents)
     case "type": {
       const { description, schema = true } = binding.options
-      if (isStandardSchema(binding.type)) return schemaText(name, binding.type, description)
+      if (isStandardSchema(binding.type)) return schemaText(name, binding.type, description, classes)
       return classText(name, binding.type, classes, { description, schema })
     }
     case "variable":
       return objectText(name, binding, classes)
   }
-}
-
-function functionText(name: string, { call, options }: FunctionBinding): string {
-  const { description, signature, input, output } = options
-  const result = output ? ` -> ${schemaPythonType(declarationSchema(output, "output"))}` : ""
-  if (signature === undefined && input) {
-    const parameters = inputParameters(declarationSchema(input, "input"), isTuple(input))
-    return functionBlock(`def ${name}(${parameters.join(", ")})${result}`, description)
-  }
-  if (signature !== undefined) {
-    return functionBlock(`def ${name}${pythonSignature(parseSignature(signature, name))}`, description)
-  }
-  const ownSignature = functionSignature(call)
-  const shownSignature = output ? { ...ownSignature, returns: any, awaited: any } : ownSignature
-  return functionBlock(`def ${name}${pythonSignature(shownSignature)}${result}`, description)
-}
-
-function inputParameters(schema: JsonSchema, tuple: boolean): string[] {
-  if (schema.type === "object") return schemaParameters(schema)
-  const places = schema.prefixItems ?? schema.items
-  if (!tuple || !Array.isArray(places)) return [schemaParameter("input", schema)]
-  const required = typeof schema.minItems === "number" ? schema.minItems : places.length
-  return places.map((place, at) => schemaParameter(`arg${at + 1}`, place, at >= required))
 }
 
 /** Describes a host object by its class, with the members of its written type or those found in the value. */
@@ -179,15 +139,6 @@ function declaredMembers(text: string, name: string): { name: string | undefined
 function membersText(name: string, members: readonly Member[]): string {
   const lines = members.flatMap((member) => memberText(member) ?? [])
   return lines.length > 0 ? [`class ${name}:`, ...lines].join("\n") : `class ${name}: ...`
-}
-
-/** Describes a schema: an object schema as a class with members, any other as a type alias. */
-function schemaText(name: string, schema: StandardSchema, description: string | undefined): string {
-  const shown = declarationSchema(schema, "output")
-  const members = shown.type === "object" ? schemaMembers(shown) : []
-  if (members.length === 0) return `${name} = ${schemaPythonType(shown)}${commentText(description)}`
-  const doc = description === undefined ? [] : [docText(description, "    ")]
-  return [`class ${name}(TypedDict):`, ...doc, ...members.map((member) => `    ${member}`)].join("\n")
 }
 
 interface ClassOptions {
@@ -228,38 +179,7 @@ function memberText({ name, form, type: given, doc, readonly, static: isStatic }
   return isStatic ? `    @staticmethod\n${text}` : text
 }
 
-function functionBlock(head: string, doc: string | undefined): string {
-  return doc === undefined ? `${head}: ...` : `${head}:\n${docText(doc, "    ")}`
-}
-
-/** A docstring that no text can end, of the lines of the text. */
-function docText(text: string, indent: string): string {
-  const lines = text
-    .trim()
-    .replaceAll(/\r\n?|[\u2028\u2029]/g, "\n")
-    .replaceAll(/[^\P{Cc}\n\t]/gu, " ")
-    .replaceAll("\\", "\\\\")
-    .replaceAll('"""', "'''")
-    .replace(/"$/, '" ')
-    .replaceAll("\n", `\n${indent}`)
-  return `${indent}"""${lines}"""`
-}
-
-function commentText(text: string | undefined): string {
-  const line = oneLine(text ?? "", Number.POSITIVE_INFINITY)
-  return line && `  # ${line}`
-}
-
 function className(value: object): string {
   const type = classOf(value)
   return (type && nameOfClass(type)) ?? "object"
 }
-
-/** Checks the declarations that a kernel sent: one for each name, cut to a maximum length. */
-function checkTexts(value: unknown, count: number): string[] {
-  const isList = Array.isArray(value) && value.length === count && value.every((text) => typeof text === "string")
-  if (!isList) throw new AgentError("The kernel sent an invalid description of its names.", { code: "runtime" })
-  return value.map((text: string) => (text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text))
-}
-
-const maxTextLength = 20_000

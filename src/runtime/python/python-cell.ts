@@ -1,6 +1,5 @@
 // Executes one Python cell: sends it to the kernel, collects its output, enforces its limits, and builds its result.
 import { AsyncLocalStorage } from "node:async_hooks"
-import { thrownText } from "../../core/errors.ts"
 import type { ImagePart } from "../../core/message.ts"
 import { timerMs } from "../../core/time-limit.ts"
 import { abortedCellMessage } from "../abort-message.ts"
@@ -10,6 +9,7 @@ import type { StopKind } from "../js/running-cell.ts"
 import { applyEnvUpdate, toRemoteEnv } from "../remote-env.ts"
 import type { CellExecution, CellOptions, CellOutput, RuntimeLoss } from "../runtime.ts"
 import { type CellReport, type CellReportError, PythonError } from "./cell-report.ts"
+import { failureText, shortened } from "./cell-texts.ts"
 import { displayedData, findImage, type JupyterMessage } from "./kernel/jupyter-messages.ts"
 import { keepProgramAlive } from "./kernel/keep-alive.ts"
 import { watchResourceUse } from "./kernel/resource-watch.ts"
@@ -287,21 +287,9 @@ async function waitForCalls(calls: ReadonlySet<Promise<unknown>>): Promise<void>
   while (calls.size > 0) await Promise.allSettled(calls)
 }
 
-function failureText(error: unknown): string {
-  const message = error instanceof Error ? `${error.name}: ${error.message}` : thrownText(error)
-  return shortened(`${message} (in a callback that the host called and did not await)`)
-}
-
 function lineOf(error: CellReportError | undefined): { line?: number } {
   return error?.line === undefined ? {} : { line: error.line }
 }
 
-function shortened(text: string): string {
-  return text.length > maxTextLength
-    ? `${text.slice(0, maxTextLength)}… ${text.length - maxTextLength} more characters`
-    : text
-}
-
-const maxTextLength = 100_000
 const maxErrors = 100
 const maxHints = 20

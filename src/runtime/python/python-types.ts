@@ -2,8 +2,10 @@
 import { inspect } from "node:util"
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { isRecord } from "../../core/object.ts"
+import { oneLine } from "../../core/text/tagged-text.ts"
 import { acceptsUndefined, nonJsonTypeOf } from "../declare/declaration-schema.ts"
 import { type Parameter, printType, type Signature, type TypeTree } from "../declare/type-tree.ts"
+import { commentText } from "./doc-text.ts"
 
 /** Returns a TypeScript type in Python's notation; `Any` if Python has no equivalent. */
 export function pythonType(tree: TypeTree): string {
@@ -16,13 +18,24 @@ export function pythonSignature({ parameters, returns, awaited = returns }: Sign
   return `(${[...first, ...parameters.map(parameter)].join(", ")})${result === "Any" ? "" : ` -> ${result}`}`
 }
 
-export function schemaPythonType(schema: Json | undefined, depth = 0): string {
-  if (!isRecord(schema) || depth > maxDepth) return "Any"
-  return acceptsUndefined(schema) ? union([definedType(schema, depth), "None"]) : definedType(schema, depth)
+/** Names the classes that are declared for objects inside a schema. */
+export interface RecordNaming {
+  /** Returns the naming for a part of the schema. */
+  inner(part: string): RecordNaming
+  /** Declares an object schema and returns the name of its class. */
+  declare(schema: JsonSchema): string
 }
 
-function definedType(schema: JsonSchema, depth = 0): string {
-  const innerType = (inner: Json | undefined) => schemaPythonType(inner, depth + 1)
+/** Returns the type of a schema. Objects are `dict` unless `naming` declares them. */
+export function schemaPythonType(schema: Json | undefined, depth = 0, naming?: RecordNaming): string {
+  if (!isRecord(schema) || depth > maxDepth) return "Any"
+  const type = definedType(schema, depth, naming)
+  return acceptsUndefined(schema) ? union([type, "None"]) : type
+}
+
+function definedType(schema: JsonSchema, depth = 0, naming?: RecordNaming): string {
+  const innerType = (inner: Json | undefined, part = "") =>
+    schemaPythonType(inner, depth + 1, part ? naming?.inner(part) : naming)
   const { type, enum: options, const: constant, items, prefixItems, anyOf, oneOf, allOf } = schema
   const live = nonJsonTypeOf(schema)
   if (live !== undefined) {
@@ -34,32 +47,48 @@ function definedType(schema: JsonSchema, depth = 0): string {
   if (Array.isArray(options)) return `Literal[${options.map(pythonLiteral).join(", ")}]`
   if (constant !== undefined) return `Literal[${pythonLiteral(constant)}]`
   const alternatives = anyOf ?? oneOf
-  if (Array.isArray(alternatives)) return union(alternatives.map(innerType))
+  if (Array.isArray(alternatives)) return union(alternatives.map((each) => innerType(each)))
   if (Array.isArray(type)) return union(type.map((each) => innerType({ ...schema, type: each })))
-  if (type === "array") return Array.isArray(prefixItems ?? items) ? "list" : `list[${innerType(items)}]`
+  if (type === "array") return Array.isArray(prefixItems ?? items) ? "list" : `list[${innerType(items, "Item")}]`
+  if (type === "object" && naming && propertiesOf(schema).length > 0) return naming.declare(schema)
   return schemaTypes[String(type)] ?? "Any"
 }
 
 /** Returns the properties of an object schema as keyword parameters, the required ones first. */
-export function schemaParameters(schema: JsonSchema): string[] {
+export function schemaParameters(schema: JsonSchema, naming?: RecordNaming): string[] {
   const all = propertiesOf(schema)
   return [...all.filter(({ optional }) => !optional), ...all.filter(({ optional }) => optional)].map((each) =>
-    schemaParameter(each.name, each.schema, each.optional),
+    schemaParameter(each.name, each.schema, each.optional, naming),
   )
 }
 
-/** Returns the properties of an object schema as members of a `TypedDict`. */
-export function schemaMembers(schema: JsonSchema): string[] {
+/** Returns the properties of an object schema as members of a `TypedDict`, with their descriptions. */
+export function schemaMembers(schema: JsonSchema, naming?: RecordNaming): string[] {
   return propertiesOf(schema).map(({ name, schema: own, optional }) => {
-    const type = optional && isRecord(own) ? definedType(own) : schemaPythonType(own)
-    return `${name}: ${optional ? `NotRequired[${type}]` : type}`
+    const inner = naming?.inner(name)
+    const type = optional && isRecord(own) ? definedType(own, 0, inner) : schemaPythonType(own, 0, inner)
+    const comment = isRecord(own) && typeof own.description === "string" ? commentText(own.description, 500) : ""
+    const member = `${memberName(name)}: ${optional ? `NotRequired[${type}]` : type}${comment}`
+    return isName(name) ? member : `# ${member}`
   })
 }
 
 /** `at: datetime`, or `at: datetime = ...` for an optional argument. */
-export function schemaParameter(name: string, schema: Json, optional = false): string {
-  if (isRecord(schema) && acceptsUndefined(schema)) return `${name}: ${definedType(schema)} = ...`
-  return `${name}: ${schemaPythonType(schema)}${optional ? " = ..." : ""}`
+export function schemaParameter(name: string, schema: Json, optional = false, naming?: RecordNaming): string {
+  const inner = naming?.inner(name)
+  const isOptional = isRecord(schema) && acceptsUndefined(schema)
+  const type = isOptional ? definedType(schema, 0, inner) : schemaPythonType(schema, 0, inner)
+  if (!isName(name)) return `**{${memberName(name)}: ${type}}`
+  return `${name}: ${type}${optional || isOptional ? " = ..." : ""}`
+}
+
+function isName(name: string): boolean {
+  return /^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(name)
+}
+
+/** The name as it is, or quoted if it is not valid in Python. */
+function memberName(name: string): string {
+  return isName(name) ? name : JSON.stringify(oneLine(name))
 }
 
 function propertiesOf({ properties, required }: JsonSchema): { name: string; schema: Json; optional: boolean }[] {

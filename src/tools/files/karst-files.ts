@@ -1,5 +1,5 @@
-// Keeps file tools away from the configuration of Karst: `karst.config.*` and `.karst` folders. A model that could write
-// them could grant itself tools, and stored sessions may contain secrets.
+// Keeps file tools away from the configuration of Karst: `karst.config.*` and `.karst` folders. A model that could
+// write them could grant itself tools, and stored sessions may contain secrets.
 import { realpath } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
 import type { Workspace } from "../../workspaces/workspace.ts"
@@ -34,8 +34,11 @@ function withoutKarstFiles(workspace: Workspace): Workspace {
   return {
     ...(root !== undefined && { root }),
     async read(path, options) {
+      // At the same time, because searches read many files. The bytes of a protected file are dropped.
+      const reading = workspace.read(path, options)
+      reading.catch(() => {})
       await allow(path, "read")
-      return workspace.read(path, options)
+      return await reading
     },
     async *stream(path, options) {
       await allow(path, "read")

@@ -7,6 +7,7 @@ import { outsideRuns } from "../../../src/core/run-context.ts"
 import { scriptedModel } from "../../../src/models/scripted.ts"
 import { fn, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import {
   cell,
   collectRun,
@@ -99,7 +100,7 @@ test("an agent is bound again in a fork, and a name that a cell gave it is too",
     const execution = await fork.execute(`(await ${name}.run("go")).status`)
     assert.ok(execution.ok && execution.value === "done", name)
   }
-  assert.equal(await fork.retrieve("other"), child)
+  assert.equal(await retrieveAny(fork, "other"), child)
 })
 
 describe("the failure of a child", () => {

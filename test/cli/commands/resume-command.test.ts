@@ -49,9 +49,9 @@ describe("karst resume", () => {
 
   test("resumes from another store, with the options given again; nothing is stored with --store off", async (t) => {
     const { id } = await modelServer(t, ["One.", "Two."])
-    const store = ["--store", `sqlite:${join(folder, "karst.db")}`]
+    const store = ["--store", `sqlite:${join(folder, "my karst.db")}`]
     const first = await karst(["run", "Go.", "--model", id, ...store])
-    assert.match(first.stdout, /karst resume s_\w+ --store sqlite:/)
+    assert.match(first.stdout, /karst resume s_\w+ --store 'sqlite:.*my karst\.db' "…"/)
     const session = sessionIn(first.stdout)
     const without = await karst(["resume", session, "Go on.", ...store])
     assert.match(without.stderr, /No model was chosen/)

@@ -42,6 +42,7 @@ test("--json prints every event as a line of JSON, and nothing else", async (t) 
     .split("\n")
     .map((line) => JSON.parse(line))
   assert.equal(events[0]?.type, "run-start")
+  assert.match(String(events[0]?.type === "run-start" && events[0].metadata.session), /^s_\w+$/)
   assert.equal(events.at(-1)?.type, "run-end")
   assert.ok(events.some((event) => event.type === "code-end" && event.ok && event.text.includes("hi")))
   assert.deepEqual(

@@ -6,7 +6,8 @@ import { classType, fn, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import type { ProcessRuntime } from "../../../src/runtime/process.ts"
 import type { PythonRuntime } from "../../../src/runtime/python.ts"
-import type { Runtime, TypedRuntime } from "../../../src/runtime/runtime.ts"
+import type { Runtime } from "../../../src/runtime/runtime.ts"
+import type { TypedRuntime } from "../../../src/runtime/typed-runtime.ts"
 
 interface Task {
   name: string
@@ -36,10 +37,8 @@ test("retrieve knows the types of what was put in", async () => {
   const empty = await runtime.retrieve("empty")
   const light = await runtime.retrieve("light")
   const bare = await runtime.retrieve("bare")
-  const other = await runtime.retrieve("bare" as string)
   same<typeof empty, unknown[]>(true)
   same<typeof light, Light>(true)
-  same<typeof other, unknown>(true)
   same<typeof bare, number>(true)
   const [add, wipe] = [await runtime.retrieve("addTask"), await runtime.retrieve("wipe")]
   same<typeof add, typeof addTask>(true)
@@ -47,6 +46,32 @@ test("retrieve knows the types of what was put in", async () => {
   const [Wrapped, Bare] = [await runtime.retrieve("Light"), await runtime.retrieve("Bare")]
   assert.deepEqual([new Wrapped().brightness, new Bare().brightness], [1, 1])
   assert.deepEqual([tasks, empty, bare, add("a")], [[], [], 5, { name: "a" }])
+})
+
+test("retrieve of a name that is not among the known ones does not compile without a schema", async () => {
+  const runtime = jsRuntime({ light: new Light() })
+  await runtime.execute("const made = 3")
+  // @ts-expect-error: the name is mistyped.
+  await assert.rejects(runtime.retrieve("ligth"), /light/)
+  // @ts-expect-error: a cell made the name, so its type is not known.
+  assert.equal(await runtime.retrieve("made"), 3)
+  // @ts-expect-error: any string could be meant.
+  assert.ok(await runtime.retrieve("light" as string))
+  const made = await runtime.retrieve("made", z.number())
+  same<typeof made, number>(true)
+  assert.equal(made, 3)
+})
+
+test("where no name is known, every name can be read, as unknown", async () => {
+  const given: Record<string, unknown> = { a: 1 }
+  for (const runtime of [jsRuntime(), jsRuntime({}), jsRuntime(given)]) {
+    await runtime.execute("const made = 3")
+    const made = await runtime.retrieve("made")
+    same<typeof made, unknown>(true)
+    assert.equal(made, 3)
+  }
+  const plain: Runtime = jsRuntime({ a: 1 })
+  same<Awaited<ReturnType<typeof plain.retrieve>>, unknown>(true)
 })
 
 test("with a schema, retrieve gives the validated value and its type", async () => {

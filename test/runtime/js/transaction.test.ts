@@ -5,6 +5,7 @@ import { fn } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { functionRule } from "../../../src/runtime/rules/rules.ts"
 import type { CellNotExecuted, CellOptions, Runtime } from "../../../src/runtime/runtime.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { cellValue, errorOf, settle } from "../cell-results.ts"
 
 class Light {
@@ -46,7 +47,7 @@ test("a cell that throws leaves objects of the host and of cells as they were, a
   assert.deepEqual(execution.notRolledBack, [])
   assert.deepEqual(execution.changes, { created: [], reassigned: [], removed: [], used: ["light"] })
   assert.equal(light.brightness, 100)
-  assert.equal(await runtime.retrieve("list"), list)
+  assert.equal(await retrieveAny(runtime, "list"), list)
   assert.deepEqual(list, [{ n: 1 }])
   assert.equal(await cellValue(runtime, "by.get('first') === list[0]"), true)
 })
@@ -175,7 +176,7 @@ test("cells that a transaction starts belong to it", async () => {
   const runtime = jsRuntime({ inner: (code: string) => runtime.execute(code) })
   await cellValue(runtime, "const list = [1]")
   await failed(runtime, "await inner('list.push(2); var made = 1'); throw 1")
-  assert.deepEqual(await runtime.retrieve("list"), [1])
+  assert.deepEqual(await retrieveAny(runtime, "list"), [1])
   assert.deepEqual(await namesOf(runtime), ["inner", "list"])
 })
 
@@ -183,7 +184,7 @@ test("a transaction within a cell is rolled back alone", async () => {
   const runtime = jsRuntime({ inner: (code: string) => runtime.execute(code, { transaction: true }) })
   await cellValue(runtime, "const list = [1]")
   await cellValue(runtime, "list.push(2); await inner('list.push(3); throw 1'); list.push(4)")
-  assert.deepEqual(await runtime.retrieve("list"), [1, 2, 4])
+  assert.deepEqual(await retrieveAny(runtime, "list"), [1, 2, 4])
 })
 
 test("calls that were made are named, with how many; calls that were refused are not", async () => {
@@ -244,7 +245,7 @@ test("what the host injects or updates while the cell runs stays", async () => {
     set: () => runtime.update({ given: 2 }),
   })
   await failed(runtime, "await add(); await set(); var mine = 1; throw 1")
-  assert.equal(await runtime.retrieve("late"), 7)
+  assert.equal(await retrieveAny(runtime, "late"), 7)
   assert.equal(await runtime.retrieve("given"), 2)
   assert.deepEqual(await namesOf(runtime), ["given", "add", "set", "late"])
 })
@@ -256,7 +257,7 @@ test("a transaction that succeeded can be undone until the next cell begins", as
   assert.ok(execution.ok)
   assert.deepEqual(execution.changes.created, ["n"])
   assert.deepEqual(await execution.undo?.(), [])
-  assert.deepEqual(await runtime.retrieve("list"), [1])
+  assert.deepEqual(await retrieveAny(runtime, "list"), [1])
   assert.equal(await cellValue(runtime, "light.brightness"), 100)
   assert.deepEqual((await runtime.execute("1")).changes, { created: [], reassigned: [], removed: [] })
 })
@@ -326,13 +327,13 @@ list.push("now")`
   await failed(runtime, `${leave}\nthrow new Error("no")`)
   const undone = await runtime.execute(leave, { transaction: true })
   assert.ok(undone.ok && undone.undo)
-  assert.deepEqual(await runtime.retrieve("list"), ["now"])
+  assert.deepEqual(await retrieveAny(runtime, "list"), ["now"])
   await undone.undo()
   await cellValue(runtime, "let sum = 0; for (let i = 0; i < 5000; i++) sum += i")
   open.resolve()
   await settle(20)
-  assert.deepEqual(await runtime.retrieve("list"), [])
+  assert.deepEqual(await retrieveAny(runtime, "list"), [])
   assert.ok((await runtime.execute(leave)).ok)
   await settle(20)
-  assert.deepEqual(await runtime.retrieve("list"), ["now", "then", "after await", "timer"])
+  assert.deepEqual(await retrieveAny(runtime, "list"), ["now", "then", "after await", "timer"])
 })

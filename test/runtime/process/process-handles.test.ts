@@ -6,6 +6,7 @@ import { test } from "node:test"
 import { classType } from "../../../src/runtime/bindings.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import type { CallGate, RuntimeCall } from "../../../src/runtime/runtime.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { cellValue, errorOf } from "../cell-results.ts"
 
 class Light {
@@ -57,7 +58,7 @@ test("a handle is the very object, wherever it goes and comes back", async () =>
   assert.equal(given[0], light)
   assert.equal((given[1] as unknown[])[0], light)
   assert.equal(await runtime.retrieve("light"), light)
-  assert.equal(((await runtime.retrieve("mine")) as { light: Light }).light, light)
+  assert.equal(((await retrieveAny(runtime, "mine")) as { light: Light }).light, light)
 })
 
 test("instances inside data are handles of their own, and the data is a copy", async () => {
@@ -91,7 +92,7 @@ test("what a clone would flatten crosses as a handle", async () => {
     [await url.hostname, await headers.get('a'), await controller.signal.aborted, await emitter.listenerCount('x'),
      await rows.length, await proxied.inside, await accessor.now, await driver.next(), await driver.state, await blob.text()]`
   assert.deepEqual(await cellValue(runtime, code), ["karst.test", "b", false, 0, 2, 5, 42, 2, 1, "text"])
-  for (const [name, value] of Object.entries(values)) assert.equal(await runtime.retrieve(name), value, name)
+  for (const [name, value] of Object.entries(values)) assert.equal(await retrieveAny(runtime, name), value, name)
 })
 
 test("members of members are one await away", async () => {
@@ -164,7 +165,7 @@ test("a member that was not awaited does not cross by itself", async () => {
   await using runtime = processRuntime({ light: new Light() })
   await runtime.execute("const wrong = [light.brightness]; 1")
   await assert.rejects(
-    runtime.retrieve("wrong"),
+    retrieveAny(runtime, "wrong"),
     /wrong\[0\] is light.brightness, which was not awaited: write `await` before it/,
   )
 })
@@ -208,7 +209,7 @@ test("a disposable on the host is disposed with await using", async () => {
 test("a class that was bound makes instances on the host", async () => {
   await using runtime = processRuntime({ Light: classType(Light) })
   assert.equal(await cellValue(runtime, "const made = await new Light('cell'); await made.name"), "cell")
-  const made = await runtime.retrieve("made")
+  const made = await retrieveAny(runtime, "made")
   assert.ok(made instanceof Light)
 })
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { processRuntime } from "../../../src/runtime/process.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { requires } from "../../system.ts"
 import { cellValue, errorOf } from "../cell-results.ts"
 
@@ -108,7 +109,7 @@ test("a value that is longer than a message stays where it is, and nothing is lo
   const execution = await runtime.execute("const long = 'x'.repeat(200_000); long")
   assert.ok(execution.ok)
   assert.match(execution.preview ?? "", /^'?xxx/)
-  await assert.rejects(runtime.retrieve("long"), /cannot cross at once.*messageBytes/)
+  await assert.rejects(retrieveAny(runtime, "long"), /cannot cross at once.*messageBytes/)
   assert.match(errorOf(await runtime.execute("await take(long)")).message, /cannot cross at once/)
   assert.equal(await cellValue(runtime, "long.length"), 200_000)
 })

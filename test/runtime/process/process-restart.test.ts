@@ -7,6 +7,7 @@ import { runInNewContext } from "node:vm"
 import { currentCall } from "../../../src/runtime/bindings/gated-call.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import type { CallGate } from "../../../src/runtime/runtime.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { cellValue, errorOf } from "../cell-results.ts"
 
 const exit = "(await import('node:module')).createRequire('/')('process').exit(1)"
@@ -140,7 +141,7 @@ test("a cell that is aborted before it begins starts no process", async () => {
 test("an object of a child that ended is lost by name, and the next child has everything else", async () => {
   await using runtime = processRuntime({ rows: [1] })
   await cellValue(runtime, "class Model { n = 1 }; const made = new Model(); 1")
-  await runtime.inject({ model: await runtime.retrieve("made"), list: [await runtime.retrieve("made")] })
+  await runtime.inject({ model: await retrieveAny(runtime, "made"), list: [await retrieveAny(runtime, "made")] })
   assert.equal(await cellValue(runtime, "model === made && list[0] === made"), true)
   assert.equal(errorOf(await runtime.execute(exit)).kind, "crash")
   const next = await runtime.execute("rows.length")

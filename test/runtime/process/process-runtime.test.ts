@@ -9,6 +9,7 @@ import { jsRuntime } from "../../../src/runtime/js.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import { functionRule } from "../../../src/runtime/rules/rules.ts"
 import type { CallGate, CellOutput, RuntimeCall } from "../../../src/runtime/runtime.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { withEnoughTime } from "../../waiting.ts"
 import { cellValue, errorOf } from "../cell-results.ts"
 
@@ -122,14 +123,14 @@ test("update gives names new values, of the host's and of cells", async () => {
 test("retrieve gives what cells made, and names what there is when there is no such name", async () => {
   await using runtime = processRuntime({ a: 1 })
   await cellValue(runtime, "const list = [1, { deep: new Map([['k', new Set([1n])]]) }]")
-  assert.deepEqual(await runtime.retrieve("list"), [1, { deep: new Map([["k", new Set([1n])]]) }])
-  await assert.rejects(runtime.retrieve("nothing"), (error) => {
+  assert.deepEqual(await retrieveAny(runtime, "list"), [1, { deep: new Map([["k", new Set([1n])]]) }])
+  await assert.rejects(retrieveAny(runtime, "nothing"), (error) => {
     assert.ok(error instanceof ConfigError)
     assert.match(error.message, /no "nothing".*"a", "list"/)
     return true
   })
   await cellValue(runtime, "globalThis.later = Promise.resolve(1); undefined")
-  await assert.rejects(runtime.retrieve("later"), /promise: await it in a cell first/)
+  await assert.rejects(retrieveAny(runtime, "later"), /promise: await it in a cell first/)
 })
 
 test("retrieve validates with a schema", async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import type { RuntimeSnapshot } from "../../../src/runtime/runtime.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { cellValue } from "../cell-results.ts"
 
 class Light {
@@ -52,8 +53,8 @@ test("a fork has a copy of the namespace and the same host objects", async () =>
   await cellValue(one, "const list = [1]")
   await using other = await one.fork()
   await cellValue(other, "list.push(2); await light.dim(9)")
-  assert.deepEqual(await one.retrieve("list"), [1])
-  assert.deepEqual(await other.retrieve("list"), [1, 2])
+  assert.deepEqual(await retrieveAny(one, "list"), [1])
+  assert.deepEqual(await retrieveAny(other, "list"), [1, 2])
   assert.equal(light.brightness, 9)
 })
 

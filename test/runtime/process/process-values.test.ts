@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import fc from "fast-check"
 import { processRuntime } from "../../../src/runtime/process.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { cellValue } from "../cell-results.ts"
 
 test("data crosses there and back as it is", async () => {
@@ -76,7 +77,7 @@ test("errors inside values cross with class, message, cause and fields", async (
     "E1",
   ])
   await cellValue(runtime, "const own = new AggregateError([new RangeError('r')], 'many', { cause: 'why' }); 1")
-  const own = await runtime.retrieve("own")
+  const own = await retrieveAny(runtime, "own")
   assert.ok(own instanceof AggregateError)
   assert.equal(own.cause, "why")
   assert.ok(own.errors[0] instanceof RangeError)
@@ -157,7 +158,7 @@ test("a key named __proto__ crosses as a key and changes no prototype", async ()
   await using runtime = processRuntime({ data })
   assert.deepEqual(await cellValue(runtime, "[Object.keys(data), data.polluted]"), [["__proto__"], undefined])
   await cellValue(runtime, `const evil = JSON.parse('{"__proto__": {"polluted": true}}'); 1`)
-  const evil = (await runtime.retrieve("evil")) as object
+  const evil = (await retrieveAny(runtime, "evil")) as object
   assert.deepEqual(Object.keys(evil), ["__proto__"])
   assert.equal(Reflect.get(evil, "polluted"), undefined)
   assert.equal(Reflect.get({}, "polluted"), undefined)

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { variable } from "../../../src/runtime/bindings.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { requires } from "../../system.ts"
 import { sharedRuntime } from "./shared-kernel.ts"
 
@@ -198,7 +199,7 @@ describe("whole numbers of numpy", { skip: requires("python", "numpy", "pandas")
       [3, 4, 5],
     ])
     await runtime.ran("ids = np.array([1, 2])")
-    assert.deepEqual(await runtime.retrieve("ids"), [1, 2])
+    assert.deepEqual(await retrieveAny(runtime, "ids"), [1, 2])
     assert.deepEqual(await runtime.value("np.array([], dtype='int64')"), [])
   })
 

@@ -4,6 +4,7 @@ import { describe, test } from "node:test"
 import { createAgent } from "../../../src/agent/create-agent.ts"
 import { scriptedModel } from "../../../src/models/scripted.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { requires } from "../../system.ts"
 
 describe("an agent with a pythonRuntime", { skip: requires("python") }, () => {
@@ -17,7 +18,7 @@ describe("an agent with a pythonRuntime", { skip: requires("python") }, () => {
     ])
     const { output, trajectory } = await createAgent({ model, runtime }).run("Compute it")
     assert.equal(output, "It is 42.")
-    assert.equal(await runtime.retrieve("answer"), 42)
+    assert.equal(await retrieveAny(runtime, "answer"), 42)
     const cells = trajectory.events.flatMap((event) => (event.type === "code-end" ? event.text : []))
     assert.deepEqual(cells, ["<output>\n42\n(new: answer: int)\n</output>"])
     assert.match(JSON.stringify(model.requests[1]), /This session runs Python, so your TypeScript code was not run/)

@@ -8,6 +8,7 @@ import { fn, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
 import type { CallGate, RuntimeCall } from "../../../src/runtime/runtime.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { requires } from "../../system.ts"
 import { cellsOf, sharedRuntime } from "./shared-kernel.ts"
 
@@ -246,13 +247,13 @@ describe("objects from Python that hold functions", { skip: requires("python", "
     for (const name of names) {
       for (const value of [`{'${name}': wipe}`, `[{'${name}': lambda *a: wipe()}]`]) {
         await runtime.ran(`odd = ${value}`)
-        await assert.rejects(runtime.retrieve("odd"), new RegExp(`function under "${name}"`))
+        await assert.rejects(retrieveAny(runtime, "odd"), new RegExp(`function under "${name}"`))
         await runtime.ran("odd")
       }
       await runtime.ran(`import pandas as pd\ntable = pd.DataFrame({'a': [1], '${name}': [wipe]})`)
-      await assert.rejects(runtime.retrieve("table"), new RegExp(`function under "${name}"`))
+      await assert.rejects(retrieveAny(runtime, "table"), new RegExp(`function under "${name}"`))
       await runtime.ran(`table = pd.DataFrame({'a': [{'${name}': wipe}]})`)
-      await assert.rejects(runtime.retrieve("table"), new RegExp(`function under "${name}"`))
+      await assert.rejects(retrieveAny(runtime, "table"), new RegExp(`function under "${name}"`))
     }
     assert.deepEqual(called, [])
   })

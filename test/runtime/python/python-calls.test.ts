@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { fn } from "../../../src/runtime/bindings.ts"
 import type { CallGate, RuntimeCall } from "../../../src/runtime/runtime.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { requires } from "../../system.ts"
 import { sharedRuntime } from "./shared-kernel.ts"
 
@@ -171,7 +172,7 @@ describe("the host's functions in Python", { skip: requires("python") }, () => {
 
   test("may use the runtime that called them, but not run a cell in it", async () => {
     await runtime.inject({
-      peek: () => runtime.retrieve("secret"),
+      peek: () => retrieveAny(runtime, "secret"),
       poke: () => runtime.update({ secret: 2 }),
       nest: async () => {
         const execution = await runtime.execute("1")

@@ -8,6 +8,7 @@ import { ConfigError, UnsupportedError } from "../../../src/core/errors.ts"
 import { classType, variable } from "../../../src/runtime/bindings.ts"
 import { py } from "../../../src/runtime/python/py-reference.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { requires } from "../../system.ts"
 import { cellsOf, sharedRuntime } from "./shared-kernel.ts"
 
@@ -281,7 +282,7 @@ model = Model(3)
     await runtime.ran("model.factor = 10\nmine = 1")
     await runtime.reset()
     assert.deepEqual(await runtime.value("model.predict([1])"), [3])
-    await assert.rejects(runtime.retrieve("mine"), ConfigError)
+    await assert.rejects(retrieveAny(runtime, "mine"), ConfigError)
   })
 
   test("that fail are an error that says how", async () => {

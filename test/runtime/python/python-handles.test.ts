@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { inspect } from "node:util"
 import { kwargs } from "../../../src/runtime/python/py-reference.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { requires } from "../../system.ts"
 import { sharedRuntime } from "./shared-kernel.ts"
 
@@ -40,7 +41,7 @@ connection = sqlite3.connect(":memory:")
     { use: async (model: Model) => model.predict([5]), same: (a: unknown, b: unknown) => a === b },
     { setup },
   )
-  const model = async () => (await runtime.retrieve("model")) as Model
+  const model = async () => (await retrieveAny(runtime, "model")) as Model
 
   test("have methods, attributes and paths", async () => {
     const handle = await model()
@@ -82,7 +83,7 @@ connection = sqlite3.connect(":memory:")
   })
 
   test("are used in the thread they were made in", async () => {
-    const connection = (await runtime.retrieve("connection")) as {
+    const connection = (await retrieveAny(runtime, "connection")) as {
       execute(sql: string): Promise<{ fetchall(): Promise<unknown> }>
     }
     const cursor = await connection.execute("select 1 + 1, 'x'")
@@ -90,7 +91,7 @@ connection = sqlite3.connect(":memory:")
   })
 
   test("inside data are handles in place", async () => {
-    const [first, second] = (await runtime.retrieve("models")) as Model[]
+    const [first, second] = (await retrieveAny(runtime, "models")) as Model[]
     assert.deepEqual([await first?.factor, await second?.factor], [3, 4])
   })
 
@@ -106,7 +107,7 @@ connection = sqlite3.connect(":memory:")
 
   test("may be written as JSON by a host that does not know what they are, and are no text", async () => {
     await runtime.ran("plain = object()")
-    const plain = await runtime.retrieve("plain")
+    const plain = await retrieveAny(runtime, "plain")
     assert.equal(JSON.stringify({ plain }), '{"plain":"[object in Python]"}')
     assert.throws(() => `${plain}`, /object lives in Python and has no primitive value.*await/)
   })
@@ -127,7 +128,7 @@ connection = sqlite3.connect(":memory:")
     )
     assert.equal(before, 0)
     await runtime.ran("once = Once()")
-    await (async () => void (await runtime.retrieve("once")))()
+    await (async () => void (await retrieveAny(runtime, "once")))()
     await runtime.ran("del once")
     const { setFlagsFromString } = await import("node:v8")
     const { runInNewContext } = await import("node:vm")

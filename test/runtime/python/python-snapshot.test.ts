@@ -6,6 +6,7 @@ import { ConfigError } from "../../../src/core/errors.ts"
 import { safePythonRules } from "../../../src/runtime/python/rules/safe-python-rules.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
 import type { RuntimeSnapshot } from "../../../src/runtime/runtime.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { requires } from "../../system.ts"
 import { cellsOf } from "./shared-kernel.ts"
 
@@ -39,7 +40,7 @@ alias = add
     const { value } = cellsOf(second)
     assert.equal(await value("int(df['a'].sum()) + int(array.sum()) + add(given)"), 106)
     assert.equal(await value("pair[0] is pair[1] and when.year == 2026 and pd.__name__ == 'pandas'"), true)
-    await assert.rejects(second.retrieve("gone"), ConfigError)
+    await assert.rejects(retrieveAny(second, "gone"), ConfigError)
     await assert.rejects(second.inject({ df: 1 }), /already there/)
   })
 
@@ -70,7 +71,7 @@ alias = add
     assert.ok(second)
     try {
       assert.ok((await second.execute("items.append(base)")).ok)
-      assert.deepEqual([await first.retrieve("items"), await second.retrieve("items")], [[1], [1, 10]])
+      assert.deepEqual([await retrieveAny(first, "items"), await retrieveAny(second, "items")], [[1], [1, 10]])
     } finally {
       await second.close()
     }

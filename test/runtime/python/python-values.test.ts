@@ -3,7 +3,9 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
 import { AgentError, ConfigError } from "../../../src/core/errors.ts"
+import { kwargs } from "../../../src/runtime/python/py-reference.ts"
 import { table } from "../../../src/runtime/python/tables/table.ts"
+import { retrieveAny } from "../../retrieve-any.ts"
 import { requires } from "../../system.ts"
 import { sharedRuntime } from "./shared-kernel.ts"
 
@@ -15,7 +17,7 @@ describe("values between TypeScript and Python", { skip: requires("python", "num
   }
   const back = async (expression: string) => {
     await runtime.ran(`result = ${expression}`)
-    return runtime.retrieve("result")
+    return retrieveAny(runtime, "result")
   }
 
   test("not-a-number, infinities and minus zero are themselves", async () => {
@@ -47,7 +49,7 @@ describe("values between TypeScript and Python", { skip: requires("python", "num
     await runtime.ran("kept = 1\nmuch = ['x' * 1000] * 70_000\nmore = bytes(2 ** 29)")
     for (const name of ["much", "more"]) {
       await assert.rejects(
-        runtime.retrieve(name),
+        retrieveAny(runtime, name),
         new RegExp(`"${name}" cannot cross to the host: \\d+ MB are too large`),
       )
     }
@@ -128,7 +130,7 @@ describe("values between TypeScript and Python", { skip: requires("python", "num
     node.self = node
     await there(node, "box['self'] is box")
     await runtime.ran("loop = {'items': [1, []]}\nloop['items'][1].append(loop)")
-    await assert.rejects(runtime.retrieve("loop"), /"loop"\['items'\]\[1\]\[0\] cannot cross.*contains itself/)
+    await assert.rejects(retrieveAny(runtime, "loop"), /"loop"\['items'\]\[1\]\[0\] cannot cross.*contains itself/)
   })
 
   test("keys that mean something to either side are only keys", async () => {
@@ -158,9 +160,9 @@ describe("values between TypeScript and Python", { skip: requires("python", "num
 
   test("what has no form in TypeScript is an error inside data, and a handle by itself", async () => {
     await runtime.ran("from decimal import Decimal\nprice = Decimal('1.5')\nprices = {'a': [1, price]}")
-    const handle = (await runtime.retrieve("price")) as { __str__(): Promise<string> }
+    const handle = (await retrieveAny(runtime, "price")) as { __str__(): Promise<string> }
     assert.equal(await handle.__str__(), "1.5")
-    await assert.rejects(runtime.retrieve("prices"), (error: unknown) => {
+    await assert.rejects(retrieveAny(runtime, "prices"), (error: unknown) => {
       assert.ok(error instanceof AgentError)
       assert.match(error.message, /"prices"\['a'\]\[1\] cannot cross to the host: a Decimal/)
       return true
@@ -169,7 +171,7 @@ describe("values between TypeScript and Python", { skip: requires("python", "num
 
   test("nothing from Python can pass for a promise", async () => {
     await runtime.ran("trap = {'then': lambda *a: 1}")
-    await assert.rejects(runtime.retrieve("trap"), /then/)
+    await assert.rejects(retrieveAny(runtime, "trap"), /then/)
     assert.deepEqual(await back("{'then': 1}"), { then: 1 })
   })
 
@@ -233,6 +235,19 @@ describe("tables between TypeScript and pandas", { skip: requires("python", "pan
     assert.equal(await runtime.value("bool(df['at'].isna()[1]) and df['name'][1] is None"), true)
   })
 
+  test("an object that a list, a table and a keyword argument share is the same object in each", async () => {
+    const tags = ["x"]
+    const shared = [{ id: 1, tags }]
+    await runtime.inject({ shared, framed: table(shared) })
+    assert.deepEqual(await runtime.value("framed['tags'].tolist() + [framed['tags'][0] is shared[0]['tags']]"), [
+      tags,
+      true,
+    ])
+    await runtime.ran("class Pair:\n    def same(self, a, b=None): return a is b\npair = Pair()")
+    const pair = (await retrieveAny(runtime, "pair")) as { same(a: unknown, b: unknown): Promise<boolean> }
+    assert.equal(await pair.same(tags, kwargs({ b: tags })), true)
+  })
+
   test("a DataFrame comes back as an array of records", async () => {
     assert.deepEqual(await runtime.retrieve("df"), [rows[0], { ...rows[1], score: NaN }])
   })
@@ -241,24 +256,24 @@ describe("tables between TypeScript and pandas", { skip: requires("python", "pan
     await runtime.ran(
       "import pandas as pd\nby = pd.DataFrame({'g': ['a', 'a', 'b'], 'n': [1, 2, 3]}).groupby('g').sum()",
     )
-    assert.deepEqual(await runtime.retrieve("by"), [
+    assert.deepEqual(await retrieveAny(runtime, "by"), [
       { g: "a", n: 3 },
       { g: "b", n: 3 },
     ])
     await runtime.ran("series = by['n']\nflat = pd.Series([1.5, 2.5])\nbig = pd.DataFrame({'n': [2**60]})")
     assert.deepEqual(
-      await runtime.retrieve("series"),
+      await retrieveAny(runtime, "series"),
       new Map([
         ["a", 3],
         ["b", 3],
       ]),
     )
-    assert.deepEqual(await runtime.retrieve("flat"), new Float64Array([1.5, 2.5]))
-    assert.deepEqual(await runtime.retrieve("big"), [{ n: 2n ** 60n }])
+    assert.deepEqual(await retrieveAny(runtime, "flat"), new Float64Array([1.5, 2.5]))
+    assert.deepEqual(await retrieveAny(runtime, "big"), [{ n: 2n ** 60n }])
     await runtime.ran(
       "odd = pd.DataFrame({'c': pd.Categorical(['u', 'v']), 'i': pd.array([1, None], dtype='Int64'), 3: [1, 2]})",
     )
-    assert.deepEqual(await runtime.retrieve("odd"), [
+    assert.deepEqual(await retrieveAny(runtime, "odd"), [
       { c: "u", i: 1, 3: 1 },
       { c: "v", i: null, 3: 2 },
     ])
@@ -277,8 +292,8 @@ describe("tables between TypeScript and pandas", { skip: requires("python", "pan
 
   test("a table that has nothing, and one that has no rows", async () => {
     await runtime.ran("empty = pd.DataFrame()\nhead = pd.DataFrame({'a': []})")
-    assert.deepEqual(await runtime.retrieve("empty"), [])
-    assert.deepEqual(await runtime.retrieve("head"), [])
+    assert.deepEqual(await retrieveAny(runtime, "empty"), [])
+    assert.deepEqual(await retrieveAny(runtime, "head"), [])
     await runtime.update({ box: table([]) })
     assert.equal(await runtime.value("len(box)"), 0)
   })
@@ -287,8 +302,8 @@ describe("tables between TypeScript and pandas", { skip: requires("python", "pan
     await runtime.ran(
       "twice = pd.DataFrame([[1, 2]], columns=['a', 'a'])\nfrom decimal import Decimal\nmoney = pd.DataFrame({'m': [1, Decimal('2')]})",
     )
-    await assert.rejects(runtime.retrieve("twice"), /two columns named 'a'/)
-    await assert.rejects(runtime.retrieve("money"), /"money"\['m'\]\[1\] cannot cross.*Decimal/)
+    await assert.rejects(retrieveAny(runtime, "twice"), /two columns named 'a'/)
+    await assert.rejects(retrieveAny(runtime, "money"), /"money"\['m'\]\[1\] cannot cross.*Decimal/)
   })
 
   test("any table survives the round trip", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { after } from "node:test"
 import type { Bindings } from "../../../src/runtime/bindings.ts"
 import { type PythonRuntime, type PythonRuntimeOptions, pythonRuntime } from "../../../src/runtime/python.ts"
-import type { CellExecuted, CellNotExecuted, CellOptions, TypedRuntime } from "../../../src/runtime/runtime.ts"
+import type { CellExecuted, CellNotExecuted, CellOptions, Runtime } from "../../../src/runtime/runtime.ts"
 
 /** Creates one runtime for all tests of a `describe`, because a kernel takes most of a second to start. Closes it
  *  afterwards. */
@@ -20,7 +20,7 @@ export interface Cells {
 
 export type Shared<B extends Bindings> = PythonRuntime<B> & Cells
 
-export function cellsOf(runtime: TypedRuntime<Bindings>): Cells {
+export function cellsOf(runtime: Runtime): Cells {
   const ran = async (code: string, options?: CellOptions) => {
     const execution = await runtime.execute(code, options)
     assert.ok(execution.ok, execution.ok ? "" : (execution.error.stack ?? execution.error.message))

@@ -83,7 +83,7 @@ test("pythonRuntime: every kind of schema is described", { skip: requires("pytho
   const text = await runtime.describe()
   kinds.forEach(([title, { python }], index) => {
     const [, parameters] = new RegExp(`^def f${index}\\((.*?)\\)`, "m").exec(text) ?? []
-    assert.equal(parameters?.replace(/^\w+: /, ""), python, title)
+    assert.equal(parameters?.replace(/^\w+: /, "").replaceAll(/\bF\d+(?=[A-Z])/g, ""), python, title)
     assert.match(text, new RegExp(`^(T${index} = |class T${index}\\(TypedDict\\):)`, "m"), title)
   })
 })

@@ -116,7 +116,7 @@ export const schemaKinds: Record<string, SchemaKind> = {
       z.object({ kind: z.literal("b") }),
     ]),
     input: '{ kind: "a"; at: Date } | { kind: "b" }',
-    python: "dict",
+    python: "Input | Input2",
     good: { kind: "b" },
     bad: { kind: "c" },
     tool: false,

@@ -3,6 +3,7 @@ import { describe, test } from "node:test"
 import { types } from "node:util"
 import { jsRuntime, type RuntimeSnapshot } from "karst"
 import { processRuntime } from "karst/process"
+import { retrieveAny } from "../../retrieve-any.ts"
 
 /** Stores the snapshots of a runtime: a full one, and the changes since then. */
 function keeper(runtime: Pick<ReturnType<typeof jsRuntime>, "snapshot">) {
@@ -87,7 +88,7 @@ describe("a snapshot since an earlier one", () => {
     const shared = { list: [1] }
     const runtime = jsRuntime({ shared })
     await runtime.execute("const mine = { n: 0 }; const keep = 'x'.repeat(100000)")
-    const held = (await runtime.retrieve("mine")) as { n: number }
+    const held = (await retrieveAny(runtime, "mine")) as { n: number }
     const kept = keeper(runtime)
     await kept.take()
     shared.list.push(2)
@@ -97,7 +98,7 @@ describe("a snapshot since an earlier one", () => {
     const other = jsRuntime({ shared: again })
     await other.restore(kept.stored)
     assert.deepEqual(again.list, [1, 2])
-    assert.deepEqual(await other.retrieve("mine"), { n: 7 })
+    assert.deepEqual(await retrieveAny(other, "mine"), { n: 7 })
   })
 
   test("does not run accessors that were put on known objects", async () => {

@@ -3,7 +3,10 @@
 import { setImmediate as nextImmediate } from "node:timers/promises"
 import { isObject } from "../../../core/object.ts"
 import { type AnyFunction, type Bindings, fn, classType as typeBinding, variable } from "../../bindings.ts"
+import { markInferred } from "../../declare/declare-type-binding.ts"
 import { createInspector } from "../../declare/inspect-value.ts"
+import { createTableCounter } from "../../declare/table-counts.ts"
+import { sampleTexts } from "../../declare/table-sample.ts"
 import { printType } from "../../declare/type-tree.ts"
 import { decodeBody } from "../../handles/codec/javascript-decode.ts"
 import type { Frame, FrameLink, WireObject } from "../../handles/wire.ts"
@@ -70,8 +73,14 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
     names: async () => Promise.all((await core.names()).map(reportOf)),
     async types({ names }: { names: string[] }) {
       const values = await Promise.all(names.map((name) => core.retrieve(name)))
-      return values.map((value) => printType(createInspector(() => undefined).typeOf(value)))
+      const tables = createTableCounter()
+      return values.map((value) => {
+        const type = createInspector(() => undefined, undefined, undefined, tables).typeOf(value)
+        return markInferred(printType(type), type.kind === "array" ? type.rows : undefined)
+      })
     },
+    samples: async ({ names, counts }: { names: string[]; counts: number[] }) =>
+      Promise.all(names.map(async (name, index) => sampleTexts(await core.retrieve(name), counts[index] ?? 0))),
     look: ({ wanted }: { wanted: ShapeQuery }) => describeShapes(core, wanted, host.idOf),
     load: ({ file }: { file: string }) => injectModuleExports(file, core),
     describe: ({ names }: { names: string[] }) => core.describe(names),

@@ -12,12 +12,12 @@ export function table<R extends object>(records: readonly R[]): R[]
 export function table<C extends Columns>(columns: C): RowOf<C>[]
 export function table(source: readonly object[] | Columns): object[] {
   const records = Array.isArray(source) ? [...source] : recordsOf(source as Columns)
-  // The mark is not enumerable, so that other code sees an ordinary array.
-  return Object.defineProperty(records, tableMark, { value: Array.isArray(source) ? undefined : source })
+  tables.set(records, Array.isArray(source) ? undefined : (source as Columns))
+  return records
 }
 
 export function isTable(value: unknown): value is object[] {
-  return Array.isArray(value) && Object.hasOwn(value, tableMark)
+  return Array.isArray(value) && tables.has(value)
 }
 
 /** One column as it is sent to Python. */
@@ -29,7 +29,7 @@ export function encodeColumns(
   add: (buffer: Uint8Array) => number,
   encodeValues: (values: unknown[], column: string) => Json,
 ): WireColumn[] {
-  const given: Columns | undefined = Reflect.get(records, tableMark)
+  const given = tables.get(records)
   const names = given ? Object.keys(given) : columnNames(records)
   return names.map((name) => {
     const column = given?.[name]
@@ -77,7 +77,9 @@ export const numberKinds = new Map([
   ["BigUint64Array", "uint64"],
 ])
 
-const tableMark = Symbol("karst.table")
+// Marked arrays with the columns they were made from. The mark is not on the array, which other code and other runtimes
+// therefore treat as any array.
+const tables = new WeakMap<object, Columns | undefined>()
 
 function recordsOf(columns: Columns): object[] {
   const lengths = new Set(Object.values(columns).map((column) => column.length))

@@ -3,6 +3,7 @@ import { describe, test } from "node:test"
 import { type Bindings, variable } from "../../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../../src/runtime/js.ts"
 import type { CellOptions, RuntimeCall } from "../../../../src/runtime/runtime.ts"
+import { retrieveAny } from "../../../retrieve-any.ts"
 
 class Light {
   static made = 0
@@ -116,9 +117,9 @@ delete lamp.onDim
     await using runtime = jsRuntime({ lamp: variable(lamp, { guard: { wipe: {} } }) })
     await runtime.execute("const alias = lamp, wipe = lamp.wipe, dim = lamp.dim")
     assert.equal(await runtime.retrieve("lamp"), lamp)
-    assert.equal(await runtime.retrieve("alias"), lamp)
-    assert.equal(await runtime.retrieve("wipe"), lamp.wipe)
-    assert.equal(await runtime.retrieve("dim"), lamp.dim)
+    assert.equal(await retrieveAny(runtime, "alias"), lamp)
+    assert.equal(await retrieveAny(runtime, "wipe"), lamp.wipe)
+    assert.equal(await retrieveAny(runtime, "dim"), lamp.dim)
     const execution = await runtime.execute("lamp")
     assert.ok(execution.ok && execution.value === lamp)
     assert.equal((await runtime.names()).find(({ name }) => name === "lamp")?.type, "Lamp")

@@ -7,6 +7,7 @@ import { describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { py } from "../../../../src/runtime/python/py-reference.ts"
 import { pythonRuntime } from "../../../../src/runtime/python.ts"
+import { retrieveAny } from "../../../retrieve-any.ts"
 import { requires } from "../../../system.ts"
 import { until } from "../../../waiting.ts"
 import { cellsOf, sharedRuntime } from "../shared-kernel.ts"
@@ -34,7 +35,7 @@ describe("a cell of Python that misbehaves", { skip: requires("python") }, () =>
         ["mine", "given"],
       )
       await alive()
-      await assert.rejects(runtime.retrieve("mine"))
+      await assert.rejects(retrieveAny(runtime, "mine"))
     })
   }
 

@@ -70,6 +70,14 @@ def _objects(values, numpy):
     return column
 
 
+def replace_objects(frame, replaced):
+    """Replaces the Python objects in a table by `replaced(object)`."""
+    for at, dtype in enumerate(frame.dtypes):
+        if dtype == object:
+            values = [replaced(value) for value in frame.iloc[:, at]]
+            frame.isetitem(at, _objects(values, sys.modules["numpy"]))
+
+
 def is_missing(value):
     """Returns True for pandas.NaT and pandas.NA."""
     pandas = sys.modules.get("pandas")

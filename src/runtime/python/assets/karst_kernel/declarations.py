@@ -1,11 +1,15 @@
-"""Describes the namespace to people and to the model: names, types and documentation, never values."""
+"""Declares the names of the namespace for the model: types, signatures, documentation and the shape of data. Values are
+shown only if a sample was requested. The same namespace always produces the same text."""
 
 import datetime
+import enum
 import inspect
 import itertools
-import re
-import sys
 import types
+
+from . import class_text, data_summary, type_names
+from .declared_text import cut, doc_of, first_paragraph, one_line
+from .type_names import type_text
 
 
 def entry(name, value):
@@ -31,121 +35,78 @@ def is_changeable(value):
     return kind_of(value) == "variable" and type(value).__name__ != "HostObject" and not isinstance(value, fixed)
 
 
-def declaration(name, value, wanted):
-    about = wanted["about"].get(name, {})
+def describe(names, namespace, about):
+    """Returns a declaration for each name, and those of the classes of their values. `about` has what the author of a
+    name said about it."""
+    bound = {id(namespace[name]): name for name in names if inspect.isclass(namespace[name])}
+    classes = class_text.Classes(bound, names)
+    texts = [_safe_declaration(name, namespace[name], about.get(name, {}), classes) for name in names]
+    return {"names": texts, "classes": classes.texts()}
+
+
+def _safe_declaration(name, value, about, classes):
+    try:
+        return declaration(name, value, about, classes)
+    except Exception:
+        # The value's own code failed, such as a property of a table.
+        return f"{name}: {one_line(type(value).__name__)}"
+
+
+def declaration(name, value, about, classes):
     description = about.get("description")
     if inspect.ismodule(value):
-        module = value.__name__
-        return f"import {module}" + ("" if module == name else f" as {name}")
+        return module_text(name, value)
     if inspect.isclass(value):
-        return class_text(name, value, about)
+        return class_text.bound_class_text(name, value, about, classes)
     if inspect.isroutine(value):
-        return function_text(name, value, description or (doc_of(value) if about.get("doc", True) else None))
-    note = one_line(" ".join(filter(None, [description, columns_text(value)])))
-    return f"{name}: {about.get('type') or type_text(value)}" + (f"  # {note}" if note else "")
+        doc = description or (doc_of(value) if about.get("doc", True) else None)
+        return class_text.function_text(name, value, cut(doc, MAX_DOC))
+    summary = data_summary.summary(value)
+    kind = about.get("type") or (summary.type if summary else type_text(value, classes))
+    note = one_line(_sentence(description, summary.shape if summary else ""))
+    lines = list(summary.lines) if summary else []
+    lines += data_summary.sample_lines(name, value, about.get("sample") or 0)
+    return "\n".join([f"{name}: {kind}" + (f"  # {note}" if note else ""), *(f"# {line}" for line in lines)])
 
 
-def function_text(name, function, doc, indent=""):
-    prefix = "async def" if inspect.iscoroutinefunction(function) else "def"
-    return f"{indent}{prefix} {name}{signature_text(function)}:" + body_text(doc, indent + "    ")
+MAX_DOC = 2000
 
 
-def signature_text(function):
-    try:
-        return without_internal_modules(str(inspect.signature(function)).replace("'", ""))
-    except (TypeError, ValueError):
-        return "(...)"
+def _sentence(description, shape):
+    if not description or not shape:
+        return description or shape
+    return f"{description} {shape}" if description.rstrip().endswith((".", "!", "?", ":")) else f"{description}; {shape}"
 
 
-def class_text(name, cls, about):
-    bases = [base.__name__ for base in cls.__bases__ if base is not object]
-    head = f"class {name}({', '.join(bases)}):" if bases else f"class {name}:"
-    doc = about.get("description") or (doc_of(cls) if about.get("doc", True) else None)
-    # The generated docstring of a dataclass is only its signature.
-    if doc and doc.startswith(f"{cls.__name__}("):
-        doc = None
-    lines = [doc_text(doc, "    ")] if doc else []
-    if about.get("schema", True):
-        lines += members(cls)
-    return "\n".join([head, *lines]) if lines else f"{head} ..."
+def module_text(name, module):
+    """Declares a module. The functions and classes of the user's own modules are listed."""
+    path = one_line(module.__name__)
+    head = f"import {path}" if path == name else f"import {path} as {name}"
+    if not type_names.is_own_module(module):
+        return head
+    public = getattr(module, "__all__", None)
+    members = [(key, vars(module)[key]) for key in public if key in vars(module)] if public else [
+        (key, value)
+        for key, value in vars(module).items()
+        if not key.startswith("_") and getattr(value, "__module__", None) == module.__name__
+    ]
+    shown = [text for text in (_module_member(name, key, value) for key, value in members) if text]
+    lines = shown[: class_text.MAX_MEMBERS]
+    if len(shown) > len(lines):
+        lines.append(f"… {len(shown) - len(lines)} more")
+    return "\n".join([head, *(f"# {line}" for line in lines)])
 
 
-def members(cls):
-    lines = []
-    if hasattr(cls, "__members__"):
-        return [f"    {name} = {member.value!r}" for name, member in cls.__members__.items()]
-    for name, kind in inspect.get_annotations(cls).items():
-        if not name.startswith("_"):
-            lines.append(f"    {name}: {annotation_text(kind)}")
-    for name, member in vars(cls).items():
-        if name.startswith("_") and name != "__init__":
-            continue
-        if isinstance(member, (staticmethod, classmethod)):
-            lines.append(f"    @{type(member).__name__}")
-            member = member.__func__
-        elif isinstance(member, property):
-            lines.append("    @property")
-            member = member.fget
-        if isinstance(member, types.FunctionType):
-            lines.append(function_text(name, member, first_paragraph(doc_of(member)), "    "))
-    return lines
-
-
-def annotation_text(kind):
-    return kind if isinstance(kind, str) else without_internal_modules(inspect.formatannotation(kind))
-
-
-def without_internal_modules(text):
-    """Removes module names that cells cannot use: `__main__` and the modules of skills."""
-    return re.sub(r"\b(__main__|karst_skill_\d+)\.", "", text)
-
-
-def doc_of(value):
-    # Not inspect.getdoc(), which also returns inherited documentation.
-    doc = getattr(value, "__doc__", None)
-    return inspect.cleandoc(doc) if isinstance(doc, str) and doc.strip() else None
-
-
-def first_paragraph(doc):
-    return doc.split("\n\n")[0] if doc else None
-
-
-def doc_text(doc, indent):
-    """A docstring that no text can end, of the lines of the text."""
-    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", " ", re.sub("\r\n?|[\u2028\u2029]", "\n", doc.strip()))
-    body = text.replace("\\", "\\\\").replace('"""', "'''").replace("\n", "\n" + indent)
-    return f'{indent}"""{body}{" " if body.endswith(chr(34)) else ""}"""'
-
-
-def one_line(text):
-    """A text for a comment: one line without control characters."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text).strip()
-
-
-def body_text(doc, indent):
-    return "\n" + doc_text(doc, indent) if doc else " ..."
-
-
-def type_text(value, depth=0):
-    """Returns the type of a value as Python source, judged by its first members."""
-    kind = type(value)
-    if kind.__name__ in ("HostObject", "HostClass"):
-        return vars(value)["_karst_shape"]["name"]
-    if inspect.isclass(value):
-        return "type"
-    if inspect.isroutine(value) or kind.__name__ == "HostFunction":
-        return "function"
-    if value is None:
-        return "None"
-    if depth < 2 and kind in (list, set, frozenset, tuple) and len(value) > 0:
-        found = union_text([type_text(member, depth + 1) for member in itertools.islice(value, 20)])
-        return f"tuple[{found}, ...]" if kind is tuple else f"{kind.__name__}[{found}]"
-    if depth < 2 and kind is dict and value:
-        some = list(itertools.islice(value.items(), 20))
-        keys = union_text([type_text(key, depth + 1) for key, _ in some])
-        return f"dict[{keys}, {union_text([type_text(member, depth + 1) for _, member in some])}]"
-    module = kind.__module__.partition(".")[0]
-    return kind.__qualname__ if module == "builtins" else without_internal_modules(f"{module}.{kind.__qualname__}")
+def _module_member(module, name, value):
+    if not isinstance(name, str) or not name.isidentifier():
+        return None
+    if isinstance(value, enum.EnumMeta):
+        return f"{module}.{name}: {', '.join(itertools.islice(value.__members__, class_text.MAX_MEMBERS))}"
+    if inspect.isclass(value) or inspect.isroutine(value):
+        doc = first_paragraph(doc_of(value))
+        signature = class_text.signature_text(value)
+        return f"{module}.{name}{signature}" + (f": {doc}" if doc else "")
+    return None
 
 
 def short_type(value):
@@ -156,27 +117,12 @@ def short_type(value):
         if inspect.iscoroutine(value) or inspect.isawaitable(value):
             return f"{type(value).__name__} (not awaited)"
         text = type_text(value)
-        # To read a member of a host object would be an operation on it.
-        if type(value).__name__ in ("HostObject", "HostFunction", "HostClass"):
-            return text
         if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > 0:
             return f"{text} ({len(value):,})"
-        shape = getattr(value, "shape", None)
-        if isinstance(shape, tuple) and all(isinstance(size, int) for size in shape):
+        # Reading it from any other object could run code of a cell or a call of the host.
+        shape = getattr(value, "shape", None) if type_names.is_library(type(value).__module__) else None
+        if isinstance(shape, tuple) and shape and all(isinstance(size, int) for size in shape):
             return f"{text} ({' x '.join(map(str, shape))})"
         return text
     except Exception:
         return type(value).__name__
-
-
-def union_text(parts):
-    return " | ".join(dict.fromkeys(parts))
-
-
-def columns_text(value):
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(value, pandas.DataFrame):
-        return ""
-    shown = [f"{name} {dtype}" for name, dtype in list(zip(value.columns, value.dtypes))[:50]]
-    more = f", and {len(value.columns) - 50} more" if len(value.columns) > 50 else ""
-    return f"columns: {', '.join(shown)}{more}"

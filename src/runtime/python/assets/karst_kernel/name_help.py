@@ -5,6 +5,8 @@ import inspect
 import re
 
 from . import declarations
+from .class_text import Classes, bound_class_text, function_text, signature_text
+from .declared_text import body_text, doc_of, first_paragraph
 from .objects import HostMethod, HostObject
 from .show import show
 
@@ -31,14 +33,13 @@ def describe(name, value):
     if is_host(value):
         return host_text(value)
     if inspect.ismodule(value):
-        return _join(declarations.declaration(name, value, {"about": {}}), inspect.getdoc(value))
+        return _join(declarations.module_text(name, value), inspect.getdoc(value))
     if inspect.isclass(value):
         return class_text(name, value)
     if inspect.isroutine(value):
-        return declarations.function_text(name, value, inspect.getdoc(value))
-    text = declarations.declaration(name, value, {"about": {}})
-    own = type(value).__module__ != "builtins"
-    return _join(text, show(value, VALUE_BUDGET)[0], class_text(type(value).__name__, type(value)) if own else "")
+        return function_text(name, value, inspect.getdoc(value))
+    described = declarations.describe([name], {name: value}, {})
+    return _join(*described["names"], show(value, VALUE_BUDGET)[0], *described["classes"])
 
 
 def source(name, value):
@@ -52,11 +53,11 @@ def source(name, value):
 
 
 def class_text(name, cls):
-    text = declarations.class_text(name, cls, {})
+    text = bound_class_text(name, cls, {}, Classes({}, [name]))
     if len(text) <= MAX_CLASS_LENGTH:
         return text
-    signature = f"class {name}{declarations.signature_text(cls)}:"
-    doc = declarations.body_text(declarations.first_paragraph(declarations.doc_of(cls)), "    ")
+    signature = f"class {name}{signature_text(cls)}:"
+    doc = body_text(first_paragraph(doc_of(cls)), "    ")
     return f"{signature}{doc}\n(dir({name}) lists its members; {name}.member? shows one.)"
 
 

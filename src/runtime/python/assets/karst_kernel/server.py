@@ -180,8 +180,7 @@ class Server:
             if name not in self.namespace:
                 raise UnknownName(name)
         about = {name: export.about for name, export in self.exports.items() if self._applies(name, export)}
-        wanted = {"about": {**about, **message["about"]}}
-        return [declarations.declaration(name, self.namespace[name], wanted) for name in message["names"]]
+        return declarations.describe(message["names"], self.namespace, {**about, **message["about"]})
 
     def _applies(self, name, export):
         """Returns True if an export's description still applies. If it is no variable, the value must be the same."""

@@ -47,10 +47,15 @@ class Values:
         """Decodes a message. With `compared`, for `digest` only, handles become `Reference` objects."""
         if not special:
             return json.loads(text)
-        aliases = []
+        made = Made()
         revive = self._revive_compared if compared else self._revive
-        message = json.loads(text, object_hook=lambda found: revive(found, buffers, aliases))
-        return _resolve_aliases(message, message, set()) if aliases else message
+        message = json.loads(text, object_hook=lambda found: revive(found, buffers, made))
+        if not made.aliases:
+            return message
+        seen = set()
+        for frame in made.frames:
+            arrays.replace_objects(frame, lambda member: _resolve_aliases(member, message, seen))
+        return _resolve_aliases(message, message, seen)
 
     def create_handle(self, value):
         """Returns the number of a handle for an object. The host's calls through it run in the context of the cell that
@@ -79,7 +84,7 @@ class Values:
                 del self.handed_out[number]
                 del self._numbers[id(handed_out.value)]
 
-    def _revive(self, found, buffers, aliases):
+    def _revive(self, found, buffers, made):
         tag = found.get("$")
         if tag is None:
             return found
@@ -94,14 +99,17 @@ class Values:
         if tag == "a":
             return arrays.to_array(found["t"], buffers[found["i"]])
         if tag == "t":
-            return arrays.to_frame(found["c"], found["n"], buffers)
+            frame = arrays.to_frame(found["c"], found["n"], buffers)
+            made.frames.append(frame)
+            return frame
         if tag in ("m", "o"):
             return dict(found["e"])
         if tag == "s":
             return set(found["e"])
         if tag == "r":
-            aliases.append(found)
-            return Alias(found["p"])
+            alias = Alias(found["p"])
+            made.aliases.append(alias)
+            return alias
         if tag == "p":
             return self.handed_out_object(found["id"])
         if tag == "i":
@@ -117,13 +125,13 @@ class Values:
             return self.channel.objects.add_shape(found)
         raise ValueError(f"The host sent a value of an unknown form: {tag}.")
 
-    def _revive_compared(self, found, buffers, aliases):
+    def _revive_compared(self, found, buffers, made):
         tag = found.get("$")
         if tag in ("h", "p"):
             return Reference(tag, {"id": found["id"]})
         if tag == "hm":
             return Reference(tag, {"of": {"$": "h", **found["of"].parts}, "name": found["name"]})
-        return None if tag == "sh" else self._revive(found, buffers, aliases)
+        return None if tag == "sh" else self._revive(found, buffers, made)
 
     def handed_out_object(self, number):
         if number not in self.handed_out:
@@ -145,6 +153,14 @@ class HandedOut:
         self.context = None
 
 
+class Made:
+    """What was made of a message and needs the whole message: aliases, and tables that may contain them."""
+
+    def __init__(self):
+        self.aliases = []
+        self.frames = []
+
+
 class Alias:
     """Replaces a value that occurs elsewhere in the same message, until the whole message is decoded."""
 
@@ -163,7 +179,7 @@ def _resolve_aliases(value, message, seen):
     if type(value) is list:
         seen.add(id(value))
         value[:] = [_resolve_aliases(member, message, seen) for member in value]
-    elif type(value) is dict:
+    elif type(value) in (dict, Keywords):
         seen.add(id(value))
         for key, member in value.items():
             value[key] = _resolve_aliases(member, message, seen)

@@ -1,0 +1,40 @@
+// docs/evidence.md: the same chapters as the HTML report, without the plots.
+import type { Chapter } from "./chapters.ts"
+import type { Section } from "./suite.ts"
+import { markdownTable } from "./tables.ts"
+import { wrapText } from "./wrap-text.ts"
+
+export function evidencePage(chapters: readonly Chapter[]): string {
+  const parts = [
+    "# Evidence",
+    "This page is written by `npm run evals`. Do not edit it.",
+    rerun,
+    ...chapters.flatMap(chapterParts),
+  ]
+  return `${parts.map((part) => (part.startsWith("|") || part.startsWith("```") ? part : wrapText(part))).join("\n\n")}\n`
+}
+
+const rerun = `To measure it again: put the task data into a folder (its README says what it contains), and run
+
+    npm run evals -- --data <folder>             all suites
+    npm run evals -- retail --data <folder>      one suite
+    npm run evals -- --json                      the reports as JSON
+
+\`KARST_EVAL_DATA\` names the folder, too. Any folder of the same shape will do, so that tasks that nobody here has seen
+can be run. The run prints its tables, keeps the figures of each task in \`evals/results/\`, writes \`evals/report.html\`
+with plots, and writes this page if all suites have been run.`
+
+function chapterParts({ title, text, checks, sections, facts }: Chapter): string[] {
+  return [
+    `## ${title}`,
+    text,
+    checks.rows.length > 0 ? markdownTable(checks) : "",
+    ...sections.flatMap(sectionParts),
+    facts ?? "",
+  ].filter(Boolean)
+}
+
+function sectionParts({ title, text, table }: Section): string[] {
+  if (!text && !table) return []
+  return [`### ${title}`, text ?? "", table ? markdownTable(table) : ""].filter(Boolean)
+}

@@ -1,0 +1,71 @@
+// `npm run evals [-- <suite>…] [--json] [--data dir] [--tasks n] [--live --model id] [--hand dir]`: replays public tasks
+// and measures what the ways of acting cost. It prints tables, and writes evals/results/, evals/report.html and
+// docs/evidence.md.
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { root } from "../scripts/tools.ts"
+import { dataFolder } from "./harness/data.ts"
+import { readReports, runSuites, writePages } from "./harness/run-suites.ts"
+import type { Mode } from "./harness/suite.ts"
+import { progressLine, terminalReport } from "./harness/terminal.ts"
+import { suites } from "./suites.ts"
+
+const { values, positionals } = parseArgs({
+  options: {
+    json: { type: "boolean" },
+    data: { type: "string" },
+    tasks: { type: "string" },
+    live: { type: "boolean" },
+    model: { type: "string" },
+    hand: { type: "string" },
+  },
+  allowPositionals: true,
+})
+const unknown = positionals.filter((name) => !suites.some((suite) => suite.name === name))
+if (unknown.length > 0) {
+  fail(`Unknown suite: ${unknown.join(", ")}. There are: ${suites.map(({ name }) => name).join(", ")}.`)
+}
+const maxTasks = values.tasks === undefined ? undefined : Number(values.tasks)
+if (maxTasks !== undefined && !(Number.isInteger(maxTasks) && maxTasks > 0)) {
+  fail(`--tasks is ${values.tasks}. Give the number of tasks to run.`)
+}
+const mode = chosenMode()
+if (mode.type !== "oracle" && positionals.length === 0) {
+  fail(`--${mode.type} needs the name of a suite, such as retail.`)
+}
+
+const stop = new AbortController()
+process.once("SIGINT", () => stop.abort(new Error("Interrupted.")))
+const progress = progressLine(process.stderr)
+const results = join(root, "evals/results")
+const chosen = suites.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+const outcome = await runSuites(chosen, {
+  data: dataFolder(values.data),
+  mode,
+  maxTasks,
+  results,
+  signal: stop.signal,
+  say: progress.say,
+  progress: progress.show,
+})
+progress.end()
+console.log(values.json ? JSON.stringify(outcome, null, 2) : outcome.reports.map(terminalReport).join("\n\n"))
+if (outcome.reports.length > 0) {
+  const paths = { root, html: "evals/report.html", page: "docs/evidence.md" }
+  for (const line of await writePages(suites, await readReports(suites, results), paths)) progress.say(line)
+}
+const failed = outcome.reports.flatMap(({ report }) => report.checks.filter(({ passed, of }) => passed < of))
+if (failed.length > 0) process.exitCode = 1
+
+function chosenMode(): Mode {
+  if (values.live && values.hand !== undefined) fail("--live and --hand exclude each other. Leave one of them out.")
+  if (values.hand !== undefined) return { type: "hand", dir: values.hand }
+  if (!values.live) return { type: "oracle" }
+  if (!values.model) return fail("--live needs --model, such as --model openai/gpt-5.2.")
+  return { type: "live", model: values.model }
+}
+
+function fail(message: string): never {
+  console.error(message)
+  process.exit(2)
+}
