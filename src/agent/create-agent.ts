@@ -108,7 +108,7 @@ export function createAgent<V extends Bindings = Bindings>(options: AgentOptions
         signal,
         inputs: { outputs, verify, values, state },
         compact,
-        changesPrompt: changesPrompt(changes),
+        changesPrompt: check.changesPrompt(changes),
         async openConversation(config, run) {
           const isOther = changes.runtime !== undefined
           const earlier = from && !isOther ? conversationOfResult.get(from) : undefined
@@ -168,10 +168,10 @@ function createSessionDriver(
     startRun(prompt, sent = {}, waitForStart, enter) {
       check.checkRunOptions("session.send()", sent)
       const { signal: own, outputs, verify, values, state, compact, ...sentChanges } = sent
-      refuseSessionOptions(sentChanges)
+      check.refuseSessionOptions(sentChanges)
       return startAgentRun(mergeOptions(used, sentChanges), prompt, {
         signal: combineSignals(signal, own),
-        changesPrompt: changesPrompt(sentChanges),
+        changesPrompt: check.changesPrompt(sentChanges),
         openConversation: (_config, run) => enter(run),
         waitForStart,
         inputs: { outputs, verify, values, state },
@@ -282,20 +282,6 @@ function mergeOptions(options: AgentOptions, overrides: Partial<AgentOptions>): 
     metadata: { ...options.metadata, ...overrides.metadata },
   }
 }
-
-// A session has one runtime and one conversation, so these options would have no effect on a send.
-function refuseSessionOptions(sent: CodeRunOptions): void {
-  for (const option of ["runtime", "workspace", "messages", "from"] as const) {
-    if (sent[option] === undefined) continue
-    throw new ConfigError(
-      `session.send: \`${option}\` belongs to the session. Give it to agent.session() or agent.run().`,
-    )
-  }
-}
-
-const changesPrompt = (overrides: Partial<AgentOptions>) => promptOptions.some((name) => overrides[name] !== undefined)
-
-const promptOptions = ["instructions", "prompt", "skills", "maxOutputChars", ...check.cellOptions] as const
 
 async function createAgentSpec(config: AgentConfig, description: string | undefined): Promise<AgentSpec> {
   const { name, model, instructions, tools, agents = {} } = config
