@@ -20,6 +20,7 @@ export type {
   Agent,
   Completion,
   Decision,
+  ForkOptions,
   Limits,
   LiveObjects,
   Run,

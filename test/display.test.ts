@@ -78,9 +78,12 @@ async function shown(run: Run, options: DisplayOptions = {}): Promise<string> {
 
 /** Displays a run at a terminal where a person types these lines, one per question. `early` is typed before a
  *  question. */
-async function asked(run: Run, { early = "", lines, rows = 24 }: { early?: string; lines: string[]; rows?: number }) {
+async function asked(
+  run: Run,
+  { early = "", lines, rows = 24, isTTY = false }: { early?: string; lines: string[]; rows?: number; isTTY?: boolean },
+) {
   const input = Object.assign(new PassThrough(), { isTTY: true })
-  const stream = Object.assign(new PassThrough(), { rows, columns: 80 })
+  const stream = Object.assign(new PassThrough(), { rows, columns: 80, isTTY })
   const printed = readAll(stream)
   const answers = lines.values()
   stream.on("data", (text: Buffer) => {
@@ -153,7 +156,7 @@ test("a failing cell shows what it printed and then its error", async () => {
   const run = fakeRun((control) => emitAll(control, cell("c1", "light.dimm()", { ok: false, text })))
   assert.match(await shown(run), / {2}└ half\n {4}TypeError: dimm is not a function\n {8}at cell:1:7\n/)
   const colored = fakeRun((control) => emitAll(control, cell("c1", "light.dimm()", { ok: false, text })))
-  assert.match(await shown(colored, { color: true }), /\x1b\[31mTypeError: dimm is not a function\x1b\[39m/)
+  assert.match(await shown(colored, { color: true }), /\x1b\[31mTypeError:\x1b\[39m \x1b\[31mdimm\x1b\[39m/)
 })
 
 test("long output is shown by its beginning and end", async () => {
@@ -376,11 +379,14 @@ test("an approval shows the whole call, a screenful at a time, and more on reque
   assert.deepEqual(decided, ["allow"])
 })
 
-test("a long line of a call is broken and not cut", async () => {
+test("a long line of a call is broken at a space and not cut", async () => {
   const text = Array.from({ length: 60 }, (_, at) => `word${at}`).join(" ")
-  const { run } = askingRun(`wipe(\n  "${text}",\n)`)
-  const printed = await asked(run, { lines: ["n\n"] })
-  assert.ok(printed.replace(/\n {4}/g, "").includes(text))
+  for (const call of [`wipe(\n  "${text}",\n)`, `wipe("${text}")`]) {
+    const { run } = askingRun(call)
+    const printed = await asked(run, { lines: ["n\n"], isTTY: true })
+    for (const line of printed.split("\n")) assert.ok(line.length < 80, line)
+    assert.ok(printed.replace(/\n +/g, " ").includes(text))
+  }
 })
 
 test("a question that is asked again by the same id is not taken for answered", async () => {
@@ -481,9 +487,62 @@ test("lines are broken for the terminal's width, wide characters counted as two"
   await display(run, { stream, color: true })
   for (const line of terminal(String(stream.read())).lines) {
     const columns = [...line].reduce((sum, sign) => sum + (/[\u3000-\u9fff]/.test(sign) ? 2 : 1), 0)
-    // The closing line and the status are not wrapped; all other text is.
-    if (!line.includes("·")) assert.ok(columns <= 30, JSON.stringify(line))
+    assert.ok(columns <= 30, JSON.stringify(line))
   }
+})
+
+test("calls, tools, output, code and the closing line are wrapped between words", async () => {
+  const words = Array.from({ length: 12 }, (_, at) => `word${at}`).join(" ")
+  const stream = tty(32)
+  const run = fakeRun((control) => {
+    const [start, ...rest] = cell("c1", `say("${words}")`, { text: `<output>\n${words}\n</output>` })
+    const end = rest.pop()
+    for (const event of [start, ...rest]) if (event) control.emit(event)
+    control.emit({ type: "call-start", id: "k", within: "c1", call: { binding: "say", args: `"${words}"` } })
+    control.emit({ type: "call-end", id: "k", ok: true, durationMs: 12 })
+    if (end) control.emit(end)
+    control.emit({ type: "tool-start", id: "t", name: "search", input: { query: words } })
+    control.emit({ type: "tool-end", id: "t", name: "search", ok: true, text: words, durationMs: 3 })
+  })
+  await display(run, { stream, color: false })
+  const lines = terminal(String(stream.read())).lines
+  for (const line of lines) assert.ok(line.length < 32, line)
+  const joined = lines.map((line) => line.replace(/^ *(?:[│└→●] *)?/, "")).join(" ")
+  // The code, its call, its output, the tool's input and the tool's output.
+  assert.equal(joined.split(words).length - 1, 5, joined)
+  assert.match(joined, /✓ done · 1 cycle · 1,500 tokens · 2\.5 s/)
+})
+
+test("repeated retries are one line with their number", async () => {
+  const retry = (attempt: number) => ({
+    type: "warning-raised" as const,
+    code: "model-retried",
+    message: `The service is busy (429). Trying again in ${attempt}.5 s (retry ${attempt}).`,
+  })
+  const run = fakeRun((control) => {
+    control.emit({ type: "cycle-start", cycle: 1 })
+    for (let attempt = 1; attempt <= 4; attempt++) control.emit(retry(attempt))
+    control.emit({ type: "text-delta", text: "Hello" })
+    control.emit(answer("Hello"))
+    control.emit(retry(1))
+  })
+  const text = await shown(run)
+  assert.match(text, /! The service is busy \(429\)\. Tried again 4 times\.\n\n● Hello\n/)
+  assert.match(text, /! The service is busy \(429\)\. Tried again\.\n\n✓ done/)
+  assert.doesNotMatch(text, /Trying again/)
+  assert.match(await shown(run, { mode: "short" }), /! The service is busy \(429\)\. Tried again 4 times\.\n/)
+})
+
+test("in a terminal the status says at once that the model is asked again", async () => {
+  const stream = tty(80)
+  const message = "The service is busy (429). Trying again in 2.0 s (retry 3)."
+  const run = fakeRun(async (control) => {
+    control.emit({ type: "cycle-start", cycle: 1 })
+    control.emit({ type: "warning-raised", code: "model-retried", message })
+    await new Promise(setImmediate)
+  })
+  await display(run, { stream, color: true })
+  assert.match(String(stream.read()), /The service is busy \(429\)\. Trying again in 2\.0 s \(retry 3\)/)
 })
 
 test("without colour a terminal gets plain text: no spinner, no sequences", async () => {
@@ -511,7 +570,7 @@ test("NO_COLOR makes a terminal plain and FORCE_COLOR makes a file colourful", a
     fakeRun(() => {}),
     { stream: file },
   )
-  assert.match(String(file.read()), /\x1b\[32m✓ done\x1b\[39m/)
+  assert.match(String(file.read()), /\x1b\[32m✓\x1b\[39m \x1b\[32mdone\x1b\[39m/)
 })
 
 function restoreEnv(values: Record<string, string | undefined>): void {

@@ -148,6 +148,7 @@ const members: Case[] = [
   ["agent.session", "archive", (extra) => agent.session(extra)],
   ["session.send", "verify", async (extra) => (await agent.session()).send("x", extra)],
   ["session", "verify", async (extra) => (await agent.session()).followUp("x", extra)],
+  ["session.fork", "before", async (extra) => (await agent.session()).fork?.(extra)],
   ["claude", "systemPrompt", (extra) => cli.run("x", extra)],
   ["claude", "reasoning", (extra) => cli.with(extra)],
   ["claude", "archive", (extra) => cli.session(extra)],

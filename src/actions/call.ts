@@ -14,7 +14,8 @@ import { spendCall } from "./run-limits.ts"
 export interface GateServices extends ApprovalServices, CallPolicy {
   approver: CallPolicy["approver"]
   approvalTimeoutMs: CallPolicy["approvalTimeoutMs"]
-  now(): number
+  /** The time that the run has been active; it stands still while a person decides. */
+  activeMs(): number
   /** Reports when the clocks stop and continue. */
   pauseSignal: PauseSignal
   /** The run that makes the calls, as hooks see it. */
@@ -43,7 +44,8 @@ export function callGate(services: GateServices, within: string, emit: Emit, rep
       if (!isReported && calls.count === maxReportedCalls + 1) {
         emit({ type: "warning-raised", code: "many-calls", message: tooManyCallsText })
       }
-      const started = services.now()
+      const started = services.activeMs()
+      const durationMs = () => Math.round(services.activeMs() - started)
       if (isReported) emit({ type: "call-start", id: call.id, within, call: previewCall(call) })
       const trace: HookTrace = {}
       try {
@@ -52,14 +54,12 @@ export function callGate(services: GateServices, within: string, emit: Emit, rep
           services.hooks.length === 0
             ? await callWithApproval(call, next, services, emit)
             : await callWithHooks(call, next, services, within, emit, trace)
-        if (isReported)
-          emit({ type: "call-end", id: call.id, ok: true, durationMs: services.now() - started, ...trace })
+        if (isReported) emit({ type: "call-end", id: call.id, ok: true, durationMs: durationMs(), ...trace })
         return value
       } catch (error) {
         const { name, message } = errorData(error)
-        const durationMs = services.now() - started
-        if (isReported)
-          emit({ type: "call-end", id: call.id, ok: false, durationMs, error: `${name}: ${message}`, ...trace })
+        const failed = { ok: false, durationMs: durationMs(), error: `${name}: ${message}` }
+        if (isReported) emit({ type: "call-end", id: call.id, ...failed, ...trace })
         throw error
       }
     },

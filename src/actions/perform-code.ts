@@ -62,7 +62,7 @@ async function executeCell(
   services: CodeServices,
   emit: Emit,
 ): Promise<CodeOutcome> {
-  const started = services.now()
+  const started = services.activeMs()
   const execution = await services.runtime.execute(part.code, {
     signal: services.signal,
     timeoutMs: shorterTime(services.cellTimeoutMs, services.leftMs()),
@@ -84,7 +84,7 @@ async function executeCell(
     id: part.id,
     ok: execution.ok,
     text: [shaped.text, ...executionNotes(execution)].join("\n"),
-    durationMs: services.now() - started,
+    durationMs: Math.round(services.activeMs() - started),
     changes: execution.changes,
     calls: calls.count,
     ...(execution.ok ? {} : { error: toActionError(execution.error) }),

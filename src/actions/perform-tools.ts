@@ -181,13 +181,13 @@ async function performTogether(group: readonly ToolCallPart[], batch: ToolBatch)
 // `position` is the number of calls before this one in its group, if the stored name depends on it.
 async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): Promise<EndedCall> {
   const { services, tools, emit } = batch
-  const started = services.now()
+  const started = services.activeMs()
   emit({ type: "tool-start", id: call.id, name: call.name, input: call.input })
   const result = withoutUnseenImages(await resultOfCall(call, batch), services)
   const { retention, maxOutputChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
   const short = result.text.length <= maxOutputChars
   const shown = short ? { shown: result.text } : await storeAndShorten(result.text, maxOutputChars, position, services)
-  const durationMs = services.now() - started
+  const durationMs = Math.round(services.activeMs() - started)
   const label = batch.labels.get(call.id)
   return endCall({ call, result, ...shown, retained: retention === "keep", durationMs, label }, emit)
 }

@@ -95,6 +95,7 @@ const runChecks: check.OptionChecks<CodeRunOptions> = {
   outputs: check.mustBeObject,
   values: check.mustBeObject,
   state: check.mustBeObject,
+  compact: check.mustBeBoolean,
   verify: check.mustBeFunction,
 }
 
@@ -110,6 +111,7 @@ const sessionChecks: check.OptionChecks<CodeSessionOptions> = {
   budget: mustBeBudget,
   resume: check.mustBeText,
   recording: check.mustBeBoolean,
+  keepSnapshots: check.mustBeIntegerFrom(0),
   keepPrompt: check.mustBeBoolean,
 }
 
@@ -178,3 +180,19 @@ export function checkRuntime(runtime: unknown): void {
   const why = problem ? `this ${String(problem)}` : "this is neither a runtime nor a function that makes one"
   throw new ConfigError(`runtime: ${why}. Use jsRuntime({ … }).`)
 }
+
+/** A session has one runtime and one conversation, so these options would have no effect on a send. */
+export function refuseSessionOptions(sent: CodeRunOptions): void {
+  for (const option of ["runtime", "workspace", "messages", "from"] as const) {
+    if (sent[option] === undefined) continue
+    throw new ConfigError(
+      `session.send: \`${option}\` belongs to the session. Give it to agent.session() or agent.run().`,
+    )
+  }
+}
+
+/** Whether options change the system prompt. */
+export const changesPrompt = (overrides: Partial<AgentOptions>) =>
+  promptOptions.some((name) => overrides[name] !== undefined)
+
+const promptOptions = ["instructions", "language", "prompt", "skills", "maxOutputChars", ...cellOptions] as const

@@ -26,6 +26,7 @@ import {
 } from "../sessions/session-storage.ts"
 import { type SessionWriter, takeOverSession } from "../sessions/session-writer.ts"
 import { type AgentConfig, requirePrice } from "./agent-config.ts"
+import { type CellSnapshots, createCellSnapshots } from "./conversation/cell-snapshots.ts"
 import {
   copyConversation,
   headOf,
@@ -56,7 +57,7 @@ export interface AgentSessionDriver {
  *  by its number; a replay provides it. */
 export async function openSession(
   driver: AgentSessionDriver,
-  options: ArchiveOptions & { budget?: SessionBudget | undefined },
+  options: ArchiveOptions & { budget?: SessionBudget | undefined; keepSnapshots?: number | undefined },
   journal?: JournalForRun,
 ): Promise<SessionOf<CodeRunOptions>> {
   if (options.budget?.costUsd !== undefined) requirePrice(driver.config.model, "budget.costUsd")
@@ -73,7 +74,8 @@ export async function openSession(
       ? await restoreStoredSession(stored, driver.config, { isNamedByHandle, keepPrompt, context })
       : await driver.openConversation(id)
     const storage = createSessionStorage(archive, source, { id, agent: driver.config.name, writer })
-    return createAgentSession(driver, shared, id, storage, { recording, journal, budget })
+    const snapshots = createCellSnapshots(options.keepSnapshots)
+    return createAgentSession(driver, shared, id, storage, { recording, journal, budget, snapshots })
   })
 }
 
@@ -117,6 +119,7 @@ interface SessionSetup {
   recording: boolean
   journal?: JournalForRun | undefined
   budget?: SessionBudget | undefined
+  snapshots: CellSnapshots
 }
 
 function createAgentSession(
@@ -124,10 +127,11 @@ function createAgentSession(
   shared: Conversation,
   id: string,
   storage: SessionStorage | undefined,
-  { recording, journal, budget }: SessionSetup,
+  { recording, journal, budget, snapshots }: SessionSetup,
 ): SessionOf<CodeRunOptions> {
   const { runtime } = shared
   const isOwn = createOwnEventFilter()
+  snapshots.follow(shared)
   let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
   const counter = budget && createBudgetCounter(budget, shared.events)
   if (storage) {
@@ -159,15 +163,22 @@ function createAgentSession(
     events: () => shared.events,
     fork:
       runtime.fork &&
-      (async () => {
-        const copy = await copyConversation(shared)
+      (async ({ before }) => {
+        const copy = await copyConversation(shared, before === undefined ? undefined : snapshots.pointBefore(before))
         const forkId = newId("s")
         const forked = forkSessionStorage(storage, { id: forkId, agent: driver.config.name, events: copy.events })
+        const isWhole = before === undefined
         if (storage && forked) {
-          for (const entry of await readRecording(storage.archive, id)) forked.writer.addRecordingEntry(entry)
+          // A recording of dropped cycles cannot be replayed.
+          const entries = isWhole ? await readRecording(storage.archive, id) : []
+          for (const entry of entries) forked.writer.addRecordingEntry(entry)
           for (const [name, text] of await readArtifacts(storage.archive, id)) copy.artifacts.put(name, text)
         }
-        const session = createAgentSession(driver, copy, forkId, forked, { recording, budget })
+        const session = createAgentSession(driver, copy, forkId, forked, {
+          recording: recording && isWhole,
+          budget,
+          snapshots: snapshots.copy(),
+        })
         await copy.save?.(true, [])
         return session
       }),

@@ -2,7 +2,7 @@
 import { combineObservers } from "../actions/hooks.ts"
 import { setJournal } from "../actions/journal-contract.ts"
 import { combineSignals } from "../core/abort.ts"
-import type { Agent, Run, RunOptions, SessionBudget, SessionOptions } from "../core/agent.ts"
+import type { Agent, ForkOptions, Run, RunOptions, SessionBudget, SessionOptions } from "../core/agent.ts"
 import type { AgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
@@ -11,6 +11,7 @@ import { withoutUndefined } from "../core/object.ts"
 import { type RunBodyResult, type RunControl, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { WaitForStart } from "../core/run-queue.ts"
+import { compactionRequestKey } from "../memory.ts"
 import type { Bindings } from "../runtime/bindings.ts"
 import { runtimeContext } from "../runtime/open-runtime.ts"
 import type { RuntimeOf } from "../runtime/typed-runtime.ts"
@@ -45,6 +46,8 @@ export interface CodeRunOptions<O extends Outputs = Outputs, V extends Bindings 
   values?: Record<string, unknown> | undefined
   /** Values for the `state` of tools, set before the run begins. Other keys retain their values from earlier runs. */
   state?: Readonly<Record<string, Json>> | undefined
+  /** Shortens the conversation before the first request, as if it had reached `compactAtTokens`. Default false. */
+  compact?: boolean | undefined
   /** Checks the state that the run leaves; the result is `result.verdict`. */
   verify?: Verify<ResultWith<O>, RuntimeOf<ValuesWith<V, O>>> | undefined
 }
@@ -55,6 +58,9 @@ export interface CodeSessionOptions<V extends Bindings = Bindings>
     Partial<AgentOptions<V>> {
   /** What all runs of the session may use together. `limits` apply to each run. Default: no limit. */
   budget?: SessionBudget | undefined
+  /** How many of the newest cells can be undone by `session.fork({ before })`: a snapshot of the objects is kept in
+   *  memory for each. Default 0. */
+  keepSnapshots?: number | undefined
 }
 
 /** A run of an agent made by createAgent: its result has the outputs `O`, its runtime the values `V` and those. */
@@ -81,8 +87,8 @@ export interface CodeSession<V extends Bindings = Bindings> extends SessionOf<Co
   readonly runtime: RuntimeOf<V>
   send<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O, V>): CodeRun<O, V>
   followUp<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O, V>): CodeRun<O, V>
-  /** Returns a session that continues from here separately. */
-  fork?(): Promise<CodeSession<V>>
+  /** Returns a session that continues separately, from here or from an earlier point. */
+  fork?(options?: ForkOptions): Promise<CodeSession<V>>
 }
 
 /** Creates an agent: a model, a runtime, tools and limits. Starts nothing before its first run. */
@@ -96,7 +102,7 @@ export function createAgent<V extends Bindings = Bindings>(options: AgentOptions
     runtime: typeof options.runtime === "object" ? options.runtime : undefined,
     run<O extends Outputs, W extends Bindings>(prompt: Prompt, overrides: CodeRunOptions<O, W> = {}) {
       check.checkRunOptions("agent.run()", overrides)
-      const { from, signal, outputs, verify, values, state, ...changes } = overrides
+      const { from, signal, outputs, verify, values, state, compact, ...changes } = overrides
       if (from && changes.messages)
         throw new ConfigError("messages: a run with `from` has the messages of that result. Leave one of them out.")
       const used = mergeOptions(options, from ? { ...changes, messages: from.messages } : changes)
@@ -104,7 +110,8 @@ export function createAgent<V extends Bindings = Bindings>(options: AgentOptions
       const run = startAgentRun(used, prompt, {
         signal,
         inputs: { outputs, verify, values, state },
-        changesPrompt: changesPrompt(changes),
+        compact,
+        changesPrompt: check.changesPrompt(changes),
         async openConversation(config, run) {
           const isOther = changes.runtime !== undefined
           const earlier = from && !isOther ? conversationOfResult.get(from) : undefined
@@ -123,10 +130,10 @@ export function createAgent<V extends Bindings = Bindings>(options: AgentOptions
     },
     async session<W extends Bindings>(overrides: CodeSessionOptions<W> = {}) {
       check.checkSessionOptions(overrides)
-      const { signal, archive, id, resume, recording, keepPrompt, budget, ...changes } = overrides
+      const { signal, archive, id, resume, recording, keepPrompt, budget, keepSnapshots, ...changes } = overrides
       if (resume !== undefined && changes.messages)
         throw new ConfigError("messages: a resumed session has its own messages. Leave out `messages` or `resume`.")
-      const opening = { archive, id, resume, recording, keepPrompt, budget }
+      const opening = { archive, id, resume, recording, keepPrompt, budget, keepSnapshots }
       // The same session, with the values of its runtime and the outputs of each `send` typed.
       return (await openSession(createSessionDriver(options, changes, signal), opening)) as CodeSession<W>
     },
@@ -163,14 +170,15 @@ function createSessionDriver(
     closeConversation,
     startRun(prompt, sent = {}, waitForStart, enter) {
       check.checkRunOptions("session.send()", sent)
-      const { signal: own, outputs, verify, values, state, ...sentChanges } = sent
-      refuseSessionOptions(sentChanges)
+      const { signal: own, outputs, verify, values, state, compact, ...sentChanges } = sent
+      check.refuseSessionOptions(sentChanges)
       return startAgentRun(mergeOptions(used, sentChanges), prompt, {
         signal: combineSignals(signal, own),
-        changesPrompt: changesPrompt(sentChanges),
+        changesPrompt: check.changesPrompt(sentChanges),
         openConversation: (_config, run) => enter(run),
         waitForStart,
         inputs: { outputs, verify, values, state },
+        compact,
       })
     },
   }
@@ -218,6 +226,7 @@ interface AgentRunSetup {
   openConversation(config: AgentConfig, run: RunContext): Promise<Conversation>
   waitForStart?: WaitForStart
   inputs: Pick<LoopSetup, "outputs" | "verify" | "values" | "state">
+  compact: boolean | undefined
   dispose?: () => Promise<void>
 }
 
@@ -260,6 +269,7 @@ async function runAgent(
     const start = control.emit({ type: "run-start", agent, model: model.id, messages: [prompt], metadata })
     return brokenOutcome(control.id, error, [start])
   }
+  if (setup.compact) shared.state.set(compactionRequestKey, true)
   const { metadata } = config
   const outcome = await runLoop(control, { ...setup.inputs, config, conversation: shared, prompt, metadata })
   attachConversation(outcome.result, shared)
@@ -275,17 +285,3 @@ function mergeOptions(options: AgentOptions, overrides: Partial<AgentOptions>): 
     metadata: { ...options.metadata, ...overrides.metadata },
   }
 }
-
-// A session has one runtime and one conversation, so these options would have no effect on a send.
-function refuseSessionOptions(sent: CodeRunOptions): void {
-  for (const option of ["runtime", "workspace", "messages", "from"] as const) {
-    if (sent[option] === undefined) continue
-    throw new ConfigError(
-      `session.send: \`${option}\` belongs to the session. Give it to agent.session() or agent.run().`,
-    )
-  }
-}
-
-const changesPrompt = (overrides: Partial<AgentOptions>) => promptOptions.some((name) => overrides[name] !== undefined)
-
-const promptOptions = ["instructions", "language", "prompt", "skills", "maxOutputChars", ...check.cellOptions] as const

@@ -1,6 +1,7 @@
 // The command table: every command of `karst` by its first word, in the order and sections in which help shows them.
 import type { Command, CommandGroup } from "./command.ts"
 import { authCommands } from "./table/auth.ts"
+import { chatCommand } from "./table/chat.ts"
 import { evalCommand, replayCommand } from "./table/checks.ts"
 import { codingCliCommands } from "./table/coding-clis.ts"
 import { configCommands, modelsCommands } from "./table/configuration.ts"
@@ -15,7 +16,16 @@ import { demoCommand, promptCommand, resumeCommand, runCommand } from "./table/w
 export const commandSections: readonly { title: string; commands: readonly (Command | CommandGroup)[] }[] = [
   {
     title: "Work",
-    commands: [runCommand, resumeCommand, demoCommand, initCommand, promptCommand, replayCommand, evalCommand],
+    commands: [
+      runCommand,
+      chatCommand,
+      resumeCommand,
+      demoCommand,
+      initCommand,
+      promptCommand,
+      replayCommand,
+      evalCommand,
+    ],
   },
   { title: "Sessions and runs", commands: [sessionsCommands, trajectoryCommands, runsCommands, workerCommand] },
   { title: "Your objects in other programs", commands: [...codingCliCommands, mcpCommands] },

@@ -10,6 +10,7 @@ export function mainHelp(): string {
     { line: "karst demo", does: "watch a replayed model work on live objects; needs no key" },
     { line: 'karst "How many primes are below 1000?"', does: "run a prompt; the model writes code to find out" },
     { line: 'karst run "Which month was best?" --data sales.csv', does: "your data, as a variable of the session" },
+    { line: "karst chat --workspace .", does: "a conversation in the terminal; /help shows its commands" },
     { line: 'karst resume last "And the worst?"', does: "go on with a session; karst sessions list shows them" },
     { line: 'karst claude ./objects.ts "Pay the overdue orders"', does: "Claude Code with your live objects" },
   ]

@@ -180,6 +180,14 @@ export interface QueuedRun {
   readonly prompt: Prompt
 }
 
+export interface ForkOptions {
+  /** The id of an answer of the model. The fork continues from before it: with the messages up to it, and with the
+   *  objects that a session with `keepSnapshots` had then. If it is the first answer of a run, the fork also lacks the
+   *  prompt of that run. What the dropped part did outside of the session stays done. Default: the fork has
+   *  everything. */
+  before?: string | undefined
+}
+
 export interface Session extends AsyncDisposable {
   readonly id: string
   /** A string that identifies this session, to load it again later. */
@@ -201,8 +209,8 @@ export interface Session extends AsyncDisposable {
   continueQueue(): void
   /** Aborts every queued run. The run in progress continues. */
   clearQueue(): void
-  /** Returns a session that continues from here separately. */
-  fork?(): Promise<Session>
+  /** Returns a session that continues separately, from here or from an earlier point. This one stays as it is. */
+  fork?(options?: ForkOptions): Promise<Session>
   /** The messages so far. */
   messages(): Message[]
   /** The runs and events so far. */

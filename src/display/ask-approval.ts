@@ -3,10 +3,8 @@ import { createInterface, type Interface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
 import type { Decision, Run } from "../core/agent.ts"
 import type { EventOf } from "../core/event.ts"
-import { callText } from "./event-text.ts"
-import { safeLine, safeText } from "./safe-text.ts"
+import { type CallPager, createCallPager } from "./call-pager.ts"
 import type { Screen } from "./screen.ts"
-import { splitAtWidth } from "./text-width.ts"
 
 export interface ApprovalTerminal {
   run: Run
@@ -20,12 +18,10 @@ export async function askApproval(event: EventOf<"approval-requested">, prompt: 
   if (event.answerer) return
   const { run, screen, input } = prompt
   const { paint } = screen
-  const reason = event.reason === undefined ? "" : paint.dim(` · ${safeLine(event.reason)}`)
-  const fullCall = run.pendingCall(event.id)
-  const [first = "", ...rest] = fullCall === undefined ? [callText(event.call)] : safeText(fullCall).split("\n")
-  screen.writeLines(`  ${paint.yellow("?")} ${paint.bold(first)}${reason}`)
+  // Keeps the question and the first line of the call visible.
+  const pager = createCallPager(event, run, screen, Math.max(5, (prompt.output.rows ?? 24) - 4))
   let decision: Decision | undefined = "deny"
-  if (input.isTTY) decision = await promptForDecision(event, createPager(rest, prompt), prompt)
+  if (input.isTTY) decision = await promptForDecision(event, pager, prompt)
   else screen.writeLines(`    ${paint.dim("It needs approval and no terminal is there to give it: denied.")}`)
   try {
     if (decision) run.approve(event.id, decision)
@@ -34,43 +30,16 @@ export async function askApproval(event: EventOf<"approval-requested">, prompt: 
   }
 }
 
-/** Shows lines a screenful at a time. */
-function createPager(lines: readonly string[], { screen, output }: ApprovalTerminal) {
-  const columns = Math.max(20, screen.columns - 4)
-  const wrapped = lines.flatMap((line) => wrapLine(line, columns))
-  // Keeps the question and the first line of the call visible.
-  const size = Math.max(5, (output.rows ?? 24) - 4)
-  let shown = 0
-  return {
-    next() {
-      const page = wrapped.slice(shown, shown + size)
-      shown += page.length
-      screen.writeLines(...page.map((line) => `    ${line}`))
-      const remaining = wrapped.length - shown
-      if (remaining > 0)
-        screen.writeLines(`    ${screen.paint.dim(`… ${remaining} more lines: answer "m" to see them`)}`)
-    },
-    get hasMore() {
-      return shown < wrapped.length
-    },
-  }
-}
-
-function wrapLine(line: string, columns: number): string[] {
-  if (columns === Infinity) return [line]
-  const parts: string[] = []
-  for (let remaining = line; ; ) {
-    const { head, tail } = splitAtWidth(remaining, columns)
-    parts.push(head)
-    if (tail === "" || head === "") return parts
-    remaining = tail
-  }
+/** Shows the next lines of the call, and says how many are left. */
+function showNext(pager: CallPager, { writeLines, paint }: Screen): void {
+  pager.showNext()
+  if (pager.remaining > 0) writeLines(`    ${paint.dim(`… ${pager.remaining} more lines: answer "m" to see them`)}`)
 }
 
 /** Returns undefined if the question was withdrawn: a late answer could count for the next question about the call. */
 async function promptForDecision(
   event: EventOf<"approval-requested">,
-  pager: ReturnType<typeof createPager>,
+  pager: CallPager,
   prompt: ApprovalTerminal,
 ): Promise<Decision | undefined> {
   const { run, screen, input, output } = prompt
@@ -81,12 +50,12 @@ async function promptForDecision(
     withdrawn = true
     terminal?.close()
   })
-  pager.next()
+  showNext(pager, screen)
   await discardTypedInput(prompt)
   if (withdrawn) return undefined
   terminal = createInterface({ input, output, terminal: true })
   const showPrompt = () => {
-    terminal.setPrompt(`    Allow it? [y]es, [n]o, [a]lways${pager.hasMore ? ", [m]ore" : ""}: `)
+    terminal.setPrompt(`    Allow it? [y]es, [n]o, [a]lways${pager.remaining > 0 ? ", [m]ore" : ""}: `)
     terminal.prompt()
   }
   terminal.on("SIGINT", () => run.abort("Interrupted at the question."))
@@ -96,7 +65,7 @@ async function promptForDecision(
       const answer = line.trim().toLowerCase()
       const decision = decisions.get(answer)
       if (decision) return decision
-      if (answer === "m" || answer === "more") pager.next()
+      if (answer === "m" || answer === "more") showNext(pager, screen)
       showPrompt()
     }
   } finally {

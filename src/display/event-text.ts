@@ -2,11 +2,15 @@
 import type { CallPreview, EventOf } from "../core/event.ts"
 import { messageText } from "../core/message.ts"
 import { totalTokens, type Usage } from "../core/usage.ts"
-import type { Palette } from "./paint.ts"
+import type { Paint, Palette } from "./paint.ts"
 import { safeLine, safeText } from "./safe-text.ts"
 
-/** Returns the line that closes a run: mark, status, and cost. */
-export function runEndLine(event: EventOf<"run-end">, startedAt: number | undefined, paint: Palette): string {
+/** Returns the texts of the line that closes a run: mark, status, and cost. */
+export function runEndTexts(
+  event: EventOf<"run-end">,
+  startedAt: number | undefined,
+  paint: Palette,
+): { text: string; paint: Paint }[] {
   const mark = { done: "✓", waiting: "?", stopped: "■", aborted: "■", failed: "✗" }[event.status]
   const color = {
     done: paint.green,
@@ -20,7 +24,10 @@ export function runEndLine(event: EventOf<"run-end">, startedAt: number | undefi
     ...usageTexts(event.usage),
     ...(startedAt === undefined ? [] : [formatSeconds(event.at - startedAt)]),
   ]
-  return `${color[event.status](`${mark} ${statusText(event)}`)} ${paint.dim(`· ${took.join(" · ")}`)}`
+  return [
+    { text: `${mark} ${statusText(event)}`, paint: color[event.status] },
+    { text: ` · ${took.join(" · ")}`, paint: paint.dim },
+  ]
 }
 
 /** Returns the error or the question that a run ended with. */
@@ -126,7 +133,8 @@ function statusText({ status, reason, pending }: EventOf<"run-end">): string {
   return status
 }
 
-function usageTexts(usage: Usage): string[] {
+/** Returns the tokens and the cost, as far as they are known. */
+export function usageTexts(usage: Usage): string[] {
   const cost = usage.costUsd === undefined ? undefined : `$${usage.costUsd.toFixed(usage.costUsd < 1 ? 4 : 2)}`
   return [tokensText(usage), cost].filter((text) => text !== undefined)
 }

@@ -2,14 +2,17 @@
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import { messageText } from "../core/message.ts"
 import { callText, formatDuration, promptText, shortenLines, splitActionText, toolText } from "./event-text.ts"
+import { createRetryCounter } from "./retry-counter.ts"
 import { safeLine, safeText } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 import { createNestedView, writeEnd } from "./short-view.ts"
-import { createCodeWriter, createProseWriter, type StreamWriter, writeNote } from "./stream-writers.ts"
+import { createCodeWriter, createProseWriter, type StreamWriter, writeNote, writeWrapped } from "./stream-writers.ts"
 import { createTextFlow } from "./text-flow.ts"
 
 const maxShownCalls = 8
-const outputLimits = { most: 24, head: 12, tail: 8 }
+/** Longer output is shown by its beginning and end. */
+export const maxOutputLines = 24
+const outputLimits = { most: maxOutputLines, head: 12, tail: 8 }
 
 export function createFullView(screen: Screen, run: string): (event: AgentEvent) => void {
   const { paint } = screen
@@ -59,32 +62,38 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
 
   function startTool(event: EventOf<"tool-start">): void {
     lastTool = event.id
-    unfinished.set(event.id, `${paint.cyan("●")} ${toolText(event)}`)
+    unfinished.set(event.id, toolText(event))
     screen.ensureBlankLine()
-    screen.writeLines(unfinished.get(event.id) ?? "")
+    writeTool(unfinished.get(event.id) ?? "")
   }
 
   function endTool(event: EventOf<"tool-end">): void {
     // Parallel tools end in any order, so repeat the name if the last line shows another tool.
-    if (lastTool !== event.id) screen.writeLines(unfinished.get(event.id) ?? safeLine(event.name))
+    if (lastTool !== event.id) writeTool(unfinished.get(event.id) ?? safeLine(event.name))
     lastTool = ""
     unfinished.delete(event.id)
     showResult(event)
+  }
+
+  function writeTool(text: string): void {
+    writeWrapped(screen, { mark: "● ", paintMark: paint.cyan }, { text })
   }
 
   function endCall(event: EventOf<"call-end">): void {
     const text = unfinished.get(event.id) ?? ""
     unfinished.delete(event.id)
     if (calls++ >= maxShownCalls) return
-    const took = event.ok ? paint.dim(formatDuration(event.durationMs)) : paint.red(safeLine(event.error ?? "failed"))
-    screen.writeLines(`  ${event.ok ? paint.blue("→") : paint.red("→")} ${text} ${took}`)
+    const end = event.ok
+      ? { text: formatDuration(event.durationMs), paint: paint.dim }
+      : { text: safeLine(event.error ?? "failed"), paint: paint.red }
+    writeWrapped(screen, { mark: "  → ", paintMark: event.ok ? paint.blue : paint.red }, { text: `${text} ` }, end)
   }
 
   function showResult(event: EventOf<"code-end" | "tool-end">): void {
     if (calls > maxShownCalls) screen.writeLines(paint.dim(`  → … ${calls - maxShownCalls} more calls`))
     calls = 0
     const { output, error } = splitActionText(event)
-    const flow = createTextFlow(screen, { first: "  └ ", rest: "    ", paintPrefix: paint.dim, breaks: "anywhere" })
+    const flow = createTextFlow(screen, { first: "  └ ", rest: "    ", paintPrefix: paint.dim })
     if (output) flow.add(shortenLines(output, outputLimits).join("\n"), paint.dim)
     if (output && error) flow.add("\n")
     if (error) flow.add(shortenLines(error, outputLimits).join("\n"), paint.red)
@@ -96,7 +105,9 @@ export function createFullView(screen: Screen, run: string): (event: AgentEvent)
     writeNote(screen, `${mark} `, text, paintText)
   }
 
+  const retries = createRetryCounter((text) => note("!", text, paint.yellow))
   return (event) => {
+    if (event.run === run && retries(event)) return
     if (event.run !== run) {
       close()
       return nested(event)

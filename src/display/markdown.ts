@@ -1,5 +1,7 @@
-// Draws Markdown while it is streamed: headings, lists, quotes, bold, italic, code.
+// Draws Markdown while it is streamed: headings, lists, quotes, tables, bold, italic, code, links.
+import { drawTable } from "./draw-table.ts"
 import { createHighlighter, type Highlighter } from "./highlight.ts"
+import { inlineText, nextSpan } from "./markdown-spans.ts"
 import type { Paint, Palette } from "./paint.ts"
 import type { TextFlow } from "./text-flow.ts"
 
@@ -9,25 +11,30 @@ const heading = /^ {0,3}(#{1,6})\s+/
 const item = /^( *)([-*+]|\d{1,9}[.)])\s+/
 const quote = /^ {0,3}> ?/
 const rule = /^ {0,3}([-*_])(?: *\1){2,} *$/
+const tableRow = /^ {0,3}\|/
+const tableRule = /^[\s|:-]*-[\s|:-]*$/
 const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)/
 
 /** Longer lines are drawn in pieces, because searching them for the end of a span would take too long. */
 const maxLineLength = 2000
 
-/** Text is held until the end mark or the end of the line decides its style, so drawn text never changes. */
-export function createMarkdown(flow: TextFlow, paint: Palette) {
+/** Text is held until the end mark or the end of the line decides its style, so drawn text never changes. A table is
+ *  held until its last row. `columns` is the width for tables. */
+export function createMarkdown(flow: TextFlow, paint: Palette, columns = 80) {
   let line = ""
   let begun = false
   // True if the start of the line was drawn early because the line is too long.
   let isSplit = false
   let before = ""
   let base: Paint | undefined
+  let table: string[] = []
   let code: { mark: string; highlighter: Highlighter } | undefined
 
   function addToLine(text: string): void {
     line += text
     if (line.length > maxLineLength) return drawLongLine()
-    if (isSplit || code || fence.test(line)) return
+    if (isSplit || code || fence.test(line) || tableRow.test(line)) return
+    if (line !== "") drawHeldTable()
     if (!begun) {
       if (undecidedLineStart.test(line)) return
       begin()
@@ -72,8 +79,22 @@ export function createMarkdown(flow: TextFlow, paint: Palette) {
     line = line.slice(arrow.length)
   }
 
+  function drawHeldTable(): void {
+    if (table.length === 0) return
+    const rows = table.filter((row, index) => index !== 1 || !tableRule.test(row)).map(cellsOf)
+    // A single row, or rows without a rule below the first one, are no table: they are drawn as they were written.
+    const isTable = tableRule.test(table[1] ?? "")
+    const lines = isTable ? drawTable(rows, columns, paint) : table
+    table = []
+    for (const each of lines) flow.addLine(each)
+  }
+
   function endLine(): void {
-    if (isSplit) drawRest("\n")
+    const isRow = !isSplit && !code && tableRow.test(line)
+    if (isRow) table.push(line)
+    else drawHeldTable()
+    if (isRow) line = ""
+    else if (isSplit) drawRest("\n")
     else if (!code && fence.test(line)) openFence()
     else if (code && line.trim().startsWith(code.mark)) closeFence()
     else if (!code && rule.test(line)) flow.add("────────\n", paint.dim)
@@ -103,7 +124,7 @@ export function createMarkdown(flow: TextFlow, paint: Palette) {
   function inline(text: string, last: boolean): string {
     let rest = text
     while (rest !== "") {
-      const start = rest.search(/[*_`\\]/)
+      const start = rest.search(/[*_`\\[]/)
       if (start !== 0) {
         const plain = start === -1 ? rest : rest.slice(0, start)
         flow.add(plain, base)
@@ -135,34 +156,19 @@ export function createMarkdown(flow: TextFlow, paint: Palette) {
     },
     end(): void {
       if (line) endLine()
+      drawHeldTable()
       closeFence()
     },
   }
 }
 
-interface Span {
-  text: string
-  style: "bold" | "italic" | "cyan" | "plain"
-  length: number
-}
-
-// Returns the span at the start of the text; undefined until its end has arrived.
-function nextSpan(text: string, before: string): Span | undefined {
-  const escaped = /^\\([!-/:-@[-`{-~])/.exec(text)
-  if (escaped) return { text: escaped[1] ?? "", style: "plain", length: 2 }
-  if (/^\\./.test(text)) return { text: "\\", style: "plain", length: 1 }
-  const code = /^(`+)(?!`)(.+?)(?<!`)\1(?!`)/.exec(text)
-  if (code) return { text: code[2]?.trim() ?? "", style: "cyan", length: code[0].length }
-  if (text.startsWith("`")) return undefined
-  const [mark = ""] = /^(?:\*+|_+)/.exec(text) ?? []
-  // Marks inside a word, before a space, or in rows of more than three are plain text.
-  const opens = mark.length <= 3 && !/[\p{L}\p{N}]/u.test(before) && !/^\s/.test(text.slice(mark.length))
-  if (mark && text.length > mark.length && !opens) return { text: mark, style: "plain", length: mark.length }
-  const closing = mark.startsWith("_") ? "(?![\\p{L}\\p{N}])" : ""
-  const end =
-    mark &&
-    new RegExp(`^(.*?[^\\s${mark[0]}])[${mark[0]}]{${mark.length}}${closing}`, "u").exec(text.slice(mark.length))
-  if (!end) return undefined
-  const inner = (end[1] ?? "").replaceAll("`", "")
-  return { text: inner, style: mark.length === 1 ? "italic" : "bold", length: end[0].length + mark.length }
+/** Splits a row at its bars; a bar in code or after a backslash belongs to the cell. */
+function cellsOf(row: string): string[] {
+  const cells =
+    row
+      .trim()
+      .replace(/^\|/, "")
+      .match(/(?:\\.|`[^`]*`|[^|\\]|\\$)*(?:\||$)/g) ?? []
+  const texts = cells.map((cell) => inlineText(cell.replace(/\|$/, "").replaceAll("\\|", "|").trim()))
+  return texts.at(-1) === "" ? texts.slice(0, -1) : texts
 }

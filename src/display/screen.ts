@@ -19,7 +19,7 @@ export interface Screen {
   close(): void
 }
 
-const spinnerFrames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
+export const spinnerFrames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 const hideCursor = "\x1b[?25l"
 const showCursor = "\x1b[?25h"
 const clearLine = "\r\x1b[K"

@@ -1,9 +1,10 @@
 // The `short` display mode: one line per cell or tool call, then the answer. Also used for the runs of sub-agents.
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import * as texts from "./event-text.ts"
+import { createRetryCounter } from "./retry-counter.ts"
 import { safeLine, safeText } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
-import { createProseWriter, writeNote } from "./stream-writers.ts"
+import { createProseWriter, writeNote, writeWrapped } from "./stream-writers.ts"
 import { textWidth, truncateToWidth } from "./text-width.ts"
 
 const shownError = { most: 12, head: 4, tail: 4 }
@@ -42,12 +43,13 @@ export function writeEnd(screen: Screen, event: EventOf<"run-end">, startedAt: n
   const details = texts.runEndDetails(event)
   const failed = event.status === "failed"
   if (details) writeNote(screen, `${prefix}${failed ? "  " : "? "}`, details, failed ? paint.red : paint.yellow)
-  screen.writeLines(prefix + texts.runEndLine(event, startedAt, paint))
+  writeWrapped(screen, { mark: prefix, paintMark: paint.dim }, ...texts.runEndTexts(event, startedAt, paint))
 }
 
 function createStepLines(screen: Screen, prefix: string): (event: AgentEvent) => void {
   const { paint } = screen
   const subjects = new Map<string, string>()
+  const retries = createRetryCounter((text) => writeNote(screen, `${prefix}! `, text, paint.yellow))
   let startedAt: number | undefined
 
   function line(event: EventOf<"code-end" | "tool-end">): void {
@@ -63,6 +65,7 @@ function createStepLines(screen: Screen, prefix: string): (event: AgentEvent) =>
   }
 
   return (event) => {
+    if (retries(event)) return
     switch (event.type) {
       case "run-start":
         startedAt = event.at

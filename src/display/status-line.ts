@@ -1,19 +1,21 @@
 // Updates the status line: what the run waits for, for how long, the tokens used, and the latest output.
 import type { AgentEvent } from "../core/event.ts"
 import { addUsage, noUsage } from "../core/usage.ts"
-import { formatSeconds, tokensText } from "./event-text.ts"
+import { formatSeconds, usageTexts } from "./event-text.ts"
 import { safeLine } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 
 export function createStatusLine(screen: Screen, run: string): (event: AgentEvent) => void {
   let usage = noUsage
   let latest = ""
+  let isRetrying = false
 
   function waitFor(activity: string): void {
     const since = Date.now()
     latest = ""
+    isRetrying = false
     screen.setStatus(() =>
-      [activity, formatSeconds(Date.now() - since), tokensText(usage), latest].filter(Boolean).join(" · "),
+      [activity, formatSeconds(Date.now() - since), ...usageTexts(usage), latest].filter(Boolean).join(" · "),
     )
   }
 
@@ -22,7 +24,13 @@ export function createStatusLine(screen: Screen, run: string): (event: AgentEven
     switch (event.type) {
       case "cycle-start":
         return waitFor("thinking")
+      case "warning-raised":
+        if (event.code !== "model-retried") return
+        waitFor(safeLine(event.message))
+        isRetrying = true
+        return
       case "reasoning-delta":
+        if (isRetrying) waitFor("thinking")
         latest = safeLine(latest + event.text).slice(-60)
         return
       case "message-end": {

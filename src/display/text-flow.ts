@@ -3,9 +3,11 @@ import type { Paint } from "./paint.ts"
 import type { Screen } from "./screen.ts"
 import { graphemes, graphemeWidth, splitAtWidth, textWidth } from "./text-width.ts"
 
-/** Only appends, so that nothing flickers. With `words`, the last word is held until it is complete. */
+/** Only appends, so that nothing flickers. The last word is held until it is complete. */
 export interface TextFlow {
   add(text: string, paint?: Paint): void
+  /** Adds a line that is not wrapped; it may contain styles. */
+  addLine(line: string): void
   /** Sets the indent of the lines that the current line is wrapped into. */
   setHangingIndent(columns: number): void
   /** Writes held text and ends the line. Drops empty lines at the end. */
@@ -17,15 +19,26 @@ export interface TextFlowOptions {
   first: string
   rest: string
   paintPrefix?: Paint | undefined
-  breaks: "words" | "anywhere"
   /** The longest line. Default: the width of the screen. */
   columns?: number | undefined
   /** The indent of wrapped lines. Default 0. */
   hangingIndent?: number | undefined
 }
 
-export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFlow {
-  const { first, rest, paintPrefix = (text) => text, breaks, hangingIndent = 0 } = options
+/** Returns the lines that a text is wrapped into. */
+export function wrapText(text: string, columns: number): string[] {
+  let wrapped = ""
+  const write = (piece: string) => {
+    wrapped += piece
+  }
+  const flow = createTextFlow({ columns, write }, { first: "", rest: "" })
+  flow.add(text)
+  flow.end()
+  return wrapped.replace(/\n$/, "").split("\n")
+}
+
+export function createTextFlow(screen: Pick<Screen, "columns" | "write">, options: TextFlowOptions): TextFlow {
+  const { first, rest, paintPrefix = (text) => text, hangingIndent = 0 } = options
   const limit = () => Math.min(screen.columns, options.columns ?? Number.POSITIVE_INFINITY)
   let started = false
   let open = false
@@ -119,9 +132,15 @@ export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFl
           flushWord()
           closeLine()
         }
-        if (breaks === "words") addWords(line, paint)
-        else put(line, paint)
+        addWords(line, paint)
       })
+    },
+    addLine(line) {
+      flushWord()
+      if (open) closeLine()
+      openLine()
+      screen.write(line)
+      closeLine()
     },
     setHangingIndent(columns) {
       lineIndent = columns

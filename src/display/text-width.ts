@@ -25,11 +25,12 @@ export function graphemeWidth(grapheme: string): number {
   return wide.test(grapheme) ? 2 : 1
 }
 
-/** Returns the text, or its start with an ellipsis if it is too long. */
+/** Returns the text, or its start with an ellipsis if it is too long. Ends it after a word unless that word is long. */
 export function truncateToWidth(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text
-  const { head } = splitAtWidth(text, columns - 1)
-  return `${head.trimEnd()}…`
+  const { head, tail } = splitAtWidth(text, columns - 1)
+  const whole = /^\s/.test(tail) ? head : head.replace(/(?<=\S)\s+\S{0,16}$/, "")
+  return `${whole.trimEnd()}…`
 }
 
 /** Splits a text at a column. A wide character is never split. */

@@ -1,5 +1,6 @@
 // Opens, resumes and forks sessions with a coding CLI.
 import type { Run } from "../core/agent.ts"
+import { UnsupportedError } from "../core/errors.ts"
 import { newId, type Prompt } from "../core/message.ts"
 import type { WaitForStart } from "../core/run-queue.ts"
 import { runtimeContext } from "../runtime/open-runtime.ts"
@@ -111,7 +112,12 @@ function createCliSession(
       }),
     messages: () => conversation.messages,
     events: () => conversation.events,
-    fork: provider.can.fork ? () => forkCliSession(driver, conversation, storage) : undefined,
+    fork: provider.can.fork
+      ? async ({ before }) => {
+          if (before === undefined) return forkCliSession(driver, conversation, storage)
+          throw new UnsupportedError(`${provider.title} can be forked only from here: leave out \`before\`.`)
+        }
+      : undefined,
     close: conversation.close,
   })
   if (options.trajectoryPath !== undefined)

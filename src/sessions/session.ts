@@ -1,5 +1,6 @@
 // A session: runs of one agent that share a conversation. The driver adapts it to the kind of agent.
-import type { LiveObjects, Run, RunOptions, Session } from "../core/agent.ts"
+import type { ForkOptions, LiveObjects, Run, RunOptions, Session } from "../core/agent.ts"
+import * as check from "../core/checks/check-options.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
 import { checkSteerText, type Message, newId, type Prompt } from "../core/message.ts"
@@ -24,10 +25,12 @@ export interface SessionDriver<O extends RunOptions = RunOptions> {
   messages(): readonly Message[]
   events(): readonly AgentEvent[]
   /** Opens another session with the same past and a copy of the runtime. Called while no run is under way. */
-  fork?: (() => Promise<SessionOf<O>>) | undefined
+  fork?: ((options: ForkOptions) => Promise<SessionOf<O>>) | undefined
   /** Closes what was opened for the session, except its storage. */
   close(): Promise<void>
 }
+
+const forkChecks: check.OptionChecks<ForkOptions> = { before: check.mustBeText }
 
 /** Creates a session: runs that share one conversation, one after the other. */
 export function createSession<O extends RunOptions>(driver: SessionDriver<O>): SessionOf<O> {
@@ -118,10 +121,11 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
     continueQueue: queue.release,
     clearQueue: () => abortQueued("The queue of the session was cleared."),
     ...(fork && {
-      async fork() {
+      async fork(options = {}) {
         refuseClosed()
+        check.checkOptions("session.fork()", options, forkChecks)
         for (let run = runUnderWay(); run; run = runUnderWay()) await run.settled
-        return await fork()
+        return await fork(options)
       },
     }),
     messages: () => driver.messages().slice(),
@@ -161,6 +165,6 @@ export async function saveTrajectory(path: string, record: Trajectory): Promise<
 export interface SessionOf<O extends RunOptions> extends Session {
   send(prompt: Prompt, options?: O): Run
   followUp(prompt: Prompt, options?: O): Run
-  /** Returns a session that continues from here separately. */
-  fork?(): Promise<SessionOf<O>>
+  /** Returns a session that continues separately, from here or from an earlier point. */
+  fork?(options?: ForkOptions): Promise<SessionOf<O>>
 }

@@ -5,6 +5,7 @@ import { ConfigError } from "../../src/core/errors.ts"
 import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
+import { tool } from "../../src/tools/tool.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
 
@@ -60,6 +61,38 @@ describe("calls from a cell", () => {
 })
 
 describe("approval", () => {
+  test("takes no time of the call, the cell or the tool that waits for it", async () => {
+    let clock = 0
+    const wipe = () => {
+      clock += 5
+      return "wiped"
+    }
+    const options = {
+      now: () => clock,
+      approver: () => {
+        clock += 60_000
+        return true
+      },
+    }
+    const inCell = createAgent({
+      ...options,
+      model: scriptedModel([cell("await wipe()"), "ok"]),
+      runtime: jsRuntime({ wipe: fn(wipe, { approve: true }) }),
+    })
+    const asTool = createAgent({
+      ...options,
+      model: scriptedModel([[{ type: "tool-call", id: "t1", name: "wipe", input: {} }], "ok"]),
+      tools: [tool({ name: "wipe", description: "Deletes", approve: true, run: wipe })],
+    })
+    const events = await Promise.all([inCell, asTool].map(async (agent) => (await agent.run("go")).trajectory.events))
+    const ends = events.flat().flatMap((event) => ("durationMs" in event ? [[event.type, event.durationMs]] : []))
+    assert.deepEqual(ends, [
+      ["call-end", 5],
+      ["code-end", 5],
+      ["tool-end", 5],
+    ])
+  })
+
   test("is asked of the agent's answerer, with the call", async () => {
     const { wiped, runtime } = guarded()
     const asked: unknown[] = []

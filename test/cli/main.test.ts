@@ -74,7 +74,7 @@ const wrong: [what: string, args: string[], says: RegExp][] = [
   [
     "a word that is no command",
     ["dmeo"],
-    /Unknown command "dmeo"\. Did you mean karst demo\?.*run, resume, demo.*karst run "dmeo"/,
+    /Unknown command "dmeo"\. Did you mean karst demo\?.*run, chat, resume, demo.*karst run "dmeo"/,
   ],
   ["no prompt", ["run"], /There is no prompt/],
   ["a command that a group does not have", ["skills", "lst"], /"skills lst"\. Did you mean karst skills list\?/],

@@ -9,12 +9,24 @@ import { createTextFlow } from "../../src/display/text-flow.ts"
 function render(pieces: string[], { color = false, columns = 0 } = {}): string {
   const stream = Object.assign(new PassThrough(), columns ? { isTTY: true, columns } : {})
   const screen = createScreen(stream, { color })
-  const flow = createTextFlow(screen, { first: "", rest: "", breaks: "words" })
+  const flow = createTextFlow(screen, { first: "", rest: "" })
   const markdown = createMarkdown(flow, screen.paint)
   for (const piece of pieces) markdown.add(piece)
   markdown.end()
   flow.end()
   return String(stream.read() ?? "")
+}
+
+/** Draws a text that arrives in pieces, for a screen of some columns. */
+function drawn(text: string, columns: number, size = 7): string {
+  const stream = new PassThrough()
+  const screen = createScreen(stream, { color: false })
+  const flow = createTextFlow(screen, { first: "", rest: "", columns })
+  const markdown = createMarkdown(flow, screen.paint, columns)
+  for (let at = 0; at < text.length; at += size) markdown.add(text.slice(at, at + size))
+  markdown.end()
+  flow.end()
+  return String(stream.read() ?? "").trimEnd()
 }
 
 test("marks are drawn, not shown", () => {
@@ -66,7 +78,7 @@ test("code in bold is bold", () => {
 test("text appears as it comes, word by word, and only an open span is held", () => {
   const stream = new PassThrough()
   const screen = createScreen(stream, { color: false })
-  const flow = createTextFlow(screen, { first: "", rest: "", breaks: "words" })
+  const flow = createTextFlow(screen, { first: "", rest: "" })
   const markdown = createMarkdown(flow, screen.paint)
   markdown.add("Some words **and a bo")
   assert.equal(String(stream.read()), "Some words")
@@ -116,4 +128,44 @@ test("prose without marks comes out as it went in", () => {
       assert.equal(render(cut).trimEnd(), words)
     }),
   )
+})
+
+test("a table has aligned columns, and cells that are too long are wrapped between words", () => {
+  const table = [
+    "Before:",
+    "",
+    "| name | amount | note |",
+    "|---|--:|:---|",
+    "| **apples** | 12 | `a | b` is fine, and this note is longer than its column |",
+    "| 日本 | 1,200.5 | |",
+    "",
+    "After.",
+  ].join("\n")
+  for (const size of [1, 3, 500]) {
+    const lines = drawn(table, 40, size).split("\n")
+    assert.deepEqual(lines.slice(0, 5), [
+      "Before:",
+      "",
+      "name     amount  note",
+      "──────  ───────  ───────────────────────",
+      "apples       12  a | b is fine, and this",
+    ])
+    assert.ok(lines.includes("日本    1,200.5"), lines.join("\n"))
+    assert.equal(lines.at(-1), "After.")
+  }
+})
+
+test("rows without a rule below the first one stay as they were written, and a table of too many columns is a list", () => {
+  assert.equal(drawn("| not a table\nbut text", 40), "| not a table\nbut text")
+  const head = ["a", "b", "c", "d", "e", "f"]
+  const wide = [head, head.map(() => "---"), head.map((name) => `${name}1`)].map((row) => `|${row.join("|")}|`)
+  assert.match(drawn(wide.join("\n"), 30), /^a: a1\nb: b1\n/)
+})
+
+test("links show their text and address, and other brackets are text", () => {
+  assert.equal(
+    drawn("See [the docs](https://karst.dev/a_b) and [x] or list[0](y z).", 90),
+    "See the docs (https://karst.dev/a_b) and [x] or list[0](y z).",
+  )
+  assert.equal(drawn("[https://karst.dev](https://karst.dev)", 90), "https://karst.dev")
 })

@@ -33,7 +33,7 @@ const paint = createPalette(false)
 const screen = { paint, columns: 80, write() {}, writeLines() {}, ensureBlankLine() {}, setStatus() {}, close() {} }
 
 function draw(pieces: Iterable<string>): void {
-  const markdown = createMarkdown(createTextFlow(screen, { first: "", rest: "", breaks: "words" }), paint)
+  const markdown = createMarkdown(createTextFlow(screen, { first: "", rest: "" }), paint)
   for (const piece of pieces) markdown.add(piece)
   markdown.end()
 }

@@ -299,3 +299,21 @@ describe("an agent's memory", () => {
     assert.deepEqual(session.trajectory().messages, session.messages())
   })
 })
+
+test("`compact` of a run shortens the conversation before its first request, and only then", async () => {
+  const print = fence('console.log("row ".repeat(400))')
+  const answers = [...Array.from({ length: 8 }, () => [print, "Printed."]).flat()]
+  const writer = scriptedModel([goodSummary("- rows were printed")])
+  const model = scriptedModel([...answers, "Short.", "Still short."])
+  const agent = createAgent({ model, runtime: () => jsRuntime(), memory: { model: writer } })
+  await using session = await agent.session()
+  for (let turn = 0; turn < 8; turn++) await session.send("Print")
+  const before = estimateMessages(session.messages())
+  const compacted = async (options?: { compact: boolean }) => {
+    const { trajectory } = await session.send("Go on", options)
+    return trajectory.events.findIndex((event) => event.type === "memory-compacted")
+  }
+  assert.ok((await compacted({ compact: true })) > 0)
+  assert.ok(estimateMessages(session.messages()) < before)
+  assert.equal(await compacted(), -1)
+})

@@ -101,15 +101,25 @@ async function dropOutdatedPrompt(restored: Conversation, config: AgentConfig): 
   Object.assign(restored, { promptHash, ...(!isSame && { system: undefined, systemRun: undefined }) })
 }
 
-/** Copies a conversation and its runtime; the two are then independent. */
-export async function copyConversation(shared: Conversation): Promise<Conversation> {
+/** An earlier point of a conversation: its events up to then, and its objects. */
+export interface EarlierPoint {
+  /** Throws a `ConfigError` if there is no such point, or if its objects were not kept. */
+  events(): Promise<AgentEvent[]>
+  /** Returns what could not be restored. */
+  restoreObjects(runtime: Runtime): Promise<RuntimeLoss[]>
+}
+
+/** Copies a conversation and its runtime; the two are then independent. With `point`, the copy is as it was then. */
+export async function copyConversation(shared: Conversation, point?: EarlierPoint): Promise<Conversation> {
   const { runtime, events, folded, artifacts } = shared
   if (!runtime.fork) throw new UnsupportedError("This kind of runtime cannot be copied, so its session has no fork().")
-  const own = events.slice(folded?.open.length)
-  const copy = rebuildConversation({ events: own, folded, head: headOf(shared) }, await runtime.fork(), true)
+  const own = point ? await point.events() : events.slice(folded?.open.length)
+  const copied = await runtime.fork()
+  const notRestored = await point?.restoreObjects(copied)
+  const copy = rebuildConversation({ events: own, folded, head: headOf(shared) }, copied, true)
   for (const [name, text] of artifacts.unsaved()) copy.artifacts.put(name, text)
   // The model of the copy does not know of these either.
-  return Object.assign(copy, { lost: shared.lost, interrupted: shared.interrupted })
+  return Object.assign(copy, { lost: notRestored ?? shared.lost, interrupted: shared.interrupted })
 }
 
 function rebuildConversation(

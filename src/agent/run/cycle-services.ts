@@ -120,7 +120,7 @@ export function createCycleServices(
     journal,
     cellEnv: journal?.cellEnv,
     typeGate: config.typeGate,
-    now: config.now,
+    activeMs: stopwatch.activeMs,
     ...policy,
     caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
     approved: conversation.approved,

@@ -4,8 +4,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as after } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { createPalette, type Palette, wantsColor } from "../../display/paint.ts"
+import { drawBars } from "../../display/draw-bars.ts"
+import { wantsColor } from "../../display/paint.ts"
 import { safeLine } from "../../display/safe-text.ts"
+import { createScreen, type Screen } from "../../display/screen.ts"
+import { writeWrapped } from "../../display/stream-writers.ts"
 import { display } from "../../display.ts"
 import type { Model } from "../../models/model.ts"
 import { replayModel } from "../../models/recording.ts"
@@ -17,7 +20,7 @@ import { type CsvRow, parseCsv } from "../load/csv.ts"
 import { builtInAgent } from "../run/built-in-agent.ts"
 import type { demoOptions } from "../table/work.ts"
 import { UsageError } from "../usage-error.ts"
-import { drawBars, drawSvg } from "./demo/draw.ts"
+import { drawSvg } from "./demo/draw.ts"
 import { type Chart, Charts, Sprinkler } from "./demo/objects.ts"
 
 const dataFolder = new URL("../../../data/", import.meta.url)
@@ -47,17 +50,15 @@ export async function demoCommand({ values }: Input<typeof demoOptions>): Promis
     },
   })
 
-  const paint = createPalette(wantsColor(process.stdout))
-  const tell = (lines: string[]) => {
-    if (mode === "full" || mode === "short") process.stdout.write(`${lines.join("\n")}\n`)
-  }
+  const screen = createScreen(process.stdout, { color: wantsColor(process.stdout) })
+  const isShown = mode === "full" || mode === "short"
   const run = agent.run(task)
   const result = await interruptible(run, () => {
-    tell(introduction(values.model, paint))
+    if (isShown) introduce(screen, values.model)
     return display(run, { mode })
   })
   const pictures = await writePictures(charts.all, folder)
-  if (result.status === "done") tell(readBack(charts, sprinkler, pictures, paint))
+  if (isShown && result.status === "done") readBack(screen, charts, sprinkler, pictures)
   return exitCode(result)
 }
 
@@ -79,19 +80,22 @@ function replayedModel(fast: boolean): Model {
   }
 }
 
-function introduction(model: string | undefined, { bold, dim, cyan }: Palette): string[] {
+function introduce(screen: Screen, model: string | undefined): void {
+  const { bold, dim, cyan } = screen.paint
   const who =
     model === undefined ? "The model's turns are replayed from a recording." : `The model is ${safeLine(model)}.`
-  return [
-    `${bold("Karst demo.")} ${who}`,
-    "Everything else is live: its code runs in this process, reads the file and",
-    "changes these objects of the program:",
-    "",
-    `  ${cyan("loadCsv")}    ${dim("reads Seattle's daily weather 2012–2015 (NOAA, public domain)")}`,
-    `  ${cyan("charts")}     ${dim("collects charts; none yet")}`,
-    `  ${cyan("sprinkler")}  ${dim("waters the garden; nothing planned yet")}`,
-    "",
-  ]
+  const live =
+    "Everything else is live: its code runs in this process, reads the file and changes these objects of the program:"
+  writeWrapped(screen, { mark: "" }, { text: "Karst demo.", paint: bold }, { text: ` ${who}` })
+  writeWrapped(screen, { mark: "" }, { text: live })
+  screen.ensureBlankLine()
+  for (const [name, text] of [
+    ["loadCsv", "reads Seattle's daily weather 2012–2015 (NOAA, public domain)"],
+    ["charts", "collects charts; none yet"],
+    ["sprinkler", "waters the garden; nothing planned yet"],
+  ] as const)
+    writeWrapped(screen, { mark: `  ${name.padEnd(9)}  `, paintMark: cyan }, { text, paint: dim })
+  screen.writeLines("")
 }
 
 async function outputFolder(asked: string | undefined): Promise<string> {
@@ -113,25 +117,20 @@ async function writePictures(charts: readonly Chart[], folder: string): Promise<
 }
 
 // Reads the objects from the program, without a model.
-function readBack(
-  charts: Charts,
-  sprinkler: Sprinkler,
-  pictures: string[],
-  { bold, dim, blue, green }: Palette,
-): string[] {
-  const drawn = charts.all.flatMap((chart, index) => [
-    "",
-    `  ${bold(safeLine(chart.title))} ${dim(`· ${safeLine(chart.unit)}`)}`,
-    ...drawBars(chart, 40, blue).map((line) => `  ${line}`),
-    `  ${dim(`written to ${pictures[index]}`)}`,
-  ])
+function readBack(screen: Screen, charts: Charts, sprinkler: Sprinkler, pictures: string[]): void {
+  const { bold, dim, blue, green } = screen.paint
+  const heading = (text: string, note: string) =>
+    writeWrapped(screen, { mark: "  " }, { text, paint: bold }, { text: ` · ${note}`, paint: dim })
+  screen.writeLines("")
+  writeWrapped(screen, { mark: "" }, { text: "Now the program reads its own objects back, without the model:" })
+  for (const [index, chart] of charts.all.entries()) {
+    screen.writeLines("")
+    heading(safeLine(chart.title), safeLine(chart.unit))
+    screen.writeLines(...drawBars(chart, Math.min(50, screen.columns - 2), blue).map((line) => `  ${line}`))
+    writeWrapped(screen, { mark: "  " }, { text: `written to ${pictures[index]}`, paint: dim })
+  }
   const plan = Object.entries(sprinkler.plan).map(([month, mm]) => `${safeLine(month)} ${Math.round(mm * 10) / 10}`)
-  return [
-    "",
-    "Now the program reads its own objects back, without the model:",
-    ...drawn,
-    "",
-    `  ${bold("sprinkler.plan")} ${dim("· mm a month; it was empty before the run")}`,
-    `  ${plan.length > 0 ? green(plan.join(" · ")) : "still empty"}`,
-  ]
+  screen.writeLines("")
+  heading("sprinkler.plan", "mm a month; it was empty before the run")
+  writeWrapped(screen, { mark: "  " }, { text: plan.join(" · ") || "still empty", paint: green })
 }

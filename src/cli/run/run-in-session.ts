@@ -54,9 +54,13 @@ const isolationTexts: Record<string, string> = {
 
 function printHeader(title: string, runtime: LiveObjects | undefined): void {
   const { dim } = createPalette(wantsColor(process.stdout))
+  process.stdout.write(`${dim(headerText(title, runtime))}\n\n`)
+}
+
+/** Says who answers, and what isolates the cells. */
+export function headerText(title: string, runtime: LiveObjects | undefined): string {
   const isolation = runtime && "isolation" in runtime ? String(runtime.isolation) : ""
-  const parts = ["karst", safeLine(title), ...(isolationTexts[isolation] ? [isolationTexts[isolation]] : [])]
-  process.stdout.write(`${dim(parts.join(" · "))}\n\n`)
+  return ["karst", safeLine(title), isolationTexts[isolation]].filter((text) => text !== undefined).join(" · ")
 }
 
 /** Says how to continue: after the run if it is shown, and on standard error if it did not end by itself. */

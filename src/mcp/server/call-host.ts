@@ -66,7 +66,7 @@ export function createCallHosts(options: ServeOptions): (call: McpCall, session:
         budgets,
         approved,
         askReaders: () => undefined,
-        now: Date.now,
+        activeMs: stopwatch.activeMs,
         withClocksPaused: stopwatch.withClockPaused,
         pauseSignal: stopwatch.pauseSignal,
         caller: { run: id, agent: name },

@@ -55,6 +55,7 @@ export function createPromptSender(
     control,
     source: provider.name,
     now: Date.now,
+    activeMs: watch.activeMs,
     mayStartCycle(count) {
       cycles = count
       stopReason ??= reached() ?? control.limitReachedAbove()
@@ -92,7 +93,7 @@ export function createPromptSender(
     // The server may have been started by an earlier run, in another async context.
     within: AsyncLocalStorage.snapshot(),
     signal,
-    now: Date.now,
+    activeMs: watch.activeMs,
     pauseSignal: watch.pauseSignal,
     caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
     leftMs: watch.leftMs,

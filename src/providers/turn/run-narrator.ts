@@ -29,6 +29,7 @@ export type CallResult = Omit<Extract<Step, { type: "result" }>, "type">
 export interface OpenCall {
   name: string
   input: Json
+  /** On the clock of `activeMs`. */
   startedAt: number
   /** The narrator of the run that made the call. */
   narrator: Pick<RunNarrator, "run" | "endCall" | "progress">
@@ -38,6 +39,8 @@ export interface OpenCall {
 export interface CallRegistry {
   calls: Map<string, OpenCall>
   now(): number
+  /** The time that the run has been active; it stands still while a person decides. */
+  activeMs(): number
   /** The model and the provider that answer, if known. */
   answerer(): { model?: string; provider?: string }
   /** Ends a call of any run. */
@@ -93,7 +96,7 @@ function createNarrator(
   run: string,
   emit: (body: EventBody) => unknown,
   mayStartCycle: (count: number) => boolean,
-  { calls, now, endCall, answerer }: CallRegistry,
+  { calls, activeMs, endCall, answerer }: CallRegistry,
 ): RunNarrator {
   let total: Usage = noUsage
   let counted: Usage = noUsage
@@ -154,7 +157,7 @@ function createNarrator(
       if (calls.has(id) || !continueOrStartCycle(of)) return
       parts.push({ type: "tool-call", id, name, input })
       flush("tool-calls")
-      calls.set(id, { name, input, startedAt: now(), narrator: self })
+      calls.set(id, { name, input, startedAt: activeMs(), narrator: self })
       emit({ type: "tool-start", id, name, input })
     },
     setUsage(usage) {
@@ -173,7 +176,7 @@ function createNarrator(
         name: known.name,
         ok,
         text,
-        durationMs: now() - known.startedAt,
+        durationMs: Math.round(activeMs() - known.startedAt),
         ...(!ok && { error: { kind: refused ? "refused" : "throw", message: text } }),
         ...(images && { images }),
       })

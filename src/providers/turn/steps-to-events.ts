@@ -26,6 +26,8 @@ export interface StepRecorderOptions {
   control: Pick<RunControl, "id" | "emit" | "forward">
   source: string
   now(): number
+  /** The time that the run has been active. Default: `now`. */
+  activeMs?(): number
   /** Called before each model answer with the number of answers before it. If it returns false, later steps are
    *  ignored. */
   mayStartCycle?(count: number): boolean
@@ -35,6 +37,7 @@ export function createStepRecorder({
   control,
   source,
   now,
+  activeMs = now,
   mayStartCycle = () => true,
 }: StepRecorderOptions): StepRecorder {
   const files = new Set<string>()
@@ -43,7 +46,7 @@ export function createStepRecorder({
   const subAgents = new Map<string, RunNarrator>()
   let model: string | undefined
   const answerer = () => ({ ...(model !== undefined && { model }), provider: source })
-  const registry = { calls, now, endCall, answerer }
+  const registry = { calls, now, activeMs, endCall, answerer }
   const own = createRunNarrator(control, mayStartCycle, registry)
   let hasActed = false
 

@@ -3,8 +3,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
-import { drawBars, drawSvg } from "../../../src/cli/commands/demo/draw.ts"
+import { drawSvg } from "../../../src/cli/commands/demo/draw.ts"
 import { Charts, Sprinkler } from "../../../src/cli/commands/demo/objects.ts"
+import { drawBars } from "../../../src/display/draw-bars.ts"
+import { textWidth } from "../../../src/display/text-width.ts"
 import { karst, startKarst } from "../karst.ts"
 
 test("the demo runs without key or network, mends its error, and the program reads its objects back", async (t) => {
@@ -55,13 +57,16 @@ test("short and result modes show less of it", async () => {
 test("a chart is exact to an eighth of a column, and a picture is well formed whatever its words", () => {
   const chart = { title: 'a < b & "c"\x1b[2J', unit: "", labels: ["x", "long"], values: [1, 2] }
   assert.deepEqual(
-    drawBars(chart, 3, (text) => text),
+    drawBars(chart, 10, (text) => text),
     ["x    █▌ 1", "long ███ 2"],
   )
   assert.deepEqual(
-    drawBars({ ...chart, values: [0, 0] }, 3, (text) => text),
+    drawBars({ ...chart, values: [0, 0] }, 10, (text) => text),
     ["x     0", "long  0"],
   )
+  for (const columns of [12, 24, 36])
+    for (const line of drawBars({ ...chart, labels: ["日本語の長い名前", "two words"] }, columns, (text) => text))
+      assert.ok(textWidth(line) <= columns, `${columns}: ${line}`)
   assert.match(drawSvg(chart), /<title>a &#60; b &#38; &#34;c&#34;<\/title>/)
   assert.doesNotMatch(drawSvg({ ...chart, labels: [], values: [] }), /NaN|Infinity/)
 })

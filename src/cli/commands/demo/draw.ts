@@ -1,20 +1,7 @@
-// Draws the demo's charts for the terminal and as SVG.
+// Draws the demo's charts as SVG.
+import { roundedText } from "../../../display/draw-bars.ts"
 import { safeLine } from "../../../display/safe-text.ts"
 import type { Chart } from "./objects.ts"
-
-const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
-
-/** Draws a chart as lines of block characters, to an eighth of a column. */
-export function drawBars({ labels, values }: Chart, columns: number, bar: (text: string) => string): string[] {
-  const most = Math.max(0, ...values)
-  const labelWidth = Math.max(0, ...labels.map((label) => label.length))
-  return labels.map((label, index) => {
-    const value = values[index] ?? 0
-    const steps = most === 0 ? 0 : Math.round((Math.max(0, value) / most) * columns * 8)
-    const blocks = "█".repeat(Math.floor(steps / 8)) + (eighths[steps % 8] ?? "")
-    return `${label.padEnd(labelWidth)} ${bar(blocks)} ${rounded(value)}`
-  })
-}
 
 /** Draws a chart as a self-contained SVG. */
 export function drawSvg({ title, unit, labels, values }: Chart): string {
@@ -27,14 +14,14 @@ export function drawSvg({ title, unit, labels, values }: Chart): string {
   const grid = [0, 0.25, 0.5, 0.75, 1].map((part) => {
     const at = y(most * part)
     return `<line x1="${plot.left}" x2="${plot.left + plot.width}" y1="${at}" y2="${at}" stroke="#dde3ea"/>
-  <text x="${plot.left - 10}" y="${at + 4}" text-anchor="end" fill="#6b7785" font-size="12">${rounded(most * part)}</text>`
+  <text x="${plot.left - 10}" y="${at + 4}" text-anchor="end" fill="#6b7785" font-size="12">${roundedText(most * part)}</text>`
   })
   const bars = values.map((value, index) => {
     const x = plot.left + step * (index + 0.15)
     const middle = x + step * 0.35
     const top = y(value)
     return `<rect x="${fixed(x)}" y="${fixed(top)}" width="${fixed(step * 0.7)}" height="${fixed(bottom - top)}" rx="3" fill="#2f7fb8"/>
-  <text x="${fixed(middle)}" y="${fixed(top - 6)}" text-anchor="middle" fill="#2b3640" font-size="11">${rounded(value)}</text>
+  <text x="${fixed(middle)}" y="${fixed(top - 6)}" text-anchor="middle" fill="#2b3640" font-size="11">${roundedText(value)}</text>
   <text x="${fixed(middle)}" y="${bottom + 20}" text-anchor="middle" fill="#2b3640" font-size="12">${xml(labels[index] ?? "")}</text>`
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 740 380" width="740" height="380" font-family="system-ui, sans-serif" role="img">
@@ -53,10 +40,6 @@ function niceCeiling(value: number): number {
   if (value <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(value))
   return ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= value) ?? 10) * power
-}
-
-function rounded(value: number): string {
-  return String(Math.round(value * 10) / 10)
 }
 
 function fixed(value: number): string {

@@ -1,0 +1,45 @@
+// The commands of the chat that begin with a slash: their table, and how a line names one of them.
+import { nearestWord } from "../../core/text/nearest-word.ts"
+
+export const slashCommands = {
+  help: { usage: "/help", does: "shows the commands and keys" },
+  vars: { usage: "/vars", does: "lists the variables of the session" },
+  show: { usage: "/show <name>", does: "shows a variable: as a table, a chart or text" },
+  output: { usage: "/output", does: "shows the whole output of the last cell or tool" },
+  undo: { usage: "/undo", does: "goes back to before the last cell: its variables and its part of the conversation" },
+  fork: { usage: "/fork", does: "goes on in a copy of the session; the original stays as it is" },
+  model: { usage: "/model [<id>]", does: "shows the model, or changes it from the next prompt on" },
+  compact: { usage: "/compact", does: "shortens the conversation before the next prompt" },
+  save: { usage: "/save [<file>]", does: "writes the session as JSON" },
+  resume: { usage: "/resume [<id>]", does: "lists stored sessions, or goes on with one" },
+  cost: { usage: "/cost", does: "shows the tokens and the cost of this chat" },
+  skills: { usage: "/skills", does: "lists the skills of the agent" },
+  exit: { usage: "/exit", does: "leaves the chat" },
+} as const satisfies Record<string, { usage: string; does: string }>
+
+export type SlashName = keyof typeof slashCommands
+
+export type SlashLine = { name: SlashName; argument: string } | { problem: string }
+
+/** Parses a line that begins with a slash; undefined for any other, such as a path or a comment. */
+export function parseSlash(line: string): SlashLine | undefined {
+  const [, name = "", argument = ""] = /^\/([\w-]*)(?:\s+([\s\S]*))?$/.exec(line.trim()) ?? []
+  if (!/^\/[\w-]*(\s|$)/.test(line.trim())) return undefined
+  if (isSlashName(name)) return { name, argument: argument.trim() }
+  const near = nearestWord(name, Object.keys(slashCommands))
+  const hint = near === undefined ? "" : ` Did you mean /${near}?`
+  return { problem: `There is no command /${name}.${hint} /help lists them.` }
+}
+
+/** Returns the commands that begin with what is written. */
+export function completeSlash(text: string): string[] {
+  const [, begin] = /^\/([\w-]*)$/.exec(text) ?? []
+  if (begin === undefined) return []
+  return Object.keys(slashCommands)
+    .filter((name) => name.startsWith(begin))
+    .map((name) => `/${name}`)
+}
+
+function isSlashName(name: string): name is SlashName {
+  return Object.hasOwn(slashCommands, name)
+}

@@ -1,0 +1,269 @@
+// The chat in a terminal: reads keys, edits the prompt, shows runs, and asks.
+import { StringDecoder } from "node:string_decoder"
+import type { Run } from "../../core/agent.ts"
+import { errorData } from "../../core/errors.ts"
+import type { AgentEvent, EventOf } from "../../core/event.ts"
+import { type Message, messageText, userMessage } from "../../core/message.ts"
+import { allowReadersToApprove } from "../../core/run-context.ts"
+import { createFullView, maxOutputLines } from "../../display/full-view.ts"
+import { safeText } from "../../display/safe-text.ts"
+import { createStatusLine } from "../../display/status-line.ts"
+import { writeNote } from "../../display/stream-writers.ts"
+import { truncateToWidth } from "../../display/text-width.ts"
+import { holdTerminal, type UserTerminal } from "../../providers/terminal/user-terminal.ts"
+import { type ApprovalPrompt, askForApproval } from "./approval-prompt.ts"
+import type { Chat } from "./chat.ts"
+import type { InputHistory } from "./history.ts"
+import { createImageView } from "./images.ts"
+import { createInputLine } from "./input-line.ts"
+import { createKeyReader, type Key } from "./keys.ts"
+import { createLiveScreen } from "./live-screen.ts"
+import { readMentions } from "./mentions.ts"
+import { answerTo } from "./question-answer.ts"
+import { runSlash } from "./slash-actions.ts"
+import { parseSlash } from "./slash-commands.ts"
+
+export interface TerminalChatOptions {
+  color: boolean
+  /** The folder that `@file` starts from. */
+  cwd: string
+  history: InputHistory
+  /** Written first. */
+  header: string
+  /** The events of an earlier run to show first. */
+  earlier: readonly AgentEvent[]
+}
+
+/** Runs the chat until the person leaves. */
+export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options: TerminalChatOptions): Promise<void> {
+  const { color, cwd, history } = options
+  const screen = createLiveScreen(terminal.output, { color })
+  const { paint } = screen
+  const line = createInputLine({ screen, history, cwd })
+  const showImage = createImageView(screen, process.env)
+  const left = Promise.withResolvers<void>()
+  const approvals: { event: EventOf<"approval-requested">; run: Run }[] = []
+  let approval: { prompt: ApprovalPrompt; run: Run; acceptsFrom: number } | undefined
+  /** What was told to the model and has not reached it yet. */
+  let told: string[] = []
+  /** Prompts that were sent before the work at hand was done. */
+  const waiting: string[] = []
+  let active: Run | undefined
+  let isBusy = false
+  let leaveOnNextInterrupt = false
+  let isAborting = false
+  let isFirstInput = true
+
+  const note = (text: string, paintText = paint.dim) => writeNote(screen, "· ", safeText(text), paintText)
+
+  function drawInput() {
+    if (approval) {
+      const hint = truncateToWidth(approval.prompt.hint(), screen.columns - 2)
+      return { lines: [`${paint.yellow("?")} ${hint}`], row: 0, column: 0 }
+    }
+    const layout = line.layout(leaveOnNextInterrupt ? "Ctrl-C again leaves the chat." : undefined)
+    const waiting = told.map((text) => paint.dim(truncateToWidth(`↳ ${text.replaceAll("\n", " ")}`, screen.columns)))
+    return { ...layout, lines: [...waiting, ...layout.lines], row: layout.row + waiting.length }
+  }
+
+  function askNext(): void {
+    const next = approval ? undefined : approvals.shift()
+    if (next) {
+      const { event, run } = next
+      // Keys that were pressed before the question was on the screen do not answer it.
+      approval = { prompt: askForApproval(event, run, screen), run, acceptsFrom: Date.now() + settleMs }
+      screen.setStatus(undefined)
+    }
+    screen.redraw()
+  }
+
+  function answerApproval(key: Key): void {
+    if (!approval || Date.now() < approval.acceptsFrom) return
+    const { prompt, run } = approval
+    const decision = prompt.press(key)
+    if (decision === undefined) return screen.redraw()
+    approval = undefined
+    try {
+      run.approve(prompt.id, decision)
+    } catch {
+      // Another reader has answered; that answer counts.
+    }
+    askNext()
+  }
+
+  async function follow(run: Run, typed: string): Promise<void> {
+    allowReadersToApprove(run)
+    active = run
+    const show = createFullView(screen, run.id)
+    const progress = createStatusLine(screen, run.id)
+    for await (const event of run) {
+      chat.observe(event)
+      show(withTypedPrompt(event, run.id, typed))
+      progress(event)
+      if (event.type === "code-end" || event.type === "tool-end") await showMore(event, run)
+      if (event.type === "approval-requested" && !event.answerer) {
+        approvals.push({ event, run })
+        askNext()
+      }
+      if (event.type === "approval-resolved") withdraw(event.id)
+      if (event.type === "prompt-steered" && event.run === run.id) forgetTold(event.message)
+      // From now on, what is sent is the next prompt.
+      if (event.type === "run-end" && event.run === run.id) active = undefined
+    }
+    approvals.splice(0)
+    approval = undefined
+    if (told.length > 0) note("What you wrote came after the last step. It goes with your next prompt.")
+    told = []
+  }
+
+  async function showMore(event: EventOf<"code-end" | "tool-end">, run: Run): Promise<void> {
+    if (event.run !== run.id) return
+    if (chat.lastOutput.split("\n").length > maxOutputLines) note("/output shows all of it.")
+    for (const image of event.images ?? []) await showImage(image)
+  }
+
+  function withdraw(id: string): void {
+    const at = approvals.findIndex(({ event }) => event.id === id)
+    if (at !== -1) approvals.splice(at, 1)
+    if (approval?.prompt.id === id) approval = undefined
+    askNext()
+  }
+
+  function forgetTold(message: Message): void {
+    const at = told.indexOf(messageText(message))
+    if (at !== -1) told.splice(at, 1)
+  }
+
+  /** Starts work that a key asked for. Its errors are shown, and the chat goes on. */
+  function start(work: () => Promise<void>): void {
+    isBusy = true
+    void work()
+      .catch((error: unknown) => writeNote(screen, "✗ ", safeText(errorData(error).message), paint.red))
+      .finally(() => {
+        isBusy = false
+        isAborting = false
+        active = undefined
+        screen.setStatus(undefined)
+        screen.ensureBlankLine()
+        const next = waiting.shift()
+        if (next !== undefined) submit(next)
+      })
+  }
+
+  function submit(text: string): void {
+    const slash = parseSlash(text)
+    if (slash && "problem" in slash) return note(slash.problem, paint.yellow)
+    if (slash) return startSlash(slash.name, slash.argument)
+    if (active) {
+      return steer(active, text)
+    }
+    if (isBusy) return void waiting.push(text)
+    const { question } = chat
+    const answer = question ? answerTo(question, text) : { answer: text }
+    if ("problem" in answer) return note(answer.problem, paint.yellow)
+    start(async () => {
+      const { prompt, problems } = await readMentions(answer.answer, cwd)
+      for (const problem of problems) note(problem, paint.yellow)
+      await follow(chat.send(prompt), answer.answer)
+    })
+  }
+
+  function steer(run: Run, text: string): void {
+    try {
+      run.steer(text)
+      told.push(text)
+      screen.redraw()
+    } catch (error) {
+      // Not every coding CLI can be told something during a run.
+      note(errorData(error).message, paint.yellow)
+      line.set(text)
+    }
+  }
+
+  function startSlash(name: Parameters<typeof runSlash>[0], argument: string): void {
+    const run = async () => {
+      screen.writeLines(paint.bold(`❯ /${name}${argument === "" ? "" : ` ${argument}`}`))
+      const effect = await runSlash(name, argument, chat, screen)
+      if (effect?.edit !== undefined) line.set(effect.edit)
+      if (effect?.leave) left.resolve()
+    }
+    // During a run, the run goes on and the command only shows something.
+    if (!active && isBusy) return void waiting.push(`/${name} ${argument}`)
+    if (!active) return start(run)
+    void run().catch((error: unknown) => writeNote(screen, "✗ ", safeText(errorData(error).message), paint.red))
+  }
+
+  function interrupt(): void {
+    if (active && !isAborting) {
+      isAborting = true
+      active.abort("Interrupted.")
+      return
+    }
+    if (!active && line.clear()) return screen.redraw()
+    if (leaveOnNextInterrupt || active) return left.resolve()
+    leaveOnNextInterrupt = true
+    screen.redraw()
+  }
+
+  function press(key: Key): void {
+    if (key.type === "key" && key.name === "interrupt") return interrupt()
+    leaveOnNextInterrupt = false
+    if (approval) return answerApproval(key)
+    if (key.type === "key" && key.name === "clear-screen") return screen.clear()
+    if (key.type === "key" && key.name === "end-of-input" && line.isEmpty) {
+      active?.abort("The chat was left.")
+      return left.resolve()
+    }
+    const sent = line.press(key)
+    if (sent !== undefined) {
+      history.add(sent)
+      submit(sent)
+    }
+    screen.redraw()
+  }
+
+  const decoder = new StringDecoder("utf8")
+  const keys = createKeyReader(press)
+  const held = holdTerminal(terminal, {
+    onInput(bytes) {
+      const text = decoder.write(bytes)
+      // Enter was another character while the terminal edited the lines itself.
+      keys.read(isFirstInput ? text.replaceAll("\n", "\r") : text)
+      isFirstInput = false
+    },
+    onResize: screen.resized,
+    onInterrupt(done) {
+      chat.session.running?.abort("The terminal was closed.")
+      left.resolve()
+      done()
+    },
+    restoreSequence: () => "\x1b[?2004l\x1b[?25h",
+  })
+  try {
+    terminal.output.write("\x1b[?2004h")
+    writeNote(screen, "", options.header, paint.dim)
+    showEarlier(options.earlier, screen)
+    screen.ensureBlankLine()
+    screen.setInput(drawInput)
+    await left.promise
+  } finally {
+    keys.end()
+    screen.close()
+    held.release()
+  }
+}
+
+// A person needs longer than this to read a question.
+const settleMs = 300
+
+/** Shows what the person wrote instead of the prompt with the contents of the mentioned files. */
+function withTypedPrompt(event: AgentEvent, run: string, typed: string): AgentEvent {
+  return event.type === "run-start" && event.run === run ? { ...event, messages: [userMessage(typed)] } : event
+}
+
+function showEarlier(events: readonly AgentEvent[], screen: Parameters<typeof createFullView>[0]): void {
+  const [first] = events
+  if (!first) return
+  const show = createFullView(screen, first.run)
+  for (const event of events) show(event)
+}

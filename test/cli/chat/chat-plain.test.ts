@@ -1,0 +1,113 @@
+// test lane: unit, long
+import assert from "node:assert/strict"
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, type TestContext, test } from "node:test"
+import { fileURLToPath } from "node:url"
+import { modelServer, startKarst } from "../karst.ts"
+
+const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
+const source = (path: string) => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href)
+
+async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "karst-chat-"))
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
+/** Sends lines to a chat without a terminal and returns what it printed. */
+async function talk(cwd: string, args: string[], lines: string[], env: Record<string, string> = {}) {
+  const { child, ended } = startKarst(["chat", ...args], env, cwd)
+  child.stdin.end(`${lines.join("\n")}\n`)
+  return await ended
+}
+
+describe("karst chat without a terminal", () => {
+  test("answers line by line in plain text, and goes back", async (t) => {
+    const folder = await temporaryFolder(t)
+    const { id, bodies } = await modelServer(t, [cell("const total = 15"), "It is 15.", "Nothing."])
+    const lines = ["How much\\", "is it?", "/vars", "/undo", "/vars", "/cost", "And now?", "/nonsense"]
+    const { code, stdout, stderr } = await talk(folder, ["--model", id], lines)
+    assert.equal(code, 0, stderr)
+    assert.doesNotMatch(stdout, /\x1b/)
+    assert.match(stdout, /^karst · openai-compatible\/test · cells .*· \/help\n\n❯ How much\n {2}is it\?\n/)
+    assert.match(stdout, /● It is 15\.\n\n✓ done/)
+    assert.match(stdout, /total {2}variable {2}number\n/)
+    assert.match(stdout, /Undone: .*\n· The prompt was: How much\n {2}is it\?\n· There are no variables yet\.\n/)
+    assert.match(stdout, /· 1 run · 30 tokens\n/)
+    assert.match(stdout, /● Nothing\./)
+    assert.match(stdout, /There is no command \/nonsense\. {1,2}\/help lists them\./)
+    assert.doesNotMatch(bodies[2] ?? "", /How much/)
+    assert.match(stderr, /Continue: karst chat --session s_/)
+  })
+
+  test("saves, copies and lists sessions, and goes on with one of them", async (t) => {
+    const folder = await temporaryFolder(t)
+    const env = { KARST_HOME: join(folder, "home") }
+    const { id, bodies } = await modelServer(t, [cell("const total = 15"), "It is 15."])
+    const first = await talk(folder, ["--model", id], ["Count", "/save out.json", "/fork", "/resume"], env)
+    const saved: { session: string; runs: unknown[] } = JSON.parse(await readFile(join(folder, "out.json"), "utf8"))
+    assert.equal(saved.runs.length, 1)
+    assert.match(
+      first.stdout,
+      new RegExp(`You are now in a copy\\. The original:[\\s\\S]*--session\\s+${saved.session}`),
+    )
+    assert.match(first.stdout, /session {2,}last used {2,}first prompt\n/)
+    const [, copy = ""] = /Continue: karst chat --session (s_\w+)/.exec(first.stderr) ?? []
+    assert.notEqual(copy, saved.session)
+    assert.match((await talk(folder, ["--session", copy], ["/show total"], env)).stdout, /\n15\n/)
+    const again = await talk(folder, ["--session", saved.session], ["/show total", "More"], env)
+    assert.match(again.stdout, /\n15\n/, again.stderr)
+    assert.match(bodies.at(-1) ?? "", /Count/)
+    const other = await talk(folder, ["--model", id], [`/resume ${saved.session.slice(0, 8)}`, "/show total"], env)
+    assert.match(other.stdout, new RegExp(`session\\s+${saved.session}[\\s\\S]*\\n15\\n`), other.stderr)
+  })
+
+  test("changes the model, shortens the conversation and lists skills", async (t) => {
+    const folder = await temporaryFolder(t)
+    await mkdir(join(folder, "skills", "charts"), { recursive: true })
+    await writeFile(
+      join(folder, "skills", "charts", "SKILL.md"),
+      "---\nname: charts\ndescription: Draws charts.\n---\nDraw.\n",
+    )
+    const { id, bodies } = await modelServer(t, ["One."])
+    const other = await modelServer(t, ["Two."])
+    const lines = ["/skills", "Hi", `/model ${other.id}`, "Hi again", "/model nobody/nothing", "/compact", "Third"]
+    const { stdout } = await talk(folder, ["--model", id, "--skill", "skills"], lines)
+    assert.match(stdout, /charts {2}Draws charts\.\n/)
+    assert.match(stdout, /● One\.[\s\S]*From now on: openai-compatible:[\s\S]*● Two\./)
+    assert.equal(bodies.length, 1)
+    assert.match(stdout, /✗ .*nobody/)
+    assert.match(stdout, /The conversation is made shorter before your next prompt\.\n[\s\S]*❯ Third/)
+  })
+
+  test("denies calls that need approval, and reads files that are mentioned", async (t) => {
+    const folder = await temporaryFolder(t)
+    const { id, bodies } = await modelServer(t, [cell("await wipe()"), "Not done."])
+    const text = `import { createAgent } from ${source("agent/create-agent.ts")}
+      import { fn } from ${source("runtime/bindings.ts")}
+      import { jsRuntime } from ${source("runtime/js.ts")}
+      const wipe = fn(() => "wiped", { approve: true })
+      export const wiper = createAgent({ name: "wiper", model: ${JSON.stringify(id)}, runtime: () => jsRuntime({ wipe }) })`
+    await writeFile(join(folder, "agents.ts"), text)
+    await writeFile(join(folder, "note.txt"), "Remember the milk.")
+    const { stdout } = await talk(folder, ["--agent", "./agents.ts"], ["Do what @note.txt says"])
+    assert.match(stdout, /agent wiper · cells in this process/)
+    assert.match(stdout, /no terminal is there to give it: denied\./)
+    assert.match(bodies[0] ?? "", /Remember the milk\./)
+  })
+
+  test("talks with a coding CLI", async (t) => {
+    const folder = await temporaryFolder(t)
+    const fake = fileURLToPath(new URL("../../fixtures/fake-claude.ts", import.meta.url))
+    await writeFile(join(folder, "claude"), `#!/bin/sh\nexec ${process.execPath} ${fake} "$@"\n`)
+    await chmod(join(folder, "claude"), 0o755)
+    const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder }
+    const { stdout, stderr } = await talk(folder, ["--provider", "claude"], ["say Hello", "/undo", "/compact"], env)
+    assert.match(stdout, /^karst · claude/, stderr)
+    assert.match(stdout, /● Hello 1\n\n✓ done/, stdout + stderr)
+    assert.match(stdout, /There is no cell to undo\./)
+    assert.match(stdout, /A coding CLI shortens its conversation by itself\./)
+  })
+})
