@@ -5,6 +5,7 @@ its `__repr__`, and not that of lists, dicts, dataclasses and other containers."
 import collections
 import dataclasses
 import itertools
+import re
 import types
 
 from .show_layout import Group, Layout, String, Text, count_text, share_fairly
@@ -21,6 +22,15 @@ def show(value, budget=DEFAULT_BUDGET):
         return Layout(budget).node(read(value, budget // 2 + 2), budget)
     except Exception as error:
         return cannot_show(value, error), True
+
+
+def leaves_out(text):
+    """Returns True for a text of a table or array that leaves out rows, columns or items. pandas writes `..` instead of
+    `...` for the rows of narrow columns; other libraries write `…`."""
+    return _ELLIPSIS.search(text) is not None
+
+
+_ELLIPSIS = re.compile(r"\.\.\.|…|^ *\.\.(?= |$)", re.MULTILINE)
 
 
 def is_structured(value):
@@ -201,7 +211,7 @@ def _leaf(value, nested):
     if nested and _is_table(value):
         return Text(_table_title(value), True)
     text = safe_repr(value)
-    return Text(text, "..." in text and hasattr(value, "__len__"))
+    return Text(text, leaves_out(text) and hasattr(value, "__len__"))
 
 
 def _is_table(value):
