@@ -59,6 +59,13 @@ describe("a Python value within a budget", { skip: requires("python") }, () => {
     )
   })
 
+  test("uses the `__repr__` of a named tuple that has its own", async () => {
+    const code =
+      "class Login(collections.namedtuple('Login', 'user key')):\n  def __repr__(self):\n    return '<login>'"
+    await runtime.ran(`import collections\n${code}`)
+    assert.equal(await shown("[Login('ann', 'secret')]", 100), "[<login>]")
+  })
+
   test("runs no properties and no iterators of a subclass", async () => {
     const code = `
 def refuse(*given):

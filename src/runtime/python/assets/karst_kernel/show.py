@@ -106,7 +106,7 @@ def _open(value):
     for base, brackets in _LISTS:
         if isinstance(value, base) and own is base.__repr__:
             return _open_list(value, base, name, brackets)
-    if isinstance(value, tuple) and hasattr(kind, "_fields") and hasattr(kind, "_asdict"):
+    if isinstance(value, tuple) and hasattr(kind, "_fields") and _is_generated(own):
         return _open_fields(kind._fields, lambda: tuple.__iter__(value), name)
     if dataclasses.is_dataclass(kind) and hasattr(own, "__wrapped__") and hasattr(value, "__dict__"):
         fields = [field.name for field in dataclasses.fields(kind) if field.repr and field.name in value.__dict__]
@@ -117,6 +117,11 @@ def _open(value):
     if _is_vector(value):
         return _open_vector(value)
     return _open_instance(value, kind) if own is object.__repr__ else None
+
+
+def _is_generated(own):
+    """Returns True for the `__repr__` that namedtuple() writes."""
+    return isinstance(own, types.FunctionType) and own.__globals__ is vars(collections)
 
 
 _DICT_REPRS = (
