@@ -116,6 +116,16 @@ describe("after a cell of pythonRuntime, the model sees", { skip: requires("pyth
   })
 })
 
+test("after a Python cell that awaited a task or coroutine, the model sees that it is done", {
+  skip: requires("python"),
+}, async () => {
+  const [first] = await seen(
+    pythonRuntime(),
+    "import asyncio\ntask = asyncio.create_task(asyncio.sleep(0))\nlater = asyncio.sleep(0)\nawait task\nawait later;",
+  )
+  assert.equal(first, output("(new: asyncio: module, task: Task (done), later: coroutine (done))"))
+})
+
 test("after a Python cell that draws, the model sees the number of images", {
   skip: requires("python", "matplotlib"),
 }, async () => {
