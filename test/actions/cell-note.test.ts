@@ -74,6 +74,16 @@ for (const [name, open] of [
       ])
     })
 
+    test("a type for a Proxy that fails, without running its code", async () => {
+      const texts = await seen(
+        open(),
+        "const list = new Proxy([1], { get() { throw new Error('ran') } });",
+        "const { proxy, revoke } = Proxy.revocable([1], {})\nrevoke()",
+      )
+      assert.match(texts[0] ?? "", /^<output>\n\(new: list: [^\n]+\)\n<\/output>$/)
+      assert.match(texts[1] ?? "", /\(undefined; new: proxy: [^\n]+, revoke: [^\n]+\)\n<\/output>$/)
+    })
+
     test("the names that a failed cell left behind", async () => {
       const [first] = await seen(open(), "const a = 1\nthrow new Error('no')")
       assert.match(first ?? "", /^<output>\n\(new: a: number\)\n<\/output>\n<error>\nError: no/)
