@@ -115,7 +115,7 @@ kinds: set[float | int | str | None]`,
     assert.match(await runtime.describe(["many"]), /# {3}'c63': int64\n# {3}… 6 more columns$/)
     assert.match(
       await runtime.describe(["wide"]),
-      /^wide: list\[dict\] {2}# 3 rows:\n[^]*# {3}'c63': int\n# {3}… 6 more columns$/,
+      /^wide: list\[dict\] {2}# 3 rows:\n(?:.*\n)*# {3}'c63': int\n# {3}… 6 more columns$/,
     )
   })
 
