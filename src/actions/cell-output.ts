@@ -107,8 +107,12 @@ export function endsWithName(code: string): boolean {
   const before = text.slice(0, start)
   const statements = before.trimEnd()
   if (start === end) return false
-  return statements === "" || statements.endsWith(";") || before.includes("\n", statements.length)
+  if (statements === "" || statements.endsWith(";")) return true
+  return before.includes("\n", statements.length) && !endsInOperator.test(statements)
 }
+
+// After an operator, a name on the next line is the end of a longer expression.
+const endsInOperator = /(?<!\+)\+$|(?<!-)-$|[*/%&|^<>=?:,.!~\\]$/
 
 function printedText(execution: CellExecution): string {
   return wellFormed(execution.output).trimEnd()

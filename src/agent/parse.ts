@@ -118,11 +118,12 @@ class Parser implements AnswerParser {
     return answer
   }
 
+  // Asks the reader, because `answer()` of the other parser would search the text after its first block again.
   #hasCode(text: string): boolean {
-    const parser = createAnswerParser(this.#syntax)
+    const parser = new Parser(this.#syntax, false)
     parser.push(text)
     parser.end()
-    return parser.answer().code !== undefined
+    return parser.#reader.answer().code !== undefined
   }
 
   #receive(chunk: string): void {

@@ -74,6 +74,16 @@ for (const [name, open] of [
       ])
     })
 
+    test("a type for a Proxy that fails, without running its code", async () => {
+      const texts = await seen(
+        open(),
+        "const list = new Proxy([1], { get() { throw new Error('ran') } });",
+        "const { proxy, revoke } = Proxy.revocable([1], {})\nrevoke()",
+      )
+      assert.match(texts[0] ?? "", /^<output>\n\(new: list: [^\n]+\)\n<\/output>$/)
+      assert.match(texts[1] ?? "", /\(undefined; new: proxy: [^\n]+, revoke: [^\n]+\)\n<\/output>$/)
+    })
+
     test("the names that a failed cell left behind", async () => {
       const [first] = await seen(open(), "const a = 1\nthrow new Error('no')")
       assert.match(first ?? "", /^<output>\n\(new: a: number\)\n<\/output>\n<error>\nError: no/)
@@ -119,6 +129,16 @@ describe("after a cell of pythonRuntime, the model sees", { skip: requires("pyth
     ])
     assert.match(texts[9] ?? "", /^<output>\n\(new: a: int\)\n<\/output>\n<error>\n[\s\S]*ZeroDivisionError/)
   })
+})
+
+test("after a Python cell that awaited a task or coroutine, the model sees that it is done", {
+  skip: requires("python"),
+}, async () => {
+  const [first] = await seen(
+    pythonRuntime(),
+    "import asyncio\ntask = asyncio.create_task(asyncio.sleep(0))\nlater = asyncio.sleep(0)\nawait task\nawait later;",
+  )
+  assert.equal(first, output("(new: asyncio: module, task: Task (done), later: coroutine (done))"))
 })
 
 test("after a Python cell that draws, the model sees the number of images", {

@@ -86,6 +86,12 @@ describe("finish(text) in a cell", () => {
     assert.deepEqual([output, account.balance], ["Not paid.", 10])
   })
 
+  test("ends the run with an error as the output of a cell shows it, without frames of the host", async () => {
+    const model = scriptedModel([cell("finish(new Error('No such order'))")])
+    const { output } = await createAgent({ model }).run("Go")
+    assert.equal(output, "Error: No such order\n    at cell-1.ts:1:8")
+  })
+
   test("fails the cell if it is called twice", async () => {
     const model = scriptedModel([cell("if (true) finish('none')\nfinish('all')"), "ok"])
     const { output } = await createAgent({ model }).run("Go")

@@ -43,6 +43,16 @@ for (const [name, create] of [
       assert.equal(end?.keptValue, undefined)
     })
 
+    test("is kept if a name only ends its expression", async () => {
+      await using runtime = create()
+      const [end, next] = await cellEnds(
+        ["const a = 'x'.repeat(900)\nconst b = 'y'\na +\n  b", "let i = 0\nconst rows = Array(900).fill(1)\ni++\nrows"],
+        runtime,
+      )
+      assert.deepEqual([end?.keptValue, next?.keptValue], ["_output_1", undefined])
+      assert.equal(String(await runtime.retrieve("_output_1")).length, 901)
+    })
+
     test("is kept beside printed text, each once", async () => {
       await using runtime = create()
       const [end] = await cellEnds(['console.log("word ".repeat(200))\nArray(900).fill(1)'], runtime)

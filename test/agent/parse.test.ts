@@ -65,6 +65,11 @@ const fragments = fc.constantFrom(
 )
 
 describe("the answer parser", () => {
+  test("reads an answer that repeats its block thousands of times, as a model in a loop does", () => {
+    const { answer } = parse("```ts\na()\n```\n".repeat(20_000))
+    assert.deepEqual([answer.code?.code, answer.hasMoreCode], ["a()\n", true])
+  })
+
   test("gives the same answer at every chunk size, for 1,500 random answers", () => {
     fc.assert(
       fc.property(fc.array(fragments, { maxLength: 24 }), (parts) => {

@@ -17,12 +17,16 @@ import { parseTypeScript } from "../../src/runtime/compiler/typescript-parser.ts
 import { parseSignature, parseType } from "../../src/runtime/declare/parse-signature.ts"
 import { checkRules } from "../../src/runtime/rules/check-rules.ts"
 import { safeRules } from "../../src/runtime/rules/safe-rules.ts"
+import { showJson, showValue } from "../../src/runtime/show/show-value.ts"
 import { parseSkillText } from "../../src/skills/front-matter.ts"
 import { checkSkillProperties } from "../../src/skills/skill-properties.ts"
+import { editFileTool } from "../../src/tools/files/edit-file.ts"
 import { compilePattern } from "../../src/tools/search/search-pattern.ts"
 import { toReadableText } from "../../src/tools/shell/output-preview.ts"
 import { compileGlob } from "../../src/workspaces/glob.ts"
+import { memoryWorkspace } from "../../src/workspaces/memory.ts"
 import { elementContents, elementText } from "../../src/workspaces/s3/s3-xml.ts"
+import { use } from "../tools/use.ts"
 
 export interface Case {
   name: string
@@ -48,6 +52,7 @@ function answer(text: string, language: "typescript" | "python", pieces: Iterabl
   for (const piece of pieces) parser.push(piece)
   parser.settle()
   parser.end()
+  parser.answer()
 }
 
 function continued(text: string): void {
@@ -57,6 +62,15 @@ function continued(text: string): void {
   parser.resume()
   for (const piece of inPieces(text)) parser.push(piece)
   parser.end()
+}
+
+// Replaces the first character everywhere, and then its replacement.
+async function editTwice(text: string): Promise<void> {
+  const edits = [
+    { oldText: text.charAt(0), newText: "1-", replaceAll: true },
+    { oldText: "1-", newText: "2-", replaceAll: true },
+  ]
+  await use(editFileTool(), { path: "a.txt", edits }, memoryWorkspace({ "a.txt": text }))
 }
 
 const options = {
@@ -129,6 +143,10 @@ export const cases: Case[] = [
   { name: "match a path with a glob", run: (text) => compileGlob("**/a*b/**/*.{ts,js}").matches(text) },
   { name: "compile a glob", run: (text) => compileGlob(text) },
   { name: "preview the output of a command", run: (text) => toReadableText(Buffer.from(text)) },
+  { name: "show a text", run: (text) => showValue(text) },
+  { name: "show lines", run: (text) => showValue({ lines: text.split("\n") }) },
+  { name: "show JSON", run: (text) => [showJson(text, 5000), showJson(JSON.stringify([text]), 5000)] },
+  { name: "edit a file", run: editTwice },
   { name: "read CSV", run: (text) => parseCsv(text) },
   { name: "read XML of a store", run: (text) => [elementContents(text, "Contents"), elementText(text, "Key")] },
 ]
@@ -149,6 +167,8 @@ export const texts: Record<string, (size: number) => string> = {
   backticks: repeated("`"),
   "templates that do not end": repeated("`${"),
   fences: repeated("```ts\n"),
+  "blocks of code": repeated("```ts\na()\n```\n"),
+  "blocks of code in thoughts": repeated("```ts\na()\n```\n</think>\n"),
   "fences in one line": repeated("```ts "),
   stars: repeated("*"),
   "stars before words": repeated("*a "),

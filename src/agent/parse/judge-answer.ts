@@ -106,7 +106,13 @@ export class AnswerJudge {
   finish(): SendBackReason | undefined {
     if (this.#codeElement !== undefined) this.#judgeCodeElement()
     if (this.#reason) return this.#reason
+    if (this.#isFinishCall()) return { kind: "call" }
     return this.#after.trim() === "" || awaitsResult(this.#after) ? this.#doubt : undefined
+  }
+
+  /** Returns true if the prose is only a call of `finish`. */
+  #isFinishCall(): boolean {
+    return /^\s*finish\(/.test(this.#start) && this.#recent.trimEnd().replace(/;$/, "").endsWith(")")
   }
 
   #doubtBecause(reason: SendBackReason): void {

@@ -3,7 +3,7 @@ import type { Class, Expression, MethodDefinition, Node, PropertyDefinition } fr
 import { attempt } from "../../core/attempt.ts"
 import { parseCell } from "../compiler/parse-cell.ts"
 import type { ParameterProperty } from "../compiler/typescript-ast.ts"
-import { annotatedType, childNode, expressionType, signatureOf, sourceText } from "./parse-signature.ts"
+import { annotatedType, childNode, expressionType, methodFunction, signatureOf, sourceText } from "./parse-signature.ts"
 import { any, type Member, propertyName, type TypeTree } from "./type-tree.ts"
 
 export interface ClassSource {
@@ -93,7 +93,7 @@ function readMembers(node: Class, code: string): SourceMember[] {
 }
 
 function readMethod(element: MethodDefinition, code: string): Pick<SourceMember, "form" | "type" | "implemented"> {
-  const signature = signatureOf(element.value, code)
+  const signature = signatureOf(methodFunction(element), code)
   const implemented = childNode(element.value, "body") !== undefined
   if (element.kind === "get") return { form: "getter", type: signature.returns, implemented: false }
   if (element.kind === "set") return { form: "setter", type: signature.parameters[0]?.type ?? any, implemented: false }

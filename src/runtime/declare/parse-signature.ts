@@ -1,6 +1,6 @@
 // Parses signatures and types written as TypeScript text, and reads them from syntax trees. An unknown parameter type
 // is `unknown` and an unknown result `any`, so that the type gate rejects neither.
-import type { AnyNode, Function as FunctionNode, Node, Pattern } from "acorn"
+import type { AnyNode, Function as FunctionNode, MethodDefinition, Node, Pattern } from "acorn"
 import { attempt } from "../../core/attempt.ts"
 import { ConfigError } from "../../core/errors.ts"
 import { parseCell } from "../compiler/parse-cell.ts"
@@ -42,6 +42,11 @@ export function signatureOf(node: FunctionNode, code: string): types.Signature {
     parameters: parametersOf(node.params, code),
     ...annotatedResult(node.returnType, code, defaultResult(node.async, node.generator)),
   }
+}
+
+/** Returns the function of a method. The parser puts the type parameters of a method of a class beside its function. */
+export function methodFunction({ value, typeParameters }: MethodDefinition): FunctionNode {
+  return typeParameters ? { ...value, typeParameters } : value
 }
 
 /** Returns the type annotation of a node, if it has one. */

@@ -76,6 +76,10 @@ export class CannotCross extends TypeError {
   override name = "CannotCross"
 }
 
+export function tooManyHoles(where: string, most: number): CannotCross {
+  return new CannotCross(`${where} has an array with more than ${most} holes, which cannot cross. Use a Map instead.`)
+}
+
 /** The peer sent a message that our own code never sends. The host then ends the peer. */
 export class ForgedMessage extends AgentError {
   override name = "Forged"

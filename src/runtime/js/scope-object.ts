@@ -55,7 +55,10 @@ function shortType(held: unknown): string {
   const value = unwrapProxy(held)
   if (types.isPromise(value)) return "Promise (not awaited)"
   const type = describeType(value)
-  return Array.isArray(value) && value.length > 0 ? `${type} (${value.length.toLocaleString("en")})` : type
+  // Reading a Proxy runs its code.
+  return !types.isProxy(value) && Array.isArray(value) && value.length > 0
+    ? `${type} (${value.length.toLocaleString("en")})`
+    : type
 }
 
 const maxTypes = 20

@@ -63,20 +63,31 @@ export function replaceMatches(
   return { bytes: Buffer.concat([...parts, bytes.subarray(from)]), ranges }
 }
 
-/** Returns where a range is after the matches were replaced. A part that was replaced moves to its replacement. */
+/** Returns where a range is after the matches were replaced. A part that was replaced moves to its replacement. The
+ *  matches are in the order of the file. */
 export function moveRange(
   { start, end }: ByteRange,
   matches: readonly ByteRange[],
   replacements: readonly ByteRange[],
 ): ByteRange {
   const move = (position: number, edge: "start" | "end") => {
-    const index = matches.findLastIndex((match) => match.start < position)
+    const index = countStartsBefore(matches, position) - 1
     const match = matches[index]
     const replacement = replacements[index]
     if (!match || !replacement) return position
     return position < match.end ? replacement[edge] : position - match.end + replacement.end
   }
   return { start: move(start, "start"), end: move(end, "end") }
+}
+
+function countStartsBefore(ranges: readonly ByteRange[], position: number): number {
+  let [low, high] = [0, ranges.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((ranges[middle]?.start ?? position) < position) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 interface LineBreaks {

@@ -126,6 +126,22 @@ test("a trailing value that cannot cross is shown all the same", async () => {
   assert.equal(execution.preview, "[ Symbol(s) ]")
 })
 
+test("an array with too many holes cannot cross, and its cell and the session go on", async () => {
+  await using runtime = processRuntime({ use: (value: unknown) => value })
+  assert.equal(await cellValue(runtime, "const kept = 5\nkept"), 5)
+  const shown = await runtime.execute("const far = []\nfar[2_000_000] = 1\n;({ far })")
+  assert.ok(shown.ok, shown.ok ? "" : shown.error.message)
+  assert.match(shown.preview ?? "", /2,000,001 items/)
+  const thrown = await runtime.execute("throw far")
+  assert.equal(thrown.ok, false)
+  assert.match(
+    String(await cellValue(runtime, "use(far).catch((error) => error.message)")),
+    /more than 1000000 holes, which cannot cross/,
+  )
+  await assert.rejects(retrieveAny(runtime, "far"), /more than 1000000 holes, which cannot cross/)
+  assert.equal(await cellValue(runtime, "kept"), 5)
+})
+
 test("arguments that cannot cross are refused before anything is called", async () => {
   let called = 0
   await using runtime = processRuntime({ take: () => ++called })

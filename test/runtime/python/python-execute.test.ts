@@ -129,6 +129,8 @@ describe("a cell of Python", { skip: requires("python") }, () => {
     const { preview, value } = await runtime.ran("5;")
     assert.deepEqual([preview, value], [undefined, undefined])
     assert.equal(await runtime.value("5"), 5)
+    assert.equal((await runtime.ran("5;  # five")).preview, undefined)
+    assert.equal((await runtime.ran("5  # five;")).preview, "5")
   })
 
   test("may fail with an error that cannot tell its own text", async () => {

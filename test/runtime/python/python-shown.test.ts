@@ -59,6 +59,13 @@ describe("a Python value within a budget", { skip: requires("python") }, () => {
     )
   })
 
+  test("uses the `__repr__` of a named tuple that has its own", async () => {
+    const code =
+      "class Login(collections.namedtuple('Login', 'user key')):\n  def __repr__(self):\n    return '<login>'"
+    await runtime.ran(`import collections\n${code}`)
+    assert.equal(await shown("[Login('ann', 'secret')]", 100), "[<login>]")
+  })
+
   test("runs no properties and no iterators of a subclass", async () => {
     const code = `
 def refuse(*given):
@@ -128,6 +135,17 @@ problems`
     )
     const frame = await runtime.ran("pd.DataFrame({'a': range(1000)})")
     assert.equal(frame.truncated, true)
+  })
+
+  test("is known to be cut if pandas leaves out rows of narrow columns", { skip: requires("pandas") }, async () => {
+    await runtime.ran("import pandas as pd")
+    for (const code of ["pd.DataFrame({'a': range(100)})", "pd.Series(range(100))", "pd.Series(['..'] * 100)"]) {
+      assert.equal((await runtime.ran(code)).truncated, true, code)
+      const { error } = await runtime.failed(`finish(${code})`, { allowFinish: true })
+      assert.match(error.message, /too large to be shown whole.*to_string\(\)/)
+    }
+    const whole = await runtime.ran("finish(pd.DataFrame({'a': range(3)}))", { allowFinish: true })
+    assert.equal(whole.finishText, "   a\n0  0\n1  1\n2  2")
   })
 })
 

@@ -10,7 +10,7 @@ import type {
 } from "acorn"
 import { walk } from "../../compiler/parse-cell.ts"
 import { isPrivateName } from "../class-source.ts"
-import { childNode } from "../parse-signature.ts"
+import { childNode, methodFunction } from "../parse-signature.ts"
 import { jsDoc } from "../type-tree.ts"
 import { docBefore, shortDoc } from "./doc-text.ts"
 import {
@@ -101,7 +101,7 @@ function elementText(element: MethodDefinition | PropertyDefinition, scope: Type
   const form = kind === "get" || kind === "set" ? `${kind} ` : ""
   const hasBody = childNode(value, "body") !== undefined
   const head = `${value.async ? "async " : ""}${form}${value.generator ? "*" : ""}${written}`
-  const call = callText(value, scope, kind === "method" || kind === "get")
+  const call = callText(methodFunction(element), scope, kind === "method" || kind === "get")
   return `${before}${head}${call}${hasBody ? ` ${bodyText(element, scope)}` : ";"}`
 }
 

@@ -2,7 +2,6 @@
 import type { Json } from "../../../core/json.ts"
 import { maxMessageHeapBytes } from "../socket-frames.ts"
 import {
-  CannotCross,
   type DecodeReferences,
   expectId,
   expectList,
@@ -12,10 +11,11 @@ import {
   type Frame,
   type FrameContents,
   refuseImplicitCall,
+  tooManyHoles,
   type WireObject,
 } from "../wire.ts"
 import { errorFrom } from "./error-values.ts"
-import { maxJavaScriptDepth } from "./javascript-encode.ts"
+import { maxHoles, maxJavaScriptDepth } from "./javascript-encode.ts"
 import { estimateJsonCost, estimateTableBytes, maxHeapPerByte } from "./json-cost.ts"
 import { bigintFrom, regExpFrom, specialNumbers, viewOf } from "./leaf-values.ts"
 import { decodeRecordColumn, recordsFromColumns } from "./record-columns.ts"
@@ -196,11 +196,8 @@ class Decoding {
     const entries = expectList(e)
     if (!Number.isInteger(length) || length < 0 || length > 2 ** 32 - 1)
       throw new ForgedMessage("an array of an impossible length")
-    // A length alone allocates nothing, but code that walks the array would walk all of it.
     this.#holes += Math.max(0, length - entries.length)
-    if (this.#holes > maxHoles) {
-      throw new CannotCross(`An array with more than ${maxHoles} holes cannot cross. Use a Map for distant indices.`)
-    }
+    if (this.#holes > maxHoles) throw tooManyHoles("A value", maxHoles)
     const made: unknown[] = this.#register([])
     made.length = length
     this.#fill(made, entries)
@@ -263,5 +260,3 @@ function defineOwn(made: object, key: string, value: unknown): void {
 function stackIn(stack: Json | undefined): string | undefined {
   return stack === undefined ? undefined : expectText(stack)
 }
-
-const maxHoles = 1_000_000

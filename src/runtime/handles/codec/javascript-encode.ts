@@ -32,6 +32,9 @@ export function encodeJavaScript(
 
 /** The maximum nesting depth of a value. */
 export const maxJavaScriptDepth = 1_000
+/** How many holes the arrays of a message may have. A length alone allocates nothing, but code that walks the array
+ *  walks all of it. */
+export const maxHoles = 1_000_000
 const flatten = `send it in parts of at most ${maxJavaScriptDepth} levels`
 
 class Encoding {
@@ -42,6 +45,7 @@ class Encoding {
   readonly #seen = new Map<object, number | [table: number, row: number]>()
   #count = 0
   #depth = 0
+  #holes = 0
 
   constructor(references: wire.EncodeReferences, withStacks: boolean) {
     this.#references = references
@@ -140,6 +144,8 @@ class Encoding {
     if (keys.length === value.length && (keys.length === 0 || keys.at(-1) === String(value.length - 1))) {
       return value.map((element, index) => this.value(element, `${where}[${index}]`))
     }
+    this.#holes += Math.max(0, value.length - keys.length)
+    if (this.#holes > maxHoles) throw wire.tooManyHoles(where, maxHoles)
     const entries = Object.entries(value).map(([key, held]) => {
       wire.refuseImplicitCall(key, held)
       return [key, this.value(held, wire.appendMember(where, key))]
@@ -172,7 +178,8 @@ class Encoding {
     const { name, message, stack, fields } = errorParts(error)
     const entries: Json[] = []
     for (const [key, held] of fields) {
-      const [count, depth, buffers, seen] = [this.#count, this.#depth, this.buffers.length, this.#seen.size]
+      const [count, depth, holes] = [this.#count, this.#depth, this.#holes]
+      const [buffers, seen] = [this.buffers.length, this.#seen.size]
       try {
         wire.refuseImplicitCall(key, held)
         entries.push([key, this.value(held, wire.appendMember(where, key))])
@@ -181,6 +188,7 @@ class Encoding {
         if (!(problem instanceof wire.CannotCross)) throw problem
         this.#count = count
         this.#depth = depth
+        this.#holes = holes
         this.buffers.length = buffers
         for (const object of [...this.#seen.keys()].slice(seen)) this.#seen.delete(object)
       }

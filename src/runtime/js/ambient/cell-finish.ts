@@ -2,6 +2,7 @@
 import { isThenable } from "../../bindings/binding-names.ts"
 import { finishTextProblem } from "../../finish-text.ts"
 import { showValue } from "../../show/show-value.ts"
+import { cleanStackText } from "../cell-errors.ts"
 import { unwrapObjectProxy } from "../proxies/function-proxy.ts"
 import { cellStorage } from "../running-cell.ts"
 
@@ -26,7 +27,7 @@ function textOf(value: unknown): string {
   if (value === undefined || value === null) throw new TypeError(`finish(text) takes the answer, not ${value}.`)
   if (isThenable(value)) throw new TypeError("finish(text) got a Promise: await it first.")
   const { text, cut } = showValue(value, maxShownChars)
-  if (!cut) return text
+  if (!cut) return cleanStackText(text)
   throw new TypeError(
     "finish(text): the value is too large to be shown whole. Pass a text, such as JSON.stringify(value).",
   )

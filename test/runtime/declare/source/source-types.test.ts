@@ -90,6 +90,40 @@ test("a base class that is shown has its type arguments, and one that is not sho
   assert.match(text, /^declare class Named extends Base<string \| number> \{$/m)
 })
 
+class Table<T = Fields> {
+  rows: T[] = []
+  pick<K extends keyof Fields>(key: K): Fields[K][] {
+    return [key].map(() => "" as Fields[K])
+  }
+  map<U>(change: (row: T) => U): U[] {
+    return this.rows.map(change)
+  }
+  first<D>(otherwise: D): T | D
+  first(otherwise?: unknown): unknown {
+    return this.rows[0] ?? otherwise
+  }
+  static async read<R extends Fields>(path: string, row: R): Promise<Table<R>> {
+    return Object.assign(new Table<R>(), { rows: [row], path })
+  }
+}
+interface Fields {
+  name: string
+}
+
+test("generic methods of a class keep their type parameters, from its file and from a source", () => {
+  const methods =
+    /^ {2}pick<K extends keyof Fields>\(key: K\): Fields\[K\]\[\]\n {2}map<U>\(change: \(row: T\) => U\): U\[\]\n {2}first<D>\(otherwise: D\): T \| D$/m
+  const text = shown({ Table })
+  assert.match(text, methods)
+  assert.match(text, /^ {2}static read<R extends Fields>\(path: string, row: R\): Promise<Table<R>>$/m)
+  assert.match(
+    shown({ table: new Table() }, true),
+    /^ {2}pick<K extends keyof Fields>\(key: K\): Promise<Fields\[K\]\[\]>$/m,
+  )
+  const source = "class Table { find<K extends string>(key: K): K }"
+  assert.match(shown({ Table: classType(class Table {}, { source }) }), /^ {2}find<K extends string>\(key: K\): K$/m)
+})
+
 test("a class with a base of the platform can have any member", () => {
   assert.equal(
     shown({ bot: new Bot() }),

@@ -26,6 +26,7 @@ describe("data in Python", { skip: requires("python", "pandas") }, () => {
 import os, numpy as np, pandas as pd
 os.prices = pd.Series([1.5, None])
 many = pd.DataFrame({f"c{number}": [1, 2] for number in range(70)})
+wide = [{f"c{number}": number for number in range(70)}] * 3
 long = pd.DataFrame({"text": ["a"] * 60_000, "n": [None] + [1.5] * 59_999})
 days = pd.DataFrame({"at": pd.to_datetime(["2024-01-01", None]), "kind": pd.Categorical(["a", None]), 3: [True, False], "two\\nlines": ["x", "y"]}, index=pd.Index([1, 2], name="day"))
 grid = np.zeros((3, 4))
@@ -112,6 +113,10 @@ kinds: set[float | int | str | None]`,
 #   'n': float64, 1 null`,
     )
     assert.match(await runtime.describe(["many"]), /# {3}'c63': int64\n# {3}… 6 more columns$/)
+    assert.match(
+      await runtime.describe(["wide"]),
+      /^wide: list\[dict\] {2}# 3 rows:\n(?:.*\n)*# {3}'c63': int\n# {3}… 6 more columns$/,
+    )
   })
 
   test("is shown by its type alone if its own code fails", async () => {

@@ -78,7 +78,7 @@ class Cells:
             self._number = self._count + 1
         self._depth += 1
         self._executions.enter()
-        self._ends_with_semicolon = cell.raw_cell.rstrip().endswith(";")
+        self._ends_with_semicolon = notebook.ends_with_semicolon(cell.raw_cell)
         self.values.channel.recorded_env.note_code(cell.raw_cell)
 
     def _note_shown_error(self, exc_tuple=None, *_args, **_options):

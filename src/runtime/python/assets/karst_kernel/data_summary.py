@@ -15,6 +15,8 @@ MAX_OBJECT_CELLS = 50_000
 MAX_NUMBER_CELLS = 500_000
 MAX_COLUMNS = 64
 MAX_KEYS = 20
+# A dict with more keys is data and no record.
+MAX_RECORD_KEYS = 1000
 MAX_COLUMN_NAME = 100
 MAX_COLUMN_LINE = 200
 MAX_SAMPLE_LINE = 500
@@ -149,7 +151,7 @@ def _are_records(values):
         return _is_record(some[0])
     keys = [set(value) for value in some]
     everywhere, somewhere = set.intersection(*keys), set.union(*keys)
-    return len(somewhere) <= MAX_COLUMNS and len(everywhere) * 2 >= len(somewhere) and all(type(key) is str for key in somewhere)
+    return len(somewhere) <= MAX_RECORD_KEYS and len(everywhere) * 2 >= len(somewhere) and all(type(key) is str for key in somewhere)
 
 
 def _is_record(value):

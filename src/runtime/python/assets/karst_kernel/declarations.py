@@ -1,6 +1,7 @@
 """Declares the names of the namespace for the model: types, signatures, documentation and the shape of data. Values are
 shown only if a sample was requested. The same namespace always produces the same text."""
 
+import asyncio
 import datetime
 import enum
 import inspect
@@ -115,7 +116,7 @@ def short_type(value):
         if inspect.isclass(value):
             return "class"
         if inspect.iscoroutine(value) or inspect.isawaitable(value):
-            return f"{type(value).__name__} (not awaited)"
+            return f"{type(value).__name__} ({'done' if _is_done(value) else 'not awaited'})"
         text = type_text(value)
         if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > 0:
             return f"{text} ({len(value):,})"
@@ -126,3 +127,10 @@ def short_type(value):
         return text
     except Exception:
         return type(value).__name__
+
+
+def _is_done(value):
+    """Returns True for a task or coroutine that has ended."""
+    if inspect.iscoroutine(value):
+        return inspect.getcoroutinestate(value) == inspect.CORO_CLOSED
+    return isinstance(value, asyncio.Future) and value.done()

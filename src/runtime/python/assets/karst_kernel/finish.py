@@ -59,5 +59,8 @@ class Finish:
             raise TypeError("finish(text) got an awaitable: await it first.")
         text, is_cut = self._formatter.text_of(value, MAX_SHOWN_CHARS)
         if is_cut:
-            raise TypeError("finish(text): the value is too large to be shown whole. Pass a text, such as json.dumps(value).")
+            raise TypeError(
+                "finish(text): the value is too large to be shown whole. Pass a text, such as json.dumps(value), or "
+                "value.to_string() of a table."
+            )
         return text

@@ -3,8 +3,10 @@
 
 import ast
 import builtins
+import io
 import re
 import sys
+import tokenize
 
 from IPython.core.error import UsageError
 from IPython.display import display
@@ -56,6 +58,18 @@ def _is_look(node):
 def show_looked_at(value):
     if value is not None:
         display(value)
+
+
+def ends_with_semicolon(code):
+    """Returns True if the last statement ends with a semicolon, which hides its value. A comment may follow."""
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))
+    except (tokenize.TokenError, SyntaxError):
+        # A magic or a shell command.
+        return code.rstrip().endswith(";")
+    skipped = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    last = next((token for token in reversed(tokens) if token.type not in skipped), None)
+    return last is not None and last.string == ";"
 
 
 def leave(code=None):

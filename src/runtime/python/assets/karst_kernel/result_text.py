@@ -4,7 +4,7 @@ from IPython.core.display import TextDisplayObject
 from IPython.core.formatters import PlainTextFormatter
 from IPython.lib import pretty
 
-from .show import DEFAULT_BUDGET, is_structured, show
+from .show import DEFAULT_BUDGET, is_structured, leaves_out, show
 
 
 class ResultFormatter(PlainTextFormatter):
@@ -25,7 +25,7 @@ class ResultFormatter(PlainTextFormatter):
         if not isinstance(text, str):
             return text
         # Tables and arrays shorten themselves.
-        self.cut = "..." in text and hasattr(value, "shape")
+        self.cut = leaves_out(text) and hasattr(value, "shape")
         if len(text) <= self.budget:
             return text
         self.cut = True

@@ -5,6 +5,7 @@ its `__repr__`, and not that of lists, dicts, dataclasses and other containers."
 import collections
 import dataclasses
 import itertools
+import re
 import types
 
 from .show_layout import Group, Layout, String, Text, count_text, share_fairly
@@ -21,6 +22,15 @@ def show(value, budget=DEFAULT_BUDGET):
         return Layout(budget).node(read(value, budget // 2 + 2), budget)
     except Exception as error:
         return cannot_show(value, error), True
+
+
+def leaves_out(text):
+    """Returns True for a text of a table or array that leaves out rows, columns or items. pandas writes `..` instead of
+    `...` for the rows of narrow columns; other libraries write `…`."""
+    return _ELLIPSIS.search(text) is not None
+
+
+_ELLIPSIS = re.compile(r"\.\.\.|…|^ *\.\.(?= |$)", re.MULTILINE)
 
 
 def is_structured(value):
@@ -96,7 +106,7 @@ def _open(value):
     for base, brackets in _LISTS:
         if isinstance(value, base) and own is base.__repr__:
             return _open_list(value, base, name, brackets)
-    if isinstance(value, tuple) and hasattr(kind, "_fields") and hasattr(kind, "_asdict"):
+    if isinstance(value, tuple) and hasattr(kind, "_fields") and _is_generated(own):
         return _open_fields(kind._fields, lambda: tuple.__iter__(value), name)
     if dataclasses.is_dataclass(kind) and hasattr(own, "__wrapped__") and hasattr(value, "__dict__"):
         fields = [field.name for field in dataclasses.fields(kind) if field.repr and field.name in value.__dict__]
@@ -107,6 +117,11 @@ def _open(value):
     if _is_vector(value):
         return _open_vector(value)
     return _open_instance(value, kind) if own is object.__repr__ else None
+
+
+def _is_generated(own):
+    """Returns True for the `__repr__` that namedtuple() writes."""
+    return isinstance(own, types.FunctionType) and own.__globals__ is vars(collections)
 
 
 _DICT_REPRS = (
@@ -201,7 +216,7 @@ def _leaf(value, nested):
     if nested and _is_table(value):
         return Text(_table_title(value), True)
     text = safe_repr(value)
-    return Text(text, "..." in text and hasattr(value, "__len__"))
+    return Text(text, leaves_out(text) and hasattr(value, "__len__"))
 
 
 def _is_table(value):
