@@ -162,7 +162,8 @@ describe("the packed tarball in an empty folder", () => {
 
   for (const template of ["objects", "tools"]) {
     test(`makes a project by karst init ${template}, whose type check and test pass`, async () => {
-      await run("node_modules/.bin/karst", ["init", template, "--to", template])
+      const home = { KARST_HOME: join(folder, "home") }
+      await run("node_modules/.bin/karst", ["init", template, "--to", template], project, home)
       const made = join(project, template)
       const tsc = join(repository, "node_modules/typescript/bin/tsc")
       assert.equal(await run(process.execPath, [tsc, "--typeRoots", join(repository, "node_modules/@types")], made), "")
@@ -297,8 +298,8 @@ describe("the packed tarball in an empty folder", () => {
     return stderr
   }
 
-  async function run(file: string, args: string[], cwd = project): Promise<string> {
-    const { stdout } = await promisify(execFile)(file, args, { cwd, env })
+  async function run(file: string, args: string[], cwd = project, more: Record<string, string> = {}): Promise<string> {
+    const { stdout } = await promisify(execFile)(file, args, { cwd, env: { ...env, ...more } })
     return stdout
   }
 })

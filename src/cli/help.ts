@@ -12,6 +12,7 @@ export function mainHelp(): string {
     { line: 'karst run "Which month was best?" --data sales.csv', does: "your data, as a variable of the session" },
     { line: "karst chat --workspace .", does: "a conversation in the terminal; /help shows its commands" },
     { line: 'karst resume last "And the worst?"', does: "go on with a session; karst sessions list shows them" },
+    { line: "karst init --to my-agent", does: "a project with one agent and a test; karst doctor checks the machine" },
     { line: 'karst claude ./objects.ts "Pay the overdue orders"', does: "Claude Code with your live objects" },
   ]
   const sections = commandSections.map(

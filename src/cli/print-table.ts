@@ -20,6 +20,7 @@ export function printTable(rows: readonly (readonly string[])[]): void {
 /** `2026-11-16 07:30`, in local time; with seconds `2026-11-16 07:30:05`. */
 export function formatTime(at: number, { seconds = false } = {}): string {
   const date = new Date(at)
+  if (Number.isNaN(date.getTime())) return "unknown"
   const local = new Date(at - date.getTimezoneOffset() * 60_000)
   return local
     .toISOString()

@@ -1,7 +1,7 @@
 // Checks data that is read from an archive: anyone may have changed its files.
 import type { ShapeCheck } from "../core/checks/check-shape.ts"
 import { isBoolean, isFiniteNumber, isListOf, isObjectWith, isString } from "../core/checks/check-shape.ts"
-import { isMessage, isMessageList } from "../core/checks/message-shape.ts"
+import { isMessage, isMessageList, isPromptParts } from "../core/checks/message-shape.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { isRecord } from "../core/object.ts"
@@ -64,6 +64,8 @@ const isSessionRecord = isObjectWith(
 
 const isUsage = isObjectWith({}, { input: isFiniteNumber, output: isFiniteNumber, costUsd: isFiniteNumber })
 const isResult = { id: isString, ok: isBoolean, text: isString }
+const hasImages = { images: isPromptParts }
+const isCall = isObjectWith({ binding: isString, args: isString }, { method: isString })
 
 const eventShapes: Record<string, ShapeCheck> = {
   "run-start": isObjectWith({ agent: isString, messages: isMessageList, metadata: isRecord }, { system: isString }),
@@ -71,14 +73,22 @@ const eventShapes: Record<string, ShapeCheck> = {
   "cycle-end": isObjectWith({ usage: isUsage }),
   "message-end": isObjectWith({ message: isMessage }),
   "prompt-steered": isObjectWith({ message: isMessage }),
-  "code-end": isObjectWith({
-    ...isResult,
-    changes: isObjectWith(
-      { created: isListOf(isString), reassigned: isListOf(isString), removed: isListOf(isString) },
-      { used: isListOf(isString) },
-    ),
-  }),
-  "tool-end": isObjectWith({ ...isResult, name: isString }),
+  "code-end": isObjectWith(
+    {
+      ...isResult,
+      changes: isObjectWith(
+        { created: isListOf(isString), reassigned: isListOf(isString), removed: isListOf(isString) },
+        { used: isListOf(isString) },
+      ),
+    },
+    hasImages,
+  ),
+  "tool-start": isObjectWith({ id: isString, name: isString, input: (input) => input !== undefined }),
+  "tool-end": isObjectWith({ ...isResult, name: isString }, hasImages),
+  "call-start": isObjectWith({ id: isString, within: isString, call: isCall }),
+  "approval-requested": isObjectWith({ id: isString, call: isCall }),
+  "question-asked": isObjectWith({ id: isString, question: isString }),
+  "limit-waiting": isObjectWith({ reason: isString, until: isFiniteNumber }),
   "warning-raised": isObjectWith({ code: isString, message: isString }, { names: isListOf(isString) }),
   "memory-compacted": isObjectWith({ from: isString, messages: isMessageList }, { to: isString }),
   "skill-activated": isObjectWith({ name: isString, messages: isMessageList }),

@@ -18,7 +18,8 @@ export const trajectoryCommands: CommandGroup = {
   commands: [
     defineCommand({
       name: "show",
-      summary: "list the steps of a session with tokens, cost and errors, show some in full, or write a page",
+      summary:
+        "list the steps of a session or durable run with tokens, cost and errors, show some in full, or write a page",
       takes: { usage: "<file | id | last>", least: 1, most: 1, files: true },
       options: trajectoryOptions,
       examples: [
@@ -28,7 +29,8 @@ export const trajectoryCommands: CommandGroup = {
       ],
       notes: [
         "A file is one that session.save, karst sessions export or the option trajectoryPath wrote, or the lines of " +
-          "karst run --json; the folder of a session works too.",
+          "karst run --json; the folder of a session works too. With --store sqlite:… or redis:…, the id may be that of " +
+          "a durable run.",
       ],
       load: async () => (await import("../commands/trajectory-command.ts")).showTrajectoryCommand,
     }),

@@ -1,16 +1,18 @@
-// Reads a trajectory from a file, the folder of a session, or a store of sessions.
+// Reads a trajectory from a file, the folder of a session, or a store of sessions and durable runs.
 import { readFile, stat } from "node:fs/promises"
 import type { AgentEvent } from "../../core/event.ts"
 import { type Trajectory, trajectory } from "../../core/trajectory.ts"
+import { runKeys } from "../../engine/checkpoint.ts"
 import { checkEvent } from "../../sessions/archive-checks.ts"
 import { loadSession } from "../../sessions/load-session.ts"
 import { sessionTrajectory } from "../../sessions/session.ts"
+import type { Store } from "../../stores/store.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
 import { openSessionPlace } from "../run/session-store.ts"
 import { UsageError } from "../usage-error.ts"
 
-/** `wanted` is a path, or what names a session in the store. */
+/** `wanted` is a path, or names a session or a durable run in the store. */
 export async function loadTrajectory(wanted: string, store: string | undefined): Promise<Trajectory> {
   const found = await stat(wanted).catch(() => undefined)
   if (found?.isFile() && wanted.endsWith(".jsonl")) return trajectory(await readEvents(wanted))
@@ -18,11 +20,24 @@ export async function loadTrajectory(wanted: string, store: string | undefined):
   if (/[\\/]|\.jsonl?$/.test(wanted)) throw new UsageError(`There is no file ${wanted}.`)
   const place = openSessionPlace(store, await loadProjectConfig(undefined))
   try {
+    const run = typeof place.source === "object" ? await readRun(place.source, wanted) : undefined
+    if (run) return trajectory(run)
     const { record, events } = await findSession(place.source, wanted)
     return sessionTrajectory(record.id, events, record.completedAt)
   } finally {
     await place.close()
   }
+}
+
+/** The events of a durable run so far; undefined if the store has no such run. */
+async function readRun(store: Store, id: string): Promise<AgentEvent[] | undefined> {
+  const keys = runKeys(id)
+  if (!(await store.get(keys.head))) {
+    if (/^run_/.test(id)) throw new UsageError(`There is no session or run "${id}" in the store. See: karst runs list`)
+    return undefined
+  }
+  const items = await Array.fromAsync(store.read(keys.events))
+  return items.map((item, index) => checkEvent(item, index, `run "${id}"`))
 }
 
 async function readEvents(path: string): Promise<AgentEvent[]> {

@@ -80,6 +80,20 @@ describe("karst runs", () => {
     assert.match(again.stdout, /await pay\(250\)[\s\S]*● All paid\.[\s\S]*✓ done/)
   })
 
+  test("the trajectory of a run is shown step by step", async () => {
+    const { id } = await engine.submit("payer", "Pay it.")
+    const { pending } = await engine.result(id)
+    await engine.approve(id, pending?.id ?? "", "allow")
+    assert.equal((await until(id)).output, "All paid.")
+    const { code, stdout, stderr } = await karst(["trajectory", "show", id, "--tools", "--store", place])
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^runs +1, the last one done$/m)
+    assert.match(stdout, /^\[1\] +user +Pay it\..*\n\[2\] +agent +await pay\(250\) · 1 cell.*\n +✓ await pay/m)
+    assert.match(stdout, /^\[3\] +agent +All paid\.$/m)
+    const wrong = await karst(["trajectory", "show", "run_nothing", "--store", place])
+    assert.match(wrong.stderr, /no session or run "run_nothing" in the store/)
+  })
+
   test("a question is answered, and --json prints runs as data", async () => {
     const { id } = await engine.submit("asker", "Paint it.")
     assert.equal((await engine.result(id)).status, "waiting")

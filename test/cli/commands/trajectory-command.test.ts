@@ -127,11 +127,26 @@ describe("karst trajectory show", () => {
     assert.match((await show(broken)).stderr, /Line 1 of .* is no JSON/)
     assert.match((await show(join(folder, "nothing.json"))).stderr, /There is no file .*nothing\.json/)
     assert.match((await show("s_nothing")).stderr, /no session "s_nothing".*karst sessions list/)
+    const record: Trajectory = JSON.parse(await readFile(file, "utf8"))
+    const events = record.events.map(({ type, ...event }) => ({ ...event, type, call: "not a call", input: undefined }))
+    const damaged = join(folder, "damaged.json")
+    await writeFile(damaged, JSON.stringify({ ...record, events }))
+    assert.match((await show(damaged)).stderr, /no trajectory of version 1/)
     const wrong = join(folder, "package.json")
     await writeFile(wrong, "{}")
     const { code, stderr } = await show(wrong)
     assert.equal(code, 2)
     assert.match(stderr, /no trajectory of version 1/)
+  })
+
+  test("shows times that no calendar has as unknown", async () => {
+    const record: Trajectory = JSON.parse(await readFile(file, "utf8"))
+    const events = record.events.map((event) => ({ ...event, at: 1e300 }))
+    const timeless = join(folder, "timeless.json")
+    await writeFile(timeless, JSON.stringify({ ...record, events }))
+    const { code, stdout } = await show(timeless, "--html", join(folder, "timeless.html"))
+    assert.deepEqual([code, stdout], [0, ""])
+    assert.match((await show(timeless)).stdout, /^begun +unknown$/m)
   })
 
   test("--json prints the counts and the steps", async () => {
