@@ -3,8 +3,8 @@
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import { type CodeAgent, createAgent } from "../../agent/create-agent.ts"
-import { defaultInstructions } from "../../agent/prompt/system-prompt.ts"
 import { confinementNote } from "../../config/agents/default-runtime.ts"
+import { type PromptLanguage, textsIn } from "../../core/prompt-texts.ts"
 import type { Model } from "../../models/model.ts"
 import type { Bindings } from "../../runtime/bindings.ts"
 import { jsRuntime } from "../../runtime/js.ts"
@@ -26,11 +26,12 @@ export interface BuiltInOptions {
   shell?: boolean | undefined
   instructions?: string | undefined
   temperature?: number | undefined
+  language?: PromptLanguage | undefined
   inProcess: boolean
 }
 
 export function builtInAgent({ bindings, skills = [], inProcess, ...options }: BuiltInOptions): CodeAgent {
-  const { workspace: folder, shell = false, instructions = defaultInstructions } = options
+  const { workspace: folder, shell = false, instructions = textsIn(options.language).codeInstructions } = options
   if (shell && folder === undefined) throw new UsageError("--shell needs a folder to run commands in: --workspace .")
   return createAgent({
     name: "karst",
@@ -40,6 +41,7 @@ export function builtInAgent({ bindings, skills = [], inProcess, ...options }: B
     tools: options.tools,
     ...(folder !== undefined && { workspace: openFolder(folder), shell }),
     temperature: options.temperature,
+    language: options.language,
     runtime: builtInRuntime(bindings, { inProcess, read: skills }),
     // In this process, Ctrl-C is handled only between turns of the event loop: an endless loop must time out.
     cellTimeoutMs: 60_000,

@@ -72,10 +72,11 @@ const definedByAgent: readonly OptionName[] = [
   "system",
   "reasoning",
   "temperature",
+  "language",
   "in-process",
 ]
 
-const unknownToClis: readonly OptionName[] = ["skill", "temperature", "in-process"]
+const unknownToClis: readonly OptionName[] = ["skill", "temperature", "language", "in-process"]
 
 function refuseOptions(values: AgentValues, names: readonly OptionName[], why: string): void {
   const given = names.find((name) => {
@@ -104,6 +105,7 @@ export async function builtIn(values: AgentValues, model: Model): Promise<Agent>
     shell: values.shell,
     instructions: await readInstructions(values.system),
     temperature: values.temperature,
+    language: values.language,
     inProcess: values["in-process"],
   })
 }

@@ -39,6 +39,11 @@ export const agentOptions = {
     help: "how much the model reasons; not every model has all of them. Default: the model's. One of",
   },
   temperature: { type: "number", value: "<n>", help: "the sampling temperature. Default: the model's" },
+  language: {
+    type: "choice",
+    choices: ["en", "zh"],
+    help: "the language of the instructions that Karst gives the model. Default: en",
+  },
   "max-cycles": { type: "integer", value: "<n>", help: "stop after this many model calls. Default: 10" },
   agent: {
     type: "text",

@@ -203,6 +203,15 @@ describe("the options of karst run", () => {
     assert.deepEqual([body.temperature, body.reasoning_effort], [0.5, "low"])
   })
 
+  test("--language zh gives the model its instructions in Chinese", async (t) => {
+    const { id, bodies } = await modelServer(t, ["ok"])
+    assert.equal((await run(["x", "--model", id, "--language", "zh"])).code, 0)
+    assert.match(JSON.parse(bodies[0] ?? "").messages[0].content, /^你通过编写代码[\s\S]*# 工作方式/)
+    const { code: exit, stderr } = await run(["x", "--model", id, "--language", "de"])
+    assert.equal(exit, 2)
+    assert.match(stderr, /--language.*en.*zh/)
+  })
+
   test("--image puts an image into the prompt, and - puts standard input beside other words", async (t) => {
     const { id, bodies } = await modelServer(t, ["ok"])
     const { child, ended } = startKarst(["run", "Sum up:", "-", "--image", "dot.gif", "--model", id], {}, folder)
