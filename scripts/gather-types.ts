@@ -2,7 +2,7 @@
 // and the compiler emits a file for each module, also with declarations that no public module needs.
 import { globSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import { type Declaration, type Imported, readTypes, type TypeModule } from "./read-types.ts"
+import { type Declaration, findName, readTypes, type TypeModule } from "./read-types.ts"
 
 const shared = "types.d.ts"
 
@@ -27,24 +27,12 @@ export function gatherTypes(folder: string, entries: readonly string[], optional
 type Modules = Map<string, TypeModule>
 /** The names that declarations have in the output, by the names that they have in their modules. */
 type Names = Map<Declaration, Map<string, string>>
-type Found = { declarations: Declaration[] } | { external: Imported } | undefined
-
-/** Where a name of a module leads: to declarations, to a package, or nowhere if it is a global name. */
-function find(modules: Modules, path: string, name: string): Found {
-  const module = modules.get(path)
-  if (!module) throw new Error(`There are no types for ${path}.`)
-  const declarations = module.declarations.filter(({ names }) => names.includes(name))
-  if (declarations.length > 0) return { declarations }
-  const imported = module.imports.get(name)
-  if (!imported) return undefined
-  return imported.isPackage ? { external: imported } : find(modules, imported.from, imported.name)
-}
 
 /** What the entries export, and everything that is mentioned there. */
 function keptDeclarations(modules: Modules, entries: string[]): Set<Declaration> {
   const kept = new Set<Declaration>()
   const keep = (path: string, name: string): void => {
-    const found = find(modules, path, name)
+    const found = findName(modules, path, name)
     if (found === undefined) return
     const declarations = "declarations" in found ? found.declarations : additionsTo(modules, found.external.from)
     for (const declaration of declarations) {
@@ -83,8 +71,8 @@ function chooseNames(modules: Modules, kept: Set<Declaration>, entries: string[]
   }
   for (const path of entries) {
     for (const { name } of modules.get(path)?.exports ?? []) {
-      const found = find(modules, path, name)
-      if (found && "declarations" in found) choose(found.declarations, originalName(modules, path, name))
+      const found = findName(modules, path, name)
+      if (found && "declarations" in found) choose(found.declarations, found.name)
     }
   }
   for (const [path, { declarations }] of modules) {
@@ -99,19 +87,12 @@ function chooseNames(modules: Modules, kept: Set<Declaration>, entries: string[]
   return names
 }
 
-function originalName(modules: Modules, path: string, name: string): string {
-  const module = modules.get(path)
-  if (module?.declarations.some(({ names }) => names.includes(name))) return name
-  const imported = module?.imports.get(name)
-  return imported && !imported.isPackage ? originalName(modules, imported.from, imported.name) : name
-}
-
 /** Names that mean something outside of the modules: globals and what is imported from packages. */
 function globalNames(modules: Modules, kept: Set<Declaration>): Set<string> {
   const found = new Set<string>()
   for (const { mentions } of kept) {
     for (const { module, name } of mentions) {
-      const target = find(modules, module, name)
+      const target = findName(modules, module, name)
       if (target === undefined || "external" in target) found.add(name)
     }
   }
@@ -122,9 +103,10 @@ function print(modules: Modules, declaration: Declaration, names: Names): string
   const { comment, isType } = declaration
   let text = declaration.text
   for (const { start, end, module, name } of declaration.mentions.toSorted((a, b) => b.start - a.start)) {
-    const found = find(modules, module, name)
-    const [target] = found && "declarations" in found ? found.declarations : []
-    const chosen = target && names.get(target)?.get(originalName(modules, module, name))
+    const found = findName(modules, module, name)
+    if (!found || !("declarations" in found)) continue
+    const [target] = found.declarations
+    const chosen = target && names.get(target)?.get(found.name)
     if (chosen !== undefined) text = `${text.slice(0, start)}${chosen}${text.slice(end)}`
   }
   for (const [name, chosen] of names.get(declaration) ?? [])
@@ -137,7 +119,7 @@ function importLines(modules: Modules, path: string, declarations: Declaration[]
   const lines = new Map<string, Set<string>>()
   for (const { mentions } of declarations) {
     for (const { module, name } of mentions) {
-      const found = find(modules, module, name)
+      const found = findName(modules, module, name)
       if (found === undefined) continue
       if ("external" in found) {
         if (found.external.name !== name) throw new Error(`${module} renames ${found.external.name} in an import.`)
@@ -153,12 +135,12 @@ function importLines(modules: Modules, path: string, declarations: Declaration[]
 function exportLine(modules: Modules, path: string, files: Map<string, Declaration[]>, names: Names): string {
   const specifiers: string[] = []
   for (const { name, typeOnly } of modules.get(path)?.exports ?? []) {
-    const found = find(modules, path, name)
+    const found = findName(modules, path, name)
     if (!found || !("declarations" in found)) throw new Error(`${path} exports ${name}, which is declared nowhere.`)
     const [first] = found.declarations
     // What an entry declares itself is exported where it is declared.
     if (!first || files.get(path)?.includes(first)) continue
-    const chosen = names.get(first)?.get(originalName(modules, path, name)) ?? name
+    const chosen = names.get(first)?.get(found.name) ?? name
     const type = typeOnly || found.declarations.every(({ isType }) => isType) ? "type " : ""
     const specifier = `${type}${chosen === name ? name : `${chosen} as ${name}`}`
     if (!specifiers.includes(specifier)) specifiers.push(specifier)

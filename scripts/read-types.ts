@@ -67,6 +67,20 @@ export function readTypes(folder: string): Map<string, TypeModule> {
   return modules
 }
 
+/** Where a name leads: to declarations and the name they have, to a package, or nowhere if it is a global name. */
+export type Found = { declarations: Declaration[]; name: string } | { external: Imported } | undefined
+
+/** Follows a name of a module through imports. */
+export function findName(modules: Map<string, TypeModule>, path: string, name: string): Found {
+  const module = modules.get(path)
+  if (!module) throw new Error(`There are no types for ${path}.`)
+  const declarations = module.declarations.filter(({ names }) => names.includes(name))
+  if (declarations.length > 0) return { declarations, name }
+  const imported = module.imports.get(name)
+  if (!imported) return undefined
+  return imported.isPackage ? { external: imported } : findName(modules, imported.from, imported.name)
+}
+
 function readModule(path: string, text: string, add: (to: string, declaration: Declaration) => void): TypeModule {
   const module: TypeModule = { declarations: [], imports: new Map(), exports: [] }
   const program = parser.parse(text, { ecmaVersion: "latest", sourceType: "module" }) as unknown as { body: Node[] }
