@@ -13,11 +13,22 @@ export function gatherTypes(folder: string, entries: readonly string[], optional
   const paths = entries.map((entry) => `${entry}.d.ts`)
   const kept = keptDeclarations(modules, paths)
   const files = new Map([shared, ...paths].map((path) => [path, [] as Declaration[]]))
-  for (const declaration of kept) files.get(fileOf(modules, declaration, optional))?.push(declaration)
+  for (const declaration of kept) {
+    const imported = optionalImport(modules, declaration, optional)
+    const file = files.get(imported === undefined ? shared : declaration.module)
+    if (!file)
+      throw new Error(
+        `${declaration.module} imports the types of the optional package ${imported}. Only a public module may: move what uses them there, or declare the part that is used.`,
+      )
+    file.push(declaration)
+  }
   const names = chooseNames(modules, kept, paths)
   for (const path of globSync("**/*.d.ts", { cwd: folder })) rmSync(join(folder, path))
   for (const [path, declarations] of files) {
-    const parts = [importLines(modules, path, declarations), ...declarations.map((one) => print(modules, one, names))]
+    const parts = [
+      importLines(modules, path, declarations, names),
+      ...declarations.map((one) => print(modules, one, names)),
+    ]
     if (path !== shared) parts.push(exportLine(modules, path, files, names))
     writeFileSync(join(folder, path), indentedByTabs(`${parts.filter((part) => part !== "").join("\n")}\n`))
   }
@@ -49,10 +60,9 @@ function additionsTo(modules: Modules, packageName: string): Declaration[] {
   return modules.get("")?.declarations.filter(({ names }) => names.includes(packageName)) ?? []
 }
 
-function fileOf(modules: Modules, { module }: Declaration, optional: ReadonlySet<string>): string {
+function optionalImport(modules: Modules, { module }: Declaration, optional: ReadonlySet<string>): string | undefined {
   const imports = [...(modules.get(module)?.imports.values() ?? [])]
-  if (!imports.some(({ from }) => optional.has(from))) return shared
-  return module
+  return imports.find(({ from }) => optional.has(from))?.from
 }
 
 /** Gives each declaration a name of its own. The first of several with the same name keeps it, public ones first. */
@@ -115,7 +125,7 @@ function print(modules: Modules, declaration: Declaration, names: Names): string
   return `${comment === "" ? "" : `${comment}\n`}${start}${text}`
 }
 
-function importLines(modules: Modules, path: string, declarations: Declaration[]): string {
+function importLines(modules: Modules, path: string, declarations: Declaration[], names: Names): string {
   const lines = new Map<string, Set<string>>()
   for (const { mentions } of declarations) {
     for (const { module, name } of mentions) {
@@ -125,7 +135,9 @@ function importLines(modules: Modules, path: string, declarations: Declaration[]
         if (found.external.name !== name) throw new Error(`${module} renames ${found.external.name} in an import.`)
         lines.set(found.external.from, (lines.get(found.external.from) ?? new Set()).add(name))
       } else if (path !== shared && found.declarations.some((one) => !declarations.includes(one))) {
-        lines.set(addressFrom(path), (lines.get(addressFrom(path)) ?? new Set()).add(name))
+        const [first] = found.declarations
+        const chosen = (first && names.get(first)?.get(found.name)) ?? name
+        lines.set(addressFrom(path), (lines.get(addressFrom(path)) ?? new Set()).add(chosen))
       }
     }
   }
