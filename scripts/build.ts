@@ -1,9 +1,10 @@
-// `npm run build` writes dist/, as published: code in few files (see gather.ts), types file by file without those that
-// no public module reaches, and the Python files where their modules look for them. There is neither source nor source
-// map: the code is the source without its types, and the size of an install has a budget.
-import { chmodSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+// `npm run build` writes dist/, as published: code in few files (see gather.ts), types in one file that the public
+// modules export from (see gather-types.ts), and the Python files where their modules look for them. There is neither
+// source nor source map: the code is the source without its types, and the size of an install has a budget.
+import { chmodSync, cpSync, globSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { gather } from "./gather.ts"
+import { gatherTypes } from "./gather-types.ts"
 import { checkNodeFirst } from "./old-node.ts"
 import { root, runTool } from "./tools.ts"
 
@@ -17,19 +18,16 @@ if (status !== 0) process.exit(status)
 
 for (const file of globSync("src/**/*.py", { cwd: root }))
   cpSync(join(root, file), join(root, file.replace("src", "dist")))
-const doors = publicModules()
-await gather(dist, [...doors, ...programs()])
-checkNodeFirst(dist, doors, Number(/\d+/.exec(published().engines.node)?.[0]))
+const { engines, exports, bin, peerDependenciesMeta } = published()
+const modules = pathsInDist(Object.values(exports).map((door) => (typeof door === "object" ? door.default : "")))
+const commands = pathsInDist(Object.values(bin))
+await gather(dist, [...modules, ...commands, ...programs()])
+checkNodeFirst(dist, [...modules, ...commands], Number(/\d+/.exec(engines.node)?.[0]))
 chmodSync(join(dist, "cli/bin.js"), 0o755)
-removeTypesExceptOf(doors)
+gatherTypes(dist, modules, new Set(Object.keys(peerDependenciesMeta)))
 
-/** What package.json lets others import or run, as paths in dist/ without their ending. */
-function publicModules(): string[] {
-  const { exports, bin } = published()
-  const files = [
-    ...Object.values(exports).map((door) => (typeof door === "object" ? door.default : "")),
-    ...Object.values(bin),
-  ]
+/** Files in dist/ as package.json names them, as paths in it without their ending. */
+function pathsInDist(files: string[]): string[] {
   return files.flatMap((file) => /^\.\/dist\/(.*)\.js$/.exec(file)?.[1] ?? [])
 }
 
@@ -41,6 +39,7 @@ interface Published {
   engines: { node: string }
   exports: Record<string, string | { default: string }>
   bin: Record<string, string>
+  peerDependenciesMeta: Record<string, object>
 }
 
 /** What processes and threads of our own run: files that a module finds beside itself. */
@@ -49,23 +48,4 @@ function programs(): string[] {
     const found = readFileSync(join(root, file), "utf8").matchAll(/"([\w./-]+)\.js", import\.meta\.url/g)
     return [...found].map(([, program = ""]) => join(dirname(file), program).replace("src/", ""))
   })
-}
-
-function removeTypesExceptOf(doors: string[]): void {
-  const reached = new Set<string>()
-  const visit = (file: string): void => {
-    if (reached.has(file)) return
-    reached.add(file)
-    const imports = readFileSync(join(dist, file), "utf8").matchAll(/(?:from |import\()"(\.[^"]+)\.ts"/g)
-    for (const [, path = ""] of imports) visit(`${join(dirname(file), path)}.d.ts`)
-  }
-  for (const door of doors) visit(`${door}.d.ts`)
-  for (const file of globSync("**/*.d.ts", { cwd: dist })) {
-    if (!reached.has(file)) rmSync(join(dist, file))
-    else writeFileSync(join(dist, file), indentedByTabs(readFileSync(join(dist, file), "utf8")))
-  }
-}
-
-function indentedByTabs(types: string): string {
-  return types.replaceAll(/^(?: {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4))
 }

@@ -24,9 +24,19 @@ export function packagesInside(): Plugin {
       if (importer === undefined || source.startsWith(".") || source.startsWith("/") || !isBundled(source)) return null
       return moduleFile(source, importer)
     },
+    load: (id) => (validators.test(id) ? noValidator : null),
     transform: async (code, id) => (isBundled(id) ? { code: await minified(code), map: null } : null),
   }
 }
+
+// The server's validator of JSON Schemas is ajv, 150 KB. Karst passes one of its own (mcp/server/schema-validator.ts).
+const validators = /\/@modelcontextprotocol\/server\/dist\/shimsNode\.mjs$/
+const noValidator = `
+import process from "node:process"
+class DefaultJsonSchemaValidator {
+  constructor() { throw new Error("The build of Karst has no default validator. Pass jsonSchemaValidator.") }
+}
+export { DefaultJsonSchemaValidator, process }`
 
 // Names of classes and functions stay, because errors show them.
 const minifyOptions: MinifyOptions = {

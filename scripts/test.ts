@@ -2,8 +2,9 @@
 // Node's summary. A test file outside the unit lane names its lane in its first line: `// test lane: runtimes`. Files
 // marked long (`// test lane: runtimes, long`) run with KARST_REQUIRE_ALL=1 or by name; otherwise they are listed as
 // skipped.
-import { globSync, readFileSync } from "node:fs"
-import { dirname, relative, resolve } from "node:path"
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, relative, resolve } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { type EventData, run } from "node:test"
@@ -30,6 +31,8 @@ const lanes: Lane[] = [
   { name: "clis", deadlineMinutes: 20, prepare: installClis },
   // Databases, servers, and processes that are killed while they work.
   { name: "durable", deadlineMinutes: 20 },
+  // The packed package as a newcomer uses it: other versions of Node and TypeScript, terminals, browsers.
+  { name: "newcomer", deadlineMinutes: 20 },
 ]
 
 interface TestFile {
@@ -45,6 +48,10 @@ const requireAll = process.env.KARST_REQUIRE_ALL === "1"
 process.chdir(dirname(import.meta.dirname))
 // Every test file is a process of its own, and many start further ones: stripped and compiled modules are shared.
 process.env.NODE_COMPILE_CACHE ??= resolve("node_modules/.cache/karst-tests")
+// What the test files of one run share, such as the packed package.
+const sharedFolder = mkdtempSync(join(tmpdir(), "karst-tests-"))
+process.env.KARST_TEST_FOLDER = sharedFolder
+process.on("exit", () => rmSync(sharedFolder, { recursive: true, force: true }))
 const { values, positionals } = parseArgs({
   options: { lane: { type: "string" }, name: { type: "string", multiple: true }, times: { type: "boolean" } },
   allowPositionals: true,

@@ -18,6 +18,7 @@ import type { ClientCellCall } from "./client-cells.ts"
 import { createInputRequiredCalls } from "./input-required.ts"
 import { createProgressNotifier } from "./progress-notifications.ts"
 import { createRuntimeTools } from "./runtime-tools.ts"
+import { schemaValidator } from "./schema-validator.ts"
 
 /** What the request provides to a call. */
 interface CallRequest extends ClientCellCall {
@@ -119,7 +120,11 @@ export function createMcpService(sdk: ServerPackage, options: ServeOptions) {
     factory(): mcp.Server {
       const server = new sdk.Server(
         { name, version },
-        { capabilities: { tools: { listChanged: true } }, ...(instructions && { instructions }) },
+        {
+          capabilities: { tools: { listChanged: true } },
+          jsonSchemaValidator: schemaValidator,
+          ...(instructions && { instructions }),
+        },
       )
       // Each client session has its own server, and "always" applies to that session only.
       const approved: string[] = []

@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: newcomer
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { requires } from "../../system.ts"
