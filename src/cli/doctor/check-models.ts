@@ -3,6 +3,7 @@ import { type LoadedConfig, loadConfig } from "../../config/load-config.ts"
 import { userMessage } from "../../core/message.ts"
 import { compatibleServices, providerPackages } from "../../models/compatible-services.ts"
 import type { Model } from "../../models/model.ts"
+import { isAgent } from "../../runtime/bindings.ts"
 import { chooseModel } from "../run/choose-model.ts"
 import { UsageError } from "../usage-error.ts"
 import { type Check, failedCheck } from "./check.ts"
@@ -29,8 +30,14 @@ export async function checkConfigAndModel(options: ModelCheckOptions): Promise<C
   }
 }
 
-async function checkModel(loaded: LoadedConfig, { model: wanted, live }: ModelCheckOptions): Promise<Check> {
-  const asked = wanted !== undefined || loaded.config.model !== undefined
+async function checkModel(loaded: LoadedConfig, { model: given, live }: ModelCheckOptions): Promise<Check> {
+  const { agent: name = "", agents = {}, model: standard } = loaded.config
+  const agent = Object.hasOwn(agents, name) ? agents[name] : undefined
+  // An agent made in code has its own model; a defined one may be a coding CLI, which is checked as such.
+  if (given === undefined && agent !== undefined && (isAgent(agent) || "provider" in agent))
+    return { name: "model", state: "ok", text: `the agent ${name} has its own; --model checks another` }
+  const wanted = given ?? (agent !== undefined && "model" in agent ? agent.model : undefined)
+  const asked = wanted !== undefined || standard !== undefined
   try {
     const model = await chooseModel(wanted, loaded, undefined)
     const answer = live ? await askModel(model) : undefined

@@ -67,6 +67,16 @@ for (const [template, [first, firstAnswer, second, secondAnswer]] of Object.entr
   })
 }
 
+test("karst doctor finds nothing wrong with a new project", async () => {
+  const project = join(folder, "checked")
+  assert.equal((await karst(["init", "--to", "checked"], {}, folder)).code, 0)
+  await installKarst(project)
+  const { code, stdout } = await karst(["doctor"], { KARST_PYTHON: "none" }, project)
+  assert.equal(code, 0, stdout)
+  assert.match(stdout, /^ok +config +.*karst\.config\.ts$/m)
+  assert.match(stdout, /^ok +model +the agent clerk has its own;/m)
+})
+
 describe("karst init", () => {
   test("refuses to overwrite files of the project, and then writes nothing", async () => {
     const project = join(folder, "taken")
