@@ -50,7 +50,7 @@ export const retail: Suite = {
       sections: [tasksSection(tasks.map(({ conversation }) => conversation)), ...styleSections(records, lengths)],
       tasks: records,
       claims: styleClaims(records, "json-seq"),
-      claimsAgainstParallel: styleClaims(records, "json-par"),
+      claimsAgainstBest: styleClaims(records, "json-par"),
     }
   },
 }
