@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { arms, openKernels } from "./data/arms.ts"
 import { derivePlan } from "./data/derive-plan.ts"
 import { type ArmRecord, type Conversation, type PlannedQuestion, play } from "./data/play.ts"
+import { playData } from "./data/play-model.ts"
 import { type Question, readQuestions } from "./data/questions.ts"
 import { agreement, armSections, dataClaims } from "./data/report.ts"
 import { type DataTable, readTable } from "./data/tables.ts"
@@ -22,7 +23,10 @@ export const data: Suite = {
     "object that the prompt declares. Both run TypeScript (`-ts`, with a small object of statistics functions that is " +
     "declared in each prompt) and Python (`-py`, with pandas and scipy).",
   needs: ["dabench"],
-  async run({ data: folder, maxTasks, progress, signal }) {
+  modes: ["live", "hand"],
+  playedStyles: arms.length,
+  async run(setup) {
+    const { data: folder, mode, maxTasks, progress, signal } = setup
     const tables = join(folder, "dabench", "tables")
     const questions = await readQuestions(join(folder, "dabench"))
     const { covered, uncovered } = await planQuestions(questions, tables)
@@ -33,6 +37,7 @@ export const data: Suite = {
         questions: [planned],
       }),
     )
+    if (mode.type !== "oracle") return playData(alone, tables, mode, setup)
     const together = byTable(covered.slice(0, maxTasks))
     await using kernels = openKernels(tables)
     const records: ArmRecord[][] = []
@@ -42,7 +47,7 @@ export const data: Suite = {
       for (const conversation of conversations) {
         for (const arm of arms) {
           signal.throwIfAborted()
-          own.push(await play(conversation, arm, kernels))
+          own.push(await play(conversation, arm, { kernels }))
         }
         progress(++done, alone.length + together.length, conversation.id)
       }

@@ -29,14 +29,23 @@ export interface Kernels extends AsyncDisposable {
 const instructions =
   "You answer questions about a table. Follow the constraints of each question, and give the answer in its format."
 
+const nothingKept = "No variable is kept: each cell imports what it uses and reads the table again."
+
 /** No result is cut: the tool calls return whole tables. */
 const maxOutputChars = 4_000_000
 
+export interface ArmSetup {
+  kernels: Kernels
+  /** Empties the runtime of `codeact` after each cell. The oracle uses no earlier variable and needs no emptying. */
+  forgets?: boolean
+}
+
 /** The agent of an arm for one conversation about one table. */
-export async function openAgent(arm: Arm, table: DataTable, model: Model, kernels: Kernels): Promise<Agent> {
+export async function openAgent(arm: Arm, table: DataTable, model: Model, setup: ArmSetup): Promise<Agent> {
+  const { kernels, forgets = false } = setup
   const common = {
     model,
-    instructions,
+    instructions: arm.startsWith("codeact") ? `${instructions} ${nothingKept}` : instructions,
     maxOutputChars,
     limits: { cycles: 60 },
     now: () => clock,
@@ -45,14 +54,29 @@ export async function openAgent(arm: Arm, table: DataTable, model: Model, kernel
     const read = arm === "json" ? readTableTool(table) : readColumnsTool(table)
     return createAgent({ ...common, tools: [read], toolPolicy: { deny: ["ask", "read_artifact"] } })
   }
-  if (arm === "codeact-py" || arm === "karst-py") {
-    return createAgent({ ...common, runtime: await kernels.open(arm, table) })
-  }
+  const runtime = await openRuntime(arm, table, kernels)
+  return createAgent({ ...common, runtime: forgets && arm.startsWith("codeact") ? forgetful(runtime) : runtime })
+}
+
+async function openRuntime(arm: (typeof codeArms)[number], table: DataTable, kernels: Kernels): Promise<Runtime> {
+  if (arm === "codeact-py" || arm === "karst-py") return kernels.open(arm, table)
   const stats = { ...statistics }
-  if (arm === "karst-ts") return createAgent({ ...common, runtime: () => jsRuntime({ table: table.rows, stats }) })
-  const readTable = async (_file: string): Promise<Record<string, string | number | null>[]> =>
-    structuredClone(table.rows) as Record<string, string | number | null>[]
-  return createAgent({ ...common, runtime: () => jsRuntime({ readTable, stats }) })
+  if (arm === "karst-ts") return jsRuntime({ table: table.rows, stats })
+  const readTable = async (_file: string): Promise<Record<string, string | number | boolean | null>[]> =>
+    structuredClone(table.rows)
+  return jsRuntime({ readTable, stats })
+}
+
+/** A runtime that keeps no variable from one cell to the next. */
+function forgetful(runtime: Runtime): Runtime {
+  return {
+    ...runtime,
+    async execute(code, options) {
+      const execution = await runtime.execute(code, options)
+      await runtime.reset()
+      return execution
+    },
+  }
 }
 
 // Every run sees the same time, so that the figures of two runs are the same.

@@ -3,7 +3,7 @@ import { jsRuntime, type Message, messageText } from "karst"
 import { type Model, type ModelPart, type ModelRequest, scriptedModel } from "karst/models"
 import type { TaskRecord } from "../harness/suite.ts"
 import { type Measured, measureModel } from "../harness/tokens.ts"
-import { type Arm, type Kernels, openAgent } from "./arms.ts"
+import { type Arm, type ArmSetup, openAgent } from "./arms.ts"
 import { type Plan, plannedColumns } from "./plan.ts"
 import { isCorrect, type Question, questionText } from "./questions.ts"
 import * as statistics from "./statistics.ts"
@@ -34,11 +34,11 @@ export interface ArmRecord extends TaskRecord, Measured {
 export async function play(
   { id, table, questions }: Conversation,
   arm: Arm,
-  kernels: Kernels,
+  setup: ArmSetup,
   model: Model = oracle(table, questions, arm),
 ): Promise<ArmRecord> {
   const measured = measureModel(model)
-  const agent = await openAgent(arm, table, measured, kernels)
+  const agent = await openAgent(arm, table, measured, setup)
   await using session = await agent.session()
   const problems: string[] = []
   const answers: string[] = []

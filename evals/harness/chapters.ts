@@ -62,7 +62,11 @@ const paper: Record<Claim, { what: string; value: number; ours: string }> = {
   prompt: { what: "prompt tokens, many turns", value: -0.327, ours: "retail, code-proj against json-seq" },
   completion: { what: "completion tokens, many turns", value: 0.363, ours: "retail, code-proj against json-seq" },
   dataTotal: { what: "total tokens, data-heavy tasks", value: -0.59, ours: "data, karst-ts against json" },
-  retailSuccess: { what: "success on retail tasks", value: 0.105, ours: "only a live model can show it" },
+  retailSuccess: {
+    what: "success on retail tasks, in points (one model)",
+    value: 0.105,
+    ours: "retail --live, code against tools",
+  },
 }
 
 function besideThePaper(reports: readonly StoredReport[]): Chapter {

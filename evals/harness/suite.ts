@@ -9,6 +9,8 @@ export interface Suite {
   needs?: readonly string[] | undefined
   /** The modes that it has besides `oracle`. */
   modes?: readonly Exclude<Mode["type"], "oracle">[] | undefined
+  /** In how many styles a real model plays each task. */
+  playedStyles?: number | undefined
   run(setup: SuiteSetup): Promise<SuiteReport>
 }
 

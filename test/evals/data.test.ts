@@ -177,7 +177,7 @@ describe("the suite data", () => {
       return { question: each, plan }
     })
     for (const arm of toolArms) {
-      const record = await play({ id: "t", table: weather, questions }, arm, noKernels)
+      const record = await play({ id: "t", table: weather, questions }, arm, { kernels: noKernels })
       assert.deepEqual([record.correct, record.problem], [2, undefined])
     }
   })
