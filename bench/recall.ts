@@ -9,15 +9,13 @@ import { estimateTokens } from "../src/core/usage.ts"
 import { stats } from "./measure.ts"
 import { budget, type Report, type Row } from "./report.ts"
 
-const file = join(
-  process.env.KARST_EVAL_DATA ?? join(root, "../shared/data"),
-  "tau1-airline-trajectories/gpt-4o_tasks_0-24.json",
-)
+const defaultData = process.env.KARST_EVAL_DATA ?? join(root, "../shared/data")
 const tokens = 400
 
 /** How much of a long conversation is still within reach after it was made shorter: real conversations of a tool agent
  *  are cut in the middle, compacted to 400 tokens, and asked for the literal arguments of the calls that come later. */
-export async function recall(): Promise<Report> {
+export async function recall(data = defaultData): Promise<Report> {
+  const file = join(data, "tau1-airline-trajectories/gpt-4o_tasks_0-24.json")
   if (!existsSync(file)) {
     const why = "the conversations are not there; KARST_EVAL_DATA names the folder that has tau1-airline-trajectories"
     return { rows: [], budgets: [], absent: [{ what: "recall after compaction", why }] }

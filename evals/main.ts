@@ -1,7 +1,8 @@
-// `npm run evals [-- <suite>…] [--json] [--data dir] [--tasks n] [--live --model id] [--hand dir]`: replays public tasks
+// `npm run evals [-- <suite>…] [--json] [--data dir] [--tasks n] [--live --model id [--yes]] [--hand dir]`: replays public tasks
 // and measures what the ways of acting cost. It prints tables, and writes evals/results/, evals/report.html and
 // docs/evidence.md.
 import { join } from "node:path"
+import { createInterface } from "node:readline/promises"
 import { parseArgs } from "node:util"
 import { root } from "../scripts/tools.ts"
 import { dataFolder } from "./harness/data.ts"
@@ -17,6 +18,7 @@ const { values, positionals } = parseArgs({
     tasks: { type: "string" },
     live: { type: "boolean" },
     model: { type: "string" },
+    yes: { type: "boolean" },
     hand: { type: "string" },
   },
   allowPositionals: true,
@@ -47,6 +49,7 @@ const outcome = await runSuites(chosen, {
   signal: stop.signal,
   say: progress.say,
   progress: progress.show,
+  confirm,
 })
 progress.end()
 console.log(values.json ? JSON.stringify(outcome, null, 2) : outcome.reports.map(terminalReport).join("\n\n"))
@@ -61,8 +64,20 @@ function chosenMode(): Mode {
   if (values.live && values.hand !== undefined) fail("--live and --hand exclude each other. Leave one of them out.")
   if (values.hand !== undefined) return { type: "hand", dir: values.hand }
   if (!values.live) return { type: "oracle" }
+  if (process.env.CI) return fail("--live costs money and is not for CI. Run it on your own machine.")
   if (!values.model) return fail("--live needs --model, such as --model openai/gpt-5.2.")
   return { type: "live", model: values.model }
+}
+
+/** Asks on the terminal. Without one, only `--yes` confirms. */
+async function confirm(text: string): Promise<boolean> {
+  progress.say(text)
+  if (values.yes) return true
+  if (!process.stdin.isTTY) fail("Not started: nobody can confirm the cost here. Add --yes to start.")
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await terminal.question("Start? (yes/no) ")
+  terminal.close()
+  return answer.trim().toLowerCase() === "yes"
 }
 
 function fail(message: string): never {

@@ -4,6 +4,7 @@ import type { Check, Suite } from "./harness/suite.ts"
 import { replay } from "./replay/replay.ts"
 import { type StyleRecord, styleChecks, styleClaims, styleSections, tasksSection } from "./replay/style-report.ts"
 import type { Style } from "./replay/task.ts"
+import { playedStyles, playRetail } from "./retail/play-model.ts"
 import { stateHash } from "./retail/state-hash.ts"
 import { openStore } from "./retail/store.ts"
 import { callStore } from "./retail/store-tools.ts"
@@ -33,15 +34,19 @@ export const retail: Suite = {
     "Tool calls are not charged for the built-in tools of Karst, which are left out; they are charged for the labels " +
     "that Karst puts before the results of parallel calls of one tool.",
   needs: ["tau2-retail"],
-  async run({ data, maxTasks, progress, signal }) {
+  modes: ["live", "hand"],
+  playedStyles: playedStyles.length,
+  async run(setup) {
+    const { data, mode, maxTasks, progress, signal } = setup
     const retailData = await readRetail(join(data, "tau2-retail"))
+    if (mode.type !== "oracle") return playRetail(retailData, mode, setup)
     const tasks = retailData.tasks.slice(0, maxTasks)
     const records: StyleRecord[] = []
     for (const [index, { id, endHash, conversation }] of tasks.entries()) {
       for (const style of styles) {
         signal.throwIfAborted()
         const world = () => createWorld(retailData, endHash)
-        records.push(await replay(conversation, style, { ...setup, instructions: retailData.policy, world }))
+        records.push(await replay(conversation, style, { ...printing, instructions: retailData.policy, world }))
       }
       progress(index + 1, tasks.length, `task ${id}`)
     }
@@ -50,12 +55,12 @@ export const retail: Suite = {
       sections: [tasksSection(tasks.map(({ conversation }) => conversation)), ...styleSections(records, lengths)],
       tasks: records,
       claims: styleClaims(records, "json-seq"),
-      claimsAgainstParallel: styleClaims(records, "json-par"),
+      claimsAgainstBest: styleClaims(records, "json-par"),
     }
   },
 }
 
-const setup = { print: retailPrint, capChars: 0 }
+const printing = { print: retailPrint, capChars: 0 }
 
 /** Compares the result of each expected action, and each end state, with those of the reference implementation. */
 export function provePort({ database, baseHash, tasks }: RetailData): Check[] {

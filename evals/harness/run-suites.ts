@@ -2,6 +2,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
+import { resolveModel } from "karst/models"
+import { estimateRun, estimateText } from "../played/estimate.ts"
 import { chapters } from "./chapters.ts"
 import { missingData } from "./data.ts"
 import { evidencePage } from "./evidence-page.ts"
@@ -19,6 +21,8 @@ export interface RunSetup {
   /** Called with one line for people. */
   say(line: string): void
   progress(suite: string, done: number, total: number, task: string): void
+  /** Shows what a run with a real model will cost, and asks whether to start. Default: it is not started. */
+  confirm?(text: string): Promise<boolean>
 }
 
 export interface RunOutcome {
@@ -37,6 +41,10 @@ export async function runSuites(suites: readonly Suite[], setup: RunSetup): Prom
       outcome.skipped.push({ what: suite.name, why })
       continue
     }
+    if (setup.mode.type === "live" && !(await isConfirmed(suite, setup.mode.model, setup))) {
+      outcome.skipped.push({ what: suite.name, why: "the cost was not confirmed" })
+      continue
+    }
     outcome.reports.push(await runSuite(suite, setup))
   }
   return outcome
@@ -45,6 +53,17 @@ export async function runSuites(suites: readonly Suite[], setup: RunSetup): Prom
 function reasonToSkip({ needs = [], modes = [] }: Suite, { data, mode }: RunSetup): string | undefined {
   if (mode.type !== "oracle" && !modes.includes(mode.type)) return `it has no mode --${mode.type}`
   return missingData(data, needs)
+}
+
+/** The oracle plays the same tasks first, to estimate the cost. */
+async function isConfirmed(suite: Suite, id: string, setup: RunSetup): Promise<boolean> {
+  const { data, maxTasks, signal, confirm } = setup
+  const model = await resolveModel(id)
+  setup.say(`${suite.name}: estimating the cost`)
+  const progress = (done: number, total: number, task: string) => setup.progress(suite.name, done, total, task)
+  const { tasks } = await suite.run({ data, mode: { type: "oracle" }, maxTasks, signal, progress })
+  const estimate = estimateRun(tasks, suite.playedStyles ?? 1, model.price)
+  return (await confirm?.(estimateText(id, estimate))) ?? false
 }
 
 async function runSuite(suite: Suite, setup: RunSetup): Promise<StoredReport> {

@@ -9,6 +9,8 @@ export interface Suite {
   needs?: readonly string[] | undefined
   /** The modes that it has besides `oracle`. */
   modes?: readonly Exclude<Mode["type"], "oracle">[] | undefined
+  /** In how many styles a real model plays each task. */
+  playedStyles?: number | undefined
   run(setup: SuiteSetup): Promise<SuiteReport>
 }
 
@@ -37,8 +39,8 @@ export interface SuiteReport {
   skipped?: Skipped[]
   /** The figures that stand beside those of the paper. */
   claims?: Partial<Record<Claim, number>>
-  /** The same figures against tool calls that are made together where possible. */
-  claimsAgainstParallel?: Partial<Record<Claim, number>>
+  /** The same figures against the best tool calls of the suite: made together, or reading columns instead of tables. */
+  claimsAgainstBest?: Partial<Record<Claim, number>>
 }
 
 /** How many of the things that were checked hold. */

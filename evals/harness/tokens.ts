@@ -14,7 +14,7 @@ export const tokenizer = `o200k_base of gpt-tokenizer ${packageVersion("gpt-toke
 export const rates = { input: 1, cachedInput: 0.1, output: 5 }
 
 /** Role and separators of one message. */
-const messageFrame = 4
+export const messageFrame = 4
 
 /** What one conversation cost. */
 export interface Measured {

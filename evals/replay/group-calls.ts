@@ -4,7 +4,7 @@ import type { ReplayCall } from "./task.ts"
 
 /** Groups the calls of a turn by dependency level. B depends on an earlier A if an argument of B occurs in the result of
  *  A and not in what the user said, or if either of them writes. */
-export function groupCalls(calls: readonly ReplayCall[], userText: string): ReplayCall[][] {
+export function groupCalls<C extends ReplayCall>(calls: readonly C[], userText: string): C[][] {
   const levels: number[] = []
   for (const [index, call] of calls.entries()) {
     const needed = argumentValues(call.input).filter((value) => !occursIn(value, userText))
@@ -13,7 +13,7 @@ export function groupCalls(calls: readonly ReplayCall[], userText: string): Repl
     const before = calls.slice(0, index).map((earlier, place) => (depends(earlier) ? (levels[place] ?? 0) + 1 : 0))
     levels.push(Math.max(0, ...before))
   }
-  const groups: ReplayCall[][] = []
+  const groups: C[][] = []
   for (const [index, call] of calls.entries()) {
     const level = levels[index] ?? 0
     groups[level] = [...(groups[level] ?? []), call]

@@ -1,5 +1,5 @@
 // Replays a task in one style through a real session, and verifies what it left.
-import { type AgentOptions, createAgent, jsRuntime } from "karst"
+import { type Agent, type AgentOptions, createAgent, jsRuntime } from "karst"
 import { scriptedModel } from "karst/models"
 import { measureModel } from "../harness/tokens.ts"
 import { createOracle } from "./oracle.ts"
@@ -25,16 +25,7 @@ export async function replay(task: ReplayTask, style: Style, setup: ReplaySetup)
   const maxOutputChars = style === "code-cap" ? capChars : wholeOutputChars
   const oracle = createOracle(task, style, print, capChars)
   const model = measureModel(scriptedModel((request) => oracle.answer(request)))
-  const common = {
-    model,
-    instructions,
-    maxOutputChars,
-    limits: { cycles: 200 },
-    now: () => clock,
-  } satisfies AgentOptions
-  const agent = style.startsWith("json")
-    ? createAgent({ ...common, tools: world.tools, toolPolicy: { deny: ["ask", "read_artifact"] } })
-    : createAgent({ ...common, runtime: () => jsRuntime(world.bindings) })
+  const agent = replayAgent(world, !style.startsWith("json"), { model, instructions, maxOutputChars })
   const problems: string[] = []
   await using session = await agent.session()
   for (const { user } of task.turns) {
@@ -56,6 +47,17 @@ export async function replay(task: ReplayTask, style: Style, setup: ReplaySetup)
     ...model.measured(),
     ...(problems.length > 0 && { problem: problems.join("; ") }),
   }
+}
+
+/** The agent of a conversation: with the functions of its world as tools, or in cells. */
+export function replayAgent(
+  world: World,
+  asCode: boolean,
+  options: Pick<AgentOptions, "model" | "instructions" | "maxOutputChars">,
+): Agent {
+  const common = { ...options, limits: { cycles: 200 }, now: () => clock } satisfies AgentOptions
+  if (asCode) return createAgent({ ...common, runtime: () => jsRuntime(world.bindings) })
+  return createAgent({ ...common, tools: world.tools, toolPolicy: { deny: ["ask", "read_artifact"] } })
 }
 
 // Every run sees the same time, so that the figures of two runs are the same.

@@ -1,0 +1,33 @@
+// What a run with a real model will probably cost, from the tokens that the oracle needs for the same tasks.
+import type { Price } from "karst/models"
+import type { TaskRecord } from "../harness/suite.ts"
+
+/** Models read, think and repair more than the oracle does. */
+const factor = 3
+
+export interface Estimate {
+  conversations: number
+  prompt: number
+  completion: number
+  /** In US dollars; undefined if the price of the model is unknown. */
+  cost?: number | undefined
+}
+
+/** `styles` is the number of styles that the model plays; the oracle's records may have more or fewer. */
+export function estimateRun(records: readonly TaskRecord[], styles: number, price?: Price): Estimate {
+  const tasks = new Set(records.map(({ task }) => task)).size
+  const share = (factor * styles * tasks) / Math.max(1, records.length)
+  const sum = (figure: string) => records.reduce((total, record) => total + Number(record[figure] ?? 0), 0) * share
+  const [prompt, completion] = [sum("prompt"), sum("completion")]
+  const cost = price && (prompt * price.input + completion * price.output) / 1e6
+  return { conversations: tasks * styles, prompt, completion, cost }
+}
+
+export function estimateText(model: string, { conversations, prompt, completion, cost }: Estimate): string {
+  const count = (value: number) => Math.round(value).toLocaleString("en")
+  const price = cost === undefined ? "the price of this model is not known" : `about $${cost.toFixed(2)}`
+  return (
+    `${conversations} conversations with ${model}: ${factor} times the tokens of the oracle are ${count(prompt)} prompt ` +
+    `and ${count(completion)} completion tokens, without a cache: ${price}. The real cost can be higher.`
+  )
+}

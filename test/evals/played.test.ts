@@ -1,0 +1,147 @@
+// test lane: runtimes
+import assert from "node:assert/strict"
+import { existsSync } from "node:fs"
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { after, before, describe, test } from "node:test"
+import { setTimeout as sleep } from "node:timers/promises"
+import { data } from "../../evals/data.ts"
+import { runSuites } from "../../evals/harness/run-suites.ts"
+import type { Suite, SuiteSetup } from "../../evals/harness/suite.ts"
+import { estimateRun, estimateText } from "../../evals/played/estimate.ts"
+import { playRetail } from "../../evals/retail/play-model.ts"
+import { stateHash } from "../../evals/retail/state-hash.ts"
+import { openStore } from "../../evals/retail/store.ts"
+import type { RetailTask } from "../../evals/retail/tasks.ts"
+import { requires } from "../system.ts"
+
+describe("a model played by hand", () => {
+  let folder: string
+  const stop = new AbortController()
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "karst-played-"))
+  })
+
+  after(async () => {
+    stop.abort()
+    await rm(folder, { recursive: true })
+  })
+
+  /** Writes one and the same answer to each request. */
+  async function answerAll(dir: string, answer: string): Promise<void> {
+    await mkdir(dir, { recursive: true })
+    while (!stop.signal.aborted) {
+      for (const name of await readdir(dir)) {
+        const file = join(dir, name.replace("-request", "-answer"))
+        if (name.endsWith("-request.md") && !existsSync(file)) await writeFile(file, answer)
+      }
+      await sleep(20)
+    }
+  }
+
+  function setup(dir: string): SuiteSetup {
+    return { data: folder, mode: { type: "hand", dir }, progress: () => {}, signal: stop.signal }
+  }
+
+  test("answers table questions in every arm, scored by the answers", {
+    skip: requires("python", "pandas"),
+  }, async () => {
+    await mkdir(join(folder, "dabench/tables"), { recursive: true })
+    const question = { id: 1, constraints: "", file_name: "w.csv", level: "easy", format: "@mean_rain[m]" }
+    const answers = [["mean_rain", "2"]]
+    const questions = [{ ...question, question: "What is the mean rain?", answers }]
+    await writeFile(join(folder, "dabench/questions.json"), JSON.stringify(questions))
+    await writeFile(join(folder, "dabench/tables/w.csv"), "Rain\n1\n3\n")
+    const dir = join(folder, "data")
+    void answerAll(dir, "@mean_rain[2.0]")
+    const { tasks, sections, claims } = await data.run(setup(dir))
+    assert.deepEqual(
+      tasks.map(({ verified, modelCalls }) => [verified, modelCalls]),
+      Array.from({ length: 6 }, () => [true, 1]),
+    )
+    assert.deepEqual(sections[0]?.table?.rows[0]?.slice(0, 5), ["json", 1, 1, 1, 1])
+    assert.equal(claims, undefined)
+  })
+
+  test("plays store tasks as tools and as code, scored by the end state", async () => {
+    const database = JSON.stringify({ products: {}, users: {}, orders: {} })
+    const task = (id: string, endHash: string, turns: number): RetailTask => ({
+      id,
+      actions: [],
+      endHash,
+      conversation: { id, turns: Array.from({ length: turns }, () => ({ user: "Hello.", calls: [], answer: "" })) },
+    })
+    const same = stateHash(openStore(database))
+    const tasks = [task("kept", same, 2), task("missed", "another", 2), task("reads", same, 1)]
+    const dir = join(folder, "retail")
+    void answerAll(dir, "Done.")
+    const retail = { database, baseHash: same, policy: "Help.", functions: [], tasks }
+    const report = await playRetail(retail, { type: "hand", dir }, setup(dir))
+    assert.deepEqual(
+      report.tasks.map(({ task: id, style, verified, scored, modelCalls }) => [
+        id,
+        style,
+        verified,
+        scored,
+        modelCalls,
+      ]),
+      [
+        ["kept", "tools", true, true, 2],
+        ["kept", "code", true, true, 2],
+        ["missed", "tools", false, true, 2],
+        ["missed", "code", false, true, 2],
+        ["reads", "tools", true, false, 1],
+        ["reads", "code", true, false, 1],
+      ],
+    )
+    assert.deepEqual(report.sections[0]?.table?.rows[0]?.slice(0, 5), ["tools", 3, 2, 1, 0.5])
+    assert.ok(report.checks.every(({ passed, of }) => passed === of))
+  })
+})
+
+describe("a run with a real model", () => {
+  const records = [
+    { task: "1", style: "a", verified: true, prompt: 1000, completion: 100 },
+    { task: "1", style: "b", verified: true, prompt: 3000, completion: 300 },
+  ]
+
+  test("is estimated from the tokens of the oracle", () => {
+    const estimate = estimateRun(records, 2, { input: 1, output: 10 })
+    assert.deepEqual(estimate, { conversations: 2, prompt: 12_000, completion: 1_200, cost: 0.024 })
+    assert.match(estimateText("x/y", estimate), /^2 conversations with x\/y: .* 12,000 prompt .* about \$0\.02/)
+    assert.match(estimateText("x/y", estimateRun(records, 2)), /the price of this model is not known/)
+  })
+
+  test("is not started before its cost was confirmed", async () => {
+    const played: string[] = []
+    const suite: Suite = {
+      name: "shop",
+      about: "",
+      modes: ["live"],
+      playedStyles: 2,
+      async run({ mode }) {
+        played.push(mode.type)
+        return { checks: [], sections: [], tasks: records }
+      },
+    }
+    const asked: string[] = []
+    process.env.OPENAI_API_KEY ??= "none"
+    const { reports, skipped } = await runSuites([suite], {
+      data: "",
+      mode: { type: "live", model: "openai/gpt-5.2" },
+      results: "",
+      signal: new AbortController().signal,
+      say: () => {},
+      progress: () => {},
+      async confirm(text) {
+        asked.push(text)
+        return false
+      },
+    })
+    assert.deepEqual([reports, skipped], [[], [{ what: "shop", why: "the cost was not confirmed" }]])
+    assert.deepEqual(played, ["oracle"])
+    assert.match(asked[0] ?? "", /^2 conversations with openai\/gpt-5\.2: .* about \$\d/)
+  })
+})
