@@ -100,7 +100,7 @@ describe("the bootstrap", () => {
 
   describe("with --system", () => {
     test("installs the Debian packages that are missing, says so in one line and shows nothing of apt-get", async () => {
-      debian(["python3-pandas", "bubblewrap", "redis-server", "ripgrep", "tmux"])
+      debian(["python3-pandas", "bubblewrap", "redis-server", "ripgrep", "tmux", "zsh", "fish"])
       const { code, stdout, stderr } = await finished(startSystem())
       assert.deepEqual([code, stdout], [0, "ran\n"])
       assert.match(stderr, /^karst: installing python3-ipykernel python3-matplotlib \(apt-get; [^\n]*\)\n$/)
@@ -132,6 +132,8 @@ describe("the bootstrap", () => {
           "redis-server",
           "ripgrep",
           "tmux",
+          "zsh",
+          "fish",
         ])
         return {}
       },

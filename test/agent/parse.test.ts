@@ -70,6 +70,13 @@ describe("the answer parser", () => {
     assert.deepEqual([answer.code?.code, answer.hasMoreCode], ["a()\n", true])
   })
 
+  test("gives the same answer at every chunk size where text stands before the fence of a second block", () => {
+    for (const before of ["> ", "- ", "Now: "]) {
+      const text = `\`\`\`\nconst s = 1\n\`\`\`\n${before}\`\`\`ts\ns\n\`\`\`\n`
+      for (const size of [1, 2, 7]) assert.deepEqual(parse(text, size).answer, parse(text).answer, `${before}${size}`)
+    }
+  })
+
   test("gives the same answer at every chunk size, for 1,500 random answers", () => {
     fc.assert(
       fc.property(fc.array(fragments, { maxLength: 24 }), (parts) => {

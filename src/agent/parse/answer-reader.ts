@@ -158,14 +158,14 @@ export class AnswerReader {
   #opensBlock(line: string, sent: number, ending: string): boolean {
     const opening = parseOpeningFence(line) ?? parseMidLineFence(line)
     if (!opening || !this.#syntax || !this.#judge) return false
-    const isKnown = opening.tag === "" || kindOfTag(opening.tag, this.#syntax) !== "unknown"
-    if (opening.midLine && !isKnown) return false
-    if (this.#waiting) {
+    if (opening.midLine && opening.tag !== "" && kindOfTag(opening.tag, this.#syntax) === "unknown") return false
+    const before = line.slice(sent, opening.index)
+    const isIndented = line.slice(0, opening.index).trim() === ""
+    // Other text in front of the fence may have been emitted already, and has replaced the waiting block then.
+    if (this.#waiting && isIndented) {
       this.#runWhole(this.#waiting.block)
       return true
     }
-    const before = line.slice(sent, opening.index)
-    const isIndented = line.slice(0, opening.index).trim() === ""
     if (!isIndented) this.#emitProse(before)
     const opener = (isIndented ? before : "") + line.slice(opening.index) + ending
     this.block = openBlock(opening, this.#judge.openBlock(opening.tag), opener, this.#syntax.language)
