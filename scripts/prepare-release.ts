@@ -33,9 +33,9 @@ function findProblems(folder: string): string[] {
     problems.push(
       `package-lock.json has the version ${locked} and package.json ${version}. Run: npm version ${version} --no-git-tag-version --allow-same-version`,
     )
-  if (git(folder, "tag", "--list", `v${version}`) !== "")
+  if (placeOfTag(folder, version) === "elsewhere")
     problems.push(
-      `There is a tag v${version} already. Set the next version: npm version <version> --no-git-tag-version`,
+      `The tag v${version} is on another commit. Check that commit out, or set the next version: npm version <version> --no-git-tag-version`,
     )
   return [...problems, ...changelogProblems(readFileSync(join(folder, "CHANGELOG.md"), "utf8"), version)]
 }
@@ -63,14 +63,20 @@ function instructions(folder: string, tarball: string): string {
   const digest = createHash("sha512").update(readFileSync(tarball)).digest("base64")
   // A version with a hyphen is a preview: `npm install` must not choose it.
   const tag = version.includes("-") ? " --tag next" : ""
+  const tagging = `Tag the commit, so that the source of the package can be found:
+  git tag -a v${version} -m "${name} ${version}" && git push origin v${version}\n\n`
   return `${name} ${version} can be published: ${tarball}
 integrity: sha512-${digest}
 
-Tag the commit, so that the source of the package can be found:
-  git tag -a v${version} -m "${name} ${version}" && git push origin v${version}
-
-Publish it in a workflow that may sign (permissions: id-token: write), so that npm shows where it was built:
+${placeOfTag(folder, version) === "here" ? "" : tagging}Publish it in a workflow that may sign (permissions: id-token: write), so that npm shows where it was built:
   npm publish ${tarball} --provenance --access public${tag}`
+}
+
+/** Whether the tag of a version is on the commit that is checked out; undefined if there is no tag. */
+function placeOfTag(folder: string, version: string): "here" | "elsewhere" | undefined {
+  if (git(folder, "tag", "--list", `v${version}`) === "") return undefined
+  const [tagged, here] = [`refs/tags/v${version}`, "HEAD"].map((name) => git(folder, "rev-parse", `${name}^{commit}`))
+  return tagged === here ? "here" : "elsewhere"
 }
 
 /** In git's short form, a line for each file. */

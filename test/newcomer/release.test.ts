@@ -34,6 +34,14 @@ describe("npm run release", () => {
     assert.match(text, /^integrity: sha512-\S+==$/m)
   })
 
+  test("runs again on the tagged commit, as in the workflow that publishes", async () => {
+    git("-c", "user.name=n", "-c", "user.email=e@example.com", "tag", "-a", "v1.2.3", "-m", "karst 1.2.3")
+    const { ok, text } = await release()
+    assert.equal(ok, true, text)
+    assert.doesNotMatch(text, /git tag/)
+    assert.match(text, /npm publish /)
+  })
+
   test("publishes a preview under another tag than latest", async () => {
     for (const file of ["package.json", "package-lock.json"])
       write(file, '{ "name": "karst", "version": "2.0.0-beta.1" }')
@@ -71,9 +79,9 @@ describe("npm run release", () => {
       says: /package-lock\.json has the version 1\.2\.2 and package\.json 1\.2\.3\. Run: npm version 1\.2\.3/,
     },
     {
-      title: "a version that has a tag already",
+      title: "a version whose tag is on another commit",
       make: () => git("tag", "v1.2.3"),
-      says: /a tag v1\.2\.3 already/,
+      says: /tag v1\.2\.3 is on another commit/,
     },
     {
       title: "a changelog without the version",
