@@ -23,7 +23,8 @@ export async function playData(
   }
   return playedReport(
     records,
-    "Each question is a conversation of its own. It succeeds if all closed answers are right. In the arms with tools the " +
+    mode,
+    "Each question is a conversation of its own. It is solved if all closed answers are right. In the arms with tools the " +
       "model has nothing that computes.",
   )
 }
