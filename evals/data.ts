@@ -40,12 +40,14 @@ export const data: Suite = {
     if (mode.type !== "oracle") return playData(alone, tables, mode, setup)
     const together = byTable(covered.slice(0, maxTasks))
     await using kernels = openKernels(tables)
+    const noPython = await kernels.problem()
+    const played = arms.filter((arm) => noPython === undefined || !arm.endsWith("-py"))
     const records: ArmRecord[][] = []
     let done = 0
     for (const conversations of [alone, together]) {
       const own: ArmRecord[] = []
       for (const conversation of conversations) {
-        for (const arm of arms) {
+        for (const arm of played) {
           signal.throwIfAborted()
           own.push(await play(conversation, arm, { kernels }))
         }
@@ -66,7 +68,10 @@ export const data: Suite = {
         ...armSections(shared, "All questions about a table in one conversation"),
       ],
       tasks: [...single, ...shared],
-      skipped: listByReason(uncovered),
+      skipped: [
+        ...(noPython === undefined ? [] : [{ what: "the arms in Python", why: noPython }]),
+        ...listByReason(uncovered),
+      ],
       claims: dataClaims(single, "json"),
       claimsAgainstBest: dataClaims(single, "json-columns"),
     }

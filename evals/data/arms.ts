@@ -22,6 +22,8 @@ export type Arm = (typeof arms)[number]
 
 /** The kernels that all conversations of a run share, one for each arm in Python. A start takes seconds. */
 export interface Kernels extends AsyncDisposable {
+  /** Why there is no Python with pandas and scipy here; undefined if there is one. */
+  problem(): Promise<string | undefined>
   /** The runtime of an arm, with nothing in it but what the arm starts with. */
   open(arm: "codeact-py" | "karst-py", table: DataTable): Promise<Runtime>
 }
@@ -127,6 +129,13 @@ export function openKernels(folder: string): Kernels {
     "karst-py": pythonRuntime({}, { cwd: folder, setup: karstSetup }),
   }
   return {
+    async problem() {
+      const check = kernels["karst-py"].execute("len(table)")
+      return check.then(
+        (execution) => (execution.ok ? undefined : execution.error.message),
+        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      )
+    },
     async open(arm, table) {
       const runtime = kernels[arm]
       const left = (await runtime.names()).filter(({ injected }) => !injected).map(({ name }) => name)

@@ -12,9 +12,11 @@ export async function playData(
   { progress, signal }: SuiteSetup,
 ): Promise<SuiteReport> {
   await using kernels = openKernels(tables)
+  const noPython = await kernels.problem()
+  const played = arms.filter((arm) => noPython === undefined || !arm.endsWith("-py"))
   const records: PlayedRecord[] = []
   for (const [index, conversation] of conversations.entries()) {
-    for (const arm of arms) {
+    for (const arm of played) {
       signal.throwIfAborted()
       const record = await play(conversation, arm, { kernels, forgets: true }, await playedModel(mode))
       records.push({ ...record, verified: record.correct === record.questions, scored: true })
@@ -23,7 +25,8 @@ export async function playData(
   }
   return playedReport(
     records,
-    "Each question is a conversation of its own. It succeeds if all closed answers are right. In the arms with tools the " +
+    mode,
+    "Each question is a conversation of its own. It is solved if all closed answers are right. In the arms with tools the " +
       "model has nothing that computes.",
   )
 }

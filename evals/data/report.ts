@@ -108,13 +108,15 @@ const comparisons: [Arm, Arm][] = [
 function changes(byArm: ByArm, title: string): Section {
   const figures = ["modelCalls", "prompt", "completion", "total", "cost", "costWithCache"] as const
   const names = ["model calls", "prompt", "completion", "total", "cost", "cost, cached"]
-  const rows = comparisons.map(([arm, base]): Cell[] => [
-    arm,
-    base,
-    ...figures.map((figure) => change(total(byArm, arm, figure), total(byArm, base, figure))),
-    median(taskChanges(byArm, arm, base)),
-    Math.max(...taskChanges(byArm, arm, base)),
-  ])
+  const rows = comparisons
+    .filter((arms) => arms.every((arm) => byArm.has(arm)))
+    .map(([arm, base]): Cell[] => [
+      arm,
+      base,
+      ...figures.map((figure) => change(total(byArm, arm, figure), total(byArm, base, figure))),
+      median(taskChanges(byArm, arm, base)),
+      Math.max(...taskChanges(byArm, arm, base)),
+    ])
   return {
     title: `${title}: compared`,
     text: "The change of each sum, and the change of the total for the median and for the worst conversation.",

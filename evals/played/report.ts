@@ -1,7 +1,8 @@
-// The tables of conversations that a real model or a person played. Only here is a result a success or a failure.
+// The tables of conversations that a real model or a person played. Only for a real model is there a success rate.
 import { change, median, sum } from "../harness/figures.ts"
 import type { Cell, Check, Column, Section, SuiteReport, TaskRecord } from "../harness/suite.ts"
 import type { Measured } from "../harness/tokens.ts"
+import type { PlayedMode } from "./model.ts"
 
 export interface PlayedRecord extends TaskRecord, Measured {
   /** Whether the conversation counts for the score. */
@@ -9,11 +10,11 @@ export interface PlayedRecord extends TaskRecord, Measured {
 }
 
 /** What was played, in each style, with its n. `verified` of a record says whether the task was solved. */
-export function playedReport(records: readonly PlayedRecord[], scoreText: string): SuiteReport {
-  return { checks: checks(records), sections: [table(records, scoreText)], tasks: [...records] }
+export function playedReport(records: readonly PlayedRecord[], mode: PlayedMode, scoreText: string): SuiteReport {
+  return { checks: checks(records), sections: [table(records, mode, scoreText)], tasks: [...records] }
 }
 
-/** The share of the scored conversations of a style that succeeded. */
+/** The share of the scored conversations of a style that were solved. */
 export function successRate(records: readonly PlayedRecord[], style: string): number {
   const own = records.filter((record) => record.style === style && record.scored)
   return own.filter(({ verified }) => verified).length / own.length
@@ -25,7 +26,7 @@ function checks(records: readonly PlayedRecord[]): Check[] {
   return [{ what: "conversations in which the model answered", passed: played.length, of: records.length }]
 }
 
-function table(records: readonly PlayedRecord[], text: string): Section {
+function table(records: readonly PlayedRecord[], mode: PlayedMode, text: string): Section {
   const byStyle = Map.groupBy(records, ({ style }) => style)
   const total = (style: string, figure: keyof Measured) => sum((byStyle.get(style) ?? []).map((each) => each[figure]))
   const [base = ""] = byStyle.keys()
@@ -46,8 +47,8 @@ function table(records: readonly PlayedRecord[], text: string): Section {
     table: {
       columns: [
         { name: "style" },
-        ...["n", "scored", "succeeded"].map(number),
-        { name: "success rate", format: "share" },
+        ...["n", "scored", "solved"].map(number),
+        { name: mode.type === "live" ? "success rate" : "share solved", format: "share" },
         ...["model calls", "prompt", "completion", "total", "peak, median"].map(number),
         { name: `total, against ${base}`, format: "change" },
       ],

@@ -23,13 +23,13 @@ export async function playRetail(data: RetailData, mode: PlayedMode, setup: Suit
     }
     setup.progress(index + 1, tasks.length, `task ${task.id}`)
   }
-  const report = playedReport(records, scoreText)
+  const report = playedReport(records, mode, scoreText)
   if (mode.type === "hand") return report
   return { ...report, claims: { retailSuccess: successRate(records, "code") - successRate(records, "tools") } }
 }
 
 const scoreText =
-  "The user says everything at once, and then agrees up to three times. A task succeeds if the hash of the end state is " +
+  "The user says everything at once, and then agrees up to three times. A task is solved if the hash of the end state is " +
   "that of the reference. Tasks that change nothing are played and not scored. The model decides which calls it makes " +
   "together and what it prints."
 

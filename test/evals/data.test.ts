@@ -203,6 +203,7 @@ describe("the suite data", () => {
 })
 
 const noKernels: Kernels = {
+  problem: async () => "no kernel is needed",
   open: () => Promise.reject(new Error("no kernel is needed")),
   [Symbol.asyncDispose]: async () => {},
 }
