@@ -12,7 +12,6 @@ const repository = join(import.meta.dirname, "../..")
 const sections = readSections(readFileSync(join(repository, "docs/getting-started.md"), "utf8"))
 
 // No skip of a missing command may stay unnoticed: the table of commands decides.
-const hasInit = /^#+ `karst init`/m.test(readFileSync(join(repository, "docs/cli.md"), "utf8"))
 
 describe("a newcomer without a key", () => {
   let folder: string
@@ -39,9 +38,8 @@ describe("a newcomer without a key", () => {
       mkdirSync(cwd)
     })
 
-    for (const { title, steps, text } of sections.filter(({ steps }) => steps.length > 0)) {
-      const skip = /karst init/.test(text) && !hasInit ? "by design: there is no command karst init" : false
-      test(title, { skip, timeout: 300_000 }, () => {
+    for (const { title, steps } of sections.filter(({ steps }) => steps.length > 0)) {
+      test(title, { timeout: 300_000 }, () => {
         let printed = ""
         for (const step of steps) {
           if (step.kind === "file") writeFileSync(join(cwd, step.name), step.text)
@@ -53,7 +51,6 @@ describe("a newcomer without a key", () => {
   })
 
   test("creates a project, tests it, runs its agent and resumes the session", {
-    skip: hasInit ? false : "by design: there is no command karst init",
     timeout: 300_000,
   }, () => {
     const project = join(folder, "project")

@@ -1,4 +1,4 @@
-// test lane: runtimes, long
+// test lane: newcomer, long
 import assert from "node:assert/strict"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import type { ServerResponse } from "node:http"

@@ -1,4 +1,4 @@
-// test lane: unit, long
+// test lane: newcomer, long
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
