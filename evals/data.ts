@@ -67,7 +67,7 @@ export const data: Suite = {
         ...armSections(single, "Each question alone"),
         ...armSections(shared, "All questions about a table in one conversation"),
       ],
-      tasks: [...single, ...shared],
+      tasks: [...single, ...shared.map((record) => ({ ...record, oracleOnly: true }))],
       skipped: [
         ...(noPython === undefined ? [] : [{ what: "the arms in Python", why: noPython }]),
         ...listByReason(uncovered),
