@@ -15,7 +15,7 @@ export const data: Suite = {
     "Questions of InfiAgent-DABench with closed answers over small CSV tables. Rules read the columns and the operation " +
     "from the text of each question and make a program of them; questions that the rules do not cover are listed and " +
     "not scored. The rules were written with these questions in view, so the share of covered questions says nothing " +
-    "about other questions. Three arms, two of them in two forms. `json`: a tool returns the whole table as text; " +
+    "about other questions. Three arms, each in two forms. `json`: a tool returns the whole table as text; " +
     "`json-columns`: the tool returns the columns that the question needs. Nothing computes in these arms: the oracle " +
     "computes the answer from the text in the conversation and is not charged for it, which no model can do; the real " +
     "price is higher. `codeact`: the table is a file; each cell reads it again, uses no variable of an earlier cell, and " +
@@ -67,7 +67,7 @@ export const data: Suite = {
         ...armSections(single, "Each question alone"),
         ...armSections(shared, "All questions about a table in one conversation"),
       ],
-      tasks: [...single, ...shared],
+      tasks: [...single, ...shared.map((record) => ({ ...record, oracleOnly: true }))],
       skipped: [
         ...(noPython === undefined ? [] : [{ what: "the arms in Python", why: noPython }]),
         ...listByReason(uncovered),

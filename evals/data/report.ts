@@ -67,7 +67,7 @@ function sums(byArm: ByArm, title: string): Section {
     title,
     text:
       "Right answers are those of the derived programs, which are the same in every arm; they say how good the rules are, " +
-      "and nothing about a model.",
+      `and nothing about a model. ${wrongText(byArm)}`,
     table: { columns: [{ name: "arm" }, ...numbers(...names)], rows },
     plot: {
       type: "bars",
@@ -80,6 +80,12 @@ function sums(byArm: ByArm, title: string): Section {
       })),
     },
   }
+}
+
+function wrongText(byArm: ByArm): string {
+  const [records = []] = byArm.values()
+  const wrong = records.filter(({ correct, questions }) => correct < questions).map(({ task }) => task)
+  return wrong.length === 0 ? "" : `Not all right: ${wrong.join(", ")}.`
 }
 
 function contexts(byArm: ByArm, title: string): Section {

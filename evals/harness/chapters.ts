@@ -101,7 +101,7 @@ function besideThePaper(reports: readonly StoredReport[]): Chapter {
 }
 
 function suiteChapter(stored: StoredReport): Chapter {
-  const { suite, about, mode, report } = stored
+  const { suite, mode, report } = stored
   const by = mode.type === "live" ? `, played by ${mode.model}` : mode.type === "hand" ? ", played by hand" : ""
   const skipped: Section[] = report.skipped?.length
     ? [
@@ -117,11 +117,18 @@ function suiteChapter(stored: StoredReport): Chapter {
   return {
     id: mode.type === "oracle" ? suite : `${suite}-${mode.type}`,
     title: `${suite}${by}`,
-    text: about,
+    text: aboutText(stored),
     checks: checksTable(report.checks),
     sections: [...report.sections, ...skipped],
     facts: factsText(stored),
   }
+}
+
+/** What a report is about. A model plays the tasks in its own way: what the oracle does is not said of it. */
+export function aboutText({ suite, about, mode }: StoredReport): string {
+  if (mode.type === "oracle") return about
+  const player = mode.type === "live" ? mode.model : "a person"
+  return `The tasks of \`${suite}\`, played by ${player}. Its oracle chapter says what they are.`
 }
 
 export function checksTable(checks: readonly Check[]): Table {

@@ -19,6 +19,10 @@ const rerun = `To measure it again: put the task data into a folder (its README 
     npm run evals -- --data <folder>             all suites
     npm run evals -- retail --data <folder>      one suite
     npm run evals -- --json                      the reports as JSON
+    npm run evals -- retail --tasks 5 --live --model openai/gpt-5.2
+                                                 the same tasks with a real model, after you confirmed the cost
+    npm run evals -- data --tasks 5 --hand <folder>
+                                                 a person is the model: requests and answers are files in the folder
 
 \`KARST_EVAL_DATA\` names the folder, too. Any folder of the same shape will do, so that tasks that nobody here has seen
 can be run. The run prints its tables, keeps the figures of each task in \`evals/results/\`, writes \`evals/report.html\`

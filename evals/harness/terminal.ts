@@ -1,5 +1,5 @@
 // Progress and reports on the terminal.
-import { checksTable } from "./chapters.ts"
+import { aboutText, checksTable } from "./chapters.ts"
 import type { StoredReport } from "./suite.ts"
 import { terminalTable } from "./tables.ts"
 
@@ -37,11 +37,12 @@ export function progressLine(output: NodeJS.WriteStream): ProgressLine {
 }
 
 /** The tables of one report. */
-export function terminalReport({ suite, about, tokenizer, report }: StoredReport): string {
+export function terminalReport(stored: StoredReport): string {
+  const { suite, tokenizer, report } = stored
   const { checks, sections, skipped = [] } = report
   const failures = checks.flatMap(({ what, failures = [] }) => failures.map((failure) => `FAILED ${what}: ${failure}`))
   return [
-    `${suite}: ${about} (${tokenizer})`,
+    `${suite}: ${aboutText(stored)} (${tokenizer})`,
     ...(checks.length > 0 ? [terminalTable(checksTable(checks))] : []),
     ...failures,
     ...sections.flatMap(({ title, table }) => (table ? [`${title}\n${terminalTable(table)}`] : [])),

@@ -13,8 +13,10 @@ export interface Estimate {
   cost?: number | undefined
 }
 
-/** `styles` is the number of styles that the model plays; the oracle's records may have more or fewer. */
-export function estimateRun(records: readonly TaskRecord[], styles: number, price?: Price): Estimate {
+/** `styles` is the number of styles that the model plays; the oracle's records may have more or fewer. Records with
+ *  `oracleOnly` are of conversations that no model plays. */
+export function estimateRun(all: readonly TaskRecord[], styles: number, price?: Price): Estimate {
+  const records = all.filter(({ oracleOnly }) => oracleOnly !== true)
   const tasks = new Set(records.map(({ task }) => task)).size
   const share = (factor * styles * tasks) / Math.max(1, records.length)
   const sum = (figure: string) => records.reduce((total, record) => total + Number(record[figure] ?? 0), 0) * share

@@ -105,6 +105,7 @@ describe("a run with a real model", () => {
   const records = [
     { task: "1", style: "a", verified: true, prompt: 1000, completion: 100 },
     { task: "1", style: "b", verified: true, prompt: 3000, completion: 300 },
+    { task: "2", style: "b", verified: true, prompt: 9000, completion: 900, oracleOnly: true },
   ]
 
   test("is estimated from the tokens of the oracle", () => {
