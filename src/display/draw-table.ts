@@ -13,7 +13,7 @@ export function drawTable(rows: readonly (readonly string[])[], columns: number,
   const count = Math.max(0, ...rows.map((row) => row.length))
   if (count * minColumn + (count - 1) * gap > columns) return drawList(head, body, columns, paint)
   const widths = fitColumns(rows, count, columns)
-  const isNumber = widths.map((_, column) => body.length > 0 && body.every((row) => numeric.test(row[column] ?? "")))
+  const isNumber = widths.map((_, column) => body.length > 0 && body.every((row) => isNumeric(row[column] ?? "")))
   const drawRow = (row: readonly string[]) => {
     const cells = widths.map((width, column) => wrapText(row[column] ?? "", width))
     const height = Math.max(1, ...cells.map((lines) => lines.length))
@@ -25,7 +25,7 @@ export function drawTable(rows: readonly (readonly string[])[], columns: number,
   return [...drawRow(head).map(paint.bold), paint.dim(rule), ...body.flatMap(drawRow)]
 }
 
-const numeric = /^\s*(?:[-+]?[\d,. ]+%?)?\s*$/
+const isNumeric = (text: string) => /^(?:[-+]?[\d,. ]+%?)?$/.test(text.trim())
 
 /** Returns the widths of the columns: the widest ones are made narrower until all fit. */
 function fitColumns(rows: readonly (readonly string[])[], count: number, columns: number): number[] {

@@ -12,7 +12,7 @@ const item = /^( *)([-*+]|\d{1,9}[.)])\s+/
 const quote = /^ {0,3}> ?/
 const rule = /^ {0,3}([-*_])(?: *\1){2,} *$/
 const tableRow = /^ {0,3}\|/
-const tableRule = /^[\s|:-]*-[\s|:-]*$/
+const isTableRule = (line: string) => line.includes("-") && /^[\s|:-]*$/.test(line)
 const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)/
 
 /** Longer lines are drawn in pieces, because searching them for the end of a span would take too long. */
@@ -81,9 +81,9 @@ export function createMarkdown(flow: TextFlow, paint: Palette, columns = 80) {
 
   function drawHeldTable(): void {
     if (table.length === 0) return
-    const rows = table.filter((row, index) => index !== 1 || !tableRule.test(row)).map(cellsOf)
+    const rows = table.filter((row, index) => index !== 1 || !isTableRule(row)).map(cellsOf)
     // A single row, or rows without a rule below the first one, are no table: they are drawn as they were written.
-    const isTable = tableRule.test(table[1] ?? "")
+    const isTable = isTableRule(table[1] ?? "")
     const lines = isTable ? drawTable(rows, columns, paint) : table
     table = []
     for (const each of lines) flow.addLine(each)

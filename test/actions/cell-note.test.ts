@@ -138,7 +138,7 @@ test("after a Python cell that awaited a task or coroutine, the model sees that 
     pythonRuntime(),
     "import asyncio\ntask = asyncio.create_task(asyncio.sleep(0))\nlater = asyncio.sleep(0)\nawait task\nawait later;",
   )
-  assert.equal(first, output("(new: asyncio: module, task: Task (done), later: coroutine (done))"))
+  assert.equal(first, output("(new: task: Task (done), later: coroutine (done))"))
 })
 
 test("after a Python cell that draws, the model sees the number of images", {

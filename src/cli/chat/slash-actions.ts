@@ -127,7 +127,7 @@ async function undo(chat: Chat, screen: Screen, say: Say): Promise<SlashEffect |
   if (stays.length > 0) writeNote(screen, "! ", `What stays done: ${stays.join(", ")}`, screen.paint.yellow)
   if (left === prompts) return undefined
   const lastPrompt = session.messages().findLast((message) => message.role === "user" && message.origin === "prompt")
-  return lastPrompt ? { edit: messageText(lastPrompt).replace(/\n*<file path="[\s\S]*$/, "") } : undefined
+  return lastPrompt ? { edit: messageText(lastPrompt).split('<file path="', 1).join("").trimEnd() } : undefined
 }
 
 /** Names what events did outside of the session's variables: calls, tools, and objects of the program. */

@@ -93,10 +93,11 @@ function projectManifest(folder: string): string {
 }
 
 function newManifest(folder: string): JsonObject {
-  const name = basename(folder)
-    .toLowerCase()
-    .replace(/[^a-z0-9-]+/g, "-")
-    .replace(/^-+|-+$/g, "")
+  const name = (
+    basename(folder)
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? []
+  ).join("-")
   return { name: name || "my-agent", version: "0.0.0", private: true, engines: { node: ">=24" } }
 }
 

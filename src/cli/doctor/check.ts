@@ -27,7 +27,7 @@ export function withoutSecrets(check: Check, env: NodeJS.ProcessEnv = process.en
 function hideSecrets(text: string, env: NodeJS.ProcessEnv): string {
   const secrets = Object.entries(env).filter(([name, value = ""]) => secretName.test(name) && value.length >= 6)
   const named = secrets.reduce((shown, [name, value = ""]) => shown.replaceAll(value, `(${name})`), text)
-  return named.replace(/(\w+:\/\/)[^\s/@]*@/g, "$1(hidden)@")
+  return named.replace(/(?<=:\/\/)[^\s/@]*@/g, "(hidden)@")
 }
 
 const secretName = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i
