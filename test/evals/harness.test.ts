@@ -116,9 +116,13 @@ describe("the evaluation harness", () => {
 
 describe("npm run evals", () => {
   function run(...args: string[]) {
+    return runWith({}, ...args)
+  }
+
+  function runWith(settings: NodeJS.ProcessEnv, ...args: string[]) {
     const main = join(root, "evals/main.ts")
     const flags = ["--conditions=karst-source", "--disable-warning=ExperimentalWarning"]
-    const env = { ...process.env, KARST_EVAL_DATA: join(tmpdir(), "karst-no-such-data") }
+    const env = { ...process.env, CI: undefined, KARST_EVAL_DATA: join(tmpdir(), "karst-no-such-data"), ...settings }
     return spawnSync(process.execPath, [...flags, main, ...args], { encoding: "utf8", env })
   }
 
@@ -142,6 +146,12 @@ describe("npm run evals", () => {
     const { status, stderr } = run("retail", "--live")
     assert.equal(status, 2)
     assert.match(stderr, /--live needs --model/)
+  })
+
+  test("refuses a live run in CI, because it costs money", () => {
+    const { status, stderr } = runWith({ CI: "true" }, "retail", "--live", "--model", "openai/gpt-5.2")
+    assert.equal(status, 2)
+    assert.match(stderr, /--live costs money and is not for CI/)
   })
 
   test("claims nothing for an oracle that only a model can show", () => {
