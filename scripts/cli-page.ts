@@ -1,10 +1,12 @@
 // `npm run cli-page` writes the generated parts of docs/cli.md: the commands and exit codes of the command table.
 // A test compares them.
+
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Command, CommandGroup } from "../src/cli/command.ts"
 import { commandSections, exitCodes, isGroup } from "../src/cli/commands.ts"
 import { optionHelp, optionUsage, sentence, usageOf } from "../src/cli/help.ts"
+import { wrapText } from "../src/display/text-flow.ts"
 import { root } from "./tools.ts"
 
 const pagePath = join(root, "docs/cli.md")
@@ -48,7 +50,7 @@ function commandParts(path: string, command: Command): string[] {
   return [
     `\`\`\`sh\n${[`# usage: ${usage}${rows.length > 0 ? " [options]" : ""}`, examples].join("\n")}\n\`\`\``,
     ...(rows.length > 0 ? [`| option | |\n|---|---|\n${rows.join("\n")}`] : []),
-    ...(command.notes ?? []),
+    ...(command.notes ?? []).map((note) => wrapText(note, 120).join("\n")),
   ]
 }
 
