@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import type { CodeSyntax } from "../../src/agent/parse/tags.ts"
 import { createAnswerParser, type ParsedAnswer, type ParsedPiece } from "../../src/agent/parse.ts"
+import fc from "../property.ts"
 
 const typescript: CodeSyntax = { language: "typescript", fence: "ts", onlyFence: false }
 const python: CodeSyntax = { language: "python", fence: "python", onlyFence: false }

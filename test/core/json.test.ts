@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { copyJson, type Json } from "../../src/core/json.ts"
+import fc from "../property.ts"
 
 test("a copy of data is the same and shares nothing", () => {
   fc.assert(

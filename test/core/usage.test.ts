@@ -1,6 +1,5 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import {
   addUsage,
   cliReportedUsage,
@@ -11,6 +10,7 @@ import {
   withCost,
 } from "../../src/core/usage.ts"
 import { readAcpUsage } from "../../src/providers/acp/acp-updates.ts"
+import fc from "../property.ts"
 
 const count = fc.option(fc.integer({ min: 0, max: 1e6 }), { nil: undefined })
 const usages: fc.Arbitrary<Usage> = fc

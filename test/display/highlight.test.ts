@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { createHighlighter, type Segment } from "../../src/display/highlight.ts"
+import fc from "../property.ts"
 
 /** Each character with its style, so that highlighting compares equal however the text was cut. */
 function styles(segments: Segment[]): [string, string][] {

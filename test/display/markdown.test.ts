@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { PassThrough } from "node:stream"
 import { test } from "node:test"
-import fc from "fast-check"
 import { createMarkdown } from "../../src/display/markdown.ts"
 import { createScreen } from "../../src/display/screen.ts"
 import { createTextFlow } from "../../src/display/text-flow.ts"
+import fc from "../property.ts"
 
 function render(pieces: string[], { color = false, columns = 0 } = {}): string {
   const stream = Object.assign(new PassThrough(), columns ? { isTTY: true, columns } : {})

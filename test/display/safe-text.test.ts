@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { createSafeStream, safeLine, safeText } from "../../src/display/safe-text.ts"
+import fc from "../property.ts"
 
 const nasty: [name: string, text: string, left: string][] = [
   ["colours", "a\x1b[31;1mb\x1b[0mc", "abc"],

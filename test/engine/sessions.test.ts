@@ -1,13 +1,13 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { createAgent, jsRuntime, type Message, messageText } from "karst"
 import { createEngine } from "karst/engine"
 import { type ScriptedStep, scriptedModel } from "karst/models"
 import { memoryStore } from "karst/stores"
 import { askTool } from "karst/tools"
 import { queuedMarkerKey } from "../../src/engine/checkpoint.ts"
+import fc from "../property.ts"
 import { waitUntil } from "../providers/cli-machines.ts"
 import { untilOlder } from "../waiting.ts"
 

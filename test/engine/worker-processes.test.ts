@@ -57,9 +57,8 @@ describe("worker processes", () => {
 test("abort ends a run whose worker process stands still, after its lease; when the worker goes on, it writes nothing", async (context) => {
   const { engine, start, notes, release } = setUp(context, 400)
   const worker = await start()
-  const { id } = await engine.submit("agent", "await compute(1); await hold(); await compute(2)")
-  await until(() => notes("computes").length > 0)
-  worker.kill("SIGSTOP")
+  const { id } = await engine.submit("agent", "await compute(1); await standStill(); await hold(); await compute(2)")
+  await until(() => isStopped(worker))
   await engine.abort(id, "Enough.")
   assert.deepEqual((await engine.get(id))?.status, "aborted")
   release()
@@ -73,6 +72,11 @@ test("abort ends a run whose worker process stands still, after its lease; when 
   assert.deepEqual(notes("computes"), [`computes ${worker.pid} 1`, `computes ${worker.pid} 3`])
   assert.equal(worker.exitCode, null)
 })
+
+/** Reads from the system whether a signal stopped the process. */
+function isStopped({ pid }: ChildProcess): boolean {
+  return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
+}
 
 async function supervise(start: () => Promise<ChildProcess>, over: AbortSignal): Promise<void> {
   while (!over.aborted) {

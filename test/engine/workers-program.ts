@@ -39,6 +39,8 @@ const agent = createAgent({
         { idempotent: true },
       ),
       hold: fn(() => until(() => existsSync(join(folder, "go"))), { idempotent: true }),
+      // The process stops itself, because from outside it can be stopped while it holds the lock of the SQLite file.
+      standStill: fn(() => void process.kill(process.pid, "SIGSTOP"), { idempotent: true }),
       rest: fn((ms: number) => new Promise((resolve) => setTimeout(resolve, ms)), { idempotent: true }),
     }),
 })

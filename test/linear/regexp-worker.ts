@@ -1,7 +1,7 @@
 // Tries every regular expression of src/ with texts that are made to be hard for it: a start, a piece that is repeated
 // many times, and an end that does not fit.
 import { parentPort, workerData } from "node:worker_threads"
-import fc from "fast-check"
+import fc from "../property.ts"
 import { type Found, regexpsOfSource } from "./regexps.ts"
 import type { LinearWork } from "./watch.ts"
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import type { Message, ResultMessage } from "../../src/core/message.ts"
 import { cutPoints, isPaired } from "../../src/memory/call-result-pairs.ts"
 import { compact, initialMemory } from "../../src/memory.ts"
+import fc from "../property.ts"
 import { ask, call, cell, memoryConversation, say } from "./memory-helpers.ts"
 
 const long = (word: string) => `<output>\n${`${word} `.repeat(200)}\n</output>`

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { ModelError } from "../../src/core/errors.ts"
 import { type Message, messageText, userMessage } from "../../src/core/message.ts"
 import { isPaired } from "../../src/memory/call-result-pairs.ts"
@@ -8,6 +7,7 @@ import { estimateMessages } from "../../src/memory/estimate-tokens.ts"
 import { summaryOf } from "../../src/memory/summary-text.ts"
 import { compact, initialMemory, type MemoryState } from "../../src/memory.ts"
 import type { ScriptedStep } from "../../src/models/scripted.ts"
+import fc from "../property.ts"
 import { ask, call, cell, goodSummary, memoryConversation, say } from "./memory-helpers.ts"
 
 const words = (word: string, count = 60) => `${word} `.repeat(count)

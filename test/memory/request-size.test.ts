@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { ConfigError } from "../../src/core/errors.ts"
 import { defaultCompactAt, estimateForTokens, requestSize } from "../../src/memory/request-size.ts"
 import { isFull, type MemoryState, resolveMemory, withMeasurement } from "../../src/memory.ts"
 import { scriptedModel } from "../../src/models/scripted.ts"
+import fc from "../property.ts"
 import { ask, memoryConversation, say } from "./memory-helpers.ts"
 
 const windows = fc.integer({ min: 1, max: 2_000_000 })

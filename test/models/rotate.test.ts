@@ -1,12 +1,12 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError, ModelError, type ModelErrorCode } from "../../src/core/errors.ts"
 import { resolveModel } from "../../src/models/resolve.ts"
 import { withRetry } from "../../src/models/retry.ts"
 import { type EndpointChange, rotateModels } from "../../src/models/rotate.ts"
 import { type ScriptedStep, scriptedModel } from "../../src/models/scripted.ts"
+import fc from "../property.ts"
 import { ask, collect, failing, modelOf, text, textOf } from "./helpers.ts"
 
 function failure(code: ModelErrorCode, options: { retryable?: boolean; retryAfterMs?: number } = {}): ModelError {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { ConfigError } from "../../src/core/errors.ts"
 import { userMessage } from "../../src/core/message.ts"
 import type { ModelPart } from "../../src/models/model.ts"
 import { scriptedModel } from "../../src/models/scripted.ts"
+import fc from "../property.ts"
 import { ask, collect, failing, text, textOf } from "./helpers.ts"
 
 const call: ModelPart = { type: "tool-call", id: "c1", name: "add", input: {} }

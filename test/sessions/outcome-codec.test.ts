@@ -1,7 +1,6 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { ApprovalDenied } from "../../src/actions/approval.ts"
 import { AgentError } from "../../src/core/errors.ts"
 import {
@@ -13,6 +12,7 @@ import {
 } from "../../src/sessions/outcome-codec.ts"
 import { decodeValue, encodeValue } from "../../src/sessions/value-codec.ts"
 import { toolResult } from "../../src/tools/tool.ts"
+import fc from "../property.ts"
 
 describe("what a call came to", () => {
   test("comes back from JSON as it was, where it is data", () => {

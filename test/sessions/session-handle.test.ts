@@ -1,8 +1,8 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { cliSessionHandle, parseSessionHandle, sessionHandle } from "../../src/sessions/session-handle.ts"
+import fc from "../property.ts"
 
 describe("the handle of a session", () => {
   test("says what was put in, whatever the folders and keys are called", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { parseSkillText } from "../../src/skills/front-matter.ts"
 import { checkSkillProperties } from "../../src/skills/skill-properties.ts"
+import fc from "../property.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Agent } from "../../src/core/agent.ts"
 import { ConfigError, ModelError } from "../../src/core/errors.ts"
@@ -11,6 +10,7 @@ import { delegateTools } from "../../src/tools/delegate.ts"
 import { isToolResult, type Tool, type ToolContext, tool } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspaces/memory.ts"
 import { cell, collectRun, endlessStep, onlyEvent, runIdsOf } from "../agent/scripted-agents.ts"
+import fc from "../property.ts"
 import { call, delegate, finish, resultIn, saidIn } from "./delegate-case.ts"
 
 const usage = { input: 10, output: 5, complete: true }

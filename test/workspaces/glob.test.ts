@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { compileGlob } from "../../src/workspaces/glob.ts"
+import fc from "../property.ts"
 
 describe("a glob", () => {
   test("matches what a naive matcher says it matches", () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
 import { posix } from "node:path"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { AgentError } from "../../src/core/errors.ts"
 import { cleanPath, comparePaths, isCleanPath } from "../../src/workspaces/workspace-path.ts"
+import fc from "../property.ts"
 
 describe("a path", () => {
   test("that is taken is in its one spelling, and never leads out", () => {

@@ -3,9 +3,9 @@ import assert from "node:assert/strict"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { type CodeSyntax, languageTags } from "../../../src/agent/parse/tags.ts"
 import { createAnswerParser, type ParsedAnswer, type ParsedPiece } from "../../../src/agent/parse.ts"
+import fc from "../../property.ts"
 
 interface Entry {
   file: string

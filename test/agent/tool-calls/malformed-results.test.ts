@@ -1,6 +1,5 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import type { Hooks } from "../../../src/actions/hooks.ts"
 import { createAgent } from "../../../src/agent/create-agent.ts"
 import { isMessageList } from "../../../src/core/checks/message-shape.ts"
@@ -8,6 +7,7 @@ import { ConfigError } from "../../../src/core/errors.ts"
 import { scriptedModel } from "../../../src/models/scripted.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { tool, toolFailure, toolResult } from "../../../src/tools/tool.ts"
+import fc from "../../property.ts"
 import { call, calls, callsIn, errorCodeOf, resultsIn, toolEnds } from "../tool-call-helpers.ts"
 
 /** What an untyped tool or hook may return instead of a value of the declared type. */

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { createAgent } from "../../../src/agent/create-agent.ts"
 import type { ModelPart } from "../../../src/models/model.ts"
 import { scriptedModel } from "../../../src/models/scripted.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { type Tool, tool, toolFailure, toolResult } from "../../../src/tools/tool.ts"
+import fc from "../../property.ts"
 import { callsIn, resultsIn, toolEnds } from "../tool-call-helpers.ts"
 
 type Step = keyof typeof steps

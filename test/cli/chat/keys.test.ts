@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { createKeyReader, type Key } from "../../../src/cli/chat/keys.ts"
+import fc from "../../property.ts"
 import { until } from "../../waiting.ts"
 
 function keysOf(...pieces: string[]): Key[] {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { layoutEditor } from "../../../src/cli/chat/editor-view.ts"
 import type { KeyName } from "../../../src/cli/chat/keys.ts"
 import { type EditedText, editedText, emptyText, insertText, pressEditKey } from "../../../src/cli/chat/line-editor.ts"
 import { graphemes, textWidth } from "../../../src/display/text-width.ts"
+import fc from "../../property.ts"
 
 const editKeys: KeyName[] = [
   ...(["newline", "backspace", "delete", "delete-word", "delete-to-start", "delete-to-end"] as const),
@@ -101,10 +101,11 @@ describe("the layout of the editor", () => {
         assert.ok(row < lines.length && column <= columns)
         const next = graphemes(edited.text.slice(edited.cursor))[0]
         const line = lines[row] ?? ""
-        const after = graphemes(line).reduce(
+        // A terminal joins an accent at the start of a line to the space before it; the cursor stays after that space.
+        const after = graphemes(line.slice(2)).reduce(
           ({ width, rest }, grapheme) =>
             width >= column ? { width, rest: rest + grapheme } : { width: width + textWidth(grapheme), rest },
-          { width: 0, rest: "" },
+          { width: 2, rest: "" },
         )
         if (next !== undefined && next !== "\n")
           assert.ok(after.rest.startsWith(next), JSON.stringify([line, column, next]))

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { parseCsv } from "../../../src/cli/load/csv.ts"
+import fc from "../../property.ts"
 
 test("numbers and booleans are read as such, by column, and empty cells of those are null", () => {
   const text = "name,age,member,note\nAda,36,true,\nBob,,FALSE,x\n"

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { digest, identityOf } from "../../../src/core/values/digest.ts"
+import fc from "../../property.ts"
 
 const text = (value: unknown) => digest(value, identityOf).text
 

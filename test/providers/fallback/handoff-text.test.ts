@@ -1,9 +1,9 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { type AssistantMessage, type Message, type ResultMessage, userMessage } from "../../../src/core/message.ts"
 import { handoffText } from "../../../src/providers/fallback/handoff-text.ts"
+import fc from "../../property.ts"
 
 const said = (text: string, ...calls: string[]): AssistantMessage => ({
   id: "m",

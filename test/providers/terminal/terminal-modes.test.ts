@@ -1,8 +1,8 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { trackTerminalModes } from "../../../src/providers/terminal/terminal-modes.ts"
+import fc from "../../property.ts"
 import { createTerminalModel } from "./terminal-model.ts"
 
 function undoOf(...chunks: string[]): string {

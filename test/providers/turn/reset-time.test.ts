@@ -1,8 +1,8 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { parseResetTime } from "../../../src/providers/turn/reset-time.ts"
+import fc from "../../property.ts"
 
 const now = Date.UTC(2026, 10, 15, 9, 30, 20)
 const minute = 60_000

@@ -1,11 +1,11 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import type { AgentEvent, EventOf } from "karst"
 import { trajectory } from "karst/sessions"
 import type { Step } from "../../../src/providers/provider.ts"
 import { createStepRecorder } from "../../../src/providers/turn/steps-to-events.ts"
+import fc from "../../property.ts"
 
 function tellAll(steps: readonly Step[], mayAnswer?: (count: number) => boolean) {
   const events: AgentEvent[] = []

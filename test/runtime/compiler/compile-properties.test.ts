@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { test } from "node:test"
 import { runInNewContext } from "node:vm"
-import fc from "fast-check"
+import fc from "../../property.ts"
 import { repl } from "./compiler-repl.ts"
 
 const names = ["a", "b", "c", "d", "e"] as const

@@ -6,12 +6,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
 import { promisify } from "node:util"
-import fc from "fast-check"
 import { z } from "zod"
 import { ConfigError } from "../../../src/core/errors.ts"
 import type { JsonSchema } from "../../../src/core/json.ts"
 import { classType, fn, variable } from "../../../src/runtime/bindings.ts"
 import { describeType } from "../../../src/runtime/declare/inspect-value.ts"
+import fc from "../../property.ts"
 import { declared } from "./declare-text.ts"
 
 const key = fc.oneof(

@@ -1,8 +1,8 @@
 // test lane: runtimes
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { processRuntime } from "../../../src/runtime/process.ts"
+import fc from "../../property.ts"
 import { retrieveAny } from "../../retrieve-any.ts"
 import { cellValue } from "../cell-results.ts"
 

@@ -1,10 +1,10 @@
 // test lane: runtimes
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { AgentError, ConfigError } from "../../../src/core/errors.ts"
 import { kwargs } from "../../../src/runtime/python/py-reference.ts"
 import { table } from "../../../src/runtime/python/tables/table.ts"
+import fc from "../../property.ts"
 import { retrieveAny } from "../../retrieve-any.ts"
 import { requires } from "../../system.ts"
 import { sharedRuntime } from "./shared-kernel.ts"

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { ConfigError } from "../../../src/core/errors.ts"
 import { parseCell } from "../../../src/runtime/compiler/parse-cell.ts"
 import { checkRules } from "../../../src/runtime/rules/check-rules.ts"
@@ -13,6 +12,7 @@ import {
   regexRule,
 } from "../../../src/runtime/rules/rules.ts"
 import { safeRules } from "../../../src/runtime/rules/safe-rules.ts"
+import fc from "../../property.ts"
 import { allowed, blocked } from "./rules-corpus.ts"
 
 const check = (code: string, ...rules: Rule[]) => checkRules(parseCell(code), rules)

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { inspect } from "node:util"
-import fc from "fast-check"
 import { readValue } from "../../../src/runtime/show/read-value.ts"
 import { showJson, showValue } from "../../../src/runtime/show/show-value.ts"
 import type { ShownNode } from "../../../src/runtime/show/shown-tree.ts"
 import { shownCases } from "../../fixtures/shown-values.ts"
+import fc from "../../property.ts"
 
 function countNodes(node: ShownNode): number {
   return node.kind === "group" ? node.members.reduce((count, { node: inner }) => count + countNodes(inner), 1) : 1

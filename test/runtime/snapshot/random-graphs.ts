@@ -1,5 +1,5 @@
 import { types } from "node:util"
-import fc from "fast-check"
+import fc from "../../property.ts"
 
 /** Random object graphs: containers of several kinds that hold plain values and each other, with aliases and cycles. */
 export interface Plan {

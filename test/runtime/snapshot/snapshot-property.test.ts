@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { jsRuntime } from "../../../src/runtime/js.ts"
+import fc from "../../property.ts"
 import { retrieveAny } from "../../retrieve-any.ts"
 import { build, isSameGraph, plans } from "./random-graphs.ts"
 

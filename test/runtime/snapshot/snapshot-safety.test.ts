@@ -1,12 +1,12 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { serialize } from "node:v8"
-import fc from "fast-check"
 import { AgentError } from "../../../src/core/errors.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import type { Runtime, RuntimeLoss, RuntimeSnapshot } from "../../../src/runtime/runtime.ts"
 import type { Payload } from "../../../src/runtime/snapshot/payload.ts"
 import { encodeSnapshot, hashOf } from "../../../src/runtime/snapshot/snapshot-bytes.ts"
+import fc from "../../property.ts"
 import { cellValue } from "../cell-results.ts"
 
 async function snapshotOf(code: string): Promise<RuntimeSnapshot> {

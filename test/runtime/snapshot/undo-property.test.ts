@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import fc from "fast-check"
 import { fn } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { createUndoImage } from "../../../src/runtime/snapshot/undo.ts"
+import fc from "../../property.ts"
 import { build, contentsOf, mutateGraph, plans } from "./random-graphs.ts"
 
 test("whatever is done to a heap, its image brings back every object with what it held, in order", () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { editFileTool } from "../../../src/tools/files/edit-file.ts"
 import { findMatches, replaceMatches } from "../../../src/tools/files/replace-bytes.ts"
 import { memoryWorkspace } from "../../../src/workspaces/memory.ts"
 import type { Workspace } from "../../../src/workspaces/workspace.ts"
+import fc from "../../property.ts"
 import { failure, stored, textOf, use, workspaces } from "../use.ts"
 
 const edit = editFileTool()

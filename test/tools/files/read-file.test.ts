@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import fc from "fast-check"
 import { readFileTool } from "../../../src/tools/files/read-file.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../../src/workspaces/memory.ts"
 import type { Workspace } from "../../../src/workspaces/workspace.ts"
+import fc from "../../property.ts"
 import { failure, textOf, use, workspaces } from "../use.ts"
 
 const withNumbers = readFileTool()

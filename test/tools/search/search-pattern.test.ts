@@ -3,10 +3,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, describe, test } from "node:test"
-import fc from "fast-check"
 import { type MatchOptions, matchFile } from "../../../src/tools/search/match-lines.ts"
 import { filesByRipgrep, findRipgrep } from "../../../src/tools/search/ripgrep.ts"
 import { compilePattern, type SearchPattern } from "../../../src/tools/search/search-pattern.ts"
+import fc from "../../property.ts"
 import { requires } from "../../system.ts"
 
 const plain = { literal: false, ignoreCase: false, multiline: false }

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, describe, test } from "node:test"
 import { pathToFileURL } from "node:url"
-import { check, property, string } from "fast-check"
 import { noAgentDescriptions } from "../../../../src/runtime/declare/declare-agent.ts"
 import { declareBindings } from "../../../../src/runtime/declare/declare-bindings.ts"
 import { noSourceLookup } from "../../../../src/runtime/declare/source/source-lookup.ts"
+import fc from "../../../property.ts"
 import { requires } from "../../../system.ts"
 import { bound } from "../declare-text.ts"
 import { declaredFromFiles, homeBindings, homeDeclarations } from "./fixture-bindings.ts"
@@ -129,13 +129,8 @@ test("a file that has changed since it was loaded is not used", async () => {
 })
 
 test("whatever a file or a source map contains, the declarations are those of the file or inferred", async () => {
-  const samples: { content: string; map: string }[] = []
-  check(
-    property(string({ maxLength: 60 }), string({ maxLength: 60 }), (content, map) => {
-      samples.push({ content, map })
-    }),
-    { numRuns: 6 },
-  )
+  const text = fc.string({ maxLength: 60 })
+  const samples = fc.sample(fc.record({ content: text, map: text }), 6)
   for (const { content, map } of samples) {
     const address = `data:application/json;base64,${Buffer.from(map).toString("base64")}`
     const changed = await changedModule((path) => writeFileSync(path, content), `//# sourceMappingURL=${address}\n`)
