@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 import assert from "node:assert/strict"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"

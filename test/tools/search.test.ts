@@ -1,3 +1,4 @@
+// test lane: unit, long
 import assert from "node:assert/strict"
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"

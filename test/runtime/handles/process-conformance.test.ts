@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 import { after, describe, test } from "node:test"
 import { testHandles } from "karst/testing"
 import { processRuntime } from "../../../src/runtime/process.ts"
