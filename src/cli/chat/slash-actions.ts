@@ -91,7 +91,7 @@ export const keyHelp = [
 
 async function writeVariables({ runtime }: Chat, screen: Screen, say: Say): Promise<undefined> {
   const names = (await runtime?.names()) ?? []
-  const own = names.filter(({ name }) => !name.startsWith("_"))
+  const own = names.filter(({ name, injected }) => injected || !name.startsWith("_"))
   if (own.length === 0) return say(runtime ? "There are no variables yet." : "This session has no variables.")
   const rows = own.map(({ name, kind, type, size, injected }) => [
     safeLine(name),
@@ -111,23 +111,23 @@ async function showVariable(name: string, { runtime }: Chat, screen: Screen, say
 
 async function undo(chat: Chat, screen: Screen, say: Say): Promise<SlashEffect | undefined> {
   const { session } = chat
-  const answer = lastCellAnswer(session.messages())
+  const messages = session.messages()
+  const answer = lastCellAnswer(messages)
   if (!answer || !session.fork || chat.isCodingCli)
     return say(answer ? "This session cannot go back." : "There is no cell to undo.")
   const { events } = session.trajectory()
   const dropped = events.slice(
     events.findIndex((event) => event.type === "message-end" && event.message.id === answer.id),
   )
-  const prompts = session.messages().filter(({ role }) => role === "user").length
   const fork = await session.fork({ before: answer.id })
   await chat.switchTo({ prepared: chat.prepared, session: fork })
-  const left = fork.messages().filter(({ role }) => role === "user").length
   say("Undone: the last cell and what followed. The variables are as they were before it.")
   const stays = effectsOf(dropped)
   if (stays.length > 0) writeNote(screen, "! ", `What stays done: ${stays.join(", ")}`, screen.paint.yellow)
-  if (left === prompts) return undefined
-  const lastPrompt = session.messages().findLast((message) => message.role === "user" && message.origin === "prompt")
-  return lastPrompt ? { edit: messageText(lastPrompt).split('<file path="', 1).join("").trimEnd() } : undefined
+  const before = messages.slice(0, messages.indexOf(answer))
+  const prompt = before.findLast((message) => message.role === "user" && message.origin === "prompt")
+  if (!prompt || fork.messages().some(({ id }) => id === prompt.id)) return undefined
+  return { edit: messageText(prompt).split('<file path="', 1).join("").trimEnd() }
 }
 
 /** Names what events did outside of the session's variables: calls, tools, and objects of the program. */

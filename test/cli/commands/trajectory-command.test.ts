@@ -1,6 +1,6 @@
 // test lane: unit, long
 import assert from "node:assert/strict"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
@@ -80,6 +80,14 @@ describe("karst trajectory show", () => {
     assert.match(list, /^\[2\] +agent +I look\. · 1 cell$/m)
     assert.match(list, /^\[3\] +agent +missing\.name · 1 cell, 1 failed$/m)
     assert.match(list, /^\[4\/3\] +agent +12 pears\.$/m)
+  })
+
+  test("reads a copy of a session's folder, as tests keep it", async () => {
+    const copy = join(folder, "copy")
+    await cp(join(folder, "sessions", id), copy, { recursive: true })
+    const { code, stdout, stderr } = await show(copy)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /\nruns +2, the last one done\n/)
   })
 
   test("--tools also lists cells and tool calls with their results", async () => {
