@@ -28,9 +28,10 @@ export interface Config {
   agent?: string | undefined
   /** Agents by name: definitions, or agents made in code, which are used unchanged. */
   agents?: Readonly<Record<string, AgentDefinition | Agent>> | undefined
-  /** Skills of every defined agent: paths of skills or of folders of skills, or skills made by `skill()`. */
+  /** Skills of every defined agent and of the built-in one: paths of skills or of folders of skills, or skills made by `skill()`. */
   skills?: readonly SkillSource[] | undefined
-  /** MCP servers by name. An agent has the tools of a server if its `mcp` names it. */
+  /** MCP servers by name. An agent has the tools of a server if its `mcp` names it. The built-in agent has those of
+   *  all. */
   mcpServers?: Readonly<Record<string, McpServer>> | undefined
   /** Coding CLIs in order of preference, for agents with `provider: "auto"`. Default: all that are installed. */
   providers?: readonly string[] | undefined
@@ -38,7 +39,7 @@ export interface Config {
   archive?: ArchiveSource | undefined
   /** Limits of every defined agent. Its own limits have precedence. */
   limits?: Limits | undefined
-  /** Hooks of every defined agent, before its own. */
+  /** Hooks of every defined agent, before its own, and of the built-in one. */
   hooks?: Hooks | readonly Hooks[] | undefined
 }
 

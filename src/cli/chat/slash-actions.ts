@@ -170,13 +170,15 @@ async function resume(argument: string, chat: Chat, screen: Screen, say: Say): P
 
 async function writeSkills(chat: Chat, screen: Screen, say: Say): Promise<undefined> {
   const { loadSkills } = await import("../../skills.ts")
-  const { skills } = await loadSkills(chat.services.skillFolders)
+  const { skills } = await loadSkills(chat.prepared.skills)
   const used = chat.session
     .trajectory()
     .events.flatMap((event) => (event.type === "skill-activated" ? [event.name] : []))
   const activated = new Set(used)
   if (skills.length === 0 && activated.size === 0)
-    return say("No skills were given. Give folders of skills: karst chat --skill <folder>")
+    return say(
+      "There are no skills. Give a folder of skills, karst chat --skill <folder>, or put them in .karst/skills.",
+    )
   for (const name of activated.difference(new Set(skills.map((skill) => skill.name)))) say(`${name} (active)`)
   for (const { name, description } of skills) {
     const mark = activated.has(name) ? `${safeLine(name)} (active)  ` : `${safeLine(name)}  `

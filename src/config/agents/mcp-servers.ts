@@ -15,12 +15,13 @@ export interface McpConnections {
   close(): Promise<void>
 }
 
-/** Connects to the servers, all at the same time. A server that cannot be reached is an error of the agents that use
- *  it. */
+/** Connects to the servers, all at the same time. `toolsOf` throws for a server that cannot be reached, or not within
+ *  `connectTimeoutMs`. */
 export async function connectMcpServers(
   names: readonly string[],
   loaded: LoadedConfig,
   diagnostics: Diagnostic[],
+  { connectTimeoutMs }: { connectTimeoutMs?: number | undefined } = {},
 ): Promise<McpConnections> {
   const kits = new Map<string, McpToolKit>()
   const failures = new Map<string, unknown>()
@@ -37,7 +38,13 @@ export async function connectMcpServers(
     const { mcpTools } = await import("../../mcp/client/mcp-tools.ts")
     const onWarning = (message: string) =>
       diagnostics.push({ severity: "warning", path: `mcpServers.${name}`, message })
-    kits.set(name, await mcpTools(serverOf(name), { name, prefix: name, onWarning }))
+    const signal = connectTimeoutMs === undefined ? undefined : AbortSignal.timeout(connectTimeoutMs)
+    try {
+      kits.set(name, await mcpTools(serverOf(name), { name, prefix: name, onWarning, signal }))
+    } catch (error) {
+      if (!signal?.aborted) throw error
+      throw new ConfigError(`it did not start within ${connectTimeoutMs} ms.`, { cause: error })
+    }
   }
 
   await Promise.all(names.map((name) => connect(name).catch((error: unknown) => failures.set(name, error))))
