@@ -4,6 +4,7 @@ import { attempt } from "../core/attempt.ts"
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import { isRecord } from "../core/object.ts"
+import { promptLanguages } from "../core/prompt-texts.ts"
 import { checkModelId, resolveChecks } from "../models/resolve.ts"
 import { cliChecks } from "../providers/option-checks.ts"
 import { isAgent } from "../runtime/bindings.ts"
@@ -83,6 +84,7 @@ const configChecks: check.OptionChecks<Config> = {
   models: check.mustBeRecordOf(mustBeModel),
   agent: check.mustBeText,
   agents: check.mustBeRecordOf(mustBeAgent),
+  language: check.mustBeOneOf(...promptLanguages),
   skills: mustBeSkills,
   mcpServers: check.mustBeRecordOf(mustBeMcpServer),
   providers: check.mustBeTextList,

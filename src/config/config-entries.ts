@@ -36,6 +36,7 @@ const keys = [
   "models",
   "agent",
   "agents",
+  "language",
   "skills",
   "mcpServers",
   "providers",
@@ -44,7 +45,7 @@ const keys = [
   "hooks",
 ] as const satisfies readonly (keyof Config)[]
 const namedKeys: readonly string[] = ["models", "agents", "mcpServers", "limits"]
-const alwaysShown: readonly string[] = ["model", "agent", "providers", "archive"]
+const alwaysShown: readonly string[] = ["model", "agent", "language", "providers", "archive"]
 
 /** Returns a value as JSON: secrets are hidden, and things made in code are named in parentheses. */
 function shown(value: unknown, name: string): ShownValue {

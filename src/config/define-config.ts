@@ -3,6 +3,7 @@
 import type { Hooks } from "../actions/hooks.ts"
 import type { AgentOptions } from "../agent/agent-config.ts"
 import type { Agent, Limits } from "../core/agent.ts"
+import type { PromptLanguage } from "../core/prompt-texts.ts"
 import type { McpServer } from "../mcp/mcp-types.ts"
 import type { ModelSource } from "../models/model-source.ts"
 import type { ResolveOptions } from "../models/resolve.ts"
@@ -28,6 +29,9 @@ export interface Config {
   agent?: string | undefined
   /** Agents by name: definitions, or agents made in code, which are used unchanged. */
   agents?: Readonly<Record<string, AgentDefinition | Agent>> | undefined
+  /** The language of the texts that Karst writes for the models of defined agents and of the built-in one. An agent's own
+   *  `language` has precedence. Default "en". */
+  language?: PromptLanguage | undefined
   /** Skills of every defined agent and of the built-in one: paths of skills or of folders of skills, or skills made by `skill()`. */
   skills?: readonly SkillSource[] | undefined
   /** MCP servers by name. An agent has the tools of a server if its `mcp` names it. The built-in agent has those of

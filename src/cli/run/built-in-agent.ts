@@ -5,7 +5,6 @@ import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Hooks } from "../../actions/hooks.ts"
 import { type CodeAgent, createAgent } from "../../agent/create-agent.ts"
-import { confinementNote } from "../../config/agents/default-runtime.ts"
 import { type PromptLanguage, textsIn } from "../../core/prompt-texts.ts"
 import type { Model } from "../../models/model.ts"
 import type { Bindings } from "../../runtime/bindings.ts"
@@ -34,14 +33,16 @@ export interface BuiltInOptions {
 }
 
 export function builtInAgent({ bindings, skills = [], inProcess, ...options }: BuiltInOptions): CodeAgent {
-  const { workspace: folder, shell = false, instructions = textsIn(options.language).codeInstructions } = options
+  const { workspace: folder, shell = false, tools = [] } = options
+  const texts = textsIn(options.language)
+  const { instructions = texts.codeInstructions } = options
   if (shell && folder === undefined) throw new UsageError("--shell needs a folder to run commands in: --workspace .")
   return createAgent({
     name: "karst",
     model: options.model,
-    instructions: `${instructions}\n\n${folder === undefined ? confinementNote : fileToolsNote}`,
+    instructions: `${instructions}\n\n${folder === undefined ? texts.cellsConfined(tools.length > 0) : texts.filesByTools}`,
     skills,
-    tools: options.tools,
+    tools,
     hooks: options.hooks,
     ...(folder !== undefined && { workspace: openFolder(folder), shell }),
     temperature: options.temperature,
@@ -59,8 +60,6 @@ function foldersOf(source: SkillSource): string[] {
   if ("path" in source) return foldersOf(source.path)
   return source.directory === undefined ? [] : [source.directory]
 }
-
-const fileToolsNote = "Cells cannot read or write files: use the tools for that."
 
 /** Creates runtimes for cells that a model writes. `read`: paths that an isolated process can read. */
 export function builtInRuntime(

@@ -111,7 +111,7 @@ export async function builtIn(
     printDiagnostics(parts.diagnostics)
     // Of two skills with the same name, the first is used.
     const skills = [...values.skill.map(existingPath), ...parts.skills]
-    return { agent: await makeBuiltIn(values, model, { ...parts, skills }), skills, close: parts.close }
+    return { agent: await makeBuiltIn(values, model, config, { ...parts, skills }), skills, close: parts.close }
   } catch (error) {
     await parts.close()
     throw error
@@ -121,6 +121,7 @@ export async function builtIn(
 async function makeBuiltIn(
   values: AgentValues,
   model: Model,
+  config: LoadedConfig,
   { skills, tools, hooks }: Pick<BuiltInParts, "tools" | "hooks"> & { skills: readonly SkillSource[] },
 ): Promise<Agent> {
   return builtInAgent({
@@ -133,7 +134,7 @@ async function makeBuiltIn(
     shell: values.shell,
     instructions: await readInstructions(values.system),
     temperature: values.temperature,
-    language: values.language,
+    language: values.language ?? config.config.language,
     inProcess: values["in-process"],
   })
 }
