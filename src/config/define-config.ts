@@ -8,6 +8,7 @@ import type { McpServer } from "../mcp/mcp-types.ts"
 import type { ModelSource } from "../models/model-source.ts"
 import type { ResolveOptions } from "../models/resolve.ts"
 import type { CodingAgentOptions } from "../providers/coding-agent.ts"
+import type { TierModels } from "../providers/tiers.ts"
 import type { RuntimeSource } from "../runtime/typed-runtime.ts"
 import type { ArchiveSource } from "../sessions/session-archive.ts"
 import type { SkillSource } from "../skills.ts"
@@ -39,6 +40,9 @@ export interface Config {
   mcpServers?: Readonly<Record<string, McpServer>> | undefined
   /** Coding CLIs in order of preference, for agents with `provider: "auto"`. Default: all that are installed. */
   providers?: readonly string[] | undefined
+  /** The models of coding CLIs for the tiers "strongest" and "fast", by the CLI's names for them. The CLI's own
+   *  environment variables have precedence. */
+  tiers?: Readonly<Partial<Record<"claude" | "codex" | "opencode" | "gemini", TierModels>>> | undefined
   /** Where sessions are stored: a folder, or a store. Default: they are not stored. */
   archive?: ArchiveSource | undefined
   /** Limits of every defined agent. Its own limits have precedence. */

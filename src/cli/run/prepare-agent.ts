@@ -46,7 +46,7 @@ export async function prepareAgent(values: AgentValues, config: LoadedConfig): P
   }
   if (values.provider !== undefined) {
     refuseOptions(values, unknownToClis, `${values.provider} has no such setting`)
-    const agent = await codingCli(values, values.provider)
+    const agent = await codingCli(values, values.provider, config)
     return { agent, title: values.provider, limits, skills: [], close: async () => {} }
   }
   const model = await chooseModel(values.model, config, values.reasoning)
@@ -144,7 +144,7 @@ function existingPath(path: string): string {
   throw new UsageError(`--skill: there is no folder ${path}.`)
 }
 
-async function codingCli(values: AgentValues, provider: string): Promise<Agent> {
+async function codingCli(values: AgentValues, provider: string, { config }: LoadedConfig): Promise<Agent> {
   const [bindings, tools, instructions] = await Promise.all([
     loadData(values.data),
     loadTools(values.tools),
@@ -154,6 +154,7 @@ async function codingCli(values: AgentValues, provider: string): Promise<Agent> 
   return codingAgent({
     provider,
     model,
+    tiers: config.tiers,
     reasoning,
     instructions,
     tools,

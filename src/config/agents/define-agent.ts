@@ -109,6 +109,7 @@ function defineCodingAgent(name: string, definition: AgentDefinition, parts: Age
     ...withoutUndefined({ model, reasoning, allow, permissions, description, tools, approver, metadata }),
     ...withoutUndefined({ approvalTimeoutMs, cellTimeoutMs, typeGate, transaction, cwd: workspace }),
     name,
+    tiers: config.tiers,
     provider: provider === "auto" ? (config.providers ?? "auto") : provider,
     instructions: instructionsOf(definition, parts),
     mcpServers: Object.fromEntries(mcp.map((server) => [server, parts.serverOf(server)])),
