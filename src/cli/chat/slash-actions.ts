@@ -162,10 +162,16 @@ async function resume(argument: string, chat: Chat, screen: Screen, say: Say): P
     return say(`${headerText(chat.title, chat.session.runtime)} · session ${chat.session.id}`)
   }
   const sessions = (await chat.services.listSessions()).slice(0, 10)
-  if (sessions.length === 0) return say("There are no stored sessions.")
+  if (sessions.length === 0) return say(noSessionsText(chat))
   const rows = sessions.map(({ id, updatedAt, title }) => [id, formatTime(updatedAt), safeLine(title)])
   screen.writeLines(...drawTable([["session", "last used", "first prompt"], ...rows], screen.columns, screen.paint))
   say("Go on with one: /resume <session>. Its first letters are enough.")
+}
+
+function noSessionsText({ services: { continueCommand } }: Chat): string {
+  return continueCommand === undefined
+    ? "Sessions of this chat are not stored: it was started with --store off."
+    : "There are no stored sessions. Your next prompt stores this one."
 }
 
 async function writeSkills(chat: Chat, screen: Screen, say: Say): Promise<undefined> {

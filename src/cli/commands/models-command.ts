@@ -14,6 +14,7 @@ import { checkModelId, modelDisplayId } from "../../models/resolve.ts"
 import { knownProviders } from "../../providers/coding-agent.ts"
 import { tierModel, tiers } from "../../providers/tiers.ts"
 import type { Input } from "../command.ts"
+import { printEmptyList } from "../empty-list.ts"
 import { nearest } from "../parse-command-line.ts"
 import { printJson, printTable } from "../print-table.ts"
 import { loadProjectConfig } from "../project-config.ts"
@@ -31,7 +32,8 @@ interface ModelRow {
 
 export async function listModelsCommand({ values }: Input<typeof listModelsOptions>): Promise<number> {
   const loaded = await loadProjectConfig(values.config)
-  const rows = [...namedRows(loaded), ...tierRows(loaded), ...(values.all ? listedRows() : [])]
+  const named = namedRows(loaded)
+  const rows = [...named, ...tierRows(loaded), ...(values.all ? listedRows() : [])]
   if (values.json) printJson(rows)
   else {
     const cells = rows.map(({ name, id, price, contextWindow, origin }) => [
@@ -43,6 +45,12 @@ export async function listModelsCommand({ values }: Input<typeof listModelsOptio
       contextWindow === undefined ? "" : contextWindow.toLocaleString("en"),
       origin,
     ])
+    if (named.length === 0)
+      printEmptyList({
+        what: "models",
+        where: loaded.files.map(({ path }) => path).join(" or "),
+        cure: "Set the default one: karst models set default openai/gpt-5.2. Coding CLIs have models of their own:",
+      })
     printTable([["name", "model", "input", "cached", "output", "context", "origin"], ...cells])
   }
   return 0

@@ -1,5 +1,6 @@
 // Connects to the MCP servers of the configuration that agents use.
 import { ConfigError, errorData } from "../../core/errors.ts"
+import { timerMs } from "../../core/time-limit.ts"
 import type { McpServer, McpToolKit } from "../../mcp/mcp-types.ts"
 import type { Tool } from "../../tools/tool.ts"
 import type { Diagnostic } from "../diagnostics.ts"
@@ -38,7 +39,7 @@ export async function connectMcpServers(
     const { mcpTools } = await import("../../mcp/client/mcp-tools.ts")
     const onWarning = (message: string) =>
       diagnostics.push({ severity: "warning", path: `mcpServers.${name}`, message })
-    const signal = connectTimeoutMs === undefined ? undefined : AbortSignal.timeout(connectTimeoutMs)
+    const signal = connectTimeoutMs === undefined ? undefined : AbortSignal.timeout(timerMs(connectTimeoutMs))
     try {
       kits.set(name, await mcpTools(serverOf(name), { name, prefix: name, onWarning, signal }))
     } catch (error) {
