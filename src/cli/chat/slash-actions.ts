@@ -162,21 +162,29 @@ async function resume(argument: string, chat: Chat, screen: Screen, say: Say): P
     return say(`${headerText(chat.title, chat.session.runtime)} · session ${chat.session.id}`)
   }
   const sessions = (await chat.services.listSessions()).slice(0, 10)
-  if (sessions.length === 0) return say("There are no stored sessions.")
+  if (sessions.length === 0) return say(noSessionsText(chat))
   const rows = sessions.map(({ id, updatedAt, title }) => [id, formatTime(updatedAt), safeLine(title)])
   screen.writeLines(...drawTable([["session", "last used", "first prompt"], ...rows], screen.columns, screen.paint))
   say("Go on with one: /resume <session>. Its first letters are enough.")
 }
 
+function noSessionsText({ services: { continueCommand } }: Chat): string {
+  return continueCommand === undefined
+    ? "Sessions of this chat are not stored: it was started with --store off."
+    : "There are no stored sessions. Your next prompt stores this one."
+}
+
 async function writeSkills(chat: Chat, screen: Screen, say: Say): Promise<undefined> {
   const { loadSkills } = await import("../../skills.ts")
-  const { skills } = await loadSkills(chat.services.skillFolders)
+  const { skills } = await loadSkills(chat.prepared.skills)
   const used = chat.session
     .trajectory()
     .events.flatMap((event) => (event.type === "skill-activated" ? [event.name] : []))
   const activated = new Set(used)
   if (skills.length === 0 && activated.size === 0)
-    return say("No skills were given. Give folders of skills: karst chat --skill <folder>")
+    return say(
+      "There are no skills. Give a folder of skills, karst chat --skill <folder>, or put them in .karst/skills.",
+    )
   for (const name of activated.difference(new Set(skills.map((skill) => skill.name)))) say(`${name} (active)`)
   for (const { name, description } of skills) {
     const mark = activated.has(name) ? `${safeLine(name)} (active)  ` : `${safeLine(name)}  `

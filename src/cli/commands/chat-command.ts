@@ -37,7 +37,6 @@ export async function chatCommand({ values }: Input<typeof chatOptions>): Promis
       listSessions: async () => (place.source === undefined ? [] : await listSessions(place.source)),
       findModel: (id) => chooseModel(id, config, values.reasoning),
       continueCommand: place.source === undefined ? undefined : ({ id }) => `karst chat --session ${id}${place.option}`,
-      skillFolders: values.skill,
     }
     await converse(opened, services, { plain, cwd: resolve(values.workspace ?? ".") })
   } finally {

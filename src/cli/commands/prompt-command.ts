@@ -8,9 +8,12 @@ export async function promptCommand({ values }: Input<typeof promptOptions>): Pr
   const config = await loadProjectConfig(values.config)
   // The printed text of the built-in agent is the same for every model.
   const { agent, close } = isBuiltIn(values, config)
-    ? { agent: await builtIn(values, modelNeverAsked), close: async () => {} }
+    ? await builtIn(values, modelNeverAsked, config)
     : await prepareAgent(values, config)
-  process.stdout.write(`${await agent.describe()}\n`)
-  await close()
+  try {
+    process.stdout.write(`${await agent.describe()}\n`)
+  } finally {
+    await close()
+  }
   return 0
 }

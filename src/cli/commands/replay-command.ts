@@ -25,7 +25,7 @@ export async function replayCommand({
     const { record } = await findSession(place.source, wanted)
     const options = place.isUserFolder ? mergeStoredOptions(given, record.metadata.command) : given
     const { agent, close } = isBuiltIn(options, config)
-      ? { agent: await builtIn(options, modelNeverAsked), close: async () => {} }
+      ? await builtIn(options, modelNeverAsked, config)
       : await prepareAgent(options, config)
     if (!isCodeAgent(agent)) throw new UsageError(`The agent ${agent.name} is a coding CLI, which cannot be replayed.`)
     const source = { archive: place.source ?? "", id: record.id }
