@@ -144,6 +144,7 @@ describe("the MCP servers of the built-in agent", () => {
     await write({ "project/karst.config.json": { mcpServers: { sums: server } } })
     const prompt = await command(["prompt"])
     assert.equal(prompt.code, 0, prompt.stderr)
+    assert.match(prompt.stderr, /^karst: Besides, the model gets your tools: sums_add, .*\.\n$/)
     const { id, bodies } = await modelServer(t, [callOf("sums_add", { a: 20, b: 3 }), "It is 23."])
     const { child, ended } = startKarst(["chat", "--model", id], env, folder)
     child.stdin.end("20 + 3?\n")
