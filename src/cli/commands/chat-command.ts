@@ -52,7 +52,7 @@ async function converse(
   { plain, cwd }: { plain: boolean; cwd: string },
 ): Promise<void> {
   const chat = createChat(opened, services)
-  const header = `${headerText(chat.title, chat.session.runtime)} · /help`
+  const header = `${headerText(chat.prepared.agent, chat.title, chat.session.runtime)} · /help`
   const color = wantsColor(process.stdout)
   const { stdin: input, stdout: output } = process
   try {
