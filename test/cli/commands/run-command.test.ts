@@ -146,6 +146,27 @@ test("a second Ctrl-C leaves at once, whatever a cell holds on to", async (t) =>
   assert.equal((await ended).code, 130)
 })
 
+test("a call that never ends keeps the command waiting until Ctrl-C aborts the run", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "karst-test-"))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = (file: string) => JSON.stringify(import.meta.resolve(`../../../src/${file}`))
+  // The timer does not keep a process alive. So its text shows that something else does.
+  await writeFile(
+    join(folder, "agents.ts"),
+    `import { createAgent, jsRuntime } from ${path("index.ts")}
+    import { scriptedModel } from ${path("models.ts")}
+    const stuck = () => (setTimeout(() => console.log("still here"), 50).unref(), new Promise(() => {}))
+    const model = scriptedModel(["\`\`\`ts\\nawait stuck()\\n\`\`\`"])
+    export const agent = createAgent({ model, runtime: () => jsRuntime({ stuck }) })`,
+  )
+  const { child, ended } = startKarst(["run", "x", "--agent", join(folder, "agents.ts")])
+  while (!String(await once(child.stdout, "data")).includes("still here"));
+  child.kill("SIGINT")
+  const { code: exit, stderr } = await ended
+  assert.match(stderr, /^Continue: karst resume s_\w+\n$/)
+  assert.equal(exit, 130)
+})
+
 test("a reader that leaves early is no error", async (t) => {
   const { id } = await modelServer(t, [code("for (let i = 0; i < 50; i++) console.log('x'.repeat(1000))"), "ok"])
   const { child, ended } = startKarst(["run", "x", "--model", id, "--json"])
