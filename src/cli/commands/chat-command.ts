@@ -18,6 +18,7 @@ import { chooseModel } from "../run/choose-model.ts"
 import { findSession } from "../run/find-session.ts"
 import { type AgentValues, prepareAgent } from "../run/prepare-agent.ts"
 import { headerText } from "../run/run-in-session.ts"
+import { prepareSessionAgent } from "../run/session-agent.ts"
 import { openSessionPlace, type SessionPlace } from "../run/session-store.ts"
 import { mergeStoredOptions, optionsToStore } from "../run/stored-options.ts"
 import type { chatOptions } from "../table/chat.ts"
@@ -82,9 +83,10 @@ async function resumeSession(
   config: LoadedConfig,
   place: SessionPlace,
 ): Promise<OpenedChat> {
-  const { record } = await findSession(place.source, wanted)
+  const stored = await findSession(place.source, wanted)
+  const { record } = stored
   const options = place.isUserFolder ? mergeStoredOptions(values, record.metadata.command) : values
-  const prepared = await prepareAgent(options, config)
+  const prepared = await prepareSessionAgent(stored, options, config)
   const session = await prepared.agent.session(opening(prepared, { archive: place.source, resume: record.id }))
   return { prepared, session }
 }

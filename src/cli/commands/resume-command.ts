@@ -6,9 +6,9 @@ import { parseSessionHandle } from "../../sessions/session-handle.ts"
 import type { Input } from "../command.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
-import { prepareAgent } from "../run/prepare-agent.ts"
 import { readPromptText, withImages } from "../run/read-prompt.ts"
 import { runInSession } from "../run/run-in-session.ts"
+import { prepareSessionAgent } from "../run/session-agent.ts"
 import { openSessionPlace } from "../run/session-store.ts"
 import { mergeStoredOptions } from "../run/stored-options.ts"
 import { quoteShellWord } from "../shell-words.ts"
@@ -29,7 +29,7 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
     const provider = cliOptions.find((name) => name === handle.provider) ?? options.provider
     const text = words.length > 0 ? await readPromptText(words) : continuation(stored)
     const prompt = await withImages(text, image)
-    const prepared = await prepareAgent({ ...options, provider }, config)
+    const prepared = await prepareSessionAgent(stored, { ...options, provider }, config)
     // A folder that only a handle names is checked before it is trusted: the session is then opened by the handle.
     const isByHandle = wanted.startsWith("karst:") && store === undefined
     return await runInSession(prepared, prompt, {

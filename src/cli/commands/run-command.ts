@@ -8,11 +8,14 @@ import { openSessionPlace } from "../run/session-store.ts"
 import { optionsToStore } from "../run/stored-options.ts"
 import type { runOptions } from "../table/work.ts"
 import { UsageError } from "../usage-error.ts"
+import { resumeCommand } from "./resume-command.ts"
 
 export async function runPromptCommand({ values, positionals }: Input<typeof runOptions>): Promise<number> {
   const { session, store, image, mode = "full", json, ...agentValues } = values
   const text = await readPromptText(positionals)
   if (text.trim() === "") throw new UsageError('There is no prompt. Say: karst run "what to do"')
+  if (session !== undefined)
+    return await resumeCommand({ values: { ...agentValues, store, image, mode, json }, positionals: [session, text] })
   const prompt = await withImages(text, image)
   const config = await loadProjectConfig(values.config)
   const prepared = await prepareAgent(agentValues, config)
@@ -20,7 +23,6 @@ export async function runPromptCommand({ values, positionals }: Input<typeof run
   try {
     return await runInSession(prepared, prompt, {
       archive: place.source,
-      resume: session,
       continueCommand: place.source === undefined ? undefined : (id) => `karst resume ${id}${place.option}`,
       metadata: { command: optionsToStore(agentValues) },
       mode,
