@@ -10,7 +10,7 @@ import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
 import { builtIn, isBuiltIn, modelNeverAsked, prepareAgent } from "../run/prepare-agent.ts"
 import { requireSameAgent } from "../run/session-agent.ts"
-import { openSessionPlace } from "../run/session-store.ts"
+import { openExistingSessionPlace } from "../run/session-store.ts"
 import { mergeStoredOptions } from "../run/stored-options.ts"
 import type { replayOptions } from "../table/checks.ts"
 import { UsageError } from "../usage-error.ts"
@@ -21,7 +21,7 @@ export async function replayCommand({
 }: Input<typeof replayOptions>): Promise<number> {
   const { store, strict, live, json, ...given } = values
   const config = await loadProjectConfig(values.config)
-  const place = openSessionPlace(store, config)
+  const place = openExistingSessionPlace(store, config)
   try {
     const stored = await findSession(place.source, wanted)
     const { record } = stored

@@ -9,7 +9,7 @@ import { findSession } from "../run/find-session.ts"
 import { readPromptText, withImages } from "../run/read-prompt.ts"
 import { runInSession } from "../run/run-in-session.ts"
 import { prepareSessionAgent } from "../run/session-agent.ts"
-import { openSessionPlace } from "../run/session-store.ts"
+import { openExistingSessionPlace } from "../run/session-store.ts"
 import { mergeStoredOptions } from "../run/stored-options.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import type { resumeOptions } from "../table/work.ts"
@@ -20,7 +20,7 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
   const [wanted = "", ...words] = positionals
   const config = await loadProjectConfig(values.config)
   const handle = parseSessionHandle(wanted)
-  const place = openSessionPlace(store ?? handle.folder, config)
+  const place = openExistingSessionPlace(store ?? handle.folder, config)
   try {
     // A handle of a coding CLI may be of a session that is stored nowhere else.
     const isStored = handle.key === undefined || handle.folder !== undefined || store !== undefined

@@ -9,7 +9,7 @@ import { endSignal } from "../end-signal.ts"
 import { exitCode, printEvent } from "../interruptible-run.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
 import { createEventViewer } from "../show-events.ts"
-import { openBackend, openStore, queueKind, storeOptionText } from "../store-option.ts"
+import { openBackend, openStore, queueKind, requireExistingStore, storeOptionText } from "../store-option.ts"
 import type { approveOptions, listRunsOptions, pruneOptions, showRunOptions, watchRunOptions } from "../table/runs.ts"
 import type { queueOptions } from "../table/stored.ts"
 import { UsageError } from "../usage-error.ts"
@@ -129,6 +129,7 @@ export function pruneRunsCommand({ values }: Input<typeof pruneOptions>): Promis
 
 /** Opens the store and an engine without agents, which executes nothing. */
 async function withEngine(values: QueueValues, work: (engine: Engine) => Promise<number>): Promise<number> {
+  requireExistingStore(values.store)
   await using store = openStore(values.store, values.prefix)
   await using engine = createEngine({ agents: {}, store, backend: openBackend(queueKind(values), values) })
   return await work(engine)
