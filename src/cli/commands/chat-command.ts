@@ -13,6 +13,7 @@ import { openHistory } from "../chat/history.ts"
 import { chatInPlainText } from "../chat/plain-chat.ts"
 import { chatInTerminal } from "../chat/terminal-chat.ts"
 import type { Input } from "../command.ts"
+import { commandName } from "../command-name.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { chooseModel } from "../run/choose-model.ts"
 import { findSession } from "../run/find-session.ts"
@@ -37,7 +38,8 @@ export async function chatCommand({ values }: Input<typeof chatOptions>): Promis
       open,
       listSessions: async () => (place.source === undefined ? [] : await listSessions(place.source)),
       findModel: (id) => chooseModel(id, config, values.reasoning),
-      continueCommand: place.source === undefined ? undefined : ({ id }) => `karst chat --session ${id}${place.option}`,
+      continueCommand:
+        place.source === undefined ? undefined : ({ id }) => `${commandName()} chat --session ${id}${place.option}`,
       skillFolders: values.skill,
     }
     await converse(opened, services, { plain, cwd: resolve(values.workspace ?? ".") })

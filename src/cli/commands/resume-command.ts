@@ -4,6 +4,7 @@ import { safeLine } from "../../display/safe-text.ts"
 import type { StoredSession } from "../../sessions/session-archive.ts"
 import { parseSessionHandle } from "../../sessions/session-handle.ts"
 import type { Input } from "../command.ts"
+import { commandName } from "../command-name.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
 import { readPromptText, withImages } from "../run/read-prompt.ts"
@@ -35,7 +36,8 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
     return await runInSession(prepared, prompt, {
       archive: isByHandle ? undefined : place.source,
       resume: isByHandle ? wanted : stored?.record.id,
-      continueCommand: (id) => `karst resume ${isByHandle ? quoteShellWord(wanted) : `${id}${place.option}`}`,
+      continueCommand: (id) =>
+        `${commandName()} resume ${isByHandle ? quoteShellWord(wanted) : `${id}${place.option}`}`,
       mode,
       json,
     })

@@ -1,5 +1,6 @@
 // `karst run "prompt"`: runs a prompt in a new or stored session, and shows the run.
 import type { Input } from "../command.ts"
+import { commandName } from "../command-name.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { prepareAgent } from "../run/prepare-agent.ts"
 import { readPromptText, withImages } from "../run/read-prompt.ts"
@@ -23,7 +24,7 @@ export async function runPromptCommand({ values, positionals }: Input<typeof run
   try {
     return await runInSession(prepared, prompt, {
       archive: place.source,
-      continueCommand: place.source === undefined ? undefined : (id) => `karst resume ${id}${place.option}`,
+      continueCommand: place.source === undefined ? undefined : (id) => `${commandName()} resume ${id}${place.option}`,
       metadata: { command: optionsToStore(agentValues) },
       mode,
       json,

@@ -5,6 +5,7 @@ import type { Engine } from "../../engine/engine.ts"
 import { createEngine } from "../../engine/engine.ts"
 import type { RunInfo } from "../../engine/run-info.ts"
 import type { Input } from "../command.ts"
+import { commandName } from "../command-name.ts"
 import { endSignal } from "../end-signal.ts"
 import { exitCode, printEvent } from "../interruptible-run.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
@@ -164,6 +165,6 @@ function waitsFor({ pending }: RunInfo): string {
 
 function cureOf({ id, pending }: RunInfo, { store }: QueueValues): string {
   return pending?.kind === "question"
-    ? `Answer: karst runs answer ${id} "…"${storeOptionText(store)}`
-    : `Allow: karst runs approve ${id}${storeOptionText(store)}   Refuse: the same with --deny`
+    ? `Answer: ${commandName()} runs answer ${id} "…"${storeOptionText(store)}`
+    : `Allow: ${commandName()} runs approve ${id}${storeOptionText(store)}   Refuse: the same with --deny`
 }

@@ -125,6 +125,16 @@ test("generated code runs in another process, and the header says how it is isol
   assert.match((await inside.ended).stdout, /^karst · openai-compatible\/test · cells in this process\n/)
 })
 
+test("the command that continues a run is one that the user's shell finds", async (t) => {
+  const { id } = await modelServer(t, ["Fine."])
+  const hint = async (env: Record<string, string>) =>
+    /Continue: (.*) resume s_/.exec((await karst(["run", "x", "--model", id], env)).stdout)?.[1]
+  assert.equal(await hint({}), "karst")
+  assert.equal(await hint({ npm_lifecycle_event: "npx" }), "npx karst")
+  assert.equal(await hint({ npm_lifecycle_event: "start", npm_package_name: "my-agent" }), "npx karst")
+  assert.equal(await hint({ npm_lifecycle_event: "start", npm_package_name: "karst" }), "npm start --")
+})
+
 test("Ctrl-C aborts the run, says how to continue it, and exits with 130", async (t) => {
   const { promise: asked, resolve } = Promise.withResolvers<void>()
   const { id } = await modelServer(t, [() => resolve()])
