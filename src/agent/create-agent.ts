@@ -151,6 +151,7 @@ export function createAgent<V extends Bindings = Bindings>(options: AgentOptions
     spec: () => createAgentSpec(config, options.description),
   }
   return withInternals(agent, {
+    usesCode: config.usesCode,
     startDurableRun: (durable) => startDurableRun(options, durable),
     openReplaySession: (journal) => openSession(createSessionDriver(options, {}, undefined), {}, journal),
   })

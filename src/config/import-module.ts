@@ -2,19 +2,27 @@
 import { existsSync, readFileSync } from "node:fs"
 import { type ResolveHookContext, registerHooks } from "node:module"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { ConfigError, errorData } from "../core/errors.ts"
+import { ConfigError } from "../core/errors.ts"
+import { describeModuleError } from "./module-error.ts"
 import { isEsModule, lowerModuleSyntax } from "./module-syntax.ts"
+
+/** Runs a module and returns its exports. Throws a `ConfigError` with the line and the cause; `name` is used in its
+ *  message. */
+export async function importModule(file: string, name: string): Promise<Record<string, unknown>> {
+  try {
+    return await runModule(file)
+  } catch (cause) {
+    const { line, text } = describeModuleError(file, cause)
+    throw new ConfigError(`${name}${line === undefined ? "" : `:${line}`} could not be loaded: ${text}`, { cause })
+  }
+}
 
 /** Runs a module and returns its exports. Supports TypeScript as the project's compiler would: enums and other syntax
  *  that Node does not strip, imports with a missing or different extension, and `import` and `export` in a CommonJS
- *  project. `name` is used in the error message. */
-export async function importModule(file: string, name: string): Promise<Record<string, unknown>> {
+ *  project. Throws what the module throws. */
+export async function runModule(file: string): Promise<Record<string, unknown>> {
   registerOnce()
-  try {
-    return exportsOf(await import(pathToFileURL(file).href))
-  } catch (error) {
-    throw new ConfigError(`${name} could not be loaded: ${errorData(error).message}`, { cause: error })
-  }
+  return exportsOf(await import(pathToFileURL(file).href))
 }
 
 /** Returns the exports of a CommonJS module, which Node offers as properties of its default export. A module compiled

@@ -52,7 +52,11 @@ export async function runSlash(
       return await fork(chat, say)
     case "model":
       if (argument !== "") await chat.setModel(argument)
-      return say(argument === "" ? headerText(chat.title, chat.session.runtime) : `From now on: ${argument}`)
+      return say(
+        argument === ""
+          ? headerText(chat.prepared.agent, chat.title, chat.session.runtime)
+          : `From now on: ${argument}`,
+      )
     case "compact":
       if (chat.isCodingCli) return say("A coding CLI shortens its conversation by itself.")
       chat.compactNext()
@@ -159,7 +163,7 @@ async function save(argument: string, { session }: Chat, say: Say): Promise<unde
 async function resume(argument: string, chat: Chat, screen: Screen, say: Say): Promise<undefined> {
   if (argument !== "") {
     await chat.switchTo(await chat.services.open(argument))
-    return say(`${headerText(chat.title, chat.session.runtime)} · session ${chat.session.id}`)
+    return say(`${headerText(chat.prepared.agent, chat.title, chat.session.runtime)} · session ${chat.session.id}`)
   }
   const sessions = (await chat.services.listSessions()).slice(0, 10)
   if (sessions.length === 0) return say(noSessionsText(chat))

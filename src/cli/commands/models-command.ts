@@ -59,7 +59,7 @@ export async function listModelsCommand({ values }: Input<typeof listModelsOptio
 function namedRows(loaded: LoadedConfig): ModelRow[] {
   const { model, models = {} } = loaded.config
   const names = Object.keys(models).map((name) => ({ name, key: `models.${name}`, wanted: name }))
-  const all = model === undefined ? names : [{ name: "default", key: "model", wanted: model }, ...names]
+  const all = model === undefined ? names : [{ name: "default", key: "model", wanted: undefined }, ...names]
   return all.map(({ name, key, wanted }) => {
     const { id, price, contextWindow } = findModel(wanted, loaded, key)
     return { name, id, price, contextWindow, origin: originText(loaded.originOf(key)) }

@@ -8,7 +8,7 @@ import { printEmptyList } from "../empty-list.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession, firstSession } from "../run/find-session.ts"
-import { openSessionPlace } from "../run/session-store.ts"
+import { openExistingSessionPlace } from "../run/session-store.ts"
 import { createEventViewer } from "../show-events.ts"
 import type { deleteSessionsOptions, exportOptions, listSessionsOptions, sessionOptions } from "../table/sessions.ts"
 import { UsageError } from "../usage-error.ts"
@@ -80,7 +80,7 @@ async function withArchiveOf(
   store: string | undefined,
   work: (source: ArchiveSource, where: string) => Promise<number>,
 ): Promise<number> {
-  const place = openSessionPlace(store, await loadProjectConfig(undefined))
+  const place = openExistingSessionPlace(store, await loadProjectConfig(undefined))
   try {
     if (place.source === undefined) throw new UsageError("--store off stores no sessions. Name a folder or a store.")
     return await work(place.source, place.name)

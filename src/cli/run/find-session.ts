@@ -7,11 +7,16 @@ import {
   sessionKeys,
   withArchive,
 } from "../../sessions/session-archive.ts"
+import { parseSessionHandle } from "../../sessions/session-handle.ts"
 import { emptyListText } from "../empty-list.ts"
+import { quoteShellWord } from "../shell-words.ts"
 import { UsageError } from "../usage-error.ts"
 
-export async function findSession(source: ArchiveSource | undefined, wanted: string): Promise<StoredSession> {
+export async function findSession(source: ArchiveSource | undefined, text: string): Promise<StoredSession> {
   if (source === undefined) throw new UsageError("--store off stores no sessions. Name a folder or a store.")
+  const { id: wanted, folder } = parseSessionHandle(text)
+  if (folder !== undefined && folder !== source)
+    throw new UsageError(`The handle is of a session in ${folder}. Add: --store ${quoteShellWord(folder)}`)
   const exists = wanted !== "" && (await withArchive(source, ({ store }) => store.get(sessionKeys.record(wanted))))
   const id = exists ? wanted : await findId(source, wanted)
   return await withArchive(source, (archive) => readSession(archive, id))

@@ -54,7 +54,7 @@ export async function prepareAgent(values: AgentValues, config: LoadedConfig): P
   return { ...built, title: model.id, limits: { ...config.config.limits, ...limits } }
 }
 
-const builtInName = "karst"
+export const builtInName = "karst"
 
 /** The name of the user's agent; undefined for the built-in agent and for coding CLIs. */
 function agentName({ agent, provider }: AgentValues, { config }: LoadedConfig): string | undefined {

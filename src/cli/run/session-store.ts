@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { findUser } from "../../config/find-files.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import type { ArchiveSource } from "../../sessions/session-archive.ts"
-import { findStore, storeName, storeOptionText } from "../store-option.ts"
+import { findStore, requireExistingStore, storeName, storeOptionText } from "../store-option.ts"
 
 export interface SessionPlace {
   /** Undefined: sessions are not stored. */
@@ -17,7 +17,14 @@ export interface SessionPlace {
   close(): Promise<void>
 }
 
-/** Opens the place that `--store` names, or the default one. */
+/** Opens the place that `--store` names, or the default one, for a command that reads sessions. Throws if the named one
+ *  does not exist. */
+export function openExistingSessionPlace(given: string | undefined, loaded: LoadedConfig): SessionPlace {
+  requireExistingStore(given)
+  return openSessionPlace(given, loaded)
+}
+
+/** Opens the place that `--store` names, or the default one. It is created with the first session. */
 export function openSessionPlace(given: string | undefined, { config }: LoadedConfig): SessionPlace {
   if (given === "off")
     return { source: undefined, name: "nowhere", isUserFolder: false, option: "", close: async () => {} }

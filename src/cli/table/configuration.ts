@@ -21,7 +21,7 @@ export const configCommands: CommandGroup = {
     }),
     defineCommand({
       name: "show",
-      summary: "print every value with its origin: option, environment, project, user or default",
+      summary: "print every value with its origin (option, environment, project, user, default), then every mistake",
       options: configOptions,
       examples: [{ line: "karst config show", does: "secrets are not printed" }],
       load: async () => (await import("../commands/config-command.ts")).showConfigCommand,

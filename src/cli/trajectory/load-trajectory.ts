@@ -10,7 +10,7 @@ import { sessionTrajectory } from "../../sessions/session.ts"
 import type { Store } from "../../stores/store.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
-import { openSessionPlace } from "../run/session-store.ts"
+import { openExistingSessionPlace } from "../run/session-store.ts"
 import { UsageError } from "../usage-error.ts"
 
 /** `wanted` is a path, or names a session or a durable run in the store. */
@@ -24,7 +24,7 @@ export async function loadTrajectory(wanted: string, store: string | undefined):
   }
   if (found) return (await loadSession(wanted)).trajectory()
   if (/[\\/]|\.jsonl?$/.test(wanted)) throw new UsageError(`There is no file ${wanted}.`)
-  const place = openSessionPlace(store, await loadProjectConfig(undefined))
+  const place = openExistingSessionPlace(store, await loadProjectConfig(undefined))
   try {
     const run = typeof place.source === "object" ? await readRun(place.source, wanted) : undefined
     if (run) return trajectory(run)

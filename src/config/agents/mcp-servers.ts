@@ -69,6 +69,18 @@ export async function connectMcpServers(
   }
 }
 
+/** Finds mistakes in the names and variables of servers without starting one. No server has tools. */
+export async function describeMcpServers(loaded: LoadedConfig): Promise<McpConnections> {
+  const servers = await connectMcpServers([], loaded, [])
+  return {
+    ...servers,
+    toolsOf(name) {
+      servers.serverOf(name)
+      return []
+    },
+  }
+}
+
 function expandServer(name: string, server: McpServer, loaded: LoadedConfig): McpServer {
   const env = environmentOf(loaded)
   const use = `The MCP server "${name}"`

@@ -37,6 +37,7 @@ describe("karst config", () => {
     assert.match(stdout, new RegExp(`^models\\.own +${home}/config\\.json:\\d+ +\\{"id":"openai/gpt-5\\.4"`, "m"))
     assert.match(stdout, /^archive +KARST_ARCHIVE +\/tmp\/sessions$/m)
     assert.match(stdout, /^agent +default +\(not set\)$/m)
+    assert.equal((await command(["config", "show"], { KARST_AGENT: "karst" })).stderr, "", "the built-in agent exists")
     assert.doesNotMatch(stdout, /sk-secret/)
     const entries = JSON.parse((await command(["config", "show", "--json"])).stdout)
     const cycles = entries.find(({ key }: { key: string }) => key === "limits.cycles")
@@ -61,6 +62,46 @@ describe("karst config", () => {
     const wrong = await command(["config", "show"], { KARST_LANGUAGE: "de" })
     assert.equal(wrong.code, 2)
     assert.match(wrong.stderr, /KARST_LANGUAGE: "de" is no language of prompts\. There are: en, zh/)
+  })
+
+  test("names that lead nowhere are told with file and line: by show, doctor, run and models", async (t) => {
+    const { folder, command } = await project(t, {
+      "project/karst.config.json": {
+        model: "fst",
+        models: { fast: "ollama/qwen3" },
+        agent: "adda",
+        agents: { ada: { model: "fast", mcp: ["serch"] }, bob: { model: "fast", agents: ["nobody"] } },
+        mcpServers: { search: { command: "no-such-program" } },
+      },
+      "project/.karst/agents/eve.md": "---\nshell: true\nmodel: fast\n---\nYou are Eve.",
+    })
+    const file = `${folder}/karst.config.json`
+    const problems = [
+      `${file}:2: \`model\` names the model "fst", which is neither in \`models\` of the configuration nor an id. Did you mean "fast"?`,
+      `${file}:6: the default agent "adda" does not exist. Did you mean "ada"?`,
+      `${file}:8: mcp: there is no MCP server "serch". Did you mean "search"?`,
+      `${file}:14: There is no agent "nobody".`,
+      `${folder}/.karst/agents/eve.md: \`shell\` is left out`,
+    ]
+    const shown = await command(["config", "show"])
+    assert.equal(shown.code, 1)
+    assert.match(shown.stdout, /^model +/m)
+    for (const problem of problems) assert.ok(shown.stderr.includes(problem), `${problem}\n${shown.stderr}`)
+    const checks: { name: string; state: string; text: string }[] = JSON.parse(
+      (await command(["doctor", "--json"])).stdout,
+    )
+    const config = checks.find(({ name }) => name === "config")
+    assert.equal(config?.state, "broken")
+    for (const problem of problems.slice(0, -1))
+      assert.ok(config?.text.includes(problem), `${problem}\n${config?.text}`)
+    const said = async (...args: string[]) => (await command(args)).stderr
+    assert.match(await said("run", "Hi"), /karst\.config\.json:6: There is no agent "adda"\. Did you mean "ada"\?/)
+    assert.match(await said("run", "Hi", "--agent", "karst"), /karst\.config\.json:2: `model` names the model "fst"/)
+    assert.match(
+      await said("run", "Hi", "--agent", "karst", "--model", "fasd"),
+      /--model names .* Did you mean "fast"\?/,
+    )
+    assert.match(await said("models", "list"), /karst\.config\.json:2: `model` names the model "fst"/)
   })
 
   test("a file that is not trusted is refused with the cure, outside of a terminal", async (t) => {

@@ -24,9 +24,11 @@ describe("the options of karst run", () => {
       join(folder, "agents.ts"),
       `import { createAgent } from ${source("agent/create-agent.ts")}
        import { scriptedModel } from ${source("models/scripted.ts")}
+       import { echo } from "./tools.ts"
        const model = scriptedModel(({ system }) => system.includes("poet") ? "A rose." : "Hello.")
        export const poet = createAgent({ name: "poet", model, instructions: "You are a poet." })
-       export const greeter = createAgent({ name: "greeter", model })`,
+       export const greeter = createAgent({ name: "greeter", model })
+       export const caller = createAgent({ name: "caller", model, tools: [echo] })`,
     )
     await writeFile(
       join(folder, "karst.config.json"),
@@ -80,6 +82,8 @@ describe("the options of karst run", () => {
     const { code: exit, stdout } = await run(["Hi", "--agent", "./agents.ts#poet"])
     assert.equal(exit, 0)
     assert.match(stdout, /^karst · agent poet · cells in this process\n[\s\S]*● A rose\./)
+    const { stdout: withTools } = await run(["Hi", "--agent", "./agents.ts#caller"])
+    assert.match(withTools, /^karst · agent caller\n/, "it writes no cells")
     const wrong: [string[], RegExp][] = [
       [["--agent", "agents.ts"], /exports several agents\. Name one: agents\.ts#/],
       [["--agent", "agents.ts#poem"], /no agent "poem" in agents\.ts\. Did you mean "poet"\?/],
