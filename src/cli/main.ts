@@ -4,6 +4,7 @@ import type { Command, CommandGroup } from "./command.ts"
 import { commands, isGroup } from "./commands.ts"
 import { commandHelp, groupHelp, mainHelp } from "./help.ts"
 import { nearest } from "./parse-command-line.ts"
+import { printLine, printNotice } from "./print-text.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** Runs a command and exits with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */
@@ -81,7 +82,7 @@ function optionsIn(args: string[]): string[] {
 }
 
 function print(text: string): number {
-  process.stdout.write(`${text.trim()}\n`)
+  printLine(text.trim())
   return 0
 }
 
@@ -93,7 +94,7 @@ function reportError(error: unknown, verbose: boolean): number {
   const { name, message, stack = message } = error
   // Errors of Karst explain themselves; for others the stack is what helps.
   const hint = usageErrors.includes(name) || "retryable" in error ? "" : " Add --verbose to see where it comes from."
-  process.stderr.write(`karst: ${verbose ? fullStack(stack, error.cause) : `${message}${hint}`}\n`)
+  printNotice(verbose ? fullStack(stack, error.cause) : `${message}${hint}`)
   return usageErrors.includes(name) ? 2 : 1
 }
 

@@ -4,11 +4,12 @@ import { resolve } from "node:path"
 import { importModule } from "../../config/import-module.ts"
 import type { Agent, AgentOverrides } from "../../core/agent.ts"
 import { isRecord } from "../../core/object.ts"
-import { safeLine, safeText } from "../../display/safe-text.ts"
+import { safeLine } from "../../display/safe-text.ts"
 import { type EvalCase, type EvalRecord, type Scorer, suite } from "../../evals.ts"
 import type { Input } from "../command.ts"
 import { endSignal } from "../end-signal.ts"
 import { printJson } from "../print-table.ts"
+import { printLine } from "../print-text.ts"
 import type { evalOptions } from "../table/checks.ts"
 import { UsageError } from "../usage-error.ts"
 
@@ -31,7 +32,7 @@ export async function evalCommand({ values, positionals: [path = ""] }: Input<ty
   if (values.out !== undefined) await report.save(values.out)
   const { table, save: _, ...data } = report
   if (values.json) printJson(data)
-  else process.stdout.write(`${safeText(table())}\n`)
+  else printLine(table())
   if (signal.aborted) return 130
   return report.passed === report.total ? 0 : 1
 }

@@ -14,6 +14,7 @@ import { checkModelId, modelDisplayId } from "../../models/resolve.ts"
 import { knownProviders } from "../../providers/coding-agent.ts"
 import type { Input } from "../command.ts"
 import { printJson, printTable } from "../print-table.ts"
+import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import type { listModelsOptions, setModelOptions } from "../table/configuration.ts"
 import { UsageError } from "../usage-error.ts"
@@ -101,7 +102,7 @@ export async function setModelCommand({ values, positionals }: Input<typeof setM
     if (name === "default") return { ...config, model: id }
     return { ...config, models: { ...modelsOf(config), [name]: hasDetails ? { id, ...details } : id } }
   })
-  process.stdout.write(`${name}: ${modelDisplayId(id)}, in ${file}\n`)
+  printLine(`${name}: ${modelDisplayId(id)}, in ${file}`)
   return 0
 }
 
@@ -113,7 +114,7 @@ export async function unsetModelCommand({ positionals: [name = ""] }: Input): Pr
       throw new UsageError(`The user's configuration has no model "${name}". See: karst models list`)
     return name === "default" ? rest : { ...config, models }
   })
-  process.stdout.write(`${name} was removed from ${file}\n`)
+  printLine(`${name} was removed from ${file}`)
   return 0
 }
 

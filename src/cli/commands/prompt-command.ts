@@ -1,5 +1,6 @@
 // `karst prompt`: prints what the model would see before the user's prompt.
 import type { Input } from "../command.ts"
+import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { builtIn, isBuiltIn, modelNeverAsked, prepareAgent } from "../run/prepare-agent.ts"
 import type { promptOptions } from "../table/work.ts"
@@ -10,7 +11,7 @@ export async function promptCommand({ values }: Input<typeof promptOptions>): Pr
   const { agent, close } = isBuiltIn(values, config)
     ? { agent: await builtIn(values, modelNeverAsked), close: async () => {} }
     : await prepareAgent(values, config)
-  process.stdout.write(`${await agent.describe()}\n`)
+  printLine(await agent.describe())
   await close()
   return 0
 }

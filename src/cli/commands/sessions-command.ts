@@ -5,6 +5,7 @@ import { loadSession } from "../../sessions/load-session.ts"
 import { type ArchiveSource, deleteSession, listSessions, sessionInfoOf } from "../../sessions/session-archive.ts"
 import type { Input } from "../command.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
+import { printLine, printNotice } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
 import { openSessionPlace } from "../run/session-store.ts"
@@ -16,7 +17,7 @@ export function listSessionsCommand({ values }: Input<typeof listSessionsOptions
   return withArchiveOf(values.store, async (source) => {
     const sessions = await listSessions(source, { agent: values.agent, search: values.search })
     if (values.json) printJson(sessions)
-    else if (sessions.length === 0) process.stderr.write("karst: there are no such sessions.\n")
+    else if (sessions.length === 0) printNotice("there are no such sessions.")
     else {
       const rows = sessions.map(({ id, updatedAt, status = "running", runs, agent, title }) => {
         return [id, formatTime(updatedAt), status, String(runs), agent, title]
@@ -63,7 +64,7 @@ export function deleteSessionsCommand({ values, positionals }: Input<typeof dele
     const found = await Promise.all(positionals.map((id) => findSession(source, id)))
     for (const { record } of found) {
       await deleteSession(source, record.id)
-      process.stdout.write(`Deleted ${record.id}\n`)
+      printLine(`Deleted ${record.id}`)
     }
     return 0
   })

@@ -7,6 +7,7 @@ import type { LoadedConfig } from "../../config/load-config.ts"
 import type { Agent, AgentOverrides } from "../../core/agent.ts"
 import { isAgent } from "../../runtime/bindings.ts"
 import { nearest } from "../parse-command-line.ts"
+import { printNotice } from "../print-text.ts"
 import { UsageError } from "../usage-error.ts"
 
 export interface UserAgent {
@@ -21,7 +22,7 @@ export async function loadUserAgent(text: string, model: string | undefined, con
   if (path !== "") return { agent: await agentOfModule(path, name, model), close: async () => {} }
   const registry = await loadRegistry({ config, only: [text] })
   for (const { severity, path, message } of registry.diagnostics())
-    if (severity === "warning") process.stderr.write(`karst: ${path}: ${message}\n`)
+    if (severity === "warning") printNotice(`${path}: ${message}`)
   const found = registry.find(text)
   return { agent: model === undefined ? found.agent() : found.withModel(model), close: registry.close }
 }
