@@ -1,5 +1,5 @@
 // Reads one configuration file, TypeScript, JavaScript or JSON, and reports every mistake with file and line.
-import { readFile } from "node:fs/promises"
+import { readFile, realpath } from "node:fs/promises"
 import { pathToFileURL } from "node:url"
 import { ConfigError, errorData } from "../core/errors.ts"
 import { CellSyntaxError, parseCell } from "../runtime/compiler/parse-cell.ts"
@@ -9,17 +9,21 @@ import type { Config } from "./define-config.ts"
 import { importModule } from "./import-module.ts"
 import { parseJson } from "./json-text.ts"
 import { type LineOfKey, lineOfKey } from "./key-lines.ts"
+import { readTrustedFile, type TrustedFiles } from "./trusted-files.ts"
 
 export interface ReadConfig {
   config: Config
   lineOf: LineOfKey
 }
 
-/** Reads and checks a configuration file. A module runs its code. Throws one `ConfigError` that lists all mistakes. */
-export async function readConfigFile(file: string): Promise<ReadConfig> {
+/** Reads and checks a configuration file. A module runs its code; with `trusted`, only that of these files. Throws one
+ *  `ConfigError` that lists all mistakes. */
+export async function readConfigFile(file: string, trusted?: TrustedFiles | undefined): Promise<ReadConfig> {
   const isJson = file.endsWith(".json")
-  const source = await readFile(file, "utf8")
-  const value = isJson ? parseFile(file, source) : await importFile(file, source)
+  const source = trusted
+    ? readTrustedFile(await realpath(file), trusted).toString("utf8")
+    : await readFile(file, "utf8")
+  const value = isJson ? parseFile(file, source) : await importFile(file, source, trusted)
   const lineOf = lineOfKey(source, isJson ? "json" : "module")
   checkConfig(value, (key) => placeText(file, lineOf(key)))
   return { config: value, lineOf }
@@ -58,8 +62,9 @@ function withoutSchema(value: unknown): unknown {
   return rest
 }
 
-async function importFile(file: string, source: string): Promise<unknown> {
-  const module = await importModule(file, file).catch((error: unknown) => {
+async function importFile(file: string, source: string, trusted: TrustedFiles | undefined): Promise<unknown> {
+  const module = await importModule(file, file, trusted).catch((error: unknown) => {
+    if (error instanceof ConfigError && error.code === "untrusted-config") throw error
     throw loadError(file, source, error)
   })
   if ("default" in module) return module.default
