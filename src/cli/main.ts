@@ -1,5 +1,7 @@
 // The entry of the `karst` command: finds a command in the table, reports errors, and sets the exit code.
 import { readFileSync } from "node:fs"
+import { trustsAll } from "../config/find-files.ts"
+import { refuseProjectPackages } from "../core/optional-package.ts"
 import type { Command, CommandGroup } from "./command.ts"
 import { commands, isGroup } from "./commands.ts"
 import { commandHelp, groupHelp, mainHelp } from "./help.ts"
@@ -10,6 +12,8 @@ import { UsageError } from "./usage-error.ts"
 /** Runs a command and exits with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */
 export async function main(args: string[]): Promise<void> {
   exitOnClosedPipe()
+  // Packages in the folder in which the command runs are code that nobody has trusted yet.
+  if (!trustsAll(process.env)) refuseProjectPackages()
   const code = await dispatch(args).catch((error) => reportError(error, optionsIn(args).includes("--verbose")))
   // Flush the output, then exit, even if a cell left timers or sockets open.
   await new Promise((resolve) => process.stdout.write("", resolve))

@@ -8,7 +8,7 @@ import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { isRecord } from "../core/object.ts"
 import { replacePrivateFile } from "../core/private-files.ts"
-import { type Environment, findUser } from "./find-files.ts"
+import { type Environment, findUser, trustsAll } from "./find-files.ts"
 import { moduleFiles } from "./module-files.ts"
 import { contentDigest, type TrustedFiles } from "./trusted-files.ts"
 
@@ -32,7 +32,7 @@ export async function requireTrust(
   env: Environment,
   confirm?: ConfirmTrust,
 ): Promise<TrustedFiles | undefined> {
-  if (/^(1|true|yes|on)$/i.test(env.KARST_TRUST_CONFIG ?? "")) return undefined
+  if (trustsAll(env)) return undefined
   const files = moduleFiles(file)
   const { digest, trusted } = digestOf(files)
   const known = (await readTrusted(trustFile(env)))[file]

@@ -1,13 +1,13 @@
 // `karst eval <file>`: runs the suite of cases that a module exports, and prints the scores.
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import { importModule } from "../../config/import-module.ts"
 import type { Agent, AgentOverrides } from "../../core/agent.ts"
 import { isRecord } from "../../core/object.ts"
 import { safeLine } from "../../display/safe-text.ts"
 import { type EvalCase, type EvalRecord, type Scorer, suite } from "../../evals.ts"
 import type { Input } from "../command.ts"
 import { endSignal } from "../end-signal.ts"
+import { importNamedModule } from "../load/import-named-module.ts"
 import { printJson } from "../print-table.ts"
 import { printLine } from "../print-text.ts"
 import type { evalOptions } from "../table/checks.ts"
@@ -46,7 +46,7 @@ interface Suite {
 async function loadSuite(path: string): Promise<Suite> {
   const file = resolve(path)
   if (!existsSync(file)) throw new UsageError(`There is no file ${path}.`)
-  const exported = await importModule(file, path)
+  const exported = await importNamedModule(file, path)
   const { cases, scorers, agent } = isRecord(exported.default) ? { ...exported, ...exported.default } : exported
   if (!Array.isArray(cases) || !isRecord(scorers))
     throw new UsageError(`${path} exports no cases and scorers. Write there: export const cases = […], scorers = { … }`)
