@@ -7,9 +7,9 @@ import { findProject, findUser } from "../../config/find-files.ts"
 import type { Origin } from "../../config/merge-config.ts"
 import { moduleFiles } from "../../config/module-files.ts"
 import { trustConfig } from "../../config/trust.ts"
-import { safeLine } from "../../display/safe-text.ts"
 import type { Input } from "../command.ts"
 import { printJson, printTable } from "../print-table.ts"
+import { printLine, printNotice } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { builtInName } from "../run/prepare-agent.ts"
 import type { configOptions } from "../table/configuration.ts"
@@ -41,7 +41,7 @@ export async function showConfigCommand({ values }: Input<typeof configOptions>)
     printTable([["key", "origin", "value"], ...rows])
   }
   const problems = await configDiagnostics(loaded, builtInName)
-  for (const problem of problems) process.stderr.write(`karst: ${safeLine(diagnosticText(problem))}\n`)
+  for (const problem of problems) printNotice(diagnosticText(problem))
   return problems.some(({ severity }) => severity === "error") ? 1 : 0
 }
 
@@ -53,7 +53,7 @@ export async function trustConfigCommand({ positionals: [given] }: Input): Promi
   for (const file of files) {
     if (!existsSync(file)) throw new UsageError(`There is no file ${given}.`)
     await trustConfig(file)
-    for (const each of moduleFiles(file)) process.stdout.write(`trusted  ${safeLine(each)}\n`)
+    for (const each of moduleFiles(file)) printLine(`trusted  ${each}`)
   }
   return 0
 }
