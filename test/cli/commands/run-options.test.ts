@@ -5,7 +5,9 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
-import { karst, modelServer } from "../karst.ts"
+import { karst, modelServer, startKarst } from "../karst.ts"
+
+const code = (source: string) => `Let me see.\n\n\`\`\`ts\n${source}\n\`\`\``
 
 describe("the options of karst run", () => {
   let folder: string

@@ -70,6 +70,7 @@ describe("the page of a trajectory in Chromium", { skip: withoutChromium }, () =
       assert.match(text, /missing is not defined/)
       assert.match(text, /Sub-agent helper: 3 steps/)
       assert.match(text, /12 pears\./)
+      assert.match(text, /fruit\s+amount\s+apple\s+6/)
       const [imageWidth = 0, mainWidth = 0] = await page.evaluate<number[]>(
         "[document.querySelector('img').getBoundingClientRect().width, document.querySelector('main').getBoundingClientRect().width]",
       )
