@@ -67,6 +67,40 @@ export async function startChromium(): Promise<Browser> {
   }
 }
 
+/** What makes the page scroll sideways. */
+export function wideElements(page: Page): Promise<string[]> {
+  return page.evaluate(`document.documentElement.scrollWidth <= innerWidth ? [] :
+    [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
+      .map((element) => element.tagName + '.' + element.className)`)
+}
+
+/** Texts whose contrast to their background is below 4.5, the least that WCAG AA allows. */
+export function faintTexts(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number)
+  const light = (colour) => {
+    const [r, g, b] = numbers(colour).map((part) => part / 255)
+      .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const backOf = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const back = getComputedStyle(at).backgroundColor
+      if (numbers(back)[3] !== 0) return back
+    }
+    return 'rgb(255, 255, 255)'
+  }
+  const faint = [...document.querySelectorAll('body *')]
+    .filter((element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()))
+    .filter((element) => {
+      const [a, b] = [light(getComputedStyle(element).color), light(backOf(element))]
+      return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5
+    })
+    .map((element) => element.tagName + '.' + element.className + ': ' + element.textContent.trim().slice(0, 40))
+  return faint
+})()`)
+}
+
 type Parameters = Record<string, unknown>
 
 interface Reply {
