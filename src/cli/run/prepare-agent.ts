@@ -48,7 +48,7 @@ export async function prepareAgent(values: AgentValues, config: LoadedConfig): P
   return { agent: await builtIn(values, model), title: model.id, limits: { ...config.config.limits, ...limits }, close }
 }
 
-const builtInName = "karst"
+export const builtInName = "karst"
 
 /** The name of the user's agent; undefined for the built-in agent and for coding CLIs. */
 function agentName({ agent, provider }: AgentValues, { config }: LoadedConfig): string | undefined {

@@ -7,8 +7,6 @@ import { after, before, describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { karst, modelServer, startKarst } from "../karst.ts"
 
-const code = (source: string) => `Let me see.\n\n\`\`\`ts\n${source}\n\`\`\``
-
 describe("the options of karst run", () => {
   let folder: string
 
@@ -141,6 +139,7 @@ describe("the options of karst run", () => {
   }
 })
 
+const code = (source: string) => `Let me see.\n\n\`\`\`ts\n${source}\n\`\`\``
 const trust = { KARST_TRUST_CONFIG: "1" }
 const fakeClaude = `#!/bin/sh
 exec "${process.execPath}" "${fileURLToPath(new URL("../../fixtures/fake-claude.ts", import.meta.url))}" "$@"
