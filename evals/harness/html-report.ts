@@ -73,9 +73,9 @@ code { background: var(--box); padding: .1em .3em; border-radius: 4px; font-size
 th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap; vertical-align: top; }
 th { color: var(--quiet); font-weight: 600; white-space: normal; vertical-align: bottom; min-width: 3.5rem; } .number { text-align: right; }
 .checks td:first-child { white-space: normal; } .facts, small { color: var(--quiet); font-size: .85rem; }
-figure { margin: 1rem 0; padding: 1rem; background: var(--box); border-radius: 8px; } figcaption { font-weight: 600; }
+figure { margin: 1rem 0; padding: 1rem; overflow-x: auto; background: var(--box); border-radius: 8px; } figcaption { font-weight: 600; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1rem; margin: .3rem 0 .5rem; font-size: .88rem; }
 .key i { display: inline-block; width: .8em; height: .8em; margin-right: .4em; border-radius: 2px; }
-svg { display: block; width: 100%; height: auto; } svg text { fill: var(--quiet); font-size: 11px; font-family: inherit; }
+svg { display: block; width: 100%; min-width: 38rem; height: auto; } svg text { fill: var(--quiet); font-size: 11px; font-family: inherit; }
 .label, .value { text-anchor: middle; } .mark { text-anchor: end; } .grid { stroke: var(--line); } .zero { stroke: var(--quiet); }
 `
