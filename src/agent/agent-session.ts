@@ -147,7 +147,8 @@ function createAgentSession(
     start(prompt, sent, waitForStart) {
       const run = driver.startRun(prompt, sent, waitForStart, async (run) => {
         await storage?.writer.claim()
-        shared.sessionLimits = counter?.left()
+        // Without a limit of its own, `cycles` would have the default of a run.
+        shared.sessionLimits = counter && { cycles: Infinity, ...counter.left() }
         const number = runs++
         if (journal) setJournal(run, journal(number))
         // Do not replace the journal of a parent run: a durable parent must not repeat calls.
@@ -161,6 +162,7 @@ function createAgentSession(
     },
     messages: () => shared.messages,
     events: () => shared.events,
+    budgetLeft: () => counter?.left(),
     fork:
       runtime.fork &&
       (async ({ before }) => {
