@@ -24,7 +24,7 @@ export const data: Suite = {
     "declared in each prompt) and Python (`-py`, with pandas and scipy).",
   needs: ["dabench"],
   modes: ["live", "hand"],
-  playedStyles: arms.length,
+  playedStyles: arms,
   async run(setup) {
     const { data: folder, mode, maxTasks, progress, signal } = setup
     const tables = join(folder, "dabench", "tables")

@@ -35,7 +35,7 @@ export const retail: Suite = {
     "that Karst puts before the results of parallel calls of one tool.",
   needs: ["tau2-retail"],
   modes: ["live", "hand"],
-  playedStyles: playedStyles.length,
+  playedStyles,
   async run(setup) {
     const { data, mode, maxTasks, progress, signal } = setup
     const retailData = await readRetail(join(data, "tau2-retail"))

@@ -43,7 +43,7 @@ export async function play(
   const problems: string[] = []
   const answers: string[] = []
   for (const { question } of questions) {
-    const { status, error, output } = await session.send(questionText(question)).settled
+    const { status, error, output } = await session.send(questionText(question), { signal: setup.signal }).settled
     if (status !== "done") problems.push(`question ${question.id} ended as ${status}: ${error?.message ?? ""}`)
     answers.push(output)
   }

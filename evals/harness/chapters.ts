@@ -127,8 +127,9 @@ function suiteChapter(stored: StoredReport): Chapter {
 /** What a report is about. A model plays the tasks in its own way: what the oracle does is not said of it. */
 export function aboutText({ suite, about, mode }: StoredReport): string {
   if (mode.type === "oracle") return about
-  const player = mode.type === "live" ? mode.model : "a person"
-  return `The tasks of \`${suite}\`, played by ${player}. Its oracle chapter says what they are.`
+  const player =
+    mode.type === "live" ? `by ${mode.model}` : "by hand: each answer was written from the text of its request alone"
+  return `The tasks of \`${suite}\`, played ${player}. The chapter of the oracle says what the tasks are.`
 }
 
 export function checksTable(checks: readonly Check[]): Table {
