@@ -5,6 +5,7 @@ import { playAll } from "../played/play-all.ts"
 import { type PlayedRecord, playedReport } from "../played/report.ts"
 import { type Arm, arms, openKernels } from "./arms.ts"
 import { type Conversation, play } from "./play.ts"
+import { comparisons } from "./report.ts"
 
 export async function playData(
   conversations: readonly Conversation[],
@@ -26,10 +27,8 @@ export async function playData(
   const all = conversations.flatMap((conversation) =>
     played.map((arm) => ({ task: conversation.id, style: arm, play: () => playOne(conversation, arm) })),
   )
-  return playedReport(
-    await playAll(all, setup),
-    mode,
+  const score =
     "Each question is a conversation of its own. It is solved if all closed answers are right. In the arms with tools the " +
-      "model has nothing that computes.",
-  )
+    "model has nothing that computes."
+  return playedReport(await playAll(all, setup), mode, { score, comparisons })
 }

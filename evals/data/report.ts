@@ -102,7 +102,8 @@ function contexts(byArm: ByArm, title: string): Section {
   }
 }
 
-const comparisons: [Arm, Arm][] = [
+/** Pairs of arms that are compared: an arm, and the one it stands against. */
+export const comparisons: readonly (readonly [Arm, Arm])[] = [
   ["karst-ts", "json"],
   ["karst-ts", "json-columns"],
   ["karst-ts", "codeact-ts"],

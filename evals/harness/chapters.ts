@@ -128,7 +128,7 @@ function suiteChapter(stored: StoredReport): Chapter {
 export function aboutText({ suite, about, mode }: StoredReport): string {
   if (mode.type === "oracle") return about
   const player =
-    mode.type === "live" ? `by ${mode.model}` : "by hand: each answer was written from the text of its request alone"
+    mode.type === "live" ? `by ${mode.model}` : "by hand: requests were written as text, and answers read from files"
   return `The tasks of \`${suite}\`, played ${player}. The chapter of the oracle says what the tasks are.`
 }
 
@@ -139,7 +139,9 @@ export function checksTable(checks: readonly Check[]): Table {
   }
 }
 
-function factsText({ date, node, cores, durationMs, maxTasks }: StoredReport): string {
+function factsText({ date, node, cores, durationMs, maxTasks, mode }: StoredReport): string {
   const sample = maxTasks === undefined ? "" : ` A sample of at most ${maxTasks} tasks.`
-  return `Run on ${date.slice(0, 10)} with Node ${node} on ${cores} cores in ${(durationMs / 1000).toFixed(0)} s.${sample}`
+  const day = date.slice(0, 10)
+  if (mode.type === "hand") return `Played on ${day} with Node ${node}.${sample}`
+  return `Run on ${day} with Node ${node} on ${cores} cores in ${(durationMs / 1000).toFixed(0)} s.${sample}`
 }

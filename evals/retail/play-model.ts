@@ -22,7 +22,7 @@ export async function playRetail(data: RetailData, mode: PlayedMode, setup: Suit
     })),
   )
   const records = await playAll(conversations, setup)
-  const report = playedReport(records, mode, scoreText)
+  const report = playedReport(records, mode, { score: scoreText, comparisons: [["code", "tools"]] })
   if (mode.type === "hand") return report
   return { ...report, claims: { retailSuccess: successRate(records, "code") - successRate(records, "tools") } }
 }

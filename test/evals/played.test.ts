@@ -103,6 +103,44 @@ describe("a model played by hand", () => {
   })
 })
 
+const record = {
+  ...{ task: "t", style: "code", verified: true, scored: true, modelCalls: 1, prompt: 1, fixed: 1, cached: 0 },
+  ...{ completion: 1, total: 2, peakContext: 2, cost: 2, costWithCache: 2 },
+}
+
+describe("the report of played conversations", () => {
+  const played = (style: string, total: number) => ({ ...record, style, total })
+  const records = [played("codeact-ts", 200), played("karst-ts", 100), played("karst-py", 10)]
+  const texts = {
+    score: "Scored by the end state.",
+    comparisons: [
+      ["karst-ts", "codeact-ts"],
+      ["karst-py", "codeact-py"],
+    ] as const,
+  }
+
+  test("compares a style only with the one it stands against, if both were played", () => {
+    const { sections } = playedReport(records, { type: "live", model: "a/b" }, texts)
+    assert.deepEqual(
+      sections.map(({ title }) => title),
+      ["Played conversations", "Compared"],
+    )
+    assert.deepEqual(
+      sections[1]?.table?.rows.map((row) => [row[0], row[1], row[5]]),
+      [["karst-ts", "codeact-ts", -0.5]],
+    )
+  })
+
+  test("lists each conversation of a person, and has a success rate only for a model", () => {
+    const hand = playedReport(records, { type: "hand", dir: "" }, texts)
+    assert.equal(hand.sections.at(-1)?.table?.rows.length, 3)
+    assert.doesNotMatch(JSON.stringify(hand), /success|accura/)
+    assert.match(hand.sections[0]?.text ?? "", /The same hand played each task/)
+    const live = playedReport(records, { type: "live", model: "a/b" }, texts)
+    assert.match(JSON.stringify(live), /success rate/)
+  })
+})
+
 describe("an interrupted run of a model", () => {
   test("goes on where it stopped, and stores nothing twice", async () => {
     const results = await mkdtemp(join(tmpdir(), "karst-unfinished-"))
@@ -123,7 +161,11 @@ describe("an interrupted run of a model", () => {
             return { ...record, task }
           },
         }))
-        return playedReport(await playAll(conversations, setup), { type: "hand", dir: "" }, "")
+        return playedReport(
+          await playAll(conversations, setup),
+          { type: "hand", dir: "" },
+          { score: "", comparisons: [] },
+        )
       },
     }
     const said: string[] = []
@@ -173,11 +215,6 @@ describe("an interrupted run of a model", () => {
     assert.deepEqual(kept, [])
     await rm(dir, { recursive: true })
   })
-
-  const record = {
-    ...{ task: "", style: "code", verified: true, scored: true, modelCalls: 1, prompt: 1, fixed: 1, cached: 0 },
-    ...{ completion: 1, total: 2, peakContext: 2, cost: 2, costWithCache: 2 },
-  }
 })
 
 describe("a run with a real model", () => {
