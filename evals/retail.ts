@@ -54,6 +54,7 @@ export const retail: Suite = {
       checks: [...provePort(retailData), ...styleChecks(records)],
       sections: [tasksSection(tasks.map(({ conversation }) => conversation)), ...styleSections(records, lengths)],
       tasks: records,
+      skipped: retailData.skipped,
       claims: styleClaims(records, "json-seq"),
       claimsAgainstBest: styleClaims(records, "json-par"),
     }

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { resolveModel } from "karst/models"
 import { estimateRun, estimateText } from "../played/estimate.ts"
 import { chapters } from "./chapters.ts"
-import { missingData } from "./data.ts"
+import { errorText, missingData } from "./data.ts"
 import { evidencePage } from "./evidence-page.ts"
 import { htmlReport } from "./html-report.ts"
 import { storedName, storeReport, unfinishedRun } from "./stored-reports.ts"
@@ -44,7 +44,7 @@ export async function runSuites(suites: readonly Suite[], setup: RunSetup): Prom
     if (setup.signal.aborted) break
     const skipped = await runOrSkip(suite, setup, outcome).catch((error: unknown) => {
       if (setup.signal.aborted) return setup.say(`${suite.name}: interrupted`)
-      const why = error instanceof Error ? error.message : String(error)
+      const why = errorText(error)
       setup.say(`${suite.name}: failed, ${why}`)
       outcome.failed.push({ what: suite.name, why })
     })

@@ -79,7 +79,7 @@ describe("a model played by hand", () => {
     const tasks = [task("kept", same, 2), task("missed", "another", 2), task("reads", same, 1)]
     const dir = join(folder, "retail")
     void answerAll(dir, "Done.")
-    const retail = { database, baseHash: same, policy: "Help.", functions: [], tasks }
+    const retail = { database, baseHash: same, policy: "Help.", functions: [], tasks, skipped: [] }
     const report = await playRetail(retail, { type: "hand", dir }, setup(dir))
     assert.deepEqual(
       report.tasks.map(({ task: id, style, verified, scored, modelCalls }) => [
@@ -194,7 +194,7 @@ describe("an interrupted run of a model", () => {
     const database = JSON.stringify({ products: {}, users: {}, orders: {} })
     const turns = [{ user: "Hello.", calls: [], answer: "" }]
     const task = { id: "t", actions: [], endHash: "", conversation: { id: "t", turns } }
-    const retail = { database, baseHash: "", policy: "", functions: [], tasks: [task] }
+    const retail = { database, baseHash: "", policy: "", functions: [], tasks: [task], skipped: [] }
     const kept: unknown[] = []
     const run = playRetail(
       retail,
