@@ -1,6 +1,6 @@
 // Plays the table questions with a real model or a person, in every arm, and scores the closed answers.
 import type { SuiteReport, SuiteSetup } from "../harness/suite.ts"
-import { type PlayedMode, playedModel } from "../played/model.ts"
+import { type PlayedMode, playedModel, playersNote } from "../played/model.ts"
 import { playAll } from "../played/play-all.ts"
 import { type PlayedRecord, playedReport } from "../played/report.ts"
 import { type Arm, arms, openKernels } from "./arms.ts"
@@ -30,5 +30,5 @@ export async function playData(
   const score =
     "Each question is a conversation of its own. It is solved if all closed answers are right. In the arms with tools the " +
     "model has nothing that computes."
-  return playedReport(await playAll(all, setup), mode, { score, comparisons })
+  return playedReport(await playAll(all, setup), mode, { score, note: await playersNote(mode), comparisons })
 }

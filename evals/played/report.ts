@@ -12,6 +12,8 @@ export interface PlayedRecord extends TaskRecord, Measured {
 export interface PlayedTexts {
   /** How the conversations were scored. */
   score: string
+  /** What a person says about how it was played. */
+  note?: string | undefined
   /** Pairs of styles that are compared: a style, and the one it stands against. */
   comparisons: readonly (readonly [style: string, against: string])[]
 }
@@ -19,7 +21,8 @@ export interface PlayedTexts {
 /** What was played, in each style, with its n. `verified` of a record says whether the task was solved. A person plays
  *  few conversations, so each is listed. */
 export function playedReport(records: readonly PlayedRecord[], mode: PlayedMode, texts: PlayedTexts): SuiteReport {
-  const sections = [sums(records, mode, texts.score), ...changes(records, texts.comparisons)]
+  const text = [texts.score, texts.note].filter(Boolean).join("\n\n")
+  const sections = [sums(records, mode, text), ...changes(records, texts.comparisons)]
   return {
     checks: checks(records),
     sections: mode.type === "hand" ? [...sections, list(records)] : sections,
@@ -52,12 +55,9 @@ function sums(records: readonly PlayedRecord[], mode: PlayedMode, text: string):
     ...figures.map((figure) => total(own, figure)),
     median(own.map(({ peakContext }) => peakContext)),
   ])
-  const alike =
-    "The same hand played each task in every style, in the order of the lines, and made independent tool calls together. " +
-    "It had read the task before it played the later styles."
   return {
     title: "Played conversations",
-    text: mode.type === "hand" ? `${text} ${alike}` : text,
+    text,
     table: {
       columns: [
         { name: "style" },

@@ -1,7 +1,7 @@
 // Plays the retail tasks with a real model or a person, as tool calls and as code, and scores the end states.
 import type { SuiteReport, SuiteSetup } from "../harness/suite.ts"
 import { measureModel } from "../harness/tokens.ts"
-import { type PlayedMode, playedModel } from "../played/model.ts"
+import { type PlayedMode, playedModel, playersNote } from "../played/model.ts"
 import { playAll } from "../played/play-all.ts"
 import { type PlayedRecord, playedReport, successRate } from "../played/report.ts"
 import { replayAgent } from "../replay/replay.ts"
@@ -22,7 +22,11 @@ export async function playRetail(data: RetailData, mode: PlayedMode, setup: Suit
     })),
   )
   const records = await playAll(conversations, setup)
-  const report = playedReport(records, mode, { score: scoreText, comparisons: [["code", "tools"]] })
+  const report = playedReport(records, mode, {
+    score: scoreText,
+    note: await playersNote(mode),
+    comparisons: [["code", "tools"]],
+  })
   if (mode.type === "hand") return report
   return { ...report, claims: { retailSuccess: successRate(records, "code") - successRate(records, "tools") } }
 }

@@ -79,6 +79,8 @@ describe("a model played by hand", () => {
     const tasks = [task("kept", same, 2), task("missed", "another", 2), task("reads", same, 1)]
     const dir = join(folder, "retail")
     void answerAll(dir, "Done.")
+    await mkdir(dir, { recursive: true })
+    await writeFile(join(dir, "about.md"), "The same hand played both styles.\n")
     const retail = { database, baseHash: same, policy: "Help.", functions: [], tasks, skipped: [] }
     const report = await playRetail(retail, { type: "hand", dir }, setup(dir))
     assert.deepEqual(
@@ -100,6 +102,7 @@ describe("a model played by hand", () => {
     )
     assert.deepEqual(report.sections[0]?.table?.rows[0]?.slice(0, 5), ["tools", 3, 2, 1, 0.5])
     assert.ok(report.checks.every(({ passed, of }) => passed === of))
+    assert.match(report.sections[0]?.text ?? "", /\n\nThe same hand played both styles\.$/)
   })
 })
 
@@ -135,7 +138,6 @@ describe("the report of played conversations", () => {
     const hand = playedReport(records, { type: "hand", dir: "" }, texts)
     assert.equal(hand.sections.at(-1)?.table?.rows.length, 3)
     assert.doesNotMatch(JSON.stringify(hand), /success|accura/)
-    assert.match(hand.sections[0]?.text ?? "", /The same hand played each task/)
     const live = playedReport(records, { type: "live", model: "a/b" }, texts)
     assert.match(JSON.stringify(live), /success rate/)
   })
