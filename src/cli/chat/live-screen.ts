@@ -20,6 +20,8 @@ export interface TerminalOutput {
   readonly columns: number
   readonly rows: number
   write(text: string): unknown
+  /** Node's own method that reads the size anew. The terminal wraps its lines before the signal of a change arrives. */
+  _refreshSize?(): void
 }
 
 export function createLiveScreen(output: TerminalOutput, { color }: { color: boolean }): LiveScreen {
@@ -78,6 +80,8 @@ export function createLiveScreen(output: TerminalOutput, { color }: { color: boo
   function flush(): void {
     clearImmediate(scheduled)
     scheduled = undefined
+    // What is erased depends on how the terminal has wrapped it by now.
+    output._refreshSize?.()
     const text = unwritten.replaceAll("\n", "\r\n")
     unwritten = ""
     output.write(`${erase()}${text}${draw()}`)

@@ -10,6 +10,8 @@ import { showValue } from "../../runtime/show/show-value.ts"
 
 const maxRows = 20
 const maxBars = 40
+const maxTextLength = 200_000
+const maxTextLines = 2000
 const maxCellWidth = 40
 
 export function drawData(value: unknown, columns: number, paint: Palette): string[] {
@@ -17,13 +19,19 @@ export function drawData(value: unknown, columns: number, paint: Palette): strin
   if (bars) return drawBars(bars, Math.min(columns, 80), paint.blue)
   const rows = toRows(value)
   if (rows) return drawRows(rows, columns, paint)
-  if (typeof value === "string")
-    return safeText(value)
-      .split("\n")
-      .flatMap((line) => wrapText(line, columns))
-  return safeText(showValue(value).text)
+  return drawText(typeof value === "string" ? value : showValue(value).text, columns, paint)
+}
+
+/** Wraps a text. Of a long one the beginning is shown: a terminal does not keep more. */
+export function drawText(text: string, columns: number, paint: Palette): string[] {
+  const start = text.slice(0, maxTextLength).toWellFormed()
+  const lines = safeText(start)
     .split("\n")
     .flatMap((line) => wrapText(line, columns))
+    .slice(0, maxTextLines)
+  const left = text.length - lines.reduce((sum, line) => sum + line.length + 1, 0)
+  const isWhole = start === text && lines.length < maxTextLines
+  return isWhole ? lines : [...lines, paint.dim(`… about ${Math.max(left, 1).toLocaleString("en-US")} more characters`)]
 }
 
 function drawRows(rows: readonly Record<string, unknown>[], columns: number, paint: Palette): string[] {

@@ -6,12 +6,11 @@ import { callText, plural, toolText, usageTexts } from "../../display/event-text
 import { safeLine, safeText } from "../../display/safe-text.ts"
 import type { Screen } from "../../display/screen.ts"
 import { writeNote, writeWrapped } from "../../display/stream-writers.ts"
-import { wrapText } from "../../display/text-flow.ts"
 import { estimateConversation } from "../../memory/estimate-tokens.ts"
 import { formatTime } from "../print-table.ts"
 import { headerText } from "../run/run-in-session.ts"
 import { type Chat, lastCellAnswer } from "./chat.ts"
-import { drawData } from "./show-data.ts"
+import { drawData, drawText } from "./show-data.ts"
 import { type SlashName, slashCommands } from "./slash-commands.ts"
 
 export interface SlashEffect {
@@ -48,7 +47,7 @@ export async function runSlash(
       return await showVariable(argument, chat, screen, say)
     case "output":
       if (chat.lastOutput === "") return say("There is no output yet.")
-      screen.writeLines(...chat.lastOutput.split("\n").flatMap((line) => wrapText(line, screen.columns)))
+      screen.writeLines(...drawText(chat.lastOutput, screen.columns, screen.paint))
       return undefined
     case "undo":
       return await undo(chat, screen, say)

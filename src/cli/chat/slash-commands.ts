@@ -5,7 +5,7 @@ export const slashCommands = {
   help: { usage: "/help", does: "shows the commands and keys" },
   vars: { usage: "/vars", does: "lists the variables of the session" },
   show: { usage: "/show <name>", does: "shows a variable: as a table, a chart or text" },
-  output: { usage: "/output", does: "shows the whole output of the last cell or tool" },
+  output: { usage: "/output", does: "shows the output of the last cell or tool as the model got it" },
   undo: { usage: "/undo", does: "goes back to before the last cell: its variables and its part of the conversation" },
   fork: { usage: "/fork", does: "goes on in a copy of the session; the original stays as it is" },
   model: { usage: "/model [<id>]", does: "shows the model, or changes it from the next prompt on" },

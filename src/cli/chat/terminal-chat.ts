@@ -118,7 +118,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
 
   async function showMore(event: EventOf<"code-end" | "tool-end">, run: Run): Promise<void> {
     if (event.run !== run.id) return
-    if (chat.lastOutput.split("\n").length > maxOutputLines) note("/output shows all of it.")
+    if (chat.lastOutput.split("\n").length > maxOutputLines) note("/output shows more of it.")
     for (const image of event.images ?? []) await showImage(image)
   }
 

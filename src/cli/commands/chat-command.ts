@@ -59,7 +59,9 @@ async function converse(
   const color = wantsColor(process.stdout)
   const { stdin: input, stdout: output } = process
   try {
-    if (plain || !input.isTTY || !output.isTTY) await chatInPlainText(chat, { color, cwd, header })
+    // A dumb terminal cannot move its cursor, so nothing can be redrawn on it.
+    const isPlain = plain || !input.isTTY || !output.isTTY || process.env.TERM === "dumb"
+    if (isPlain) await chatInPlainText(chat, { color, cwd, header })
     else {
       const history = await openHistory(join(findUser(process.env).folder, "chat-history.jsonl"))
       const earlier = lastRunOf(chat.session.trajectory().events)

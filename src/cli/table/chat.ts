@@ -5,7 +5,7 @@ import { agentOptions, sessionStoreOption } from "./agent-options.ts"
 export const chatOptions = {
   ...agentOptions,
   session: { type: "text", value: "<id>", help: "continue this session: its id, its handle, or last" },
-  plain: { type: "flag", help: "read lines and print plain text; so it is without a terminal" },
+  plain: { type: "flag", help: "read lines and print plain text; so it is without a terminal and with TERM=dumb" },
   ...sessionStoreOption,
 } as const satisfies OptionSpecs
 

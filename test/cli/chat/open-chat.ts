@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { openTmux, type Tmux } from "../../providers/terminal/tmux.ts"
 import { modelServer } from "../karst.ts"
 
-const bin = fileURLToPath(new URL("../../../src/cli/bin.ts", import.meta.url))
+export const bin = fileURLToPath(new URL("../../../src/cli/bin.ts", import.meta.url))
 const source = (path: string) => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href)
 export const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
 
