@@ -33,7 +33,7 @@ const displayChecks: check.OptionChecks<DisplayOptions> = {
 
 /** Shows a run until it ends and returns its result, whatever the status: a failed run is shown, not thrown. Removes
  *  terminal control sequences from everything the model and its code wrote. */
-export async function display(run: Run, options: DisplayOptions = {}): Promise<RunResult> {
+export async function display<R extends RunResult>(run: Run<R>, options: DisplayOptions = {}): Promise<R> {
   check.checkOptions("display()", options, displayChecks)
   const { mode = "full", stream = process.stdout, input = process.stdin } = options
   // Without a display no person can be asked, so the run denies calls that need approval.

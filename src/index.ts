@@ -31,6 +31,8 @@ export type {
   SessionOptions,
 } from "./core/agent.ts"
 export type { AgentSpec } from "./core/agent-spec.ts"
+export type { CsvRow } from "./core/data-files/csv.ts"
+export { readRows } from "./core/data-files/read-data-file.ts"
 export {
   AbortError,
   AgentError,

@@ -8,7 +8,7 @@ import { scriptedModel } from "karst/models"
 const values: Record<string, string> = {
   karst: `AbortError AgentError ConfigError ConflictError MissingPackageError ModelError ProviderError UnsupportedError
     addUsage classType codec createAgent currentCall defaultSections fenced fn guardInput guardOutput isDelta jsRuntime
-    loadSkills messageText outsideRuns skill tool toolFailure toolResult totalTokens validateOutput variable`,
+    loadSkills messageText outsideRuns readRows skill tool toolFailure toolResult totalTokens validateOutput variable`,
   "karst/config": "createLocalClient defineConfig importLlmSettings loadAgents loadConfig trustConfig",
   "karst/display": "display",
   "karst/engine": "bullmqBackend createEngine inlineBackend workerBackend",

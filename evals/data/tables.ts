@@ -1,7 +1,7 @@
 // Reads the tables of the questions from CSV files.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { parseCsv } from "../../src/cli/load/csv.ts"
+import { parseCsv } from "../../src/core/data-files/csv.ts"
 
 export type Row = Record<string, string | number | boolean | null>
 

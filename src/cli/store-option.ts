@@ -61,3 +61,8 @@ function isRedis(text: string | undefined): text is string {
 export function storeOptionText(store: string | undefined): string {
   return ` --store ${store === undefined || store.includes("@") ? "…" : quoteShellWord(store)}`
 }
+
+/** The name of a store for messages, without a password. */
+export function storeName(store: string): string {
+  return store.replace(/\/\/[^@/]*@/, "//")
+}

@@ -54,8 +54,9 @@ export interface Provider {
   readonly can: Capabilities
   /** The price of its model, if neither the CLI nor the price list knows it. */
   readonly price?: Price | undefined
-  /** The model of a tier; undefined for the CLI's default model. */
-  model(tier: Tier, env: Readonly<Record<string, string | undefined>>): string | undefined
+  /** The models of tiers; without a model, the CLI's default model. The environment variable of the CLI that sets one
+   *  has precedence. */
+  readonly tiers: Readonly<Record<Tier, { model?: string | undefined; variable?: string | undefined }>>
   /** The groups that are not allowed but that the CLI could use anyway; the run warns about each. */
   unenforcedGroups(settings: Pick<TurnSettings, "allow" | "permissions">): readonly ToolGroup[]
   /** Opens a conversation: a new one, the one of `key`, or, with `fork`, a copy of the one of `key`. Starts no process.

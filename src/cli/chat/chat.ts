@@ -23,8 +23,6 @@ export interface ChatServices {
   findModel(id: string): Promise<Model>
   /** The command that continues a session; undefined if sessions are not stored. */
   continueCommand: ((session: Session) => string) | undefined
-  /** The folders of the built-in agent's skills. */
-  skillFolders: readonly string[]
 }
 
 export interface Chat {

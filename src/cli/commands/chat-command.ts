@@ -40,7 +40,6 @@ export async function chatCommand({ values }: Input<typeof chatOptions>): Promis
       findModel: (id) => chooseModel(id, config, values.reasoning),
       continueCommand:
         place.source === undefined ? undefined : ({ id }) => `${commandName()} chat --session ${id}${place.option}`,
-      skillFolders: values.skill,
     }
     await converse(opened, services, { plain, cwd: resolve(values.workspace ?? ".") })
   } finally {

@@ -27,7 +27,7 @@ export async function replayCommand({
     const { record } = stored
     const options = place.isUserFolder ? mergeStoredOptions(given, record.metadata.command) : given
     const { agent, close } = isBuiltIn(options, config)
-      ? { agent: await builtIn(options, modelNeverAsked), close: async () => {} }
+      ? await builtIn(options, modelNeverAsked, config)
       : await prepareAgent(options, config)
     requireSameAgent(stored, options, agent)
     if (!isCodeAgent(agent)) throw new UsageError(`The agent ${agent.name} is a coding CLI, which cannot be replayed.`)

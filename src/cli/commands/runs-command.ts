@@ -6,11 +6,12 @@ import { createEngine } from "../../engine/engine.ts"
 import type { RunInfo } from "../../engine/run-info.ts"
 import type { Input } from "../command.ts"
 import { commandName } from "../command-name.ts"
+import { printEmptyList } from "../empty-list.ts"
 import { endSignal } from "../end-signal.ts"
 import { exitCode, printEvent } from "../interruptible-run.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
 import { createEventViewer } from "../show-events.ts"
-import { openBackend, openStore, queueKind, requireExistingStore, storeOptionText } from "../store-option.ts"
+import { openBackend, openStore, queueKind, requireExistingStore, storeName, storeOptionText } from "../store-option.ts"
 import type { approveOptions, listRunsOptions, pruneOptions, showRunOptions, watchRunOptions } from "../table/runs.ts"
 import type { queueOptions } from "../table/stored.ts"
 import { UsageError } from "../usage-error.ts"
@@ -23,7 +24,13 @@ export function listRunsCommand({ values }: Input<typeof listRunsOptions>): Prom
     const { status, agent, session } = values
     const runs = await Array.fromAsync(engine.list({ status, agent, session }))
     if (values.json) printJson(runs)
-    else if (runs.length === 0) process.stderr.write("karst: there are no such runs.\n")
+    else if (runs.length === 0)
+      printEmptyList({
+        what: "runs",
+        where: storeName(values.store ?? "the store"),
+        cure: "A program adds one by engine.submit(); a run of karst run is a session: karst sessions list.",
+        filters: { status: status?.join(","), agent, session },
+      })
     else {
       const rows = runs.map((run) => [run.id, run.status, formatTime(run.updatedAt), run.agent, waitsFor(run)])
       printTable([["run", "status", "changed", "agent", "waits for"], ...rows])

@@ -4,19 +4,26 @@ import { toAtif } from "../../sessions/atif.ts"
 import { loadSession } from "../../sessions/load-session.ts"
 import { type ArchiveSource, deleteSession, listSessions, sessionInfoOf } from "../../sessions/session-archive.ts"
 import type { Input } from "../command.ts"
+import { printEmptyList } from "../empty-list.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
 import { loadProjectConfig } from "../project-config.ts"
-import { findSession } from "../run/find-session.ts"
+import { findSession, firstSession } from "../run/find-session.ts"
 import { openExistingSessionPlace } from "../run/session-store.ts"
 import { createEventViewer } from "../show-events.ts"
 import type { deleteSessionsOptions, exportOptions, listSessionsOptions, sessionOptions } from "../table/sessions.ts"
 import { UsageError } from "../usage-error.ts"
 
 export function listSessionsCommand({ values }: Input<typeof listSessionsOptions>): Promise<number> {
-  return withArchiveOf(values.store, async (source) => {
+  return withArchiveOf(values.store, async (source, where) => {
     const sessions = await listSessions(source, { agent: values.agent, search: values.search })
     if (values.json) printJson(sessions)
-    else if (sessions.length === 0) process.stderr.write("karst: there are no such sessions.\n")
+    else if (sessions.length === 0)
+      printEmptyList({
+        what: "sessions",
+        where,
+        cure: firstSession,
+        filters: { agent: values.agent, search: values.search },
+      })
     else {
       const rows = sessions.map(({ id, updatedAt, status = "running", runs, agent, title }) => {
         return [id, formatTime(updatedAt), status, String(runs), agent, title]
@@ -71,12 +78,12 @@ export function deleteSessionsCommand({ values, positionals }: Input<typeof dele
 
 async function withArchiveOf(
   store: string | undefined,
-  work: (source: ArchiveSource) => Promise<number>,
+  work: (source: ArchiveSource, where: string) => Promise<number>,
 ): Promise<number> {
   const place = openExistingSessionPlace(store, await loadProjectConfig(undefined))
   try {
     if (place.source === undefined) throw new UsageError("--store off stores no sessions. Name a folder or a store.")
-    return await work(place.source)
+    return await work(place.source, place.name)
   } finally {
     await place.close()
   }

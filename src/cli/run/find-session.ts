@@ -8,6 +8,7 @@ import {
   withArchive,
 } from "../../sessions/session-archive.ts"
 import { parseSessionHandle } from "../../sessions/session-handle.ts"
+import { emptyListText } from "../empty-list.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import { UsageError } from "../usage-error.ts"
 
@@ -21,10 +22,13 @@ export async function findSession(source: ArchiveSource | undefined, text: strin
   return await withArchive(source, (archive) => readSession(archive, id))
 }
 
+/** How the first session comes to be. */
+export const firstSession = 'karst run "…" and karst chat store one.'
+
 async function findId(source: ArchiveSource, wanted: string): Promise<string> {
   const sessions = await listSessions(source)
   const [newest] = sessions
-  if (!newest) throw new UsageError(`There are no sessions in ${nameOf(source)}.`)
+  if (!newest) throw new UsageError(emptyListText({ what: "sessions", where: nameOf(source), cure: firstSession }))
   if (wanted === "last") return newest.id
   const [found, another] = sessions.filter(({ id }) => wanted.length >= 4 && id.startsWith(wanted))
   if (found && !another) return found.id

@@ -30,9 +30,12 @@ export async function runInSession(
   { archive, resume, continueCommand, metadata, mode, json }: SessionRunOptions,
 ): Promise<number> {
   const { agent, limits } = prepared
+  await using closing = new AsyncDisposableStack()
+  closing.defer(prepared.close)
   // Agents of every kind accept an archive.
   const opening: SessionOptions & ArchiveOptions = { archive, resume, metadata }
   const session = await agent.session(opening)
+  closing.use(session)
   const isShown = !json && (mode === "full" || mode === "short")
   if (isShown) printHeader(prepared, session.runtime)
   const run = session.send(prompt, {
@@ -41,8 +44,7 @@ export async function runInSession(
     onEvent: json ? printEvent : undefined,
   })
   const result = await interruptible(run, () => (json ? run.settled : display(run, { mode })))
-  await session.close()
-  await prepared.close()
+  await closing.disposeAsync()
   if (continueCommand) printHint(result, continueCommand(session.id), isShown)
   return exitCode(result)
 }

@@ -1,5 +1,6 @@
 // Reads a trajectory from a file, the folder of a session, or a store of sessions and durable runs.
 import { readFile, stat } from "node:fs/promises"
+import { join } from "node:path"
 import type { AgentEvent } from "../../core/event.ts"
 import { type Trajectory, trajectory } from "../../core/trajectory.ts"
 import { runKeys } from "../../engine/checkpoint.ts"
@@ -16,6 +17,11 @@ import { UsageError } from "../usage-error.ts"
 export async function loadTrajectory(wanted: string, store: string | undefined): Promise<Trajectory> {
   const found = await stat(wanted).catch(() => undefined)
   if (found?.isFile() && wanted.endsWith(".jsonl")) return trajectory(await readEvents(wanted))
+  // A copy of a session's folder, as tests keep it, is in no archive.
+  const eventsFile = join(wanted, "events.jsonl")
+  if (found?.isDirectory() && (await stat(eventsFile).catch(() => undefined))) {
+    return trajectory(await readEvents(eventsFile))
+  }
   if (found) return (await loadSession(wanted)).trajectory()
   if (/[\\/]|\.jsonl?$/.test(wanted)) throw new UsageError(`There is no file ${wanted}.`)
   const place = openExistingSessionPlace(store, await loadProjectConfig(undefined))

@@ -3,14 +3,13 @@ import type { ApproverOption } from "../../actions/approval.ts"
 import type { Agent } from "../../core/agent.ts"
 import * as check from "../../core/checks/check-options.ts"
 import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
-import { problemText } from "../../skills/load-skills.ts"
-import { loadSkills, type Skill } from "../../skills.ts"
 import type { AgentDefinition } from "../define-config.ts"
 import type { Diagnostic } from "../diagnostics.ts"
 import { type LoadConfigOptions, type LoadedConfig, loadConfig, loadConfigChecks } from "../load-config.ts"
 import type { Origin } from "../merge-config.ts"
 import { originPlace, placeText } from "../read-config-file.ts"
 import { type AgentEntry, checkDefault, collectEntries, promptsFor, serversOf, withSubAgents } from "./agent-entries.ts"
+import { loadConfigSkills } from "./config-skills.ts"
 import { type AgentParts, defineAgent, namesText } from "./define-agent.ts"
 import { discoverResources, type Resources } from "./discover-resources.ts"
 import { connectMcpServers, describeMcpServers, type McpConnections } from "./mcp-servers.ts"
@@ -96,7 +95,7 @@ export async function loadRegistry(
   const entries = collectEntries(loaded, resources, diagnostics)
   if (builtIn === undefined || loaded.config.agent !== builtIn) checkDefault(loaded, entries, diagnostics)
   const names = only === undefined ? [...entries.keys()] : withSubAgents(only, entries)
-  const skills = await allSkills(loaded, resources, diagnostics)
+  const skills = await loadConfigSkills(loaded, resources.skills, diagnostics)
   const servers = connects
     ? await connectMcpServers(serversOf(names, entries), loaded, diagnostics)
     : await describeMcpServers(loaded)
@@ -118,21 +117,6 @@ type SharedParts = Omit<AgentParts, "agentOf" | "warn" | "prompts">
 
 function isLoaded(config: LoadAgentsOptions["config"]): config is LoadedConfig {
   return typeof config === "object" && "originOf" in config && "entries" in config
-}
-
-/** The skills that the configuration names, and the discovered ones. Of two with the same name, the first is used.
- *  Throws for a mistake in one that the configuration names. */
-async function allSkills(loaded: LoadedConfig, found: Resources, diagnostics: Diagnostic[]): Promise<Skill[]> {
-  const named = await loadSkills(loaded.config.skills ?? [])
-  const errors = named.problems.filter(({ severity }) => severity === "error").map(problemText)
-  if (errors.length > 0) {
-    const { file, line } = loaded.originOf("skills")
-    const place = file === undefined ? "" : `${placeText(file, line)}: `
-    throw new ConfigError(`${place}the skills cannot be used as they are:\n- ${errors.join("\n- ")}`)
-  }
-  diagnostics.push(...named.problems)
-  const taken = new Set(named.skills.map(({ name }) => name))
-  return [...named.skills, ...found.skills.filter(({ name }) => !taken.has(name))]
 }
 
 interface RegistrySetup {

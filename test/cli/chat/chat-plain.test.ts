@@ -42,6 +42,16 @@ describe("karst chat without a terminal", () => {
     assert.match(stderr, /Continue: karst chat --session s_/)
   })
 
+  test("gives back the prompt of the run that was undone, not a later one; /vars lists data files of any name", async (t) => {
+    const folder = await temporaryFolder(t)
+    await writeFile(join(folder, "class.csv"), "a\n1\n")
+    const { id } = await modelServer(t, ["Hi.", cell("const total = 15"), "It is 15.", "You are welcome."])
+    const lines = ["Hello", "Count it", "Thanks", "/vars", "/undo"]
+    const { stdout, stderr } = await talk(folder, ["--model", id, "--data", "class.csv"], lines)
+    assert.match(stdout, /_class {2}yours, variable/, stderr)
+    assert.match(stdout, /Undone: .*\n· The prompt was: Count it\n/)
+  })
+
   test("saves, copies and lists sessions, and goes on with one of them", async (t) => {
     const folder = await temporaryFolder(t)
     const env = { KARST_HOME: join(folder, "home") }
