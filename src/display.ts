@@ -1,7 +1,7 @@
 // karst/display: shows a run in the terminal.
 import type { Run, RunResult } from "./core/agent.ts"
 import * as check from "./core/checks/check-options.ts"
-import { allowReadersToApprove } from "./core/run-context.ts"
+import { allowReadersToApprove } from "./core/run-approvals.ts"
 import { askApproval } from "./display/ask-approval.ts"
 import { createFullView } from "./display/full-view.ts"
 import { wantsColor } from "./display/paint.ts"

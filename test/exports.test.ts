@@ -20,7 +20,7 @@ const values: Record<string, string> = {
   "karst/providers": "acp checkHealth claude codex codingAgent fallback gemini installedProviders opencode",
   "karst/python": "kwargs py pythonRuntime safePythonRules table",
   "karst/rules": "attributeRule functionRule importRule regexRule safeRules",
-  "karst/server": "toBrowserEvent toNode toResponse",
+  "karst/server": "toBrowserEvent toBrowserMessages toNode toResponse",
   "karst/sessions": "deleteSession listSessions loadSession toAtif trajectory",
   "karst/stores": "memoryStore redisStore sqliteStore",
   "karst/testing": `assertReplays backendJobHandler handleCases replayRecording testBackend testHandles testRuntime testStore

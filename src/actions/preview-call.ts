@@ -37,9 +37,10 @@ export function fullCallText(call: RuntimeCall): string {
   const { args, nameOf } = call
   const most = Math.floor(maxCallTextChars / Math.max(args.length, 1))
   const parts = args.map((value) => valueText(value, { nameOf, maxChars: most, width: 100 }))
-  const line = `${callName(call)}(${parts.join(", ")})`
+  const name = escapeInvisible(callName(call))
+  const line = `${name}(${parts.join(", ")})`
   const isLong = line.length > 100 || line.includes("\n")
-  const text = isLong ? `${callName(call)}(\n${parts.map((part) => `${indented(part)},\n`).join("")})` : line
+  const text = isLong ? `${name}(\n${parts.map((part) => `${indented(part)},\n`).join("")})` : line
   if (text.length <= maxCallTextChars) return text
   return `${text.slice(0, maxCallTextChars)}\n… ${text.length - maxCallTextChars} more characters are not shown`
 }

@@ -165,6 +165,7 @@ function createSessionDriver(
   const used = mergeOptions(options, changes)
   const config = resolveConfig(used)
   return {
+    agent: options,
     config,
     openConversation: (session) => openConversation(config, { session, signal }),
     runtimeContext: (session) => runtimeContext(config, { session, signal }),

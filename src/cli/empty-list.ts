@@ -1,5 +1,6 @@
 // What a command prints for an empty list: what is empty, where it looked, and how the first entry comes to be.
 import { safeLine } from "../display/safe-text.ts"
+import { printNotice } from "./print-text.ts"
 
 export interface EmptyList {
   /** Plural, such as "sessions". */
@@ -20,5 +21,5 @@ export function emptyListText({ what, where, cure, filters = {} }: EmptyList): s
 }
 
 export function printEmptyList(list: EmptyList): void {
-  process.stderr.write(`karst: ${emptyListText(list)}\n`)
+  printNotice(emptyListText(list))
 }

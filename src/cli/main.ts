@@ -1,9 +1,12 @@
 // The entry of the `karst` command: finds a command in the table, reports errors, and sets the exit code.
 import { readFileSync } from "node:fs"
+import { trustsAll } from "../config/find-files.ts"
+import { refuseProjectPackages } from "../core/optional-package.ts"
 import type { Command, CommandGroup } from "./command.ts"
 import { commands, isGroup } from "./commands.ts"
 import { commandHelp, groupHelp, mainHelp } from "./help.ts"
 import { nearest } from "./parse-command-line.ts"
+import { printLine, printNotice } from "./print-text.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** Runs a command and exits with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */
@@ -11,6 +14,8 @@ export async function main(args: string[]): Promise<void> {
   exitOnClosedPipe()
   // Keeps the process alive: while only a promise of the user's code is awaited, Node would leave with its own exit code.
   setInterval(() => {}, 2 ** 30)
+  // Packages in the folder in which the command runs are code that nobody has trusted yet.
+  if (!trustsAll(process.env)) refuseProjectPackages()
   const code = await dispatch(args).catch((error) => reportError(error, optionsIn(args).includes("--verbose")))
   // Flush the output, then exit, even if a cell left timers or sockets open.
   await new Promise((resolve) => process.stdout.write("", resolve))
@@ -83,7 +88,7 @@ function optionsIn(args: string[]): string[] {
 }
 
 function print(text: string): number {
-  process.stdout.write(`${text.trim()}\n`)
+  printLine(text.trim())
   return 0
 }
 
@@ -95,7 +100,7 @@ function reportError(error: unknown, verbose: boolean): number {
   const { name, message, stack = message } = error
   // Errors of Karst explain themselves; for others the stack is what helps.
   const hint = usageErrors.includes(name) || "retryable" in error ? "" : " Add --verbose to see where it comes from."
-  process.stderr.write(`karst: ${verbose ? fullStack(stack, error.cause) : `${message}${hint}`}\n`)
+  printNotice(verbose ? fullStack(stack, error.cause) : `${message}${hint}`)
   return usageErrors.includes(name) ? 2 : 1
 }
 

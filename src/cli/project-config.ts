@@ -2,12 +2,20 @@
 import { createInterface } from "node:readline/promises"
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts"
 import type { TrustQuestion } from "../config/trust.ts"
+import { allowProjectPackages } from "../core/optional-package.ts"
 import { safeLine } from "../display/safe-text.ts"
 
 /** Loads the given file, or the configuration of the project and the user. */
 export async function loadProjectConfig(file: string | undefined): Promise<LoadedConfig> {
   const isTerminal = process.stdin.isTTY && process.stderr.isTTY
-  return loadConfig({ config: file, confirm: isTerminal ? confirmTrust : undefined })
+  const loaded = await loadConfig({ config: file, confirm: isTerminal ? confirmTrust : undefined })
+  allowPackagesOf(loaded)
+  return loaded
+}
+
+/** Allows the packages of the project if its configuration file is trusted, as it is once it was loaded. */
+export function allowPackagesOf({ files }: LoadedConfig): void {
+  if (files.some(({ source, exists }) => source === "project" && exists)) allowProjectPackages()
 }
 
 async function confirmTrust({ file, reason, files }: TrustQuestion): Promise<boolean> {

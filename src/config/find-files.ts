@@ -50,6 +50,11 @@ export function findUser(env: Environment): ConfigPlace {
   return { folder, resources: folder, file: findFile(folder, "config"), usualFile: join(folder, "config.ts") }
 }
 
+/** Whether the environment says that everything is trusted. */
+export function trustsAll(env: Environment): boolean {
+  return /^(1|true|yes|on)$/i.test(env.KARST_TRUST_CONFIG ?? "")
+}
+
 function projectIn(folder: string, file?: string): ConfigPlace {
   return { folder, resources: join(folder, resourceFolder), file, usualFile: join(folder, "karst.config.ts") }
 }

@@ -1,10 +1,12 @@
 // Imports a module of the user's project, also TypeScript that Node does not run by itself.
-import { existsSync, readFileSync } from "node:fs"
-import { type ResolveHookContext, registerHooks } from "node:module"
+import { existsSync, readFileSync, realpathSync } from "node:fs"
+import { type ResolveFnOutput, type ResolveHookContext, type ResolveHookSync, registerHooks } from "node:module"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { ConfigError } from "../core/errors.ts"
 import { describeModuleError } from "./module-error.ts"
+import { isPathImport } from "./module-files.ts"
 import { isEsModule, lowerModuleSyntax } from "./module-syntax.ts"
+import { readTrustedFile, requireTrustedImport, type TrustedFiles } from "./trusted-files.ts"
 
 /** Runs a module and returns its exports. Throws a `ConfigError` with the line and the cause; `name` is used in its
  *  message. */
@@ -19,10 +21,13 @@ export async function importModule(file: string, name: string): Promise<Record<s
 
 /** Runs a module and returns its exports. Supports TypeScript as the project's compiler would: enums and other syntax
  *  that Node does not strip, imports with a missing or different extension, and `import` and `export` in a CommonJS
- *  project. Throws what the module throws. */
-export async function runModule(file: string): Promise<Record<string, unknown>> {
+ *  project. With `trusted`, only these files are loaded of those that the module imports by their paths. Throws what the
+ *  module throws. */
+export async function runModule(file: string, trusted?: TrustedFiles | undefined): Promise<Record<string, unknown>> {
   registerOnce()
-  return exportsOf(await import(pathToFileURL(file).href))
+  const url = pathToFileURL(trusted ? realpathSync(file) : file).href
+  if (trusted) trustedModules.set(url, trusted)
+  return exportsOf(await import(url))
 }
 
 /** Returns the exports of a CommonJS module, which Node offers as properties of its default export. A module compiled
@@ -40,6 +45,9 @@ function isInstance(value: object): boolean {
   return prototype !== null && Object.getPrototypeOf(prototype) !== null
 }
 
+/** The modules of trusted configurations, by address. */
+const trustedModules = new Map<string, TrustedFiles>()
+
 let isRegistered = false
 
 function registerOnce(): void {
@@ -47,23 +55,42 @@ function registerOnce(): void {
   isRegistered = true
   registerHooks({
     resolve(specifier, context, next) {
-      try {
-        return next(specifier, context)
-      } catch (error) {
-        const found = typeScriptFile(specifier, context)
-        if (found === undefined) throw error
-        return next(found, context)
+      const found = resolveModule(specifier, context, next)
+      const trusted = trustedModules.get(context.parentURL ?? "")
+      if (trusted && found.url.startsWith("file:") && isPathImport(specifier)) {
+        requireTrustedImport(fileURLToPath(found.url), fileURLToPath(context.parentURL ?? ""), trusted)
+        trustedModules.set(found.url, trusted)
       }
+      return found
     },
     load(url, context, next) {
-      if (!/^file:.*\.[cm]?ts$/.test(url) || url.includes("/node_modules/")) return next(url, context)
+      const trusted = trustedModules.get(url)
+      const bytes = trusted && readTrustedFile(fileURLToPath(url), trusted)
+      if (!/^file:.*\.[cm]?ts(?:[?#]|$)/.test(url) || url.includes("/node_modules/")) {
+        const loaded = next(url, context)
+        return bytes && loaded.source != null ? { ...loaded, source: bytes } : loaded
+      }
       // Node would reject the syntax while detecting the file's format.
-      const source = lowerModuleSyntax(readFileSync(fileURLToPath(url), "utf8"))
+      const source = lowerModuleSyntax((bytes ?? readFileSync(fileURLToPath(url))).toString("utf8"))
       if (context.format === "module-typescript") return { format: context.format, source, shortCircuit: true }
       if (!isEsModule(source)) return { format: "commonjs-typescript", source, shortCircuit: true }
       return { format: "module-typescript", source: commonJsDeclarations(source) + source, shortCircuit: true }
     },
   })
+}
+
+function resolveModule(
+  specifier: string,
+  context: ResolveHookContext,
+  next: Parameters<ResolveHookSync>[2],
+): ResolveFnOutput {
+  try {
+    return next(specifier, context)
+  } catch (error) {
+    const found = typeScriptFile(specifier, context)
+    if (found === undefined) throw error
+    return next(found, context)
+  }
 }
 
 /** Finds the file that TypeScript would import: `./a.ts` for `./a` and `./a.js`. */

@@ -8,6 +8,7 @@ import { type ConfigPlace, type Environment, explicitPlace, findProject, findUse
 import { type ConfigLayer, mergeLayers, type Origin, withAbsolutePaths } from "./merge-config.ts"
 import { checkConfig, readConfigFile } from "./read-config-file.ts"
 import { type ConfirmTrust, requireTrust } from "./trust.ts"
+import type { TrustedFiles } from "./trusted-files.ts"
 
 export interface LoadConfigOptions {
   /** The path of a configuration file, which is then loaded without confirmation; or the configuration itself, and no
@@ -72,9 +73,9 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const fileLayers = given
     ? [givenLayer(given, cwd)]
     : [
-        await placeLayer("project", project, async (file) => {
-          if (path === undefined) await requireTrust(file, env, confirm)
-        }),
+        await placeLayer("project", project, async (file) =>
+          path === undefined ? await requireTrust(file, env, confirm) : undefined,
+        ),
         await placeLayer("user", user, (file) => requireTrust(file, env, confirm)),
       ]
   const layers = [
@@ -111,11 +112,10 @@ export function environmentOf(loaded: LoadedConfig): Environment {
 async function placeLayer(
   source: "project" | "user",
   { file, folder }: ConfigPlace,
-  allow: (file: string) => Promise<void>,
+  trust: (file: string) => Promise<TrustedFiles | undefined>,
 ): Promise<ConfigLayer | undefined> {
   if (file === undefined) return undefined
-  await allow(file)
-  const { config, lineOf } = await readConfigFile(file)
+  const { config, lineOf } = await readConfigFile(file, await trust(file))
   return {
     config: withAbsolutePaths(config, folder),
     originOf: (key) => ({ source, file, line: lineOf(key) }),

@@ -1,5 +1,5 @@
 // Reads one configuration file, TypeScript, JavaScript or JSON, and reports every mistake with file and line.
-import { readFile } from "node:fs/promises"
+import { readFile, realpath } from "node:fs/promises"
 import { ConfigError } from "../core/errors.ts"
 import { positionAt } from "../runtime/compiler/text-positions.ts"
 import { configProblems } from "./config-checks.ts"
@@ -9,17 +9,21 @@ import { parseJson } from "./json-text.ts"
 import { type LineOfKey, lineOfKey } from "./key-lines.ts"
 import type { Origin } from "./merge-config.ts"
 import { describeModuleError } from "./module-error.ts"
+import { readTrustedFile, type TrustedFiles } from "./trusted-files.ts"
 
 export interface ReadConfig {
   config: Config
   lineOf: LineOfKey
 }
 
-/** Reads and checks a configuration file. A module runs its code. Throws one `ConfigError` that lists all mistakes. */
-export async function readConfigFile(file: string): Promise<ReadConfig> {
+/** Reads and checks a configuration file. A module runs its code; with `trusted`, only that of these files. Throws one
+ *  `ConfigError` that lists all mistakes. */
+export async function readConfigFile(file: string, trusted?: TrustedFiles | undefined): Promise<ReadConfig> {
   const isJson = file.endsWith(".json")
-  const source = await readFile(file, "utf8")
-  const value = isJson ? parseFile(file, source) : await importFile(file)
+  const source = trusted
+    ? readTrustedFile(await realpath(file), trusted).toString("utf8")
+    : await readFile(file, "utf8")
+  const value = isJson ? parseFile(file, source) : await importFile(file, trusted)
   const lineOf = lineOfKey(source, isJson ? "json" : "module")
   checkConfig(value, (key) => placeText(file, lineOf(key)))
   return { config: value, lineOf }
@@ -64,8 +68,9 @@ function withoutSchema(value: unknown): unknown {
   return rest
 }
 
-async function importFile(file: string): Promise<unknown> {
-  const module = await runModule(file).catch((cause: unknown) => {
+async function importFile(file: string, trusted: TrustedFiles | undefined): Promise<unknown> {
+  const module = await runModule(file, trusted).catch((cause: unknown) => {
+    if (cause instanceof ConfigError && cause.code === "untrusted-config") throw cause
     const { line, text } = describeModuleError(file, cause)
     throw new ConfigError(`${placeText(file, line)}: the configuration could not be loaded: ${text}`, { cause })
   })

@@ -8,8 +8,9 @@ import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { isRecord } from "../core/object.ts"
 import { replacePrivateFile } from "../core/private-files.ts"
-import { type Environment, findUser } from "./find-files.ts"
+import { type Environment, findUser, trustsAll } from "./find-files.ts"
 import { moduleFiles } from "./module-files.ts"
+import { contentDigest, type TrustedFiles } from "./trusted-files.ts"
 
 /** A configuration file that was not trusted yet in this version. */
 export interface TrustQuestion {
@@ -17,7 +18,7 @@ export interface TrustQuestion {
   file: string
   /** Whether it was never trusted, or has changed since. */
   reason: "new" | "changed"
-  /** All files that it runs: itself, and those that it imports by relative paths. */
+  /** All files that it runs: itself, and those that it imports by their paths. Links are followed. */
   files: readonly string[]
 }
 
@@ -25,15 +26,22 @@ export interface TrustQuestion {
 export type ConfirmTrust = (question: TrustQuestion) => boolean | Promise<boolean>
 
 /** Throws a `ConfigError` unless the file is trusted in this version or `confirm` returns true; what was confirmed is
- *  remembered. */
-export async function requireTrust(file: string, env: Environment, confirm?: ConfirmTrust): Promise<void> {
-  if (/^(1|true|yes|on)$/i.test(env.KARST_TRUST_CONFIG ?? "")) return
+ *  remembered. Returns the trusted files, which alone may be loaded; undefined if any may. */
+export async function requireTrust(
+  file: string,
+  env: Environment,
+  confirm?: ConfirmTrust,
+): Promise<TrustedFiles | undefined> {
+  if (trustsAll(env)) return undefined
   const files = moduleFiles(file)
-  const digest = digestOf(files)
+  const { digest, trusted } = digestOf(files)
   const known = (await readTrusted(trustFile(env)))[file]
-  if (known === digest) return
+  if (known === digest) return trusted
   const reason = known === undefined ? "new" : "changed"
-  if (await confirm?.({ file, reason, files })) return await remember(file, digest, env)
+  if (await confirm?.({ file, reason, files })) {
+    await remember(file, digest, env)
+    return trusted
+  }
   const why = reason === "new" ? "is new to Karst" : "or a file that it imports has changed since it was last trusted"
   const refused = confirm ? "It was not confirmed." : "Nobody was there to confirm it."
   throw new ConfigError(
@@ -43,11 +51,11 @@ export async function requireTrust(file: string, env: Environment, confirm?: Con
   )
 }
 
-/** Trusts a configuration file, and the files that it imports by relative paths, as they are now. */
+/** Trusts a configuration file, and the files that it imports by their paths, as they are now. */
 export async function trustConfig(file: string, options: { env?: Environment | undefined } = {}): Promise<void> {
   checkOptionNames("trustConfig()", options, "env")
   const path = resolve(file)
-  await remember(path, digestOf(moduleFiles(path)), options.env ?? process.env)
+  await remember(path, digestOf(moduleFiles(path)).digest, options.env ?? process.env)
 }
 
 async function remember(file: string, digest: string, env: Environment): Promise<void> {
@@ -75,11 +83,13 @@ function isText(value: unknown): value is string {
   return typeof value === "string"
 }
 
-function digestOf(files: readonly string[]): string {
+function digestOf(files: readonly string[]): { digest: string; trusted: TrustedFiles } {
   const hash = createHash("sha256")
+  const trusted = new Map<string, string>()
   for (const file of files) {
     const bytes = readFileSync(file)
     hash.update(`${file.length}:${file}:${bytes.length}:`).update(bytes)
+    trusted.set(file, contentDigest(bytes))
   }
-  return hash.digest("hex")
+  return { digest: hash.digest("hex"), trusted }
 }

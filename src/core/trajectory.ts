@@ -103,9 +103,13 @@ export function foldMessages(messages: Message[], event: AgentEvent): void {
     case "code-end":
       messages.push(result(event, codeResult(event)))
       return
-    case "tool-end":
-      messages.splice(resultIndex(event.id, messages), 0, result(event, toolResult(event)))
+    case "tool-end": {
+      const added = result(event, toolResult(event))
+      const positions = callPositions(messages)
+      messages.splice(resultIndex(event.id, messages), 0, added)
+      if (positions) positionsOf.set(added, positions)
       return
+    }
     case "memory-compacted": {
       // The record of a single run of a session lacks earlier messages.
       const from = Math.max(0, indexOf(messages, event.from))
@@ -119,16 +123,35 @@ export function foldMessages(messages: Message[], event: AgentEvent): void {
 /** The index at which a tool result belongs: results follow the answer with the calls, in the order of the calls.
  *  Parallel calls may end in another order. */
 function resultIndex(call: string, messages: readonly Message[]): number {
-  let first = messages.length
-  while (messages[first - 1]?.role === "result") first--
-  if (first === messages.length) return first
-  const calls = messages[first - 1]?.parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : [])) ?? []
-  const position = calls.indexOf(call)
-  if (position < 0) return messages.length
-  const isLater = ({ parts: [part] }: Message) => part?.type === "tool-result" && calls.indexOf(part.id) > position
-  const later = messages.slice(first).findIndex(isLater)
-  return later < 0 ? messages.length : first + later
+  const positions = callPositions(messages)
+  const position = positions?.get(call)
+  let index = messages.length
+  if (positions === undefined || position === undefined) return index
+  for (let at = index - 1; messages[at]?.role === "result"; at--) {
+    const [part] = messages[at]?.parts ?? []
+    const other = part?.type === "tool-result" ? positions.get(part.id) : undefined
+    if (other !== undefined && other <= position) break
+    if (other !== undefined) index = at
+  }
+  return index
 }
+
+/** The position of each call in the newest answer. It is stored with the answer and with its last result, because an
+ *  answer may have thousands of calls. */
+function callPositions(messages: readonly Message[]): ReadonlyMap<string, number> | undefined {
+  const newest = messages.at(-1)
+  const known = newest && positionsOf.get(newest)
+  if (known) return known
+  const answer = messages.findLast(({ role }) => role !== "result")
+  if (!newest || !answer) return undefined
+  const ids = answer.parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : []))
+  const positions = positionsOf.get(answer) ?? new Map(ids.map((id, index) => [id, index] as const).reverse())
+  positionsOf.set(answer, positions)
+  positionsOf.set(newest, positions)
+  return positions
+}
+
+const positionsOf = new WeakMap<Message, ReadonlyMap<string, number>>()
 
 function indexOf(messages: readonly Message[], id: string): number {
   return messages.findIndex((message) => message.id === id)

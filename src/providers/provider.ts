@@ -103,6 +103,8 @@ export function capabilities(...names: readonly (keyof Capabilities)[]): Capabil
 export interface ProviderSession {
   /** The CLI's id of the conversation, by which any process can resume it; undefined until the CLI reports it. */
   readonly key: string | undefined
+  /** The CLI's id of the conversation that the first turn copies, until it has; undefined if this is no fork. */
+  readonly forkOf?: string | undefined
   /** Sends one prompt and follows the CLI to the end of its turn. A failure of the CLI or of its model service is
    *  returned as `failure`. Rejects with the signal's reason when it fires. However the turn ends, none of its
    *  processes is left running, unless the provider keeps one between turns. */

@@ -10,7 +10,7 @@ import { addUsage, noUsage, type Usage } from "../core/usage.ts"
 export function readCawTrajectory(value: unknown): Trajectory | undefined {
   if (!isCawTrajectory(value)) return undefined
   const events: AgentEvent[] = []
-  addEvents(events, value, { name: textAt(value, "session_id") || "caw" })
+  addEvents(events, value, { name: textAt(value, "session_id") || "caw", uniqueId: createUniqueIds() })
   const completedAt = timeAt(value, "completed_at")
   return {
     ...trajectory(events),
@@ -29,6 +29,8 @@ function isCawTrajectory(value: unknown): value is Fields {
 interface Origin {
   /** The beginning of the ids of the runs. */
   name: string
+  /** Returns the id of a call, changed if another call has it: results are found by it. */
+  uniqueId: (id: string) => string
   /** The run that started these, if they are those of a sub-agent. */
   parent?: string
   /** The time of the first event, if the trajectory does not tell. */
@@ -36,7 +38,7 @@ interface Origin {
 }
 
 /** Adds the events of all turns. Returns what they used, sub-agents included. */
-function addEvents(events: AgentEvent[], caw: Fields, { name, parent, startedAt = 0 }: Origin): Usage {
+function addEvents(events: AgentEvent[], caw: Fields, { name, parent, startedAt = 0, uniqueId }: Origin): Usage {
   const agent = textAt(caw, "agent") || "caw"
   const model = textAt(caw, "model")
   const system = textAt(caw, "system_prompt")
@@ -60,7 +62,9 @@ function addEvents(events: AgentEvent[], caw: Fields, { name, parent, startedAt 
     const messages = groupBlocks(recordsIn(turn.output))
     let usage = usageOf(turn.usage)
     for (const [cycle, blocks] of messages.entries()) {
-      const ids = blocks.map((block, position) => textAt(block, "id") || `${run}-${cycle + 1}-${position + 1}`)
+      const ids = blocks.map((block, position) => {
+        return isCall(block) ? uniqueId(textAt(block, "id") || `${run}-${cycle + 1}-${position + 1}`) : ""
+      })
       emit({ type: "cycle-start", cycle })
       emit({
         type: "message-end",
@@ -79,7 +83,7 @@ function addEvents(events: AgentEvent[], caw: Fields, { name, parent, startedAt 
         const call = { id: ids[position] ?? "", name: textAt(block, "name") || "tool" }
         emit({ type: "tool-start", ...call, input: (block.arguments ?? {}) as Json })
         if (isCawTrajectory(block.subagent_trajectory)) {
-          const child = { name: `${run}-${call.id}`, parent: run, startedAt: at }
+          const child = { name: `${run}-${call.id}`, parent: run, startedAt: at, uniqueId }
           usage = addUsage(usage, addEvents(events, block.subagent_trajectory, child))
         }
         const ok = block.is_error !== true
@@ -101,6 +105,20 @@ function addEvents(events: AgentEvent[], caw: Fields, { name, parent, startedAt 
     total = addUsage(total, usage)
   }
   return total
+}
+
+function createUniqueIds(): (id: string) => string {
+  const used = new Set<string>()
+  const counts = new Map<string, number>()
+  return (id) => {
+    let unique = id
+    for (let count = (counts.get(id) ?? 1) + 1; used.has(unique); count++) {
+      unique = `${id}-${count}`
+      counts.set(id, count)
+    }
+    used.add(unique)
+    return unique
+  }
 }
 
 function endOf(turn: Fields, isLimited: boolean): Pick<Extract<EventBody, { type: "run-end" }>, "status" | "error"> {
@@ -145,8 +163,8 @@ function userMessageOf(id: string, text: string): UserMessage {
 /** caw's input excludes what was read from or written to a cache; Karst's includes it. */
 function usageOf(value: unknown): Usage {
   if (!isRecord(value)) return { complete: false }
-  const [input = 0, output = 0] = [numberAt(value, "input_tokens"), numberAt(value, "output_tokens")]
-  const [cacheRead = 0, cacheWrite = 0] = [numberAt(value, "cache_read_tokens"), numberAt(value, "cache_write_tokens")]
+  const [input, output] = [countAt(value, "input_tokens"), countAt(value, "output_tokens")]
+  const [cacheRead, cacheWrite] = [countAt(value, "cache_read_tokens"), countAt(value, "cache_write_tokens")]
   const costUsd = numberAt(value, "cost_usd")
   // No request has 0 tokens: a CLI that reported nothing is recorded as 0.
   if (input + output + cacheRead + cacheWrite === 0) return { complete: false }
@@ -172,6 +190,11 @@ function textAt(fields: Fields, name: string): string {
 function numberAt(fields: Fields, name: string): number | undefined {
   const value = fields[name]
   return typeof value === "number" && Number.isFinite(value) ? value : undefined
+}
+
+/** A number of tokens; 0 if it is missing or negative. */
+function countAt(fields: Fields, name: string): number {
+  return Math.max(0, numberAt(fields, name) ?? 0)
 }
 
 function timeAt(fields: Fields, name: string): number | undefined {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
@@ -132,3 +132,63 @@ function allCommands(): [path: string, command: Command][] {
       : [[entry.name, entry]],
   )
 }
+
+test("names and messages of a hostile folder cannot control the terminal", async (t) => {
+  const mark = "\x1b]52;c;ZXZpbA==\x07\x1b[2J"
+  const folder = mkdtempSync(join(tmpdir(), "karst-hostile-"))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const project = join(folder, `pro${mark}ject`)
+  mkdirSync(join(project, ".karst", "agents"), { recursive: true })
+  mkdirSync(join(project, "skills", `sk${mark}ill`), { recursive: true })
+  writeFileSync(join(project, ".karst", "agents", "helper.md"), `---\n"a${mark}b": 1\ntools: all\n---\nHelp.`)
+  writeFileSync(join(project, ".karst", "agents", `bad${mark}name.md`), "Help.")
+  writeFileSync(join(project, "karst.config.json"), JSON.stringify({ [`mod${mark}el`]: 1 }))
+  const trust = { KARST_TRUST_CONFIG: "1" }
+  const ended = await Promise.all([
+    karst([`wo${mark}rd`], {}, project),
+    karst(["run", "hi"], {}, project),
+    karst(["run", "hi", "--verbose"], trust, project),
+    karst(["skills", "validate", "skills"], {}, project),
+    karst(["eval", `a${mark}.ts`], {}, project),
+  ])
+  for (const { stdout, stderr } of ended) {
+    assert.notEqual(stdout + stderr, "")
+    assert.doesNotMatch(stdout + stderr, controlCharacter)
+  }
+  rmSync(join(project, "karst.config.json"))
+  const { stderr } = await karst(["run", "hi", "--agent", "helper", "--model", "none/none"], {}, project)
+  assert.match(stderr, /helper\.md: `tools` is left out/)
+  assert.doesNotMatch(stderr, controlCharacter)
+})
+
+test("packages of a folder that is not trusted are not loaded", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "karst-hostile-"))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const name of ["zeromq", "node-pty", "typescript", "@ai-sdk/openai", "@ai-sdk/other"]) {
+    const path = join(folder, "node_modules", name)
+    mkdirSync(path, { recursive: true })
+    writeFileSync(join(path, "package.json"), JSON.stringify({ name, version: "1.0.0", main: "index.js" }))
+    writeFileSync(
+      join(path, "index.js"),
+      `require("node:fs").writeFileSync(${JSON.stringify(join(folder, "ran"))}, "")`,
+    )
+  }
+  const run = (model: string, env = {}) =>
+    karst(["run", "hi", "--model", model, "--max-cycles", "1"], { OPENAI_API_KEY: "k", ...env }, folder)
+  const hasRun = () => existsSync(join(folder, "ran"))
+  const doctor = karst(["doctor"], { KARST_PYTHON: join(folder, "no-python") }, folder)
+  const [other] = await Promise.all([run("other/one"), doctor])
+  assert.match(other.stderr, /"@ai-sdk\/other" is in node_modules of this folder, whose code runs only if you trust it/)
+  assert.ok(!hasRun())
+  await run("other/one", { KARST_TRUST_CONFIG: "1" })
+  assert.ok(hasRun())
+  rmSync(join(folder, "ran"))
+  writeFileSync(join(folder, "karst.config.json"), "{}")
+  await run("other/one")
+  assert.ok(!hasRun())
+  await karst(["config", "trust"], {}, folder)
+  await run("other/one")
+  assert.ok(hasRun())
+})
+
+const controlCharacter = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/

@@ -68,6 +68,48 @@ describe("a trajectory", () => {
     assert.equal(record.events.filter((event) => event.run === "child").length, 5)
   })
 
+  test("puts the results of parallel calls in the order of the calls, whatever order they end in", () => {
+    const ids = ["a", "b", "c", "d"]
+    const parts = ids.map((id) => ({ type: "tool-call" as const, id, name: "t", input: {} }))
+    const asked = stamp({
+      type: "message-end",
+      message: { id: "m", role: "assistant", parts },
+      finish: "tool-calls",
+      usage,
+    })
+    const end = (id: string) => stamp({ type: "tool-end", id, name: "t", ok: true, text: id, durationMs: 1 })
+    for (const order of ["abcd", "dcba", "bdac", "cabd"]) {
+      const { messages } = trajectory([asked, ...order.split("").map(end)])
+      assert.deepEqual(
+        messages.slice(1).map(({ id }) => id),
+        ["r_a", "r_b", "r_c", "r_d"],
+      )
+    }
+  })
+
+  test("of thousands of calls in one answer takes no longer than reading them", () => {
+    const ids = Array.from({ length: 20_000 }, (_, index) => `call-${index}`)
+    const parts = ids.map((id) => ({ type: "tool-call" as const, id, name: "t", input: {} }))
+    const message = { id: "m", role: "assistant" as const, parts }
+    let reads = 0
+    const counted = new Proxy(parts, {
+      get(target, name, receiver) {
+        reads++
+        return Reflect.get(target, name, receiver)
+      },
+    })
+    const ends = ids.map((id) => stamp({ type: "tool-end", id, name: "t", ok: true, text: "", durationMs: 1 }))
+    const asked = stamp({
+      type: "message-end",
+      message: { ...message, parts: counted },
+      finish: "tool-calls",
+      usage,
+    })
+    const { messages } = trajectory([asked, ...ends])
+    assert.equal(messages.length, ids.length + 1)
+    assert.ok(reads < ids.length * 10, `${reads} reads`)
+  })
+
   test("survives JSON unchanged", () => {
     const record = trajectory(story())
     assert.deepEqual(JSON.parse(JSON.stringify(record)), record)

@@ -132,6 +132,26 @@ describe("a trajectory of caw", () => {
     assert.equal((await loadSession(path)).trajectory().runs.length, 0)
   })
 
+  test("keeps the results of two calls with the same id apart, and counts no negative tokens", async () => {
+    const call = (a: number, output: string) => ({ type: "tool_use", id: "t", name: "n", arguments: { a }, output })
+    const turn = { input: "p", output: [call(1, "first"), call(2, "second")], usage: usage(-5, 7) }
+    await using folder = await freshFolder()
+    const file = join(folder.path, "trajectory.json")
+    await writeFile(file, JSON.stringify({ turns: [turn, turn] }))
+    const record = (await loadSession(file)).trajectory()
+    const results = record.messages.flatMap(({ role, parts: [part] }) => (role === "result" ? [part] : []))
+    assert.deepEqual(
+      results.map((part) => part?.type === "tool-result" && [part.id, part.text]),
+      [
+        ["t", "first"],
+        ["t-2", "second"],
+        ["t-3", "first"],
+        ["t-4", "second"],
+      ],
+    )
+    assert.equal(record.usage.input, 220)
+  })
+
   test("is told from other JSON", async () => {
     await using folder = await freshFolder()
     const path = join(folder.path, "other.json")

@@ -7,6 +7,7 @@ import { safeLine, safeText } from "../../display/safe-text.ts"
 import type { Screen } from "../../display/screen.ts"
 import { writeNote, writeWrapped } from "../../display/stream-writers.ts"
 import { wrapText } from "../../display/text-flow.ts"
+import { estimateConversation } from "../../memory/estimate-tokens.ts"
 import { formatTime } from "../print-table.ts"
 import { headerText } from "../run/run-in-session.ts"
 import { type Chat, lastCellAnswer } from "./chat.ts"
@@ -21,6 +22,9 @@ export interface SlashEffect {
 
 /** Commands that change the session, which a run is using. */
 const needIdle: ReadonlySet<SlashName> = new Set(["undo", "fork", "resume", "save"])
+
+/** In tokens. The note that takes the place of shorter conversations would be as long as they are. */
+const worthShortening = 500
 
 export async function runSlash(
   name: SlashName,
@@ -59,6 +63,8 @@ export async function runSlash(
       )
     case "compact":
       if (chat.isCodingCli) return say("A coding CLI shortens its conversation by itself.")
+      if (estimateConversation(chat.session.messages()) < worthShortening)
+        return say("The conversation is too short to be made shorter.")
       chat.compactNext()
       return say("The conversation is made shorter before your next prompt.")
     case "save":

@@ -5,6 +5,7 @@ import { type AuthFile, authProviders, checkAuth, type ProviderAuth } from "../.
 import { containerAuth } from "../../providers/auth/container-auth.ts"
 import { readStagedAuth, stagedProviders } from "../../providers/auth/staged-auth.ts"
 import type { Input } from "../command.ts"
+import { printLine, printNotice } from "../print-text.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import type { authOptions, dockerOptions } from "../table/auth.ts"
 import { UsageError } from "../usage-error.ts"
@@ -32,7 +33,7 @@ async function printStagedFlags({ agents, folder, home = "/root", json }: Staged
   const staged = manifest ? stagedProviders(manifest) : []
   const chosen = staged.filter(({ provider }) => agents?.some((name) => name === provider) ?? true)
   if (chosen.length === 0) {
-    process.stderr.write(`karst: ${place} has nothing for these CLIs. Run \`karst auth setup\` first.\n`)
+    printNotice(`${place} has nothing for these CLIs. Run \`karst auth setup\` first.`)
     return 1
   }
   printFlags(chosen, home, json)
@@ -42,11 +43,11 @@ async function printStagedFlags({ agents, folder, home = "/root", json }: Staged
 type StagedFlags = Pick<Input<typeof dockerOptions>["values"], "agents" | "folder" | "home" | "json">
 
 function printStatus(found: readonly ProviderAuth[], json: boolean): void {
-  if (json) return print(JSON.stringify({ agents: found }))
+  if (json) return printLine(JSON.stringify({ agents: found }))
   for (const { provider, state, files, variables, cure } of found) {
-    print(state === "ready" ? `${provider}: ready` : `${provider}: ${state}; ${cure}`)
-    for (const file of files) print(`  ${file.kind.padEnd(10)}  ${displayPath(file.path)}  ${fileStatus(file)}`)
-    for (const { name, kind } of variables) print(`  ${kind.padEnd(10)}  ${name}  is set`)
+    printLine(state === "ready" ? `${provider}: ready` : `${provider}: ${state}; ${cure}`)
+    for (const file of files) printLine(`  ${file.kind.padEnd(10)}  ${displayPath(file.path)}  ${fileStatus(file)}`)
+    for (const { name, kind } of variables) printLine(`  ${kind.padEnd(10)}  ${name}  is set`)
   }
 }
 
@@ -59,16 +60,16 @@ function fileStatus({ state, expiresAt, renewedByCli }: AuthFile): string {
 
 function warnAboutMissing(found: readonly ProviderAuth[]): void {
   for (const { provider, state, cure } of found.filter((each) => each.state !== "ready")) {
-    process.stderr.write(`karst: ${provider} is left out: its credentials are ${state}; ${cure}\n`)
+    printNotice(`${provider} is left out: its credentials are ${state}; ${cure}`)
   }
 }
 
 function printFlags(ready: readonly ProviderAuth[], home: string, json: boolean): void {
   if (!home.startsWith("/")) throw new UsageError(`--home: "${home}" is no absolute path in the container.`)
   const needed = containerAuth(ready, home)
-  if (json) return print(JSON.stringify(needed))
+  if (json) return printLine(JSON.stringify(needed))
   for (let at = 0; at < needed.flags.length; at += 2) {
-    print(
+    printLine(
       needed.flags
         .slice(at, at + 2)
         .map(quoteShellWord)
@@ -81,8 +82,4 @@ function printFlags(ready: readonly ProviderAuth[], home: string, json: boolean)
 function displayPath(path: string): string {
   const home = `${process.env.HOME ?? homedir()}/`
   return safeLine(path.startsWith(home) ? `~/${path.slice(home.length)}` : path)
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

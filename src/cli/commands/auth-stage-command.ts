@@ -5,6 +5,7 @@ import { findUser } from "../../config/find-files.ts"
 import { authProviders } from "../../providers/auth/auth.ts"
 import { removeStagedAuth, stageAuth } from "../../providers/auth/staged-auth.ts"
 import type { Input } from "../command.ts"
+import { printLine, printNotice } from "../print-text.ts"
 import type { setupOptions, teardownOptions } from "../table/auth.ts"
 import { UsageError } from "../usage-error.ts"
 
@@ -16,16 +17,16 @@ export async function authSetupCommand({ values }: Input<typeof setupOptions>): 
   const env = home === undefined ? process.env : { HOME: home }
   const manifest = await stageAuth(values.agents ?? authProviders, { folder, workdir, env })
   if (!manifest) {
-    process.stderr.write("karst: no coding CLI is signed in; `karst auth status` says what each needs.\n")
+    printNotice("no coding CLI is signed in; `karst auth status` says what each needs.")
     return 1
   }
-  if (json) print(JSON.stringify({ folder, ...manifest }))
+  if (json) printLine(JSON.stringify({ folder, ...manifest }))
   else {
     for (const [name, { files, variables }] of Object.entries(manifest.agents)) {
       const parts = [...files.map(({ target, strategy }) => `${target} (${strategy})`), ...variables]
-      print(`${name}: ${parts.join(", ")}`)
+      printLine(`${name}: ${parts.join(", ")}`)
     }
-    print(`Written to ${folder}. Use it: docker run $(karst auth docker-flags --staged) …`)
+    printLine(`Written to ${folder}. Use it: docker run $(karst auth docker-flags --staged) …`)
   }
   return 0
 }
@@ -34,15 +35,11 @@ export async function authTeardownCommand({ values }: Input<typeof teardownOptio
   const folder = stageFolder(values.folder)
   const dryRun = values["dry-run"]
   const removed = await removeStagedAuth(folder, { dryRun, force: values.force })
-  if (removed.length === 0) print(`There is nothing in ${folder}.`)
-  else print(`${dryRun ? "Would remove" : "Removed"} ${folder}: ${removed.join(", ")}`)
+  if (removed.length === 0) printLine(`There is nothing in ${folder}.`)
+  else printLine(`${dryRun ? "Would remove" : "Removed"} ${folder}: ${removed.join(", ")}`)
   return 0
 }
 
 export function stageFolder(given: string | undefined): string {
   return given ?? join(findUser(process.env).folder, "auth")
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -14,6 +14,7 @@ import { chatInPlainText } from "../chat/plain-chat.ts"
 import { chatInTerminal } from "../chat/terminal-chat.ts"
 import type { Input } from "../command.ts"
 import { commandName } from "../command-name.ts"
+import { printToErrors } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { chooseModel } from "../run/choose-model.ts"
 import { findSession } from "../run/find-session.ts"
@@ -68,7 +69,7 @@ async function converse(
     await chat.close()
   }
   const command = chat.session.messages().length > 0 ? services.continueCommand?.(chat.session) : undefined
-  if (command !== undefined) process.stderr.write(`Continue: ${command}\n`)
+  if (command !== undefined) printToErrors(`Continue: ${command}`)
 }
 
 async function newSession(values: AgentValues, config: LoadedConfig, place: SessionPlace): Promise<OpenedChat> {

@@ -6,9 +6,9 @@ import { findProject, findUser } from "../../config/find-files.ts"
 import type { Origin } from "../../config/merge-config.ts"
 import { moduleFiles } from "../../config/module-files.ts"
 import { trustConfig } from "../../config/trust.ts"
-import { safeLine } from "../../display/safe-text.ts"
 import type { Input } from "../command.ts"
 import { printJson, printTable } from "../print-table.ts"
+import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { builtInName } from "../run/prepare-agent.ts"
 import { printDiagnostics } from "../run/print-diagnostics.ts"
@@ -53,7 +53,7 @@ export async function trustConfigCommand({ positionals: [given] }: Input): Promi
   for (const file of files) {
     if (!existsSync(file)) throw new UsageError(`There is no file ${given}.`)
     await trustConfig(file)
-    for (const each of moduleFiles(file)) process.stdout.write(`trusted  ${safeLine(each)}\n`)
+    for (const each of moduleFiles(file)) printLine(`trusted  ${each}`)
   }
   return 0
 }

@@ -1,4 +1,5 @@
 // `karst doctor`: checks what Karst can use on this machine, and says what to do about the rest.
+import { loadConfig } from "../../config/load-config.ts"
 import { createPalette, wantsColor } from "../../display/paint.ts"
 import { safeLine } from "../../display/safe-text.ts"
 import type { Input } from "../command.ts"
@@ -8,10 +9,13 @@ import { checkIsolation, checkNode, checkPython, checkRedis } from "../doctor/ch
 import { checkConfigAndModel, checkKeys } from "../doctor/check-models.ts"
 import { checkKarst, checkPackages } from "../doctor/check-packages.ts"
 import { printJson } from "../print-table.ts"
+import { allowPackagesOf } from "../project-config.ts"
 import type { doctorOptions } from "../table/project.ts"
 
 export async function doctorCommand({ values }: Input<typeof doctorOptions>): Promise<number> {
   const { live, model, redis = process.env.REDIS_URL || undefined, need = [] } = values
+  // The packages of the project are used only if its configuration is trusted.
+  await loadConfig().then(allowPackagesOf, () => undefined)
   const groups = await Promise.all([
     [checkNode(), checkKarst()],
     checkConfigAndModel({ model, live }),

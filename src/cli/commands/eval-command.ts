@@ -1,14 +1,15 @@
 // `karst eval <file>`: runs the suite of cases that a module exports, and prints the scores.
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import { importModule } from "../../config/import-module.ts"
 import type { Agent, AgentOverrides } from "../../core/agent.ts"
 import { isRecord } from "../../core/object.ts"
-import { safeLine, safeText } from "../../display/safe-text.ts"
+import { safeLine } from "../../display/safe-text.ts"
 import { type EvalCase, type EvalRecord, type Scorer, suite } from "../../evals.ts"
 import type { Input } from "../command.ts"
 import { endSignal } from "../end-signal.ts"
+import { importNamedModule } from "../load/import-named-module.ts"
 import { printJson } from "../print-table.ts"
+import { printLine } from "../print-text.ts"
 import type { evalOptions } from "../table/checks.ts"
 import { UsageError } from "../usage-error.ts"
 
@@ -31,7 +32,7 @@ export async function evalCommand({ values, positionals: [path = ""] }: Input<ty
   if (values.out !== undefined) await report.save(values.out)
   const { table, save: _, ...data } = report
   if (values.json) printJson(data)
-  else process.stdout.write(`${safeText(table())}\n`)
+  else printLine(table())
   if (signal.aborted) return 130
   return report.passed === report.total ? 0 : 1
 }
@@ -45,7 +46,7 @@ interface Suite {
 async function loadSuite(path: string): Promise<Suite> {
   const file = resolve(path)
   if (!existsSync(file)) throw new UsageError(`There is no file ${path}.`)
-  const exported = await importModule(file, path)
+  const exported = await importNamedModule(file, path)
   const { cases, scorers, agent } = isRecord(exported.default) ? { ...exported, ...exported.default } : exported
   if (!Array.isArray(cases) || !isRecord(scorers))
     throw new UsageError(`${path} exports no cases and scorers. Write there: export const cases = […], scorers = { … }`)

@@ -7,6 +7,7 @@ import { trustConfig } from "../../config/trust.ts"
 import { isRecord } from "../../core/object.ts"
 import type { Input } from "../command.ts"
 import { nearest } from "../parse-command-line.ts"
+import { printLine } from "../print-text.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import { type initOptions, templates } from "../table/project.ts"
 import { UsageError } from "../usage-error.ts"
@@ -34,11 +35,10 @@ export async function initProjectCommand({
   await writeFile(join(folder, "package.json"), manifest)
   // The user asked for these files, so the command need not ask whether it may load them.
   await trustConfig(join(folder, "karst.config.ts"))
-  for (const path of existing) process.stdout.write(`kept     ${path}\n`)
-  for (const path of ["package.json", ...written.map(([path]) => path)].sort())
-    process.stdout.write(`written  ${path}\n`)
+  for (const path of existing) printLine(`kept     ${path}`)
+  for (const path of ["package.json", ...written.map(([path]) => path)].sort()) printLine(`written  ${path}`)
   const steps = [...(folder === process.cwd() ? [] : [`cd ${quoteShellWord(relative(".", folder))}`]), "npm install"]
-  process.stdout.write(`\nNext: ${[...steps, "npm test"].join(" && ")}\nThe README.md of the project says more.\n`)
+  printLine(`\nNext: ${[...steps, "npm test"].join(" && ")}\nThe README.md of the project says more.`)
   return 0
 }
 

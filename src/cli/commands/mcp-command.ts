@@ -8,6 +8,7 @@ import { serveMcpStdio } from "../../mcp/server/serve-mcp-stdio.ts"
 import type { Input } from "../command.ts"
 import { endSignal } from "../end-signal.ts"
 import { loadServedModule } from "../load/served-module.ts"
+import { printNotice } from "../print-text.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import type { serveOptions } from "../table/environment.ts"
 import { UsageError } from "../usage-error.ts"
@@ -86,10 +87,6 @@ function reserveStdout(): Writable {
       write(chunk, done)
     },
   })
-}
-
-function printNotice(text: string): void {
-  process.stderr.write(`karst: ${text}\n`)
 }
 
 async function whenAborted(end: AbortSignal): Promise<void> {

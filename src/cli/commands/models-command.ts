@@ -17,6 +17,7 @@ import type { Input } from "../command.ts"
 import { printEmptyList } from "../empty-list.ts"
 import { nearest } from "../parse-command-line.ts"
 import { printJson, printTable } from "../print-table.ts"
+import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import type { listModelsOptions, setModelOptions } from "../table/configuration.ts"
 import { UsageError } from "../usage-error.ts"
@@ -114,7 +115,7 @@ async function setModel(name: string, id: string, values: SetValues): Promise<nu
     if (name === "default") return { ...config, model: id }
     return { ...config, models: { ...recordOf(config.models), [name]: hasDetails ? { id, ...details } : id } }
   })
-  process.stdout.write(`${name}: ${isModelId(id) ? modelDisplayId(id) : id}, in ${file}\n`)
+  printLine(`${name}: ${isModelId(id) ? modelDisplayId(id) : id}, in ${file}`)
   return 0
 }
 
@@ -143,7 +144,7 @@ async function setTier(cli: string, tier: string, model: string, values: SetValu
     const all = recordOf(config.tiers)
     return { ...config, tiers: { ...all, [cli]: { ...recordOf(all[cli]), [tier]: model } } }
   })
-  process.stdout.write(`${cli} ${tier}: ${model}, in ${file}\n`)
+  printLine(`${cli} ${tier}: ${model}, in ${file}`)
   return 0
 }
 

@@ -1,6 +1,7 @@
 // `karst prompt`: prints what the model would see before the user's prompt.
 import { getAgentSpec } from "../../core/agent-spec.ts"
 import type { Input } from "../command.ts"
+import { printLine, printNotice } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { builtIn, isBuiltIn, modelNeverAsked, prepareAgent } from "../run/prepare-agent.ts"
 import type { promptOptions } from "../table/work.ts"
@@ -12,11 +13,11 @@ export async function promptCommand({ values }: Input<typeof promptOptions>): Pr
     ? await builtIn(values, modelNeverAsked, config)
     : await prepareAgent(values, config)
   try {
-    process.stdout.write(`${await agent.describe()}\n`)
+    printLine(await agent.describe())
     // Tools are sent apart from the prompt, so they are not part of the output.
     const { tools } = await getAgentSpec(agent)
     if (tools.length > 0)
-      process.stderr.write(`karst: Besides, the model gets your tools: ${tools.map(({ name }) => name).join(", ")}.\n`)
+      printNotice(`Besides, the model gets your tools: ${tools.map(({ name }) => name).join(", ")}.`)
   } finally {
     await close()
   }

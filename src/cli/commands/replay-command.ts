@@ -2,10 +2,10 @@
 import { internalsOf } from "../../agent/agent-internals.ts"
 import type { CodeAgent } from "../../agent/create-agent.ts"
 import type { Agent } from "../../core/agent.ts"
-import { safeText } from "../../display/safe-text.ts"
 import { replayRecording } from "../../testing/replay.ts"
 import type { Input } from "../command.ts"
 import { printJson } from "../print-table.ts"
+import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
 import { builtIn, isBuiltIn, modelNeverAsked, prepareAgent } from "../run/prepare-agent.ts"
@@ -35,11 +35,8 @@ export async function replayCommand({
     const { divergence } = await replayRecording(agent, source, { strict, liveCalls: live })
     await close()
     if (json) printJson({ session: record.id, runs: record.runs, same: divergence === undefined, divergence })
-    else if (divergence) process.stdout.write(`${safeText(divergence.message)}\n`)
-    else
-      process.stdout.write(
-        `${record.id} runs as it was recorded: ${record.runs} ${record.runs === 1 ? "run" : "runs"}.\n`,
-      )
+    else if (divergence) printLine(divergence.message)
+    else printLine(`${record.id} runs as it was recorded: ${record.runs} ${record.runs === 1 ? "run" : "runs"}.`)
     return divergence ? 1 : 0
   } finally {
     await place.close()

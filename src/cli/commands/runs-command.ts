@@ -1,6 +1,6 @@
 // `karst runs …`: lists, shows and controls the durable runs of a store. Workers execute them elsewhere.
 
-import { safeLine, safeText } from "../../display/safe-text.ts"
+import { safeLine } from "../../display/safe-text.ts"
 import type { Engine } from "../../engine/engine.ts"
 import { createEngine } from "../../engine/engine.ts"
 import type { RunInfo } from "../../engine/run-info.ts"
@@ -10,6 +10,7 @@ import { printEmptyList } from "../empty-list.ts"
 import { endSignal } from "../end-signal.ts"
 import { exitCode, printEvent } from "../interruptible-run.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
+import { printLine, printToErrors } from "../print-text.ts"
 import { createEventViewer } from "../show-events.ts"
 import { openBackend, openStore, queueKind, requireExistingStore, storeName, storeOptionText } from "../store-option.ts"
 import type { approveOptions, listRunsOptions, pruneOptions, showRunOptions, watchRunOptions } from "../table/runs.ts"
@@ -60,9 +61,9 @@ export function showRunCommand({ values, positionals: [id = ""] }: Input<typeof 
         ...(info.retryAt === undefined ? [] : [["retried at", formatTime(info.retryAt)]]),
         ...(pending ? [["waits for", waitsFor(info)]] : []),
       ])
-      if (call !== undefined) process.stdout.write(`\n${safeText(call)}\n`)
-      if (pending) process.stdout.write(`\n${cureOf(info, values)}\n`)
-      if (output) process.stdout.write(`\n${safeText(output)}\n`)
+      if (call !== undefined) printLine(`\n${call}`)
+      if (pending) printLine(`\n${cureOf(info, values)}`)
+      if (output) printLine(`\n${output}`)
     }
     return 0
   })
@@ -92,7 +93,7 @@ export function watchRunCommand({ values, positionals: [id = ""] }: Input<typeof
     if (!ended.signal.aborted && signal.aborted) return 130
     const result = await settled
     const info = await requireRun(engine, id)
-    if (info.pending) process.stderr.write(`Waits for ${safeLine(waitsFor(info))}\n${cureOf(info, values)}\n`)
+    if (info.pending) printToErrors(`Waits for ${safeLine(waitsFor(info))}\n${cureOf(info, values)}`)
     return exitCode(result)
   })
 }
@@ -130,7 +131,7 @@ export function pruneRunsCommand({ values }: Input<typeof pruneOptions>): Promis
   const { "older-than": olderThanMs } = values
   if (olderThanMs === undefined) throw new UsageError("Say how old: karst runs prune --older-than 30d --store …")
   return withEngine(values, async (engine) => {
-    for (const id of await engine.prune({ olderThanMs })) process.stdout.write(`Deleted ${id}\n`)
+    for (const id of await engine.prune({ olderThanMs })) printLine(`Deleted ${id}`)
     return 0
   })
 }
@@ -148,7 +149,7 @@ function withRun(values: QueueValues, id: string, change: (engine: Engine) => Pr
   return withEngine(values, async (engine) => {
     await requireRun(engine, id)
     await change(engine)
-    process.stdout.write(`${id}: ${(await requireRun(engine, id)).status}\n`)
+    printLine(`${id}: ${(await requireRun(engine, id)).status}`)
     return 0
   })
 }

@@ -6,6 +6,7 @@ import { type ArchiveSource, deleteSession, listSessions, sessionInfoOf } from "
 import type { Input } from "../command.ts"
 import { printEmptyList } from "../empty-list.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
+import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession, firstSession } from "../run/find-session.ts"
 import { openExistingSessionPlace } from "../run/session-store.ts"
@@ -70,7 +71,7 @@ export function deleteSessionsCommand({ values, positionals }: Input<typeof dele
     const found = await Promise.all(positionals.map((id) => findSession(source, id)))
     for (const { record } of found) {
       await deleteSession(source, record.id)
-      process.stdout.write(`Deleted ${record.id}\n`)
+      printLine(`Deleted ${record.id}`)
     }
     return 0
   })

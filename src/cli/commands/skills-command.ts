@@ -6,6 +6,7 @@ import { textWidth, truncateToWidth } from "../../display/text-width.ts"
 import { loadSkills, type SkillProblem, type SkillSource } from "../../skills.ts"
 import type { Input } from "../command.ts"
 import { printEmptyList } from "../empty-list.ts"
+import { printLine, printToErrors } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 
 export async function listSkillsCommand({ positionals }: Input): Promise<number> {
@@ -21,9 +22,8 @@ export async function listSkillsCommand({ positionals }: Input): Promise<number>
   const widest = Math.max(0, ...loaded.skills.map(({ name }) => textWidth(name)))
   for (const { name, description, directory } of loaded.skills) {
     const column = name + " ".repeat(widest - textWidth(name))
-    process.stdout.write(
-      `${column}  ${truncateToWidth(oneLine(description), 80)}  (${directory === undefined ? "made in code" : displayPath(directory)})\n`,
-    )
+    const where = directory === undefined ? "made in code" : displayPath(directory)
+    printLine(`${column}  ${truncateToWidth(oneLine(description), 80)}  (${where})`)
   }
   printProblems(loaded.problems)
   return 0
@@ -31,14 +31,14 @@ export async function listSkillsCommand({ positionals }: Input): Promise<number>
 
 export async function validateSkillsCommand({ positionals }: Input): Promise<number> {
   const { skills, problems } = await loadSkills(positionals)
-  for (const { name, directory = "" } of skills) process.stdout.write(`ok: ${name} (${displayPath(directory)})\n`)
+  for (const { name, directory = "" } of skills) printLine(`ok: ${name} (${displayPath(directory)})`)
   printProblems(problems)
   return skills.length === 0 || problems.some(({ severity }) => severity === "error") ? 1 : 0
 }
 
 export function printProblems(problems: readonly SkillProblem[]): void {
   for (const { path, severity, message } of problems) {
-    process.stderr.write(`${severity}: ${oneLine(displayPath(path))}: ${oneLine(message)}\n`)
+    printToErrors(`${severity}: ${oneLine(displayPath(path))}: ${oneLine(message)}`)
   }
 }
 

@@ -3,6 +3,7 @@ import { resolve } from "node:path"
 import { replacePrivateFile } from "../../core/private-files.ts"
 import type { Input } from "../command.ts"
 import { printJson, printTable } from "../print-table.ts"
+import { printNotice } from "../print-text.ts"
 import type { trajectoryOptions } from "../table/trajectories.ts"
 import { trajectoryPage } from "../trajectory/html-page.ts"
 import { loadTrajectory } from "../trajectory/load-trajectory.ts"
@@ -19,7 +20,7 @@ export async function showTrajectoryCommand({
   const selected = values.steps === undefined ? undefined : selectSteps(view.steps, values.steps)
   if (values.html !== undefined) {
     await replacePrivateFile(values.html, trajectoryPage({ ...view, steps: selected ?? view.steps }))
-    process.stderr.write(`karst: wrote ${resolve(values.html)}\n`)
+    printNotice(`wrote ${resolve(values.html)}`)
   }
   if (values.json) printJson({ ...view.overview, list: (selected ?? view.steps).map(withoutEvents) })
   else if (values.html !== undefined) return 0

@@ -7,6 +7,7 @@ import { AgentError } from "../../core/errors.ts"
 import { createEngine, type Engine } from "../../engine/engine.ts"
 import type { Input } from "../command.ts"
 import { endSignal } from "../end-signal.ts"
+import { printNotice } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { loadAgentModule } from "../run/user-agent.ts"
 import { openBackend, openStore, type QueueKind, queueKind } from "../store-option.ts"
@@ -23,11 +24,9 @@ export async function workerCommand({ values }: Input<typeof workerOptions>): Pr
   await using engine = createEngine({ agents, store, backend })
   const end = endSignal()
   await engine.work({ maxParallel })
-  process.stderr.write(
-    `karst: working for ${Object.keys(agents).join(", ")}. Ctrl-C ends it after the cycles under way.\n`,
-  )
+  printNotice(`working for ${Object.keys(agents).join(", ")}. Ctrl-C ends it after the cycles under way.`)
   await recoverUntilEnd(engine, kind, end)
-  process.stderr.write("karst: ending.\n")
+  printNotice("ending.")
   return 0
 }
 
@@ -44,7 +43,7 @@ async function recoverUntilEnd(engine: Engine, kind: QueueKind, end: AbortSignal
       reported = undefined
     } catch (error) {
       if (!(error instanceof AgentError) || !error.retryable) throw error
-      if (reported !== error.message) process.stderr.write(`karst: ${error.message} Waiting for it.\n`)
+      if (reported !== error.message) printNotice(`${error.message} Waiting for it.`)
       reported = error.message
     }
   }
@@ -59,7 +58,7 @@ async function loadWorkerAgents(path: string | undefined): Promise<WorkerAgents>
   if (path !== undefined) return { agents: await loadAgentModule(path, "--agents"), async [Symbol.asyncDispose]() {} }
   const loaded = await loadAgents({ config: await loadProjectConfig(undefined) })
   const errors = loaded.diagnostics().filter(({ severity }) => severity === "error")
-  for (const { path, message } of errors) process.stderr.write(`karst: ${path}: ${message}\n`)
+  for (const { path, message } of errors) printNotice(`${path}: ${message}`)
   if (Object.keys(loaded.agents).length > 0) return loaded
   await loaded.close()
   throw new UsageError(

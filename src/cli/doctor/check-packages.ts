@@ -2,8 +2,9 @@
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { attempt } from "../../core/attempt.ts"
 import { errorData } from "../../core/errors.ts"
-import { importOptionalPackage } from "../../core/optional-package.ts"
+import { importOptionalPackage, packageFolders } from "../../core/optional-package.ts"
 import type { Check } from "./check.ts"
 
 interface Manifest {
@@ -48,9 +49,11 @@ export async function checkPackages(): Promise<Check[]> {
 
 async function checkPackage(name: string, range: string): Promise<Check> {
   const purpose = purposes[name] ?? "an optional part of Karst"
-  const manifest = findManifest(name, process.cwd()) ?? findManifest(name, dirname(ownManifest))
+  const [manifest] = packageFolders().flatMap((folder) => findManifest(name, folder) ?? [])
   if (manifest === undefined) return { name, state: "missing", text: `for ${purpose}`, cure: `npm install ${name}` }
-  const { version = "" } = readManifest(manifest)
+  const { version } = attempt(() => readManifest(manifest)) ?? {}
+  if (typeof version !== "string")
+    return { name, state: "broken", text: `${manifest} cannot be read`, cure: `npm install ${name}` }
   if (!isInRange(version, range)) {
     const cure = `npm install ${name}@"${range}"`
     return { name, state: "broken", text: `${version}, for ${purpose}; Karst needs ${range}`, cure }

@@ -6,6 +6,7 @@ import { safeLine } from "../../display/safe-text.ts"
 import { nameProblem } from "../../runtime/bindings/binding-names.ts"
 import { type Bindings, variable } from "../../runtime/bindings.ts"
 import { finishName } from "../../runtime/finish-text.ts"
+import { printToErrors } from "../print-text.ts"
 import { UsageError } from "../usage-error.ts"
 
 /** Reads files into variables named after them. Throws a usage error for a file that cannot be read as data. */
@@ -19,7 +20,7 @@ export async function loadData(paths: readonly string[]): Promise<Bindings> {
       ? `${value.length} ${value.length === 1 ? "record" : "records"} from ${file}`
       : `read from ${file}`
     variables.set(name, variable(value, safeLine(size)))
-    process.stderr.write(`${name}: ${safeLine(size)}\n`)
+    printToErrors(`${name}: ${safeLine(size)}`)
   }
   return Object.fromEntries(variables)
 }

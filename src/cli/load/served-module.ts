@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import type { Approver } from "../../actions/approval.ts"
-import { importModule } from "../../config/import-module.ts"
 import { ConfigError, errorData } from "../../core/errors.ts"
 import type { ServeOptions, ToolSources } from "../../mcp/mcp-types.ts"
 import { addSourceTypes } from "../../runtime/bindings/module-bindings.ts"
@@ -11,6 +10,7 @@ import { jsRuntime } from "../../runtime/js.ts"
 import { safeRules } from "../../runtime/rules/safe-rules.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { UsageError } from "../usage-error.ts"
+import { importNamedModule } from "./import-named-module.ts"
 
 export interface ServedModule extends Pick<ServeOptions, "runtime" | "tools"> {
   /** The absolute path of the module. */
@@ -27,7 +27,7 @@ export async function loadServedModule(path: string | undefined, usage: string):
   if (path === undefined) throw new UsageError(`Name the module with your objects: ${usage}`)
   const file = resolve(path)
   if (!existsSync(file)) throw new UsageError(`There is no file ${path}. Name the module with your objects: ${usage}`)
-  const { runtime: named, default: main, tools, approver, ...objects } = await importModule(file, path)
+  const { runtime: named, default: main, tools, approver, ...objects } = await importNamedModule(file, path)
   if (approver !== undefined && typeof approver !== "function") {
     throw new UsageError(`${path}: \`approver\` is no function. Export one that answers true or false, or none.`)
   }

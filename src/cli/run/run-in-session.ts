@@ -8,6 +8,7 @@ import { safeLine } from "../../display/safe-text.ts"
 import { type DisplayMode, display } from "../../display.ts"
 import type { ArchiveOptions, ArchiveSource } from "../../sessions/session-archive.ts"
 import { exitCode, interruptible, printEvent } from "../interruptible-run.ts"
+import { printToErrors } from "../print-text.ts"
 import type { PreparedAgent } from "./prepare-agent.ts"
 
 export interface SessionRunOptions {
@@ -74,5 +75,5 @@ function printHint({ status }: RunResult, command: string, isShown: boolean): vo
     if (isShown) process.stdout.write(`${dim(`Continue: ${command} "…"`)}\n`)
     return
   }
-  process.stderr.write(status === "waiting" ? `Answer: ${command} "…"\n` : `Continue: ${command}\n`)
+  printToErrors(status === "waiting" ? `Answer: ${command} "…"` : `Continue: ${command}`)
 }

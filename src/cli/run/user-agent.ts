@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { loadRegistry } from "../../config/agents/load-agents.ts"
-import { importModule } from "../../config/import-module.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import type { Agent, AgentOverrides } from "../../core/agent.ts"
 import { isAgent } from "../../runtime/bindings.ts"
+import { importNamedModule } from "../load/import-named-module.ts"
 import { nearest } from "../parse-command-line.ts"
 import { UsageError } from "../usage-error.ts"
 import { printDiagnostics } from "./print-diagnostics.ts"
@@ -50,7 +50,7 @@ function withModel(agent: Agent, model: string): Agent {
 export async function loadAgentModule(path: string, option: string): Promise<Record<string, Agent>> {
   const file = resolve(path)
   if (!existsSync(file)) throw new UsageError(`${option}: there is no file ${path}.`)
-  const exported = await importModule(file, `${option}: ${path}`)
+  const exported = await importNamedModule(file, `${option}: ${path}`)
   const candidates = [exported.agents, exported.default, exported]
   const found = candidates.map(agentsIn).find((agents) => Object.keys(agents).length > 0)
   if (found) return found

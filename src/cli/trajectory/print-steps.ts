@@ -17,7 +17,7 @@ export function openScreen(): Screen {
 /** Writes one line for each step, and with `tools` one for each of its actions. */
 export function listSteps(steps: readonly Step[], { tools }: { tools: boolean }, screen: Screen): void {
   const all = allSteps(steps)
-  const width = Math.max(...all.map(({ address }) => address.length + 2), 0)
+  const width = all.reduce((widest, { address }) => Math.max(widest, address.length + 2), 0)
   for (const step of all) {
     const address = `[${step.address}]`.padEnd(width)
     const indent = "  ".repeat(step.address.split("/").length - 1)

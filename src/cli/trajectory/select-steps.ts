@@ -8,7 +8,6 @@ export function selectSteps(steps: readonly Step[], selector: string): Step[] {
   return selector
     .split(",")
     .map((item) => item.trim())
-    .filter((item) => item !== "")
     .flatMap((item) => addressesOf(item).map((address) => byAddress.get(address) ?? refuse(address, steps)))
 }
 

@@ -86,7 +86,8 @@ export function valueText(value: unknown, options: ValueTextOptions): string {
 
   const keyText = (key: { text: string } | { of: unknown }): string => {
     if ("of" in key) return `${shown(key.of, 0)} => `
-    return spend(/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key.text) ? `${key.text}: ` : `${quoted(key.text)}: `)
+    const isPlain = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key.text) && escapeInvisible(key.text) === key.text
+    return spend(isPlain ? `${key.text}: ` : `${quoted(key.text)}: `)
   }
 
   const joined = (parts: readonly string[], open: string, close: string, indent: number): string => {
@@ -102,7 +103,8 @@ export function valueText(value: unknown, options: ValueTextOptions): string {
 
 /** Escapes characters that are invisible or change how other text is displayed. */
 export function escapeInvisible(text: string): string {
-  return text.replace(invisibleCharacters, (found) => {
+  return text.replace(invisibleCharacters, (found, at: number) => {
+    if (found === emojiStyle && /\p{Extended_Pictographic}$/u.test(text.slice(Math.max(0, at - 2), at))) return found
     const short = shortEscapes.get(found)
     return short ?? `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`
   })
@@ -115,9 +117,12 @@ const shortEscapes = new Map([
 ])
 
 // Control and format characters (bidirectional marks, zero-width characters, tags), line separators, lone surrogates,
-// unusual spaces, and characters that take up space but show nothing.
+// unusual spaces, and characters that show nothing, such as variation selectors. U+FE0F is usual after an emoji.
 const invisibleCharacters =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]/gu
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu
+
+/** The variation selector that shows the character before it as an emoji. */
+const emojiStyle = "\ufe0f"
 
 const accessorMark = Symbol("accessor")
 

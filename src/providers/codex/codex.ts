@@ -78,6 +78,9 @@ function providerWith(extra: Config, price?: Price): Provider {
         get key() {
           return session.key
         },
+        get forkOf() {
+          return session.forkOf
+        },
         async turn(turn, services) {
           const { env } = turn.settings
           let isOver = false

@@ -74,7 +74,7 @@ describe("karst chat without a terminal", () => {
     assert.match(other.stdout, new RegExp(`session\\s+${saved.session}[\\s\\S]*\\n15\\n`), other.stderr)
   })
 
-  test("changes the model, shortens the conversation and lists skills", async (t) => {
+  test("changes the model, does not shorten a short conversation and lists skills", async (t) => {
     const folder = await temporaryFolder(t)
     await mkdir(join(folder, "skills", "charts"), { recursive: true })
     await writeFile(
@@ -89,7 +89,7 @@ describe("karst chat without a terminal", () => {
     assert.match(stdout, /● One\.[\s\S]*From now on: openai-compatible:[\s\S]*● Two\./)
     assert.equal(bodies.length, 1)
     assert.match(stdout, /✗ .*nobody/)
-    assert.match(stdout, /The conversation is made shorter before your next prompt\.\n[\s\S]*❯ Third/)
+    assert.match(stdout, /The conversation is too short to be made shorter\.\n❯ Third/)
   })
 
   test("denies calls that need approval, and reads files that are mentioned", async (t) => {

@@ -44,6 +44,26 @@ describe("karst config", () => {
     assert.deepEqual([cycles.value, cycles.origin.source], [7, "project"])
   })
 
+  test("show prints the origin of the language, and the option, the environment, project and user set it in this order", async (t) => {
+    const { folder, home, write, command } = await project(t, { "home/config.json": { language: "zh" } })
+    const shown = async (env: Record<string, string> = {}) => {
+      const { stdout } = await command(["config", "show"], env)
+      return /^language +(.*)$/m.exec(stdout)?.[1]?.replace(/ +/g, " ")
+    }
+    const isChinese = async (args: string[] = [], env: Record<string, string> = {}) =>
+      /工作方式/.test((await command(["prompt", ...args], env)).stdout)
+    assert.equal(await shown(), `${home}/config.json:2 zh`)
+    assert.equal(await isChinese(), true)
+    await write({ "project/karst.config.json": { language: "en" } })
+    assert.equal(await shown(), `${folder}/karst.config.json:2 en`)
+    assert.equal(await shown({ KARST_LANGUAGE: "zh" }), "KARST_LANGUAGE zh")
+    assert.equal(await isChinese([], { KARST_LANGUAGE: "zh" }), true)
+    assert.equal(await isChinese(["--language", "en"], { KARST_LANGUAGE: "zh" }), false)
+    const wrong = await command(["config", "show"], { KARST_LANGUAGE: "de" })
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.stderr, /KARST_LANGUAGE: "de" is no language of prompts\. There are: en, zh/)
+  })
+
   test("names that lead nowhere are told with file and line: by show, doctor, run and models", async (t) => {
     const { folder, command } = await project(t, {
       "project/karst.config.json": {
@@ -82,26 +102,6 @@ describe("karst config", () => {
       /--model names .* Did you mean "fast"\?/,
     )
     assert.match(await said("models", "list"), /karst\.config\.json:2: `model` names the model "fst"/)
-  })
-
-  test("show prints the origin of the language, and the option, the environment, project and user set it in this order", async (t) => {
-    const { folder, home, write, command } = await project(t, { "home/config.json": { language: "zh" } })
-    const shown = async (env: Record<string, string> = {}) => {
-      const { stdout } = await command(["config", "show"], env)
-      return /^language +(.*)$/m.exec(stdout)?.[1]?.replace(/ +/g, " ")
-    }
-    const isChinese = async (args: string[] = [], env: Record<string, string> = {}) =>
-      /工作方式/.test((await command(["prompt", ...args], env)).stdout)
-    assert.equal(await shown(), `${home}/config.json:2 zh`)
-    assert.equal(await isChinese(), true)
-    await write({ "project/karst.config.json": { language: "en" } })
-    assert.equal(await shown(), `${folder}/karst.config.json:2 en`)
-    assert.equal(await shown({ KARST_LANGUAGE: "zh" }), "KARST_LANGUAGE zh")
-    assert.equal(await isChinese([], { KARST_LANGUAGE: "zh" }), true)
-    assert.equal(await isChinese(["--language", "en"], { KARST_LANGUAGE: "zh" }), false)
-    const wrong = await command(["config", "show"], { KARST_LANGUAGE: "de" })
-    assert.equal(wrong.code, 2)
-    assert.match(wrong.stderr, /KARST_LANGUAGE: "de" is no language of prompts\. There are: en, zh/)
   })
 
   test("a file that is not trusted is refused with the cure, outside of a terminal", async (t) => {

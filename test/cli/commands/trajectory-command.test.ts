@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { createAgent } from "../../../src/agent/create-agent.ts"
+import { selectSteps } from "../../../src/cli/trajectory/select-steps.ts"
 import type { AgentEvent } from "../../../src/core/event.ts"
 import type { Trajectory } from "../../../src/core/trajectory.ts"
 import type { ModelPart } from "../../../src/models/model.ts"
@@ -104,6 +105,10 @@ describe("karst trajectory show", () => {
     assert.match(stdout, /\n\[2\] lead · [\s\S]*│ const price = await priceOf\("apple"\)[\s\S]*└ 6\n/)
     assert.match(stdout, /\n\[4\/2\] helper · [\s\S]*│ 3 \* 4\n {2}└ 12\n/)
     assert.doesNotMatch(stdout, /\[3\]|12 pears/)
+  })
+
+  test("--steps that names no step is refused", () => {
+    for (const selector of ["", " ", ","]) assert.throws(() => selectSteps([], selector), /--steps: "" is no step/)
   })
 
   test("--steps refuses steps that do not exist and ranges over several runs", async () => {

@@ -55,6 +55,26 @@ describe("the text of a value", () => {
     assert.equal(escapeInvisible("plain äöü 漢字 😀"), "plain äöü 漢字 😀")
   })
 
+  test("escapes every character that shows nothing, also in keys", () => {
+    // Fillers, a joiner, variation selectors, a Mongolian one, and spaces that are not the usual one.
+    for (const hidden of [
+      "\u034f",
+      "\u115f",
+      "\u3164",
+      "\uffa0",
+      "\ufe00",
+      "\ufe0f",
+      "\u180b",
+      "\u{e0100}",
+      "\u1680",
+    ]) {
+      const shown = `\\u{${hidden.codePointAt(0)?.toString(16)}}`
+      assert.equal(valueText(`a${hidden}b`, { maxChars: 99 }), `"a${shown}b"`)
+      assert.equal(valueText({ [`a${hidden}`]: 1 }, { maxChars: 99 }), `{ "a${shown}": 1 }`)
+    }
+    assert.equal(valueText("❤\ufe0f and 🛠\ufe0f", { maxChars: 99 }), '"❤\ufe0f and 🛠\ufe0f"')
+  })
+
   test("breaks long values into lines, none of which can be taken for another", () => {
     const script = 'rm -rf /\n", "harmless'
     const shown = valueText([script, { a: "x".repeat(80), b: 1 }], { maxChars: 10_000, width: 60 })

@@ -7,6 +7,7 @@ import { type ProgramFailure, runProgram } from "../../../core/child/child-proce
 import { parseSkillText } from "../../../skills/front-matter.ts"
 import { loadSkills, type Skill } from "../../../skills.ts"
 import type { Input } from "../../command.ts"
+import { printLine, printNotice } from "../../print-text.ts"
 import type { addSkillsOptions } from "../../table/environment.ts"
 import { UsageError } from "../../usage-error.ts"
 import { displayPath, printProblems } from "../skills-command.ts"
@@ -41,9 +42,9 @@ async function copyAll(skills: readonly Skill[], to: string, force: boolean): Pr
   for (const [index, plan] of plans.entries()) {
     await plan.copy()
     const { name = "", target = "" } = copies[index] ?? {}
-    process.stdout.write(`Added ${name} to ${displayPath(target)}\n`)
+    printLine(`Added ${name} to ${displayPath(target)}`)
     for (const file of plan.modules) {
-      process.stdout.write(`  It has ${file}, code that is run when the skill is activated: read it first.\n`)
+      printLine(`  It has ${file}, code that is run when the skill is activated: read it first.`)
     }
   }
   return 0
@@ -56,7 +57,7 @@ function pickSkills(skills: readonly Skill[], skillNames: readonly string[] | un
 }
 
 function printFailure(message: string): number {
-  process.stderr.write(`karst: ${message}\n`)
+  printNotice(message)
   return 1
 }
 
