@@ -2,16 +2,16 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { configDiagnostics } from "../../config/agents/config-diagnostics.ts"
-import { diagnosticText } from "../../config/diagnostics.ts"
 import { findProject, findUser } from "../../config/find-files.ts"
 import type { Origin } from "../../config/merge-config.ts"
 import { moduleFiles } from "../../config/module-files.ts"
 import { trustConfig } from "../../config/trust.ts"
 import type { Input } from "../command.ts"
 import { printJson, printTable } from "../print-table.ts"
-import { printLine, printNotice } from "../print-text.ts"
+import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { builtInName } from "../run/prepare-agent.ts"
+import { printDiagnostics } from "../run/print-diagnostics.ts"
 import type { configOptions } from "../table/configuration.ts"
 import type { jsonOption } from "../table/shared-options.ts"
 import { UsageError } from "../usage-error.ts"
@@ -41,7 +41,7 @@ export async function showConfigCommand({ values }: Input<typeof configOptions>)
     printTable([["key", "origin", "value"], ...rows])
   }
   const problems = await configDiagnostics(loaded, builtInName)
-  for (const problem of problems) printNotice(diagnosticText(problem))
+  printDiagnostics(problems)
   return problems.some(({ severity }) => severity === "error") ? 1 : 0
 }
 

@@ -1,7 +1,7 @@
 // `karst models list | set | unset`: the models of the configuration and the tiers of coding CLIs.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { findModel } from "../../config/agents/named-models.ts"
+import { findModel, isModelId } from "../../config/agents/named-models.ts"
 import { findUser } from "../../config/find-files.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import { loadConfig } from "../../config/load-config.ts"
@@ -98,7 +98,8 @@ export async function setModelCommand({ values, positionals }: Input<typeof setM
 type SetValues = Input<typeof setModelOptions>["values"]
 
 async function setModel(name: string, id: string, values: SetValues): Promise<number> {
-  checkModelId(id)
+  if (name === "default" && !isModelId(id)) await requireUserModel(id)
+  else checkModelId(id)
   const details = withoutUndefined({
     baseURL: values["base-url"],
     apiKey: values["api-key"],
@@ -114,8 +115,13 @@ async function setModel(name: string, id: string, values: SetValues): Promise<nu
     if (name === "default") return { ...config, model: id }
     return { ...config, models: { ...recordOf(config.models), [name]: hasDetails ? { id, ...details } : id } }
   })
-  printLine(`${name}: ${modelDisplayId(id)}, in ${file}`)
+  printLine(`${name}: ${isModelId(id) ? modelDisplayId(id) : id}, in ${file}`)
   return 0
+}
+
+/** The default model may be a name, but only one of the user's configuration: others do not exist in every folder. */
+async function requireUserModel(name: string): Promise<void> {
+  findModel(name, await loadConfig({ cwd: findUser(process.env).folder }), "karst models set")
 }
 
 /** The price that the options give. If it lacks input or output, the rest is taken from the price list. */

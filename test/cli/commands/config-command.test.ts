@@ -240,6 +240,16 @@ describe("karst models", () => {
     assert.deepEqual(started, ["--model sonnet", "--model sonnet", "--model opus-9"])
   })
 
+  test("set makes a named model the default", async (t) => {
+    const { command } = await project(t, { "home/config.json": { models: { fast: "ollama/qwen3" } } })
+    const { code, stderr } = await command(["models", "set", "default", "fast"])
+    assert.equal(code, 0, stderr)
+    assert.match((await command(["models", "list"])).stdout, /^default +ollama\/qwen3 /m)
+    const wrong = await command(["models", "set", "default", "fats"])
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.stderr, /names the model "fats", .* Did you mean "fast"\?/)
+  })
+
   test("set refuses what cannot be: half a price, an id that is none, and a file that is code", async (t) => {
     const { command } = await project(t, { "home/config.ts": "export default {}" })
     const wrong: [string[], RegExp][] = [

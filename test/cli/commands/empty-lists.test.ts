@@ -1,5 +1,6 @@
 // test lane: unit, long
 import assert from "node:assert/strict"
+import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, type TestContext, test } from "node:test"
 import { testProject } from "../../config/project-folder.ts"
@@ -17,6 +18,8 @@ describe("an empty list", () => {
     const cure = 'karst run "…" and karst chat store one.'
     const { code, stdout, stderr } = await command("sessions", "list")
     assert.deepEqual([code, stdout, stderr], [0, "", `karst: There are no sessions in ${home}. ${cure}\n`])
+    await mkdir(join(folder, "archive"))
+    await writeFile(join(folder, "karst.db"), "")
     const other = await command("sessions", "list", "--store", "archive")
     assert.equal(other.stderr, `karst: There are no sessions in ${join(folder, "archive")}. ${cure}\n`)
     const database = await command("sessions", "list", "--store", "sqlite:karst.db")
@@ -32,7 +35,8 @@ describe("an empty list", () => {
   })
 
   test("of runs names the store, without a password, and what adds one", async (t) => {
-    const { command } = await project(t)
+    const { folder, command } = await project(t)
+    await writeFile(join(folder, "runs.db"), "")
     const { code, stderr } = await command("runs", "list", "--store", "sqlite:runs.db")
     assert.equal(code, 0)
     assert.match(
