@@ -1,5 +1,5 @@
 // Benchmark: how much of a long conversation the model can still find after it was shortened.
-import { existsSync } from "node:fs"
+import { globSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createAgent, type Json, jsRuntime, type Message, messageText } from "karst"
@@ -15,13 +15,16 @@ const tokens = 400
 /** How much of a long conversation is still within reach after it was made shorter: real conversations of a tool agent
  *  are cut in the middle, compacted to 400 tokens, and asked for the literal arguments of the calls that come later. */
 export async function recall(data = defaultData): Promise<Report> {
-  const file = join(data, "tau1-airline-trajectories/gpt-4o_tasks_0-24.json")
-  if (!existsSync(file)) {
+  const files = globSync("tau1-airline-trajectories/*.json", { cwd: data }).sort()
+  if (files.length === 0) {
     const why = "the conversations are not there; KARST_EVAL_DATA names the folder that has tau1-airline-trajectories"
     return { rows: [], budgets: [], absent: [{ what: "recall after compaction", why }] }
   }
-  const recorded: Recorded[] = JSON.parse(await readFile(file, "utf8"))
-  const cases = recorded.map(cutInTheMiddle).filter(({ wanted }) => wanted.length > 0)
+  const texts = await Promise.all(files.map((file) => readFile(join(data, file), "utf8")))
+  const cases = texts
+    .flatMap((text): Recorded[] => JSON.parse(text))
+    .map(cutInTheMiddle)
+    .filter(({ wanted }) => wanted.length > 0)
   const found: Record<string, Outcome[]> = {}
   for (const each of cases) {
     for (const [method, outcome] of Object.entries(await outcomes(each))) {

@@ -31,8 +31,8 @@ export const bfcl: Suite = {
     "`retail`. `code-proj` prints the fields that later calls take values from, and the whole result of the last call " +
     `of a turn. \`code-cap\` prints results whole, and Karst shows ${setup.capChars} characters of them; the rest stays in a ` +
     "variable. All functions that do not only look something up count as writes, so most calls wait for those before " +
-    "them, in every style. Results are small: there is little to keep out of the conversation, and the declarations " +
-    "and rules for code weigh more.",
+    "them, in every style. Results are small: there is little to keep out of the conversation, and the answers of code " +
+    "are longer than tool calls.",
   needs: ["bfcl-multi-turn"],
   async run({ data, maxTasks, progress, signal }) {
     const { tasks: all, skipped } = await readBfcl(join(data, "bfcl-multi-turn"))

@@ -1,7 +1,7 @@
 // The suite `merge`: how many model calls and prompt tokens merging consecutive tool calls would save, in conversations of
 // a real model.
 import { join } from "node:path"
-import { missingData, readJson } from "./harness/data.ts"
+import { filesLike, missingData, mustHaveTasks, readJson } from "./harness/data.ts"
 import { change, sum } from "./harness/figures.ts"
 import type { Cell, Column, Section, Suite, TaskRecord } from "./harness/suite.ts"
 import {
@@ -19,19 +19,27 @@ const recordings = "tau1-airline-trajectories"
 export const merge: Suite = {
   name: "merge",
   about:
-    "100 recorded conversations of gpt-4o with the tools of an airline (tau-bench), which made one tool call in each " +
-    "answer. Nothing is replayed: the recorded messages are counted. `as recorded` is what the model did. " +
+    "Recorded conversations of a real model with the tools of an airline (tau-bench). Nothing is replayed: the recorded messages are counted. `as recorded` is what the model did. " +
     "`independent calls` merges consecutive calls of one dependency level, as `json-par` does. `all consecutive calls` " +
     "merges every call up to the next message to the user: it is a bound that no way of acting can exceed, because some " +
     "of these calls need the results of others. The oracle's retail tasks are counted in the same way. The prompts have " +
     "the policy and the conversation; the declarations of the tools are not recorded and are left out.",
   needs: [recordings],
   async run({ data, maxTasks, progress }) {
-    const recorded = await readJson<Recorded[]>(data, recordings, "gpt-4o_tasks_0-24.json")
-    const real = recorded.slice(0, maxTasks).map(conversationOf)
+    const folder = join(data, recordings)
+    const files = filesLike(folder, "*.json")
+    const byModel = new Map<string, CountedConversation[]>()
+    for (const file of files) {
+      const model = file.replace(/(?:_tasks.*)?\.json$/, "")
+      const recorded = await readJson<Recorded[]>(folder, file)
+      byModel.set(model, [...(byModel.get(model) ?? []), ...recorded.slice(0, maxTasks).map(conversationOf)])
+    }
+    const real = [...byModel.values()].flat()
+    mustHaveTasks(real, folder, "<model>_tasks_<n>.json")
     const hasRetail = missingData(data, ["tau2-retail"]) === undefined
     const oracle = hasRetail ? await oracleConversations(join(data, "tau2-retail"), maxTasks) : []
-    const records = [...count("gpt-4o, airline", real), ...count("oracle, retail", oracle)]
+    const counted = [...byModel].flatMap(([model, own]) => count(`${model}, airline`, own))
+    const records = [...counted, ...count("oracle, retail", oracle)]
     progress(records.length, records.length, "counted")
     return {
       checks: [

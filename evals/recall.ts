@@ -12,7 +12,8 @@ export const recall: Suite = {
     "for the model that writes the summary.",
   needs: ["tau1-airline-trajectories"],
   async run({ data, progress }) {
-    const { rows, budgets } = await measure(data)
+    const { rows, budgets, absent = [] } = await measure(data)
+    for (const { why } of absent) throw new Error(`evaluation data: ${why}`)
     progress(1, 1, "conversations")
     return {
       checks: [

@@ -25,8 +25,9 @@ export const retail: Suite = {
   about:
     "Customer service tasks of tau2-bench over a store whose users, orders and products are live objects. The expected actions of each task are replayed in four styles. `json-seq`: one tool call in each answer. " +
     "`json-par`: independent calls of one dependency level in one answer (B depends on A if an argument of B occurs in " +
-    "the result of A and not in what the user said, or if either writes). `code-full`: the same groups as code, with " +
-    "the results printed whole, as the very text of the tool call. `code-proj`: the results stay in variables and a " +
+    "the result of A and not in what the user said, or if either writes; an argument occurs as a whole word, and the " +
+    "decimal numbers in a sum count as arguments). `code-full`: the same groups as code, with the results printed " +
+    "whole, as the very text of the tool call; a call that fails ends its cell. `code-proj`: the results stay in variables and a " +
     "projection is printed; there is one projection for each kind of record, and its code is paid for. The system " +
     "prompt has the store's policy, and all styles have the same opening, one confirmation before the first change, " +
     "the same closing, and declarations that were shortened in the same way. The policy asks for one call at a time; " +
@@ -35,7 +36,7 @@ export const retail: Suite = {
     "that Karst puts before the results of parallel calls of one tool.",
   needs: ["tau2-retail"],
   modes: ["live", "hand"],
-  playedStyles: playedStyles.length,
+  playedStyles,
   async run(setup) {
     const { data, mode, maxTasks, progress, signal } = setup
     const retailData = await readRetail(join(data, "tau2-retail"))
@@ -54,6 +55,7 @@ export const retail: Suite = {
       checks: [...provePort(retailData), ...styleChecks(records)],
       sections: [tasksSection(tasks.map(({ conversation }) => conversation)), ...styleSections(records, lengths)],
       tasks: records,
+      skipped: retailData.skipped,
       claims: styleClaims(records, "json-seq"),
       claimsAgainstBest: styleClaims(records, "json-par"),
     }

@@ -21,12 +21,18 @@ const systemPackages = [
   "zsh",
   "fish",
 ]
+// Large, so only where every test must run.
+const largePackages = process.env.KARST_REQUIRE_ALL === "1" ? ["chromium"] : []
 
 const withSystem = process.argv[2] === "--system"
 const [file, ...args] = process.argv.slice(withSystem ? 3 : 2)
 if (!file) fail("Usage: node scripts/bootstrap.mjs [--system] <file> [arguments]")
 if (!isInstalled()) install()
-if (withSystem) installSystemPackages()
+if (withSystem) {
+  installSystemPackages(systemPackages)
+  // By itself: a Debian without it has the others.
+  installSystemPackages(largePackages)
+}
 launch(chooseNode(), [file, ...args])
 
 /** Whether every package of the lockfile is there, in its version. npm writes its own list last, so an installation
@@ -51,9 +57,9 @@ function install() {
 }
 
 /** Only root on Debian can: elsewhere, and where it fails, the tests that need them are skipped and say so. */
-function installSystemPackages() {
-  if (process.env.KARST_NO_INSTALL === "1" || process.getuid?.() !== 0) return
-  const missing = missingSystemPackages()
+function installSystemPackages(names) {
+  if (names.length === 0 || process.env.KARST_NO_INSTALL === "1" || process.getuid?.() !== 0) return
+  const missing = missingSystemPackages(names)
   if (missing.length === 0) return
   const list = missing.join(" ")
   say(`installing ${list} (apt-get; KARST_NO_INSTALL=1 forbids it)`)
@@ -77,12 +83,12 @@ function apt(...args) {
   return status === 0 ? undefined : (error?.message ?? stderr.trim())
 }
 
-function missingSystemPackages() {
-  const query = ["-W", "-f", "${Package} ${db:Status-Status}\n", ...systemPackages]
+function missingSystemPackages(names) {
+  const query = ["-W", "-f", "${Package} ${db:Status-Status}\n", ...names]
   const { error, stdout } = spawnSync("dpkg-query", query, { encoding: "utf8" })
   if (error) return []
   const installed = stdout.split("\n")
-  return systemPackages.filter((name) => !installed.includes(`${name} installed`))
+  return names.filter((name) => !installed.includes(`${name} installed`))
 }
 
 function chooseNode() {

@@ -1,14 +1,17 @@
-// `npm run docs` writes the documentation as a static site into site/, and fails for a link that leads nowhere or a
-// snippet that differs from its file. `npm run docs -- --write` first fills the snippets of the pages from their files.
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+// `npm run docs` writes the documentation as a static site into site/, and fails for a link that leads nowhere, a
+// snippet that differs from its file or a list of examples that is not up to date. `npm run docs -- --write` first fills
+// the snippets of the pages from their files and writes the list.
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { examplesPage, listOfExamples } from "./docs/examples-list.ts"
 import { brokenLinks } from "./docs/links.ts"
 import { fillRegions } from "./docs/regions.ts"
 import { renderSite } from "./docs/site.ts"
 import { readPublicSurface } from "./public-surface.ts"
 import { root } from "./tools.ts"
 
-const problems = snippets(process.argv.includes("--write"))
+const write = process.argv.includes("--write")
+const problems = [...snippets(write), ...exampleList(write)]
 const surface = readPublicSurface()
 if (!surface) process.exit(1)
 const files = renderSite(root, surface)
@@ -35,4 +38,13 @@ function snippets(write: boolean): string[] {
     writeFileSync(join(root, page), filled)
     return []
   })
+}
+
+function exampleList(write: boolean): string[] {
+  const file = join(root, examplesPage)
+  const list = listOfExamples(root)
+  if (existsSync(file) && readFileSync(file, "utf8") === list) return []
+  if (!write) return [`${examplesPage} is not up to date. Run: npm run docs -- --write`]
+  writeFileSync(file, list)
+  return []
 }

@@ -1,7 +1,7 @@
 // karst/display: shows a run in the terminal.
 import type { Run, RunResult } from "./core/agent.ts"
 import * as check from "./core/checks/check-options.ts"
-import { allowReadersToApprove } from "./core/run-context.ts"
+import { allowReadersToApprove } from "./core/run-approvals.ts"
 import { askApproval } from "./display/ask-approval.ts"
 import { createFullView } from "./display/full-view.ts"
 import { wantsColor } from "./display/paint.ts"
@@ -33,7 +33,7 @@ const displayChecks: check.OptionChecks<DisplayOptions> = {
 
 /** Shows a run until it ends and returns its result, whatever the status: a failed run is shown, not thrown. Removes
  *  terminal control sequences from everything the model and its code wrote. */
-export async function display(run: Run, options: DisplayOptions = {}): Promise<RunResult> {
+export async function display<R extends RunResult>(run: Run<R>, options: DisplayOptions = {}): Promise<R> {
   check.checkOptions("display()", options, displayChecks)
   const { mode = "full", stream = process.stdout, input = process.stdin } = options
   // Without a display no person can be asked, so the run denies calls that need approval.

@@ -31,6 +31,8 @@ export type {
   SessionOptions,
 } from "./core/agent.ts"
 export type { AgentSpec } from "./core/agent-spec.ts"
+export type { CsvRow } from "./core/data-files/csv.ts"
+export { readRows } from "./core/data-files/read-data-file.ts"
 export {
   AbortError,
   AgentError,
@@ -52,6 +54,7 @@ export {
   isDelta,
   type Metadata,
   type Pending,
+  type PendingApproval,
   type Status,
   type StopReason,
 } from "./core/event.ts"
@@ -78,6 +81,7 @@ export { outsideRuns } from "./core/run-context.ts"
 export { addUsage, totalTokens, type Usage } from "./core/usage.ts"
 export type { Verdict } from "./core/verdict.ts"
 export type { MemoryOptions } from "./memory.ts"
+export type { ModelSource } from "./models/model-source.ts"
 export type { CellAgent } from "./runtime/bindings/cell-agent.ts"
 export { currentCall } from "./runtime/bindings/gated-call.ts"
 export {

@@ -14,4 +14,5 @@ export { type OpencodeOptions, opencode } from "./providers/opencode/opencode.ts
 export type { CliOptions } from "./providers/options.ts"
 export type { Tier, ToolGroup } from "./providers/provider.ts"
 export type { InteractiveOptions, InteractiveResult } from "./providers/terminal/interactive.ts"
+export type { TierModels, TierSettings } from "./providers/tiers.ts"
 export type { AutoWaitOptions, Clock, UsageLimit } from "./providers/usage-limits.ts"

@@ -122,19 +122,22 @@ describe("the bootstrap", () => {
       assert.match(stderr, /apt-get install .* failed, so the tests that need them are skipped:\nE: no network\n$/)
     })
 
+    test("installs Chromium only where every test must run, and apart from the other packages", async () => {
+      debian(everyPackage)
+      const { stdout, stderr } = await finished(startSystem({ env: { KARST_REQUIRE_ALL: "1" } }))
+      assert.equal(stdout, "ran\n")
+      assert.match(stderr, /^karst: installing chromium \(apt-get; [^\n]*\)\n$/)
+      assert.equal(asked(), "-o DPkg::Lock::Timeout=300 install -y --no-install-recommends chromium\n")
+      debian([], "! echo $@ | grep -q chromium")
+      const failed = await finished(startSystem({ env: { KARST_REQUIRE_ALL: "1" } }))
+      assert.match(asked(), /^.* install .* python3-ipykernel .*\n.* install .* chromium\n/)
+      assert.match(failed.stderr, /apt-get install chromium failed, so the tests that need them are skipped/)
+      assert.equal(failed.stdout, "ran\n")
+    })
+
     const unasked: Record<string, () => Start> = {
       "everything is there": () => {
-        debian([
-          "python3-ipykernel",
-          "python3-pandas",
-          "python3-matplotlib",
-          "bubblewrap",
-          "redis-server",
-          "ripgrep",
-          "tmux",
-          "zsh",
-          "fish",
-        ])
+        debian(everyPackage)
         return {}
       },
       "it is forbidden": () => {
@@ -176,6 +179,18 @@ describe("the bootstrap", () => {
   })
 })
 
+const everyPackage = [
+  "python3-ipykernel",
+  "python3-pandas",
+  "python3-matplotlib",
+  "bubblewrap",
+  "redis-server",
+  "ripgrep",
+  "tmux",
+  "zsh",
+  "fish",
+]
+
 interface Start {
   args?: string[]
   env?: Record<string, string>
@@ -188,7 +203,7 @@ function start(program: string, { args = [], env = {}, flags = [] }: Start = {})
   write("program.ts", program)
   return spawn(process.execPath, [join(tree, "scripts/bootstrap.mjs"), ...flags, join(tree, "program.ts"), ...args], {
     cwd: tree,
-    env: { ...process.env, KARST_NO_INSTALL: "", npm_execpath: join(tree, "npm.js"), ...env },
+    env: { ...process.env, KARST_NO_INSTALL: "", KARST_REQUIRE_ALL: "", npm_execpath: join(tree, "npm.js"), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   })
 }

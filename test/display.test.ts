@@ -100,7 +100,7 @@ function askingRun(text?: string) {
   const decided: string[] = []
   const run = fakeRun(async (control) => {
     control.emit({ type: "approval-requested", id: "k1", call: { binding: "wipe", args: "" } })
-    const decision = await control.awaitDecision("k1", text)
+    const decision = await control.awaitDecision("k1", { text })
     decided.push(decision)
     control.emit({ type: "approval-resolved", id: "k1", decision })
   })

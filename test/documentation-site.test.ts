@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { after, before, describe, test } from "node:test"
+import { examplesPage, listOfExamples } from "../scripts/docs/examples-list.ts"
 import { brokenLinks } from "../scripts/docs/links.ts"
 import { anchorOf, renderMarkdown } from "../scripts/docs/markdown-page.ts"
 import { fillRegions, readRegion, regionsOf } from "../scripts/docs/regions.ts"
@@ -50,6 +51,16 @@ describe("the documentation site", () => {
       wanted.filter((path) => !files.has(path)),
       [],
     )
+  })
+
+  test("has the list of examples, one line for each, which is also in examples/README.md", () => {
+    const list = readFileSync(join(root, examplesPage), "utf8")
+    assert.equal(list, listOfExamples(root), "run `npm run docs -- --write`")
+    const named = [...list.matchAll(/^\| \[[\w-]+\]\(([\w-]+\.ts)\) \| .{30,220} \|$/gm)].map(
+      ([, file]) => `examples/${file}`,
+    )
+    assert.deepEqual(named, globSync("examples/*.ts", { cwd: root }).sort())
+    assert.match(files.get("examples.html") ?? "", /<a href="examples\/48-evals\.html">/)
   })
 
   test("shows the comments of the source in the API reference", () => {

@@ -22,7 +22,7 @@ const types = {
   CodeAgent: "agent analyst journal ours poet refunds researcher reviewer writer",
   'CellAgent & { runtime: NonNullable<CellAgent["runtime"]> }': "cleaner",
   Engine: "engine",
-  Model: "model",
+  Model: "model bossModel strongModel",
   'RunInfo["pending"]': "pending",
   Runtime: "runtime",
   CodeSession: "session",

@@ -8,7 +8,7 @@ import { scriptedModel } from "karst/models"
 const values: Record<string, string> = {
   karst: `AbortError AgentError ConfigError ConflictError MissingPackageError ModelError ProviderError UnsupportedError
     addUsage classType codec createAgent currentCall defaultSections fenced fn guardInput guardOutput isDelta jsRuntime
-    loadSkills messageText outsideRuns skill tool toolFailure toolResult totalTokens validateOutput variable`,
+    loadSkills messageText outsideRuns readRows skill tool toolFailure toolResult totalTokens validateOutput variable`,
   "karst/config": "createLocalClient defineConfig importLlmSettings loadAgents loadConfig trustConfig",
   "karst/display": "display",
   "karst/engine": "bullmqBackend createEngine inlineBackend workerBackend",
@@ -20,7 +20,7 @@ const values: Record<string, string> = {
   "karst/providers": "acp checkHealth claude codex codingAgent fallback gemini installedProviders opencode",
   "karst/python": "kwargs py pythonRuntime safePythonRules table",
   "karst/rules": "attributeRule functionRule importRule regexRule safeRules",
-  "karst/server": "toBrowserEvent toNode toResponse",
+  "karst/server": "toBrowserEvent toBrowserMessages toNode toResponse",
   "karst/sessions": "deleteSession listSessions loadSession toAtif trajectory",
   "karst/stores": "memoryStore redisStore sqliteStore",
   "karst/testing": `assertReplays backendJobHandler handleCases replayRecording testBackend testHandles testRuntime testStore

@@ -1,6 +1,6 @@
 // Reads the multi-turn tasks of BFCL, the documentation of their functions, and the recorded results.
 import type { Json, JsonSchema } from "karst"
-import { filesLike, readJson } from "../harness/data.ts"
+import { errorText, filesLike, mustHaveTasks, readJson } from "../harness/data.ts"
 import type { Skipped } from "../harness/suite.ts"
 import type { ReplayCall, ReplayTask, ReplayTurn } from "../replay/task.ts"
 import { firstSentence, type TrimmedSchema, trimSchema } from "../replay/trim-schema.ts"
@@ -53,15 +53,19 @@ export async function readBfcl(folder: string): Promise<BfclData> {
     const recorded = await readJson<RecordedData[]>(folder, file)
     const data = await readJson<TaskData[]>(folder, file.replace(".recorded_results", ""))
     for (const { id, turns } of recorded) {
-      const task = data.find((each) => each.id === id)
-      if (!task) continue
       try {
+        const task = data.find((each) => each.id === id)
+        if (!task) throw new Error(`${file.replace(".recorded_results", "")} does not have it`)
         tasks.push(toTask(task, turns, documents))
       } catch (error) {
-        skipped.push({ what: id, why: error instanceof Error ? error.message : String(error) })
+        skipped.push({ what: id, why: errorText(error) })
       }
     }
+    const known = new Set(recorded.map(({ id }) => id))
+    const others = data.filter(({ id }) => !known.has(id))
+    skipped.push(...others.map(({ id }) => ({ what: id, why: `${file} has no results of it` })))
   }
+  mustHaveTasks(tasks, folder, "<name>.json with <name>.recorded_results.json")
   return { tasks, skipped }
 }
 

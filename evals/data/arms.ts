@@ -40,6 +40,8 @@ export interface ArmSetup {
   kernels: Kernels
   /** Empties the runtime of `codeact` after each cell. The oracle uses no earlier variable and needs no emptying. */
   forgets?: boolean
+  /** Ends the conversation when it is aborted. */
+  signal?: AbortSignal
 }
 
 /** The agent of an arm for one conversation about one table. */

@@ -1,12 +1,12 @@
 // Reads the definition of a new column: "a new feature called "FamilySize" by summing the "SibSp" and "Parch" columns".
 import { findColumns } from "./find-columns.ts"
 import type { Formula, Plan } from "./plan.ts"
-import type { Question } from "./questions.ts"
+import type { AskedQuestion } from "./questions.ts"
 import type { Column } from "./tables.ts"
 
 /** The new column that a question defines; undefined if it defines none, or none that these rules read. */
-export function deriveFormula({ question, constraints }: Question, columns: readonly Column[]): Plan["derived"] {
-  if (!/new (?:\w+ )?(?:feature|column|variable)/i.test(question)) return undefined
+export function deriveFormula({ question, constraints }: AskedQuestion, columns: readonly Column[]): Plan["derived"] {
+  if (!definesColumn(question)) return undefined
   const named = /(?:called|named|feature) ["'“](\w+)["'”]/i.exec(question)?.[1]
   const texts = [question, constraints].flatMap((text) => sentencesFrom(text))
   for (const text of texts) {
@@ -14,6 +14,11 @@ export function deriveFormula({ question, constraints }: Question, columns: read
     if (formula) return { name: named ?? "new_feature", formula }
   }
   return undefined
+}
+
+/** Whether a question defines a new column. */
+export function definesColumn(question: string): boolean {
+  return /new (?:\w+ )?(?:feature|column|variable)/i.test(question)
 }
 
 /** The text from the definition on, without the name of the new column. */

@@ -1,15 +1,15 @@
 // Derives a plan from the text of a question: columns and operations, by rule. Nothing here knows a particular question.
-import { deriveFormula } from "./derive-formula.ts"
+import { definesColumn, deriveFormula } from "./derive-formula.ts"
 import { conditionsOf, type KeyRows, rowsOfKeys } from "./derive-rows.ts"
 import { findColumns } from "./find-columns.ts"
 import type { Computed, Outliers, Plan, PlannedAnswer, Rows, Statistic, Value } from "./plan.ts"
-import { type AnswerField, answerFields, type Question } from "./questions.ts"
+import { type AnswerField, type AskedQuestion, answerFields } from "./questions.ts"
 import type { Column } from "./tables.ts"
 import { deriveVerdict } from "./verdicts.ts"
 
 /** What is known while a question is read. */
 export interface Reading {
-  question: Question
+  question: AskedQuestion
   /** The question and its constraints, in lower case. */
   text: string
   columns: readonly Column[]
@@ -25,11 +25,12 @@ export interface Reading {
 }
 
 /** A plan, or the reason why the rules do not cover the question. */
-export function derivePlan(question: Question, columns: readonly Column[]): Plan | { uncovered: string } {
+export function derivePlan(question: AskedQuestion, columns: readonly Column[]): Plan | { uncovered: string } {
   const text = `${question.question}\n${question.constraints}`
   const refused = beyondRules.find(([pattern]) => pattern.test(text))
   if (refused) return { uncovered: refused[1] }
   const reading = readQuestion(question, columns)
+  if (!reading.derived && definesColumn(question.question)) return { uncovered: "a new column that no rule reads" }
   const values: Computed[] = []
   const answers: PlannedAnswer[] = []
   for (const field of answerFields(question.format)) {
@@ -69,7 +70,7 @@ const beyondRules: [RegExp, string][] = [
   [/for each country|each city|for each continent/i, "groups that the text does not list"],
 ]
 
-function readQuestion(question: Question, columns: readonly Column[]): Reading {
+function readQuestion(question: AskedQuestion, columns: readonly Column[]): Reading {
   const derived = deriveFormula(question, columns)
   const all = derived ? [...columns, derivedColumn(derived.name)] : columns
   const first = findColumns(question.question, all)
@@ -150,6 +151,8 @@ function answerValue({ key, placeholder }: AnswerField, reading: Reading): Value
   const remaining: Rows = removes ? { ...ownRows, outliers: { ...outliers, keep: "others" } } : ownRows
   if (/left|remaining/.test(name)) return removes ? { type: "count", rows: remaining } : undefined
   const statistic = statisticOf(name, text) ?? statisticOf(placeholder.replaceAll("_", " ").toLowerCase(), text)
+  // A column that chooses the rows is not the one that is asked about.
+  if (statistic && remaining.conditions.some((each) => each.column.name === column.name)) return undefined
   if (statistic) return { type: "statistic", statistic, column, rows: remaining }
   const isCount = /count|total|number of/.test(name) || /how many/.test(text)
   return isCount && remaining.conditions.length > 0 ? { type: "count", rows: remaining } : undefined
@@ -225,7 +228,7 @@ function statisticOf(name: string, text: string): Statistic | undefined {
 const numberWords = new Map(["zero", "one", "two", "three", "four", "five", "six"].map((word, index) => [word, index]))
 
 /** The decimals that the format states for an answer, or for all of them, or that the constraints state. */
-function decimalsOf({ placeholder }: AnswerField, { format, constraints }: Question, value: Value): number {
+function decimalsOf({ placeholder }: AnswerField, { format, constraints }: AskedQuestion, value: Value): number {
   if (value.type === "count" || (value.type === "missing" && value.as === "count")) return 0
   const quoted = [`"${placeholder}"`, `'${placeholder}'`].map((name) => format.indexOf(name)).filter((at) => at !== -1)
   const about = quoted.map((at) => format.slice(at))

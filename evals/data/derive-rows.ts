@@ -1,7 +1,7 @@
 // Reads which rows a question is about, and which rows each of its answers is about.
 import { findColumns } from "./find-columns.ts"
 import type { Condition } from "./plan.ts"
-import type { Question } from "./questions.ts"
+import type { AskedQuestion } from "./questions.ts"
 import type { Column } from "./tables.ts"
 
 /** The conditions of one answer, none, or "unclear" if the question has groups and the name of the answer fits none. */
@@ -9,7 +9,7 @@ export type KeyRows = readonly Condition[] | undefined | "unclear"
 
 /** Conditions that hold for the whole question: `Embarked = 'C'`, "a star rating of 5", "years 2000 and beyond",
  *  "male passengers who survived", "in first class". */
-export function conditionsOf({ question, constraints }: Question, columns: readonly Column[]): Condition[] {
+export function conditionsOf({ question, constraints }: AskedQuestion, columns: readonly Column[]): Condition[] {
   if (groupColumn({ question, constraints }, columns)) return []
   const text = `${question} ${constraints}`
   return [...equalities(text, columns), ...from(constraints, columns), ...words(question, columns)]
@@ -53,7 +53,7 @@ function words(question: string, columns: readonly Column[]): Condition[] {
 }
 
 /** For each answer of a question about groups: the group that its name says. */
-export function rowsOfKeys(question: Question, columns: readonly Column[]): (key: string) => KeyRows {
+export function rowsOfKeys(question: AskedQuestion, columns: readonly Column[]): (key: string) => KeyRows {
   const group = groupColumn(question, columns)
   if (!group) return () => (/separately for/i.test(question.constraints) ? "unclear" : undefined)
   return (key) => {
@@ -64,7 +64,7 @@ export function rowsOfKeys(question: Question, columns: readonly Column[]): (key
 
 /** The column by which the question groups: "for each passenger class", "Pclass separately", "survived versus". */
 function groupColumn(
-  question: Pick<Question, "question" | "constraints">,
+  question: Pick<AskedQuestion, "question" | "constraints">,
   columns: readonly Column[],
 ): Column | undefined {
   const text = `${question.question} ${question.constraints}`

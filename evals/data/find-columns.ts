@@ -54,7 +54,8 @@ function takeWords(words: readonly Word[], match: (at: number) => number | false
 function aliases(name: string): string[][] {
   const inBrackets = /\(([^)]+)\)/.exec(name)?.[1]
   const withoutUnit = /^(.+?)[_ ]in[_ ]/.exec(name)?.[1]
-  return [name, inBrackets, withoutUnit]
+  const beforeBrackets = /^(.+?)\s*\(/.exec(name)?.[1]
+  return [name, inBrackets, beforeBrackets, withoutUnit]
     .flatMap((text) => {
       if (text === undefined) return []
       const words = wordsOf(text).map((word) => (word.original.length === 1 ? word.original : word.text))

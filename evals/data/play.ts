@@ -1,6 +1,7 @@
 // Plays the questions about one table in one arm, as one conversation, and scores the answers.
 import { jsRuntime, type Message, messageText } from "karst"
 import { type Model, type ModelPart, type ModelRequest, scriptedModel } from "karst/models"
+import { errorText } from "../harness/data.ts"
 import type { TaskRecord } from "../harness/suite.ts"
 import { type Measured, measureModel } from "../harness/tokens.ts"
 import { type Arm, type ArmSetup, openAgent } from "./arms.ts"
@@ -27,6 +28,8 @@ export interface ArmRecord extends TaskRecord, Measured {
   questions: number
   /** The questions whose closed answers are all right. */
   correct: number
+  /** What the conversation answered, one line for each question. */
+  answers: string
 }
 
 /** Plays a conversation. Without a model, the oracle answers: it runs the derived programs, and it reads its answers from
@@ -38,14 +41,19 @@ export async function play(
   model: Model = oracle(table, questions, arm),
 ): Promise<ArmRecord> {
   const measured = measureModel(model)
-  const agent = await openAgent(arm, table, measured, setup)
-  await using session = await agent.session()
   const problems: string[] = []
   const answers: string[] = []
-  for (const { question } of questions) {
-    const { status, error, output } = await session.send(questionText(question)).settled
-    if (status !== "done") problems.push(`question ${question.id} ended as ${status}: ${error?.message ?? ""}`)
-    answers.push(output)
+  try {
+    const agent = await openAgent(arm, table, measured, setup)
+    await using session = await agent.session()
+    for (const { question } of questions) {
+      const { status, error, output } = await session.send(questionText(question), { signal: setup.signal }).settled
+      if (status !== "done") problems.push(`question ${question.id} ended as ${status}: ${error?.message ?? ""}`)
+      answers.push(output)
+    }
+  } catch (error) {
+    setup.signal?.throwIfAborted()
+    problems.push(errorText(error))
   }
   const correct = questions.filter(({ question }, index) => isCorrect(question, answers[index] ?? "")).length
   return {

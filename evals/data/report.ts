@@ -4,6 +4,7 @@ import type { Cell, Check, Claim, Column, Section } from "../harness/suite.ts"
 import type { Measured } from "../harness/tokens.ts"
 import type { Arm } from "./arms.ts"
 import type { ArmRecord } from "./play.ts"
+import { sameAnswers } from "./questions.ts"
 
 const contextSizes = [8_000, 32_000, 128_000]
 
@@ -13,12 +14,13 @@ export function agreement(records: readonly ArmRecord[], what: string): Check[] 
   const failures = tasks.flatMap(([task, own]) => {
     const failed = own.find(({ verified }) => !verified)
     if (failed) return [`${task}, ${failed.style}: ${failed.problem}`]
-    const counts = new Set(own.map(({ correct }) => correct))
-    return counts.size > 1 ? [`${task}: ${own.map(({ style, correct }) => `${style} ${correct}`).join(", ")}`] : []
+    const [first, ...others] = own
+    const other = others.find(({ answers }) => !sameAnswers(answers, first?.answers ?? ""))
+    return other ? [`${task}: ${first?.style} answers ${first?.answers}, ${other.style} ${other.answers}`] : []
   })
   return [
     {
-      what: `${what}: each conversation ended, with as many right answers in every arm`,
+      what: `${what}: each conversation ended, with the same answers in every arm`,
       passed: tasks.length - failures.length,
       of: tasks.length,
       ...(failures.length > 0 && { failures: failures.slice(0, 5) }),
@@ -102,7 +104,8 @@ function contexts(byArm: ByArm, title: string): Section {
   }
 }
 
-const comparisons: [Arm, Arm][] = [
+/** Pairs of arms that are compared: an arm, and the one it stands against. */
+export const comparisons: readonly (readonly [Arm, Arm])[] = [
   ["karst-ts", "json"],
   ["karst-ts", "json-columns"],
   ["karst-ts", "codeact-ts"],

@@ -1,7 +1,7 @@
 // Reads the tables of the questions from CSV files.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { parseCsv } from "../../src/cli/load/csv.ts"
+import { parseCsv } from "../../src/core/data-files/csv.ts"
 
 export type Row = Record<string, string | number | boolean | null>
 
@@ -22,8 +22,10 @@ export interface Column {
 
 const maxListedValues = 60
 
+/** Throws if there is no such file, or if it is not UTF-8. */
 export async function readTable(folder: string, file: string): Promise<DataTable> {
-  return parseTable(file, await readFile(join(folder, file), "utf8"))
+  const bytes = await readFile(join(folder, file))
+  return parseTable(file, new TextDecoder("utf-8", { fatal: true }).decode(bytes))
 }
 
 /** Empty cells are null. A column of nothing but numbers, in any notation, has numbers. */

@@ -36,7 +36,9 @@ function introduction(reports: readonly StoredReport[]): Chapter {
         "with four tokens for the frame of each message. Tools are counted as the JSON that is sent; some providers show " +
         "them to the model in a shorter form, which makes tool calls cheaper than they are here.",
       `Costs are in units of one input token: an output token costs ${rates.output}, and an input token that the ` +
-        `previous request of the conversation had in the same place costs ${rates.cachedInput} with a cache. Writing to the cache costs nothing here; some providers charge for it.`,
+        `previous request of the conversation had in the same place costs ${rates.cachedInput} with a cache. Writing to the cache costs nothing here; some providers charge for it. ` +
+        "Karst puts the time behind the newest message of the user and nowhere else, so the first request of a turn pays " +
+        "the full price for the turn before it, in every style.",
       "What an oracle cannot show:",
       "- Whether a model finds the right actions, and how often it errs, in any style.\n" +
         "- What a model thinks and says before it acts: the oracle writes nothing but its calls and the fixed texts.\n" +
@@ -44,13 +46,13 @@ function introduction(reports: readonly StoredReport[]): Chapter {
         "would not.\n" +
         "- How much a model would print. The projections here are short; a careful model prints more.",
       "The savings shrink with strong models: the later tables of the paper show −9 % to −40 %. They shrink with prompt " +
-        "caching, which makes repeated prompts cheap and leaves the longer answers of code at full price. And they " +
-        "shrink when a model makes independent tool calls together, which is why `json-par` always stands beside " +
-        "`json-seq`.",
-      "Plain tool calls are the better choice for short tasks with one or two calls and small results, where the rules " +
-        "for code and the longer answers cost more than they save (the first lines of the tables by length, and all of " +
-        "`bfcl`); where a prompt cache makes long prompts cheap and results are small; for tools with approval on each " +
-        "call; and for models that write poor code.",
+        "caching, which makes repeated prompts cheap and leaves the longer answers of code at full price; the text above " +
+        "each comparison gives the cost without and with a cache, also where it does not shrink. And they shrink when a " +
+        "model makes independent tool calls together, which is why `json-par` always stands beside `json-seq`.",
+      "Plain tool calls are the better choice for short tasks with one or two calls, where there is little to save (the " +
+        "first line of the table by length in `retail`); where results are small and a prompt cache makes long prompts cheap, " +
+        "because the answers of code are longer (`bfcl`); for tools with approval on each call; and for models that " +
+        "write poor code.",
     ].join("\n\n"),
   }
 }
@@ -58,10 +60,18 @@ function introduction(reports: readonly StoredReport[]): Chapter {
 type Claims = Partial<Record<Claim, number>>
 
 const paper: Record<Claim, { what: string; value: number; ours: string }> = {
-  total: { what: "total tokens, many turns", value: -0.284, ours: "retail, code-proj against json-seq" },
-  prompt: { what: "prompt tokens, many turns", value: -0.327, ours: "retail, code-proj against json-seq" },
-  completion: { what: "completion tokens, many turns", value: 0.363, ours: "retail, code-proj against json-seq" },
-  dataTotal: { what: "total tokens, data-heavy tasks", value: -0.59, ours: "data, karst-ts against json" },
+  total: { what: "total tokens, many turns", value: -0.284, ours: "retail, code-proj against json-seq and json-par" },
+  prompt: { what: "prompt tokens, many turns", value: -0.327, ours: "retail, code-proj against json-seq and json-par" },
+  completion: {
+    what: "completion tokens, many turns",
+    value: 0.363,
+    ours: "retail, code-proj against json-seq and json-par",
+  },
+  dataTotal: {
+    what: "total tokens, data-heavy tasks",
+    value: -0.59,
+    ours: "data, karst-ts against json and json-columns",
+  },
   retailSuccess: {
     what: "success on retail tasks, in points (one model)",
     value: 0.105,
@@ -127,8 +137,9 @@ function suiteChapter(stored: StoredReport): Chapter {
 /** What a report is about. A model plays the tasks in its own way: what the oracle does is not said of it. */
 export function aboutText({ suite, about, mode }: StoredReport): string {
   if (mode.type === "oracle") return about
-  const player = mode.type === "live" ? mode.model : "a person"
-  return `The tasks of \`${suite}\`, played by ${player}. Its oracle chapter says what they are.`
+  const player =
+    mode.type === "live" ? `by ${mode.model}` : "by hand: requests were written as text, and answers read from files"
+  return `The tasks of \`${suite}\`, played ${player}. The chapter of the oracle says what the tasks are.`
 }
 
 export function checksTable(checks: readonly Check[]): Table {
@@ -138,7 +149,9 @@ export function checksTable(checks: readonly Check[]): Table {
   }
 }
 
-function factsText({ date, node, cores, durationMs, maxTasks }: StoredReport): string {
+function factsText({ date, node, cores, durationMs, maxTasks, mode }: StoredReport): string {
   const sample = maxTasks === undefined ? "" : ` A sample of at most ${maxTasks} tasks.`
-  return `Run on ${date.slice(0, 10)} with Node ${node} on ${cores} cores in ${(durationMs / 1000).toFixed(0)} s.${sample}`
+  const day = date.slice(0, 10)
+  if (mode.type === "hand") return `Played on ${day} with Node ${node}.${sample}`
+  return `Run on ${day} with Node ${node} on ${cores} cores in ${(durationMs / 1000).toFixed(0)} s.${sample}`
 }

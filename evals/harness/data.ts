@@ -16,8 +16,25 @@ export function missingData(data: string, needs: readonly string[]): string | un
   return `evaluation data: ${missing.join(", ")} is not in the data folder; name one with --data or KARST_EVAL_DATA`
 }
 
+/** Reads a file of the data. An error names the file and what is wrong with it. */
 export async function readJson<T>(...path: string[]): Promise<T> {
-  return JSON.parse(await readFile(join(...path), "utf8"))
+  const file = join(...path)
+  try {
+    return JSON.parse(await readFile(file, "utf8"))
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? `it is not JSON: ${error.message}` : errorText(error)
+    throw new Error(`evaluation data: ${file} cannot be read, ${reason}`)
+  }
+}
+
+/** A suite without tasks would verify nothing. */
+export function mustHaveTasks(tasks: readonly unknown[], folder: string, files: string): void {
+  if (tasks.length === 0)
+    throw new Error(`evaluation data: ${folder} has no task that can be run; tasks are in ${files}`)
+}
+
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** The files of a folder whose names match, in order. */

@@ -64,18 +64,18 @@ const css = `
 @media (prefers-color-scheme: dark) { :root { --text: #e4e6e3; --quiet: #9aa39f; --back: #16191b; --box: #1f2426; --line: #363c3f;
   --series-1: #9aa2aa; --series-2: #d3ae62; --series-3: #63a5e2; --series-4: #4fbf8b; --series-5: #d682b6; --series-6: #e58263; } }
 body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
-header, main { max-width: 68rem; margin: 0 auto; padding: 1.2rem; }
+header, main { max-width: 76rem; margin: 0 auto; padding: 1.2rem; }
 h1 { margin: .5rem 0; font-size: 1.8rem; } h2 { margin: 2.5rem 0 .5rem; padding-top: 1rem; border-top: 2px solid var(--line); }
 h3 { margin: 1.8rem 0 .4rem; } p, ul { max-width: 46rem; }
 nav { display: flex; flex-wrap: wrap; gap: .3rem 1.1rem; } a { color: var(--series-3); }
 code { background: var(--box); padding: .1em .3em; border-radius: 4px; font-size: .9em; }
 .table { overflow-x: auto; margin: .8rem 0; } table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap; vertical-align: top; }
+th, td { padding: .3rem .5rem; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap; vertical-align: top; }
 th { color: var(--quiet); font-weight: 600; white-space: normal; vertical-align: bottom; min-width: 3.5rem; } .number { text-align: right; }
 .checks td:first-child { white-space: normal; } .facts, small { color: var(--quiet); font-size: .85rem; }
-figure { margin: 1rem 0; padding: 1rem; background: var(--box); border-radius: 8px; } figcaption { font-weight: 600; }
+figure { margin: 1rem 0; padding: 1rem; overflow-x: auto; background: var(--box); border-radius: 8px; } figcaption { font-weight: 600; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1rem; margin: .3rem 0 .5rem; font-size: .88rem; }
 .key i { display: inline-block; width: .8em; height: .8em; margin-right: .4em; border-radius: 2px; }
-svg { display: block; width: 100%; height: auto; } svg text { fill: var(--quiet); font-size: 11px; font-family: inherit; }
+svg { display: block; width: 100%; min-width: 36rem; height: auto; } svg text { fill: var(--quiet); font-size: 11px; font-family: inherit; }
 .label, .value { text-anchor: middle; } .mark { text-anchor: end; } .grid { stroke: var(--line); } .zero { stroke: var(--quiet); }
 `

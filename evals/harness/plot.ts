@@ -115,6 +115,7 @@ function round(value: number): number {
 
 function short(value: number): string {
   if (Math.abs(value) >= 1_000_000) return `${Math.round(value / 10_000) / 100}M`
+  if (Math.abs(value) >= 100_000) return `${Math.round(value / 1000)}k`
   if (Math.abs(value) >= 10_000) return `${round(value / 1000)}k`
   return value.toLocaleString("en", { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 0 })
 }

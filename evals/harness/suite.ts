@@ -9,8 +9,8 @@ export interface Suite {
   needs?: readonly string[] | undefined
   /** The modes that it has besides `oracle`. */
   modes?: readonly Exclude<Mode["type"], "oracle">[] | undefined
-  /** In how many styles a real model plays each task. */
-  playedStyles?: number | undefined
+  /** The styles in which a real model or a person plays each task. */
+  playedStyles?: readonly string[] | undefined
   run(setup: SuiteSetup): Promise<SuiteReport>
 }
 
@@ -20,6 +20,12 @@ export interface SuiteSetup {
   mode: Mode
   /** At most this many tasks. Default: all. */
   maxTasks?: number | undefined
+  /** Those of the `playedStyles` that are played. Default: all. */
+  styles?: readonly string[] | undefined
+  /** The conversations of an interrupted run with the same model. They are not played again. */
+  earlier?: readonly TaskRecord[] | undefined
+  /** Stores the record of a played conversation at once, so that an interrupted run does not lose it. */
+  keep?: ((record: TaskRecord) => Promise<void>) | undefined
   /** Reports that a task has ended. */
   progress(done: number, total: number, task: string): void
   signal: AbortSignal
@@ -27,6 +33,9 @@ export interface SuiteSetup {
 
 /** Who answers the requests: a program that knows the expected actions, a real model, or a person. */
 export type Mode = { type: "oracle" } | { type: "live"; model: string } | { type: "hand"; dir: string }
+
+/** A stored report does not have the folder of a person. */
+export type StoredMode = Exclude<Mode, { type: "hand" }> | { type: "hand" }
 
 export interface SuiteReport {
   /** What was verified in this run. The figures are worth nothing if one of these fails. */
@@ -106,7 +115,7 @@ export type Claim = "total" | "prompt" | "completion" | "dataTotal" | "retailSuc
 export interface StoredReport {
   suite: string
   about: string
-  mode: Mode
+  mode: StoredMode
   date: string
   node: string
   cores: number

@@ -36,6 +36,8 @@ type Part =
 interface CountedCall extends ReplayCall {
   /** The tokens of the call and of its result. */
   tokens: number
+  /** The place of the answer that made it. Calls of one answer are one model call. */
+  answer: number
 }
 
 export function conversationOf({ task_id, trial, traj }: Recorded): CountedConversation {
@@ -43,22 +45,30 @@ export function conversationOf({ task_id, trial, traj }: Recorded): CountedConve
   let answered = 0
   for (const [at, message] of traj.entries()) {
     if (message.role === "tool") continue
-    const [call] = message.tool_calls ?? []
-    if (!call) {
+    const made = message.tool_calls ?? []
+    if (made.length === 0) {
       const text = message.content ?? ""
       parts.push({ type: "text", tokens: size(text), role: message.role, text })
       continue
     }
-    const next = traj[at + 1]
-    const result = next?.role === "tool" ? (next.content ?? "") : undefined
-    if (result !== undefined) answered++
+    const calls = made.map(({ function: call }, index): CountedCall => {
+      const result = resultOf(traj, at, index)
+      if (result !== undefined) answered++
+      return { ...toCall(call, result ?? "", index === 0 ? (message.content ?? "") : ""), answer: at }
+    })
     const last = parts.at(-1)
-    const counted = toCall(call.function, result ?? "", message.content ?? "")
-    if (last?.type === "calls") last.calls.push(counted)
-    else parts.push({ type: "calls", calls: [counted] })
+    if (last?.type === "calls") last.calls.push(...calls)
+    else parts.push({ type: "calls", calls })
   }
   const calls = parts.flatMap((part) => (part.type === "calls" ? part.calls : [])).length
   return { id: `${task_id}.${trial}`, parts, calls, answered }
+}
+
+/** The results follow their answer, in the order of its calls. */
+function resultOf(traj: readonly RecordedMessage[], at: number, index: number): string | undefined {
+  const following = traj.slice(at + 1, at + 2 + index)
+  const isThere = following.length === index + 1 && following.every(({ role }) => role === "tool")
+  return isThere ? (following[index]?.content ?? "") : undefined
 }
 
 /** Each answer of the model has everything before it as its prompt. */
@@ -85,7 +95,7 @@ export function countCalls({ parts }: CountedConversation, merging: Merging): { 
 }
 
 function groups(calls: readonly CountedCall[], merging: Merging, userText: string): CountedCall[][] {
-  if (merging === "as recorded") return calls.map((call) => [call])
+  if (merging === "as recorded") return [...Map.groupBy(calls, ({ answer }) => answer).values()]
   if (merging === "all consecutive calls") return [[...calls]]
   return groupCalls(calls, userText)
 }
@@ -96,9 +106,18 @@ function toCall(
   { name, arguments: input }: { name: string; arguments: string },
   result: string,
   text: string,
-): CountedCall {
+): Omit<CountedCall, "answer"> {
   const tokens = size(`${text}${JSON.stringify({ name })}${input}`) + size(result)
-  return { name, input: JSON.parse(input), result, fails: false, writes: !reads.test(name), tokens }
+  return { name, input: parseInput(input), result, fails: false, writes: !reads.test(name), tokens }
+}
+
+/** A model can write arguments that are not JSON. Such a text is one argument. */
+function parseInput(text: string): CountedCall["input"] {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { text }
+  }
 }
 
 function size(text: string): number {

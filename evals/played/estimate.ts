@@ -13,16 +13,18 @@ export interface Estimate {
   cost?: number | undefined
 }
 
-/** `styles` is the number of styles that the model plays; the oracle's records may have more or fewer. Records with
- *  `oracleOnly` are of conversations that no model plays. */
-export function estimateRun(all: readonly TaskRecord[], styles: number, price?: Price): Estimate {
-  const records = all.filter(({ oracleOnly }) => oracleOnly !== true)
+/** `styles` are those that the model plays. If the oracle has the same styles, they are estimated one by one; otherwise by
+ *  the mean of the oracle's. Records with `oracleOnly` are of conversations that no model plays. */
+export function estimateRun(all: readonly TaskRecord[], styles: readonly string[], price?: Price): Estimate {
+  const playable = all.filter(({ oracleOnly }) => oracleOnly !== true)
+  const own = playable.filter(({ style }) => styles.includes(style))
+  const records = own.length > 0 ? own : playable
   const tasks = new Set(records.map(({ task }) => task)).size
-  const share = (factor * styles * tasks) / Math.max(1, records.length)
+  const share = (factor * styles.length * tasks) / Math.max(1, records.length)
   const sum = (figure: string) => records.reduce((total, record) => total + Number(record[figure] ?? 0), 0) * share
   const [prompt, completion] = [sum("prompt"), sum("completion")]
   const cost = price && (prompt * price.input + completion * price.output) / 1e6
-  return { conversations: tasks * styles, prompt, completion, cost }
+  return { conversations: tasks * styles.length, prompt, completion, cost }
 }
 
 export function estimateText(model: string, { conversations, prompt, completion, cost }: Estimate): string {

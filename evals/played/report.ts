@@ -9,9 +9,25 @@ export interface PlayedRecord extends TaskRecord, Measured {
   scored: boolean
 }
 
-/** What was played, in each style, with its n. `verified` of a record says whether the task was solved. */
-export function playedReport(records: readonly PlayedRecord[], mode: PlayedMode, scoreText: string): SuiteReport {
-  return { checks: checks(records), sections: [table(records, mode, scoreText)], tasks: [...records] }
+export interface PlayedTexts {
+  /** How the conversations were scored. */
+  score: string
+  /** What a person says about how it was played. */
+  note?: string | undefined
+  /** Pairs of styles that are compared: a style, and the one it stands against. */
+  comparisons: readonly (readonly [style: string, against: string])[]
+}
+
+/** What was played, in each style, with its n. `verified` of a record says whether the task was solved. A person plays
+ *  few conversations, so each is listed. */
+export function playedReport(records: readonly PlayedRecord[], mode: PlayedMode, texts: PlayedTexts): SuiteReport {
+  const text = [texts.score, texts.note].filter(Boolean).join("\n\n")
+  const sections = [sums(records, mode, text), ...changes(records, texts.comparisons)]
+  return {
+    checks: checks(records),
+    sections: mode.type === "hand" ? [...sections, list(records)] : sections,
+    tasks: [...records],
+  }
 }
 
 /** The share of the scored conversations of a style that were solved. */
@@ -26,21 +42,19 @@ function checks(records: readonly PlayedRecord[]): Check[] {
   return [{ what: "conversations in which the model answered", passed: played.length, of: records.length }]
 }
 
-function table(records: readonly PlayedRecord[], mode: PlayedMode, text: string): Section {
-  const byStyle = Map.groupBy(records, ({ style }) => style)
-  const total = (style: string, figure: keyof Measured) => sum((byStyle.get(style) ?? []).map((each) => each[figure]))
-  const [base = ""] = byStyle.keys()
-  const rows = [...byStyle].map(([style, own]): Cell[] => [
+const figures = ["modelCalls", "prompt", "completion", "total", "cost", "costWithCache"] as const
+const figureNames = ["model calls", "prompt", "completion", "total", "cost", "cost, cached"]
+
+function sums(records: readonly PlayedRecord[], mode: PlayedMode, text: string): Section {
+  const rows = [...Map.groupBy(records, ({ style }) => style)].map(([style, own]): Cell[] => [
     style,
     own.length,
     own.filter(({ scored }) => scored).length,
     own.filter(({ scored, verified }) => scored && verified).length,
     successRate(records, style),
-    ...(["modelCalls", "prompt", "completion", "total"] as const).map((figure) => total(style, figure)),
+    ...figures.map((figure) => total(own, figure)),
     median(own.map(({ peakContext }) => peakContext)),
-    style === base ? undefined : change(total(style, "total"), total(base, "total")),
   ])
-  const number = (name: string): Column => ({ name, format: "number" })
   return {
     title: "Played conversations",
     text,
@@ -49,10 +63,52 @@ function table(records: readonly PlayedRecord[], mode: PlayedMode, text: string)
         { name: "style" },
         ...["n", "scored", "solved"].map(number),
         { name: mode.type === "live" ? "success rate" : "share solved", format: "share" },
-        ...["model calls", "prompt", "completion", "total", "peak, median"].map(number),
-        { name: `total, against ${base}`, format: "change" },
+        ...[...figureNames, "peak, median"].map(number),
       ],
       rows,
     },
   }
+}
+
+function changes(records: readonly PlayedRecord[], comparisons: PlayedTexts["comparisons"]): Section[] {
+  const byStyle = Map.groupBy(records, ({ style }) => style)
+  const rows = comparisons.flatMap(([style, against]): Cell[][] => {
+    const [own, base] = [byStyle.get(style), byStyle.get(against)]
+    if (!own || !base) return []
+    return [[style, against, ...figures.map((figure) => change(total(own, figure), total(base, figure)))]]
+  })
+  if (rows.length === 0) return []
+  const columns: Column[] = [
+    { name: "style" },
+    { name: "against" },
+    ...figureNames.map((name): Column => ({ name, format: "change" })),
+  ]
+  return [{ title: "Compared", text: "The change of each sum.", table: { columns, rows } }]
+}
+
+function list(records: readonly PlayedRecord[]): Section {
+  const rows = records.map((record): Cell[] => [
+    record.task,
+    record.style,
+    record.scored ? (record.verified ? "yes" : "no") : "not scored",
+    ...(["modelCalls", "prompt", "completion", "total"] as const).map((figure) => record[figure]),
+  ])
+  return {
+    title: "Each conversation",
+    table: {
+      columns: [
+        ...["task", "style", "solved"].map((name) => ({ name })),
+        ...["model calls", "prompt", "completion", "total"].map(number),
+      ],
+      rows,
+    },
+  }
+}
+
+function total(records: readonly PlayedRecord[], figure: keyof Measured): number {
+  return sum(records.map((record) => record[figure]))
+}
+
+function number(name: string): Column {
+  return { name, format: "number" }
 }

@@ -194,7 +194,7 @@ function single(byStyle: ByStyle): Section {
 
 function byLength(byStyle: ByStyle, lengths: readonly LengthClass[]): Section {
   const styles = [...byStyle.keys()]
-  const code = styles.filter((style) => style === "code-proj")
+  const compared = comparisons(byStyle).filter(([style]) => style === "code-proj")
   const within = ({ from, to }: LengthClass): ByStyle =>
     new Map(
       [...byStyle].map(([style, records]) => [style, records.filter(({ calls }) => calls >= from && calls <= to)]),
@@ -207,17 +207,21 @@ function byLength(byStyle: ByStyle, lengths: readonly LengthClass[]): Section {
       length.name,
       group.get("json-seq")?.length,
       ...styles.map((style) => mean(group, style)),
-      ...code.flatMap((style) => bases.map((base) => change(mean(group, style), mean(group, base)))),
+      ...compared.map(([style, base]) => change(mean(group, style), mean(group, base))),
+      ...compared.map(([style, base]) =>
+        change(total(group, style, "costWithCache"), total(group, base, "costWithCache")),
+      ),
     ]
   })
   return {
     title: "By the length of the task",
-    text: "Mean total tokens of a task, by the number of its expected calls.",
+    text: "Mean total tokens of a task, by the number of its expected calls, and the change of the cost with a cache.",
     table: {
       columns: [
         { name: "calls" },
         ...numbers("tasks", ...styles),
-        ...changesOf(...code.flatMap((style) => bases.map((base) => `${style} / ${base}`))),
+        ...changesOf(...compared.map(([style, base]) => `${style} / ${base}`)),
+        ...changesOf(...compared.map(([style, base]) => `cost, cached: ${style} / ${base}`)),
       ],
       rows,
     },

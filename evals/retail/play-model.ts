@@ -1,8 +1,8 @@
 // Plays the retail tasks with a real model or a person, as tool calls and as code, and scores the end states.
-
 import type { SuiteReport, SuiteSetup } from "../harness/suite.ts"
 import { measureModel } from "../harness/tokens.ts"
-import { type PlayedMode, playedModel } from "../played/model.ts"
+import { type PlayedMode, playedModel, playersNote } from "../played/model.ts"
+import { playAll } from "../played/play-all.ts"
 import { type PlayedRecord, playedReport, successRate } from "../played/report.ts"
 import { replayAgent } from "../replay/replay.ts"
 import type { RetailData, RetailTask } from "./tasks.ts"
@@ -14,16 +14,19 @@ export const playedStyles = ["tools", "code"] as const
 const confirmations = 3
 
 export async function playRetail(data: RetailData, mode: PlayedMode, setup: SuiteSetup): Promise<SuiteReport> {
-  const tasks = data.tasks.slice(0, setup.maxTasks)
-  const records: PlayedRecord[] = []
-  for (const [index, task] of tasks.entries()) {
-    for (const style of playedStyles) {
-      setup.signal.throwIfAborted()
-      records.push(await playTask(data, task, style, mode))
-    }
-    setup.progress(index + 1, tasks.length, `task ${task.id}`)
-  }
-  const report = playedReport(records, mode, scoreText)
+  const conversations = data.tasks.slice(0, setup.maxTasks).flatMap((task) =>
+    playedStyles.map((style) => ({
+      task: task.id,
+      style,
+      play: () => playTask(data, task, style, mode, setup.signal),
+    })),
+  )
+  const records = await playAll(conversations, setup)
+  const report = playedReport(records, mode, {
+    score: scoreText,
+    note: await playersNote(mode),
+    comparisons: [["code", "tools"]],
+  })
   if (mode.type === "hand") return report
   return { ...report, claims: { retailSuccess: successRate(records, "code") - successRate(records, "tools") } }
 }
@@ -38,6 +41,7 @@ async function playTask(
   { id, endHash, conversation }: RetailTask,
   style: (typeof playedStyles)[number],
   mode: PlayedMode,
+  signal: AbortSignal,
 ): Promise<PlayedRecord> {
   const world = createWorld(data, endHash)
   const model = measureModel(await playedModel(mode))
@@ -47,7 +51,8 @@ async function playTask(
   const changes = conversation.turns.length > 1
   let problem: string | undefined
   for (const user of [opening, ...Array.from({ length: changes ? confirmations : 0 }, () => "Yes, please.")]) {
-    const { status, error, output } = await session.send(user).settled
+    const { status, error, output } = await session.send(user, { signal }).settled
+    signal.throwIfAborted()
     if (status !== "done") problem = `a turn ended as ${status}: ${error?.message ?? ""}`
     if (problem !== undefined || (user !== opening && !output.includes("?"))) break
   }

@@ -2,7 +2,8 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Json } from "karst"
-import { filesLike, readJson } from "../harness/data.ts"
+import { errorText, filesLike, mustHaveTasks, readJson } from "../harness/data.ts"
+import type { Skipped } from "../harness/suite.ts"
 import type { ReplayCall, ReplayTask } from "../replay/task.ts"
 import { firstSentence, type TrimmedSchema, trimSchema } from "../replay/trim-schema.ts"
 import { storeTools } from "./store-tools.ts"
@@ -14,6 +15,8 @@ export interface RetailData {
   policy: string
   functions: RetailFunction[]
   tasks: RetailTask[]
+  /** The tasks that cannot be run, such as those without reference results. */
+  skipped: Skipped[]
 }
 
 export interface RetailFunction {
@@ -57,16 +60,26 @@ export async function readRetail(folder: string): Promise<RetailData> {
   const { policy_md: policy } = await readJson<{ policy_md: string }>(folder, "policy.json")
   const functions = await readJson<FunctionData[]>(folder, "tools_openai_schema.json")
   const tasks: RetailTask[] = []
+  const skipped: Skipped[] = []
   let baseHash = ""
   for (const file of filesLike(folder, "reference_*.json")) {
     const reference = await readJson<Reference>(folder, file)
     const data = await readJson<TaskData[]>(folder, file.replace("reference_", "tasks_"))
     baseHash = reference.base_db_hash_neutral
     for (const { id, actions, db_hash_neutral: endHash } of reference.tasks) {
-      const task = data.find((each) => each.id === id)
-      if (task) tasks.push({ id, actions, endHash, conversation: toConversation(task, actions) })
+      try {
+        const task = data.find((each) => each.id === id)
+        if (!task) throw new Error(`${file.replace("reference_", "tasks_")} does not have it`)
+        tasks.push({ id, actions, endHash, conversation: toConversation(task, actions) })
+      } catch (error) {
+        skipped.push({ what: `task ${id}`, why: errorText(error) })
+      }
     }
+    const known = new Set(reference.tasks.map(({ id }) => id))
+    const others = data.filter(({ id }) => !known.has(id))
+    skipped.push(...others.map(({ id }) => ({ what: `task ${id}`, why: `${file} has no results of it` })))
   }
+  mustHaveTasks(tasks, folder, "tasks_<split>.json with reference_<split>.json")
   return {
     database: await readFile(join(folder, "db.json"), "utf8"),
     baseHash,
@@ -77,6 +90,7 @@ export async function readRetail(folder: string): Promise<RetailData> {
       input: trimSchema(parameters),
     })),
     tasks,
+    skipped,
   }
 }
 

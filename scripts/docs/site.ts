@@ -5,6 +5,7 @@ import { basename, join, posix } from "node:path"
 import MiniSearch from "minisearch"
 import type { PublicModule } from "../public-surface.ts"
 import { apiIndex, apiPage, apiPath, linkNames } from "./api-reference.ts"
+import { examplesPage, readExample } from "./examples-list.ts"
 import { layout, type NavigationSection } from "./layout.ts"
 import { type Page, renderMarkdown } from "./markdown-page.ts"
 import { tableOfContents } from "./table-of-contents.ts"
@@ -35,7 +36,7 @@ export function renderSite(root: string, surface: PublicModule[]): Map<string, s
     .map((path) => examplePage(root, path))
   const api = surface.map((module) => ({ path: `${apiPath(module)}.html`, markdown: apiPage(module) }))
   const apiHome = { path: "api.html", markdown: apiIndex(surface) }
-  const exampleList = { path: "examples.html", markdown: listOfExamples(examples) }
+  const exampleList = readPage(root, examplesPage, "examples.html")
   const sources: SourcePage[] = [
     home,
     ...docs.flatMap(({ pages }) => pages),
@@ -86,25 +87,12 @@ function readPage(root: string, source: string, path: string): SourcePage {
 }
 
 /** An example as a page: its first comment as text, then the whole file. */
-function examplePage(root: string, source: string): SourcePage & { about: string } {
-  const code = readFileSync(join(root, source), "utf8")
+function examplePage(root: string, source: string): SourcePage {
+  const { about, code } = readExample(root, source)
   const name = basename(source, ".ts")
-  const [comment = ""] = /^(?:\/\/.*\n)*/.exec(code) ?? []
-  const about = comment
-    .replaceAll(/^\/\/ ?/gm, "")
-    .replaceAll("\n", " ")
-    .trim()
   const run = `Run it with \`npm run example -- ${name.slice(0, 2)}\` in a clone of the repository.`
-  const markdown = `# Example ${name.replace("-", ": ").replaceAll("-", " ")}\n\n${about}\n\n${run}\n\n\`\`\`ts\n${code.slice(comment.length)}\`\`\`\n`
-  return { source, path: `examples/${name}.html`, markdown, about }
-}
-
-function listOfExamples(examples: (SourcePage & { about: string })[]): string {
-  const rows = examples.map(({ path, about }) => {
-    const [sentence = about] = /^.*?[.:](?= |$)/.exec(about) ?? []
-    return `| [${basename(path, ".html")}](${path}) | ${sentence.replace(/[.:]$/, "")} |`
-  })
-  return `# Examples\n\nA numbered series. Each example shows one idea in fewer than 60 lines. Run one with \`npm run example -- 01\`.\n\n| example | what it shows |\n|---|---|\n${rows.join("\n")}\n`
+  const markdown = `# Example ${name.replace("-", ": ").replaceAll("-", " ")}\n\n${about}\n\n${run}\n\n\`\`\`ts\n${code}\`\`\`\n`
+  return { source, path: `examples/${name}.html`, markdown }
 }
 
 interface Places {

@@ -7,12 +7,12 @@ export interface ColumnProfile {
   types: string[]
   missing: number
   distinct: number
-  /** Of its numbers, where it has any. */
-  min?: number
+  /** Of its numbers, where it has any, or else of its dates. */
+  min?: number | Date
   q1?: number
   median?: number
   q3?: number
-  max?: number
+  max?: number | Date
   mean?: number
 }
 
@@ -25,7 +25,7 @@ export interface GroupSummary {
   median: number | undefined
 }
 
-/** What is in each column: its types, missing and distinct values, and the range of its numbers. */
+/** What is in each column: its types, missing and distinct values, and the range of its numbers or dates. */
 export declare function profile(rows: Row[]): ColumnProfile[]
 
 /** The rows whose number in a column is more than 1.5 interquartile ranges beyond the quartiles. */

@@ -6,12 +6,14 @@ export function profile(rows) {
     const values = rows.map((row) => row[column])
     const present = values.filter((value) => !isMissing(value))
     const numbers = present.filter((value) => typeof value === "number")
+    const dates = present.filter((value) => value instanceof Date)
     return {
       column,
       types: [...new Set(present.map(typeOf))].sort(),
       missing: values.length - present.length,
-      distinct: new Set(present).size,
+      distinct: new Set(present.map(identity)).size,
       ...(numbers.length > 0 && summary(numbers)),
+      ...(numbers.length === 0 && dates.length > 0 && dateRange(dates)),
     }
   })
 }
@@ -24,11 +26,11 @@ export function outliers(rows, column) {
 
 export function groupBy(rows, key, column) {
   checkColumns(rows, key, column)
-  const groups = Map.groupBy(rows, (row) => row[key])
-  const described = [...groups].map(([value, members]) => {
+  const groups = Map.groupBy(rows, (row) => identity(row[key]))
+  const described = [...groups.values()].map((members) => {
     const numbers = members.map((row) => row[column]).filter(isNumber)
     const { mean, median } = numbers.length > 0 ? summary(numbers) : {}
-    return { [key]: value, count: numbers.length, sum: sumOf(numbers), mean, median }
+    return { [key]: members[0][key], count: numbers.length, sum: sumOf(numbers), mean, median }
   })
   return described.sort((a, b) => b.sum - a.sum)
 }
@@ -52,6 +54,16 @@ function summary(numbers) {
   }
   const mean = sumOf(numbers) / numbers.length
   return { min: at(0), q1: at(0.25), median: at(0.5), q3: at(0.75), max: at(1), mean }
+}
+
+function dateRange(dates) {
+  const sorted = dates.toSorted((a, b) => a - b)
+  return { min: sorted[0], max: sorted.at(-1) }
+}
+
+/** Two dates of the same time are the same value. */
+function identity(value) {
+  return value instanceof Date ? `date ${value.getTime()}` : value
 }
 
 function numbersIn(rows, column) {
@@ -81,7 +93,11 @@ function isNumber(value) {
 }
 
 function isMissing(value) {
-  return value === null || value === undefined || value === "" || Number.isNaN(value)
+  return value === null || value === undefined || value === "" || Number.isNaN(value) || isInvalidDate(value)
+}
+
+function isInvalidDate(value) {
+  return value instanceof Date && Number.isNaN(value.getTime())
 }
 
 function typeOf(value) {

@@ -5,16 +5,17 @@ from karst import Function
 
 
 def profile(rows) -> pd.DataFrame:
-    """What is in each column: its type, how many values are missing and distinct, and the range of numbers."""
-    frame = pd.DataFrame(rows)
+    """What is in each column: its type, how many values are missing and distinct, and the range of numbers and dates."""
+    frame = pd.DataFrame(rows).replace("", None)
     numbers = frame.select_dtypes("number")
+    ordered = frame.select_dtypes(["number", "datetime", "datetimetz"])
     found = {
         "type": frame.dtypes.astype(str),
         "missing": frame.isna().sum(),
         "distinct": frame.nunique(),
-        "min": numbers.min(),
+        "min": ordered.min().astype(object),
         "median": numbers.median(),
-        "max": numbers.max(),
+        "max": ordered.max().astype(object),
         "mean": numbers.mean(),
     }
     return pd.DataFrame(found, index=frame.columns)

@@ -2,7 +2,7 @@
 import { rejectOnAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
-import type { Emit } from "../core/event.ts"
+import type { CallPreview, Emit } from "../core/event.ts"
 import type { RunControl } from "../core/run.ts"
 import { maxTimerMs, timerMs } from "../core/time-limit.ts"
 import { digest, identityOf } from "../core/values/digest.ts"
@@ -36,8 +36,15 @@ export interface ApprovalServices {
   /** The subjects of calls (`binding`, `binding.method`) that need no further request; each `always` adds one. */
   approved: string[]
   /** Waits at most `timeoutMs` for an answer from readers of the events; undefined if this run has no such reader.
-   *  `text` is the whole call, for readers who want to see it. */
-  askReaders(id: string, text: string, timeoutMs: number | undefined): Promise<ApprovalAnswer> | undefined
+   *  `text` is the whole call, for readers who want to see it; `call` is its preview. */
+  askReaders(
+    id: string,
+    text: string,
+    timeoutMs: number | undefined,
+    call: CallPreview,
+  ): Promise<ApprovalAnswer> | undefined
+  /** Waits for an answer, and at most until nobody will answer any more. Default: waits for the answer. */
+  untilApprovalsClosed?: (<T>(answer: Promise<T>) => Promise<T | "closed">) | undefined
   /** Returns a free id for the request about a call. Default: the id of the call. */
   claimRequestId?: ((callId: string) => string) | undefined
   /** The recorded answer of an earlier execution of the same call. */
@@ -79,9 +86,14 @@ export async function requireApproval(
   throw new ApprovalDenied(`${callName(call)} ${refusalText(decision, approvals)}`)
 }
 
-function refusalText(decision: ApprovalAnswer | undefined, { approvalTimeoutMs }: ApprovalServices): string {
+// `closed`: the session was closed before an answer came.
+type Answer = ApprovalAnswer | "closed"
+
+function refusalText(decision: Answer | undefined, { approvalTimeoutMs }: ApprovalServices): string {
   if (decision === "deny") return "was not approved; it was not called."
   if (decision === "unanswered") return `was not approved ${withinText(approvalTimeoutMs)}; it was not called.`
+  if (decision === "closed")
+    return `was not approved: the session is being closed. It was not called. ${allRefusedText}`
   return `needs approval and there is no approver; it was not called. ${allRefusedText}`
 }
 
@@ -163,32 +175,39 @@ async function requestDecision(
   approvals: ApprovalServices,
   emit: Emit,
   shown: () => void,
-): Promise<ApprovalAnswer | undefined> {
-  const { approvalTimeoutMs } = approvals
+): Promise<Answer | undefined> {
+  const { approvalTimeoutMs, untilApprovalsClosed = (answer) => answer } = approvals
   const approve = typeof approvals.approver === "function" ? approvals.approver : undefined
   shown()
   const id = approvals.claimRequestId?.(call.id) ?? call.id
-  const readersAnswer = approve ? undefined : approvals.askReaders(id, fullCallText(call), approvalTimeoutMs)
+  const preview = previewCall(call)
+  const readersAnswer = approve ? undefined : approvals.askReaders(id, fullCallText(call), approvalTimeoutMs, preview)
   if (!approve && !readersAnswer) return undefined
   emit({
     type: "approval-requested",
     id,
-    call: previewCall(call),
+    call: preview,
     ...(approvals.reason !== undefined && { reason: approvals.reason }),
     ...question,
     ...(approve && { answerer: "agent" }),
   })
-  let answer: ApprovalAnswer = "deny"
+  let answer: Answer = "deny"
   try {
-    const answering = approve ? askApprover(call, approve, approvalTimeoutMs) : readersAnswer
+    const answering: Promise<unknown> = approve
+      ? askApprover(call, approve, approvalTimeoutMs)
+      : Promise.resolve(readersAnswer)
     // Do not wait for an answer after the cell has ended.
-    answer = normalizeAnswer(await rejectOnAbort(answering, call.signal))
+    answer = normalizeAnswer(await rejectOnAbort(untilApprovalsClosed(answering), call.signal))
     return answer
   } finally {
-    const decision = answer === "unanswered" ? "deny" : answer
-    const reason = answer === "unanswered" ? { reason: `No answer came ${withinText(approvalTimeoutMs)}.` } : {}
-    emit({ type: "approval-resolved", id, decision, ...reason })
+    const decision = answer === "unanswered" || answer === "closed" ? "deny" : answer
+    emit({ type: "approval-resolved", id, decision, ...reasonOf(answer, approvalTimeoutMs) })
   }
+}
+
+function reasonOf(answer: Answer, timeoutMs: number | undefined): { reason?: string } {
+  if (answer === "unanswered") return { reason: `No answer came ${withinText(timeoutMs)}.` }
+  return answer === "closed" ? { reason: "The session was closed." } : {}
 }
 
 // An approver that throws denies the call.
@@ -221,15 +240,22 @@ export async function withAnswerTimeout<T>(
   return Promise.race([answer, promise]).finally(() => clearTimeout(timer))
 }
 
-/** Returns an `askReaders` that asks the readers of a run's events, if they may approve. */
-export function readersAsApprover(control: RunControl): ApprovalServices["askReaders"] {
-  return (id, text, timeoutMs) => {
-    if (!control.readersApprove()) return undefined
-    return withAnswerTimeout(timeoutMs, (late) => control.awaitDecision(id, text, late))
+/** The answers to the approval requests of a run: from the readers of its events, if they may approve. */
+export function approvalAnswers(
+  control: RunControl,
+): Pick<ApprovalServices, "askReaders" | "claimRequestId" | "untilApprovalsClosed" | "withClocksPaused"> {
+  return {
+    askReaders(id, text, timeoutMs, call) {
+      if (!control.readersApprove()) return undefined
+      return withAnswerTimeout(timeoutMs, (late) => control.awaitDecision(id, { text, call, late }))
+    },
+    claimRequestId: control.claimApprovalId,
+    untilApprovalsClosed: control.untilApprovalsClosed,
+    withClocksPaused: control.pauseClocks,
   }
 }
 
-function normalizeAnswer(answer: unknown): ApprovalAnswer {
+function normalizeAnswer(answer: unknown): Answer {
   if (answer === true || answer === "allow") return "allow"
-  return answer === "always" || answer === "unanswered" ? answer : "deny"
+  return answer === "always" || answer === "unanswered" || answer === "closed" ? answer : "deny"
 }

@@ -23,7 +23,7 @@ export function setCallPolicy(run: RunContext, own: CallPolicy): CallPolicy {
   const outer = findInherited(run.parent, "callPolicy")
   const policy = outer ? nestPolicy(outer, own) : own
   run.inherited.callPolicy = policy
-  if (own.approver === "events") run.readersApprove = true
+  if (own.approver === "events") run.approvals.answeredByReaders = true
   return policy
 }
 

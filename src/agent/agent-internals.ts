@@ -1,4 +1,5 @@
-// What the engine and replays need from agents made by createAgent, beyond the public interface: one symbol member.
+// What the engine, replays and the command need from agents made by createAgent, beyond the public interface: one
+// symbol member.
 import type { Run } from "../core/agent.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { JournalForRun } from "./agent-session.ts"
@@ -8,6 +9,8 @@ import type { DurableRun } from "./run/durable-run.ts"
 const agentInternals = Symbol("karst.agentInternals")
 
 export interface AgentInternals {
+  /** False: it works by tool calls only, and runs no cells. */
+  usesCode: boolean
   startDurableRun(durable: DurableRun): Run
   /** Opens a session whose runs replay the outcomes in their journals. */
   openReplaySession(journal: JournalForRun): Promise<SessionOf<CodeRunOptions>>

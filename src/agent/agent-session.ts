@@ -7,6 +7,7 @@ import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { WaitForStart } from "../core/run-queue.ts"
 import { createOwnEventFilter } from "../core/trajectory.ts"
+import type { Runtime } from "../runtime/runtime.ts"
 import type { RuntimeContext } from "../runtime/typed-runtime.ts"
 import { approvalsIgnoredMessage } from "../sessions/handle-trust.ts"
 import { createRecordingJournal } from "../sessions/recording-journal.ts"
@@ -39,6 +40,8 @@ import type { CodeRunOptions } from "./create-agent.ts"
 import { createBudgetCounter } from "./session-budget.ts"
 
 export interface AgentSessionDriver {
+  /** Identifies the agent. */
+  agent: object
   config: AgentConfig
   openConversation(session: string): Promise<Conversation>
   /** What the runtime factory receives if the session is restored. */
@@ -111,7 +114,7 @@ async function restoreStoredSession(
     shared.interrupted = { calls: calls?.map(({ call, ended }) => ({ call, outcome: ended ? "finished" : "unknown" })) }
   }
   if (stored && isNamedByHandle && stored.approved.length > 0)
-    shared.warnings.push(approvalsIgnoredMessage(stored.approved))
+    shared.warnings.push({ code: "archive", message: approvalsIgnoredMessage(stored.approved) })
   return shared
 }
 
@@ -137,8 +140,10 @@ function createAgentSession(
   if (storage) {
     archiveConversation(storage.writer, shared)
     shared.artifacts.setReader(sessionArtifactReader(storage.archive, id))
-    if (!shared.ownsRuntime) shared.warnings.push(objectsNotArchivedWarning)
+    if (!shared.ownsRuntime) shared.warnings.push({ code: "archive", message: objectsNotArchivedText })
   }
+  const sharing = shared.ownsRuntime ? undefined : otherSessionOf(driver.agent, runtime, id)
+  if (sharing !== undefined) shared.warnings.push({ code: "shared-runtime", message: sharedRuntimeText(sharing) })
 
   return createSession<CodeRunOptions>({
     id,
@@ -147,7 +152,8 @@ function createAgentSession(
     start(prompt, sent, waitForStart) {
       const run = driver.startRun(prompt, sent, waitForStart, async (run) => {
         await storage?.writer.claim()
-        shared.sessionLimits = counter?.left()
+        // Without a limit of its own, `cycles` would have the default of a run.
+        shared.sessionLimits = counter && { cycles: Infinity, ...counter.left() }
         const number = runs++
         if (journal) setJournal(run, journal(number))
         // Do not replace the journal of a parent run: a durable parent must not repeat calls.
@@ -161,6 +167,7 @@ function createAgentSession(
     },
     messages: () => shared.messages,
     events: () => shared.events,
+    budgetLeft: () => counter?.left(),
     fork:
       runtime.fork &&
       (async ({ before }) => {
@@ -191,7 +198,23 @@ function startRecording({ addRecordingEntry: note, calls }: SessionWriter, numbe
   return createRecordingJournal(String(number), note, calls)
 }
 
-const objectsNotArchivedWarning =
+// The first session of each agent that was given a runtime instance.
+const firstSessions = new WeakMap<Runtime, WeakMap<object, string>>()
+
+/** Returns the earlier session of this agent that uses the same runtime instance, if any. */
+function otherSessionOf(agent: object, runtime: Runtime, id: string): string | undefined {
+  const byAgent = firstSessions.get(runtime) ?? new WeakMap<object, string>()
+  firstSessions.set(runtime, byAgent)
+  const first = byAgent.get(agent) ?? id
+  byAgent.set(agent, first)
+  return first === id ? undefined : first
+}
+
+const sharedRuntimeText = (other: string) =>
+  `The runtime was given as an instance, so this session shares all names with session ${other}: each reads and changes ` +
+  "the objects of the other. If they belong to different users, give a factory: runtime: () => jsRuntime({ … })."
+
+const objectsNotArchivedText =
   "The runtime was given as an instance, so its objects are not kept with the session. Give a factory: runtime: () => jsRuntime({ … })."
 
 /** Writes a conversation to the archive: events as they arrive, its state after each cycle, its objects at the end of a

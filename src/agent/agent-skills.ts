@@ -2,6 +2,7 @@
 import { ConfigError } from "../core/errors.ts"
 import type { Emit, EventBody } from "../core/event.ts"
 import { userMessage } from "../core/message.ts"
+import { type PromptLanguage, textsIn } from "../core/prompt-texts.ts"
 import type { CallGate, Runtime } from "../runtime/runtime.ts"
 import { hasCode, type InjectedSkill, injectSkill } from "../skills/inject-skill.ts"
 import { problemText } from "../skills/load-skills.ts"
@@ -23,6 +24,7 @@ export interface SkillRunSetup {
   tag: string
   /** Whether the run works by writing code, otherwise by tool calls only. */
   usesCode: boolean
+  promptLanguage: PromptLanguage
   /** Folders that the tools of the run can write. Code of a skill there is never run on the host. */
   writable: readonly string[]
 }
@@ -61,13 +63,14 @@ async function loadOfferedSkills(sources: readonly SkillSource[]): Promise<Agent
 function createRunSkills(
   offered: readonly Skill[],
   conversation: Conversation,
-  { tag, usesCode, writable }: SkillRunSetup,
+  { tag, usesCode, promptLanguage, writable }: SkillRunSetup,
   emit: Emit,
 ): RunSkills {
   const { runtime, activatedSkills } = conversation
   const { language } = runtime
   const { activate, read } = skillFunctions[language]
   const results = holdUntilResults(emit)
+  const texts = textsIn(promptLanguage)
 
   const find = (name: unknown): Skill => {
     const skill = offered.find((each) => each.name === name)
@@ -84,15 +87,23 @@ function createRunSkills(
     const declarations = names.length > 0 ? await runtime.describe(names) : ""
     const files = await skill.files()
     for (const each of names) conversation.announcedNames.add(each)
-    if (isInConversation(activatedSkills.get(skill.name)))
-      return `The skill "${skill.name}" is active; its instructions are above.`
+    if (isInConversation(activatedSkills.get(skill.name))) return texts.skillActive(skill.name)
     const needsRuntime = !usesCode && hasCode(skill)
     const use = usesCode ? language : "tool"
-    const text = activationText({ skill, files, declarations, tag, otherLanguageFile, needsRuntime, use })
+    const text = activationText({
+      skill,
+      files,
+      declarations,
+      tag,
+      otherLanguageFile,
+      needsRuntime,
+      use,
+      promptLanguage,
+    })
     const message = { ...userMessage(text, "host"), pinned: true as const }
     activatedSkills.set(skill.name, message.id)
     results.emitLater({ type: "skill-activated", name: skill.name, messages: [message] })
-    return `The skill "${skill.name}" is active; its instructions follow${usesCode ? " the output of this cell" : ""}.`
+    return texts.skillFollows(skill.name, usesCode)
   }
 
   const readSkillFile = async (name: unknown, path: unknown, encoding: unknown = "utf8"): Promise<string> => {

@@ -40,7 +40,7 @@ export interface Conversation {
   /** Set if the process of the last run ended before the run did, until the next run reports it to the model. */
   interrupted?: { calls: InterruptedCall[] | undefined } | undefined
   /** Warnings for the host; the next run emits them. */
-  readonly warnings: string[]
+  readonly warnings: { code: "archive" | "shared-runtime"; message: string }[]
   /** Names of stored values that the restored messages mention. No other value may get these names. */
   mentionedNames: ReadonlySet<string>
   /** What the session may still use; set before each run. Undefined without a budget. */

@@ -151,6 +151,7 @@ export function createAgent<V extends Bindings = Bindings>(options: AgentOptions
     spec: () => createAgentSpec(config, options.description),
   }
   return withInternals(agent, {
+    usesCode: config.usesCode,
     startDurableRun: (durable) => startDurableRun(options, durable),
     openReplaySession: (journal) => openSession(createSessionDriver(options, {}, undefined), {}, journal),
   })
@@ -164,6 +165,7 @@ function createSessionDriver(
   const used = mergeOptions(options, changes)
   const config = resolveConfig(used)
   return {
+    agent: options,
     config,
     openConversation: (session) => openConversation(config, { session, signal }),
     runtimeContext: (session) => runtimeContext(config, { session, signal }),

@@ -1,8 +1,9 @@
 // The budget of a session: limits of all its runs together, counted from the events of the session.
-import type { Limits, RunResult, SessionBudget } from "../core/agent.ts"
+import type { RunResult, SessionBudget } from "../core/agent.ts"
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import type { AgentEvent } from "../core/event.ts"
+import { withoutUndefined } from "../core/object.ts"
 import { createOwnEventFilter } from "../core/trajectory.ts"
 import { addUsage, noUsage, totalTokens, type Usage } from "../core/usage.ts"
 
@@ -11,8 +12,8 @@ const budgetChecks: check.OptionChecks<SessionBudget> = { cycles, tokens, uncach
 export const mustBeBudget = check.mustBeOptions(budgetChecks)
 
 export interface BudgetCounter {
-  /** What the next run may use. */
-  left(): Limits
+  /** What the next run may use: the limits of the budget, less what was used. */
+  left(): SessionBudget
   /** Counts an ended run. */
   add(result: Pick<RunResult, "cycles" | "usage">): void
 }
@@ -24,12 +25,12 @@ export function createBudgetCounter(budget: SessionBudget, past: readonly AgentE
   const counter: BudgetCounter = {
     left() {
       const tokens = totalTokens(usage) ?? 0
-      return {
-        cycles: rest(budget.cycles, cycles) ?? Infinity,
+      return withoutUndefined({
+        cycles: rest(budget.cycles, cycles),
         tokens: rest(budget.tokens, tokens),
         uncachedTokens: rest(budget.uncachedTokens, tokens - (usage.cacheRead ?? 0)),
         costUsd: rest(budget.costUsd, usage.costUsd ?? 0),
-      }
+      })
     },
     add(ended) {
       cycles += ended.cycles

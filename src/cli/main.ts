@@ -12,6 +12,8 @@ import { UsageError } from "./usage-error.ts"
 /** Runs a command and exits with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */
 export async function main(args: string[]): Promise<void> {
   exitOnClosedPipe()
+  // Keeps the process alive: while only a promise of the user's code is awaited, Node would leave with its own exit code.
+  setInterval(() => {}, 2 ** 30)
   // Packages in the folder in which the command runs are code that nobody has trusted yet.
   if (!trustsAll(process.env)) refuseProjectPackages()
   const code = await dispatch(args).catch((error) => reportError(error, optionsIn(args).includes("--verbose")))

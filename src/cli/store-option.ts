@@ -1,4 +1,5 @@
 // Opens the store and the queue that the options --store, --backend, --redis, --queue and --prefix name.
+import { existsSync } from "node:fs"
 import type { Backend } from "../engine/backends/backend.ts"
 import { bullmqBackend } from "../engine/backends/bullmq.ts"
 import { inlineBackend } from "../engine/backends/inline.ts"
@@ -25,6 +26,14 @@ export function openBackend(kind: QueueKind, { store, redis, queue, prefix }: Qu
   return bullmqBackend({ url, queue, prefix })
 }
 
+/** Throws for a file or folder that does not exist. Commands that only read a store would create it empty. */
+export function requireExistingStore(text: string | undefined): void {
+  if (text === undefined || text === "off" || isRedis(text)) return
+  const path = sqlitePath(text)
+  if (existsSync(path ?? text)) return
+  throw new UsageError(`--store: there is no ${path === undefined ? `folder ${text}` : `file ${path}`}.`)
+}
+
 export function openStore(text: string | undefined, prefix: string | undefined): Store {
   const store = findStore(text, prefix)
   if (store) return store
@@ -36,8 +45,12 @@ export function openStore(text: string | undefined, prefix: string | undefined):
 /** Returns undefined for a text that names no store. */
 export function findStore(text: string | undefined, prefix?: string): Store | undefined {
   if (isRedis(text)) return redisStore(text, { prefix })
-  const [, path] = /^sqlite:(.+)$/.exec(text ?? "") ?? []
+  const path = sqlitePath(text)
   return path === undefined ? undefined : sqliteStore(path)
+}
+
+function sqlitePath(text: string | undefined): string | undefined {
+  return /^sqlite:(.+)$/.exec(text ?? "")?.[1]
 }
 
 function isRedis(text: string | undefined): text is string {
@@ -47,4 +60,9 @@ function isRedis(text: string | undefined): text is string {
 /** The option for messages, without a password. */
 export function storeOptionText(store: string | undefined): string {
   return ` --store ${store === undefined || store.includes("@") ? "…" : quoteShellWord(store)}`
+}
+
+/** The name of a store for messages, without a password. */
+export function storeName(store: string): string {
+  return store.replace(/\/\/[^@/]*@/, "//")
 }

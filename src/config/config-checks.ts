@@ -4,8 +4,9 @@ import { attempt } from "../core/attempt.ts"
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import { isRecord } from "../core/object.ts"
+import { promptLanguages } from "../core/prompt-texts.ts"
 import { checkModelId, resolveChecks } from "../models/resolve.ts"
-import { cliChecks } from "../providers/option-checks.ts"
+import { cliChecks, tierChecks } from "../providers/option-checks.ts"
 import { isAgent } from "../runtime/bindings.ts"
 import type { Store } from "../stores/store.ts"
 import { type Workspace, workspaceMethods } from "../workspaces/workspace.ts"
@@ -20,6 +21,8 @@ export function configProblems(config: unknown): string[] {
 export function definitionProblems(definition: unknown, path: string): string[] {
   return check.optionProblems(definition, definitionChecks, path)
 }
+
+const mustBeTiers = check.mustBeOptions(tierChecks)
 
 const { apiKey, baseURL, contextWindow, images, price, providerOptions, retry, timeouts } = resolveChecks
 
@@ -83,9 +86,11 @@ const configChecks: check.OptionChecks<Config> = {
   models: check.mustBeRecordOf(mustBeModel),
   agent: check.mustBeText,
   agents: check.mustBeRecordOf(mustBeAgent),
+  language: check.mustBeOneOf(...promptLanguages),
   skills: mustBeSkills,
   mcpServers: check.mustBeRecordOf(mustBeMcpServer),
   providers: check.mustBeTextList,
+  tiers: check.mustBeOptions({ claude: mustBeTiers, codex: mustBeTiers, opencode: mustBeTiers, gemini: mustBeTiers }),
   archive: check.mustBeEither(
     "a folder or a store",
     check.mustBeText,

@@ -18,6 +18,7 @@ export type ShownValue = string | number | boolean | null | ShownValue[] | { [na
 export function configEntries(config: Config, originOf: (key: string) => Origin): ConfigEntry[] {
   const entries = keys.flatMap((key): ConfigEntry[] => {
     const value = config[key]
+    if (isRecord(value) && key === "tiers") return tierRows(value)
     if (isRecord(value) && namedKeys.includes(key)) {
       return Object.entries(value).map(([name, each]) => row(`${key}.${name}`, shown(each, key)))
     }
@@ -25,6 +26,14 @@ export function configEntries(config: Config, originOf: (key: string) => Origin)
     return [row(key, key === "hooks" ? countText(value) : shown(value, key))]
   })
   return entries
+
+  function tierRows(tiers: Record<string, unknown>): ConfigEntry[] {
+    return Object.entries(tiers).flatMap(([cli, models]) =>
+      Object.entries(isRecord(models) ? models : {}).map(([tier, each]) =>
+        row(`tiers.${cli}.${tier}`, shown(each, tier)),
+      ),
+    )
+  }
 
   function row(key: string, value: ShownValue): ConfigEntry {
     return { key, value, origin: originOf(key) }
@@ -36,15 +45,17 @@ const keys = [
   "models",
   "agent",
   "agents",
+  "language",
   "skills",
   "mcpServers",
   "providers",
+  "tiers",
   "archive",
   "limits",
   "hooks",
 ] as const satisfies readonly (keyof Config)[]
 const namedKeys: readonly string[] = ["models", "agents", "mcpServers", "limits"]
-const alwaysShown: readonly string[] = ["model", "agent", "providers", "archive"]
+const alwaysShown: readonly string[] = ["model", "agent", "language", "providers", "archive"]
 
 /** Returns a value as JSON: secrets are hidden, and things made in code are named in parentheses. */
 function shown(value: unknown, name: string): ShownValue {

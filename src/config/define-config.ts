@@ -3,10 +3,12 @@
 import type { Hooks } from "../actions/hooks.ts"
 import type { AgentOptions } from "../agent/agent-config.ts"
 import type { Agent, Limits } from "../core/agent.ts"
+import type { PromptLanguage } from "../core/prompt-texts.ts"
 import type { McpServer } from "../mcp/mcp-types.ts"
 import type { ModelSource } from "../models/model-source.ts"
 import type { ResolveOptions } from "../models/resolve.ts"
 import type { CodingAgentOptions } from "../providers/coding-agent.ts"
+import type { TierModels } from "../providers/tiers.ts"
 import type { RuntimeSource } from "../runtime/typed-runtime.ts"
 import type { ArchiveSource } from "../sessions/session-archive.ts"
 import type { SkillSource } from "../skills.ts"
@@ -28,17 +30,24 @@ export interface Config {
   agent?: string | undefined
   /** Agents by name: definitions, or agents made in code, which are used unchanged. */
   agents?: Readonly<Record<string, AgentDefinition | Agent>> | undefined
-  /** Skills of every defined agent: paths of skills or of folders of skills, or skills made by `skill()`. */
+  /** The language of the texts that Karst writes for the models of defined agents and of the built-in one. An agent's own
+   *  `language` has precedence. Default "en". */
+  language?: PromptLanguage | undefined
+  /** Skills of every defined agent and of the built-in one: paths of skills or of folders of skills, or skills made by `skill()`. */
   skills?: readonly SkillSource[] | undefined
-  /** MCP servers by name. An agent has the tools of a server if its `mcp` names it. */
+  /** MCP servers by name. An agent has the tools of a server if its `mcp` names it. The built-in agent has those of
+   *  all. */
   mcpServers?: Readonly<Record<string, McpServer>> | undefined
   /** Coding CLIs in order of preference, for agents with `provider: "auto"`. Default: all that are installed. */
   providers?: readonly string[] | undefined
+  /** The models of coding CLIs for the tiers "strongest" and "fast", by the CLI's names for them. The CLI's own
+   *  environment variables have precedence. */
+  tiers?: Readonly<Partial<Record<"claude" | "codex" | "opencode" | "gemini", TierModels>>> | undefined
   /** Where sessions are stored: a folder, or a store. Default: they are not stored. */
   archive?: ArchiveSource | undefined
   /** Limits of every defined agent. Its own limits have precedence. */
   limits?: Limits | undefined
-  /** Hooks of every defined agent, before its own. */
+  /** Hooks of every defined agent, before its own, and of the built-in one. */
   hooks?: Hooks | readonly Hooks[] | undefined
 }
 

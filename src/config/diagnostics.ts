@@ -9,3 +9,9 @@ export interface Diagnostic {
   line?: number | undefined
   message: string
 }
+
+/** The problem as one line, with its place. */
+export function diagnosticText({ path, line, message }: Diagnostic): string {
+  if (path === "") return message
+  return `${path}${line === undefined ? "" : `:${line}`}: ${message}`
+}

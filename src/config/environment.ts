@@ -1,5 +1,6 @@
 // The environment variables of Karst: one table, and the configuration that some of them set.
 import { ConfigError } from "../core/errors.ts"
+import { type PromptLanguage, promptLanguages } from "../core/prompt-texts.ts"
 import type { Config } from "./define-config.ts"
 import type { Environment } from "./find-files.ts"
 
@@ -15,6 +16,7 @@ export interface EnvironmentVariable {
 export const environmentVariables: readonly EnvironmentVariable[] = [
   { name: "KARST_MODEL", key: "model", meaning: "The default model; for coding CLIs, a model or a tier." },
   { name: "KARST_AGENT", key: "agent", meaning: "The default agent." },
+  { name: "KARST_LANGUAGE", key: "language", meaning: "The language of prompts: en or zh." },
   { name: "KARST_PROVIDER", key: "providers", meaning: "Coding CLIs in order of preference, separated by commas." },
   { name: "KARST_ARCHIVE", key: "archive", meaning: "The folder in which sessions are stored." },
   { name: "KARST_MAX_CYCLES", key: "limits.cycles", meaning: "The number of cycles of a run." },
@@ -54,11 +56,18 @@ export function configOfEnvironment(env: Environment): EnvironmentConfig {
     config: {
       model: read("KARST_MODEL"),
       agent: read("KARST_AGENT"),
+      language: language("KARST_LANGUAGE", read("KARST_LANGUAGE")),
       archive: read("KARST_ARCHIVE"),
       providers: providers?.map((name) => name.trim()).filter((name) => name !== ""),
       limits: Object.keys(limits).length > 0 ? limits : undefined,
     },
   }
+}
+
+function language(name: string, text: string | undefined): PromptLanguage | undefined {
+  const found = promptLanguages.find((each) => each === text)
+  if (text === undefined || found !== undefined) return found
+  throw new ConfigError(`${name}: "${text}" is no language of prompts. There are: ${promptLanguages.join(", ")}.`)
 }
 
 function wholeNumber(name: string, text: string | undefined): number | undefined {

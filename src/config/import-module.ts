@@ -2,29 +2,32 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs"
 import { type ResolveFnOutput, type ResolveHookContext, type ResolveHookSync, registerHooks } from "node:module"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { ConfigError, errorData } from "../core/errors.ts"
+import { ConfigError } from "../core/errors.ts"
+import { describeModuleError } from "./module-error.ts"
 import { isPathImport } from "./module-files.ts"
 import { isEsModule, lowerModuleSyntax } from "./module-syntax.ts"
 import { readTrustedFile, requireTrustedImport, type TrustedFiles } from "./trusted-files.ts"
 
+/** Runs a module and returns its exports. Throws a `ConfigError` with the line and the cause; `name` is used in its
+ *  message. */
+export async function importModule(file: string, name: string): Promise<Record<string, unknown>> {
+  try {
+    return await runModule(file)
+  } catch (cause) {
+    const { line, text } = describeModuleError(file, cause)
+    throw new ConfigError(`${name}${line === undefined ? "" : `:${line}`} could not be loaded: ${text}`, { cause })
+  }
+}
+
 /** Runs a module and returns its exports. Supports TypeScript as the project's compiler would: enums and other syntax
  *  that Node does not strip, imports with a missing or different extension, and `import` and `export` in a CommonJS
- *  project. `name` is used in the error message. With `trusted`, only these files are loaded of those that the module
- *  imports by their paths. */
-export async function importModule(
-  file: string,
-  name: string,
-  trusted?: TrustedFiles | undefined,
-): Promise<Record<string, unknown>> {
+ *  project. With `trusted`, only these files are loaded of those that the module imports by their paths. Throws what the
+ *  module throws. */
+export async function runModule(file: string, trusted?: TrustedFiles | undefined): Promise<Record<string, unknown>> {
   registerOnce()
-  try {
-    const url = pathToFileURL(trusted ? realpathSync(file) : file).href
-    if (trusted) trustedModules.set(url, trusted)
-    return exportsOf(await import(url))
-  } catch (error) {
-    if (error instanceof ConfigError) throw error
-    throw new ConfigError(`${name} could not be loaded: ${errorData(error).message}`, { cause: error })
-  }
+  const url = pathToFileURL(trusted ? realpathSync(file) : file).href
+  if (trusted) trustedModules.set(url, trusted)
+  return exportsOf(await import(url))
 }
 
 /** Returns the exports of a CommonJS module, which Node offers as properties of its default export. A module compiled

@@ -26,13 +26,14 @@ export interface ConfigLayer {
 
 export interface MergedConfig {
   config: Config
-  /** The origin of each key that is set; entries of `models`, `agents`, `mcpServers` and `limits` have their own. */
+  /** The origin of each key that is set; entries of `models`, `agents`, `mcpServers`, `limits` and `tiers` have their
+   *  own. */
   origins: ReadonlyMap<string, Origin>
 }
 
 /** Merges layers, the one with the highest precedence first. `models`, `agents`, `mcpServers` and `limits` are merged
- *  by name; `skills` and `hooks` of all layers apply, those of the lowest layer first; any other value replaces the
- *  value of the layers below. */
+ *  by name, `tiers` by CLI and tier; `skills` and `hooks` of all layers apply, those of the lowest layer first; any
+ *  other value replaces the value of the layers below. */
 export function mergeLayers(layers: readonly ConfigLayer[]): MergedConfig {
   const origins = new Map<string, Origin>()
   const merged: Record<string, unknown> = {}
@@ -40,9 +41,7 @@ export function mergeLayers(layers: readonly ConfigLayer[]): MergedConfig {
     for (const [key, value] of Object.entries(layer.config)) {
       if (value === undefined) continue
       if (namedKeys.has(key) && isRecord(value)) {
-        merged[key] = { ...(isRecord(merged[key]) ? merged[key] : {}), ...definedEntries(value) }
-        for (const name of Object.keys(definedEntries(value)))
-          origins.set(`${key}.${name}`, layer.originOf(`${key}.${name}`))
+        merged[key] = mergeNamed(key, merged[key], value, (name) => origins.set(name, layer.originOf(name)))
         continue
       }
       merged[key] = joinedKeys.has(key) ? [...asList(merged[key]), ...asList(value)] : value
@@ -52,8 +51,29 @@ export function mergeLayers(layers: readonly ConfigLayer[]): MergedConfig {
   return { config: merged, origins }
 }
 
-const namedKeys = new Set(["models", "agents", "mcpServers", "limits"])
+const namedKeys = new Set(["models", "agents", "mcpServers", "limits", "tiers"])
+/** The values of these are merged by name themselves. */
+const nestedKeys = new Set(["tiers"])
 const joinedKeys = new Set(["skills", "hooks"])
+
+/** Merges entries by name, and reports the key of each entry that was set. */
+function mergeNamed(
+  key: string,
+  below: unknown,
+  value: Record<string, unknown>,
+  onSet: (key: string) => void,
+): Record<string, unknown> {
+  const merged: Record<string, unknown> = isRecord(below) ? { ...below } : {}
+  for (const [name, each] of Object.entries(definedEntries(value))) {
+    const path = `${key}.${name}`
+    if (nestedKeys.has(key) && isRecord(each)) merged[name] = mergeNamed(path, merged[name], each, onSet)
+    else {
+      merged[name] = each
+      onSet(path)
+    }
+  }
+  return merged
+}
 
 function definedEntries(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined))

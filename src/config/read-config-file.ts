@@ -1,14 +1,14 @@
 // Reads one configuration file, TypeScript, JavaScript or JSON, and reports every mistake with file and line.
 import { readFile, realpath } from "node:fs/promises"
-import { pathToFileURL } from "node:url"
-import { ConfigError, errorData } from "../core/errors.ts"
-import { CellSyntaxError, parseCell } from "../runtime/compiler/parse-cell.ts"
+import { ConfigError } from "../core/errors.ts"
 import { positionAt } from "../runtime/compiler/text-positions.ts"
 import { configProblems } from "./config-checks.ts"
 import type { Config } from "./define-config.ts"
-import { importModule } from "./import-module.ts"
+import { runModule } from "./import-module.ts"
 import { parseJson } from "./json-text.ts"
 import { type LineOfKey, lineOfKey } from "./key-lines.ts"
+import type { Origin } from "./merge-config.ts"
+import { describeModuleError } from "./module-error.ts"
 import { readTrustedFile, type TrustedFiles } from "./trusted-files.ts"
 
 export interface ReadConfig {
@@ -23,7 +23,7 @@ export async function readConfigFile(file: string, trusted?: TrustedFiles | unde
   const source = trusted
     ? readTrustedFile(await realpath(file), trusted).toString("utf8")
     : await readFile(file, "utf8")
-  const value = isJson ? parseFile(file, source) : await importFile(file, source, trusted)
+  const value = isJson ? parseFile(file, source) : await importFile(file, trusted)
   const lineOf = lineOfKey(source, isJson ? "json" : "module")
   checkConfig(value, (key) => placeText(file, lineOf(key)))
   return { config: value, lineOf }
@@ -41,6 +41,12 @@ export function checkConfig(value: unknown, placeOf: (key: string) => string): a
 
 export function placeText(file: string, line: number | undefined): string {
   return line === undefined ? file : `${file}:${line}`
+}
+
+/** The place of a value for the beginning of a message: its file and line, or its variable. Empty if it has none. */
+export function originPlace({ file, line, variable }: Origin): string {
+  const place = file === undefined ? variable : placeText(file, line)
+  return place === undefined ? "" : `${place}: `
 }
 
 /** The key that a problem is about: the first text in backticks. */
@@ -62,43 +68,12 @@ function withoutSchema(value: unknown): unknown {
   return rest
 }
 
-async function importFile(file: string, source: string, trusted: TrustedFiles | undefined): Promise<unknown> {
-  const module = await importModule(file, file, trusted).catch((error: unknown) => {
-    if (error instanceof ConfigError && error.code === "untrusted-config") throw error
-    throw loadError(file, source, error)
+async function importFile(file: string, trusted: TrustedFiles | undefined): Promise<unknown> {
+  const module = await runModule(file, trusted).catch((cause: unknown) => {
+    if (cause instanceof ConfigError && cause.code === "untrusted-config") throw cause
+    const { line, text } = describeModuleError(file, cause)
+    throw new ConfigError(`${placeText(file, line)}: the configuration could not be loaded: ${text}`, { cause })
   })
   if ("default" in module) return module.default
   throw new ConfigError(`${file}: there is no default export. Write: export default defineConfig({ … })`)
-}
-
-function loadError(file: string, source: string, error: unknown): ConfigError {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-  const line = lineInStack(file, cause) ?? lineOfSyntaxError(source)
-  return new ConfigError(
-    `${placeText(file, line)}: the configuration could not be loaded: ${errorData(cause).message}`,
-    {
-      cause,
-    },
-  )
-}
-
-/** The line of the file that a stack shows first. */
-function lineInStack(file: string, error: unknown): number | undefined {
-  const stack = error instanceof Error ? (error.stack ?? "") : ""
-  for (const name of [pathToFileURL(file).href, file]) {
-    const at = stack.indexOf(`${name}:`)
-    const line = at === -1 ? undefined : /^\d+/.exec(stack.slice(at + name.length + 1))?.[0]
-    if (line !== undefined) return Number(line)
-  }
-  return undefined
-}
-
-/** Node does not say where a module's syntax is wrong. */
-function lineOfSyntaxError(source: string): number | undefined {
-  try {
-    parseCell(source)
-    return undefined
-  } catch (error) {
-    return error instanceof CellSyntaxError ? error.line : undefined
-  }
 }

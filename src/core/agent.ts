@@ -1,7 +1,7 @@
 // The contracts that callers program against: Agent, Run, Session, their options and results.
 import type { AgentSpec } from "./agent-spec.ts"
 import type { ErrorData } from "./errors.ts"
-import type { AgentEvent, Metadata, Pending, Status, StopReason } from "./event.ts"
+import type { AgentEvent, Metadata, Pending, PendingApproval, Status, StopReason } from "./event.ts"
 import type { Json } from "./json.ts"
 import type { Message, Prompt } from "./message.ts"
 import type { Trajectory } from "./trajectory.ts"
@@ -120,6 +120,8 @@ export interface Run<R extends RunResult = RunResult, L extends LiveObjects = Li
   steer(text: string): void
   /** Answers an `approval-requested` event by its id. */
   approve(id: string, decision: Decision): void
+  /** The calls of this run and its child runs that wait for `approve`, oldest first. */
+  pendingApprovals(): PendingApproval[]
   /** The complete call of an `approval-requested` event, as text that is safe to display (the event has only a short
    *  preview). At most 256 K characters. Undefined if no such call is waiting for approval. */
   pendingCall(id: string): string | undefined
@@ -196,6 +198,9 @@ export interface Session extends AsyncDisposable {
   readonly runtime: LiveObjects | undefined
   /** The run in progress. */
   readonly running: Run | undefined
+  /** The run that began last, under way or ended; undefined before the first run of this process. A client that
+   *  reconnects reads its events again. */
+  readonly lastRun: Run | undefined
   /** The queued runs, in the order in which they will start. */
   readonly pending: readonly QueuedRun[]
   /** Starts a run, or queues it behind earlier ones. If a run ends as `waiting`, `failed` or `aborted`, the queued
@@ -217,7 +222,8 @@ export interface Session extends AsyncDisposable {
   trajectory(): Trajectory
   /** Writes the trajectory as JSON. */
   save(path: string): Promise<void>
-  /** Aborts the queued runs, waits for the run in progress, then closes the session and everything it opened. Can be
-   *  called twice. `await using` also aborts the run in progress. */
+  /** Aborts the queued runs, waits for the run in progress, then closes the session and everything it opened. The
+   *  approval requests of that run are refused, because the wait could be endless. Can be called twice. `await using`
+   *  also aborts the run in progress. */
   close(): Promise<Trajectory>
 }

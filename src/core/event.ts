@@ -35,9 +35,15 @@ export type StopReason =
   | "guardrail"
 
 /** What a waiting run is waiting for. */
-export type Pending =
-  | ({ kind: "question"; id: string } & Question)
-  | { kind: "approval"; id: string; call: CallPreview }
+export type Pending = ({ kind: "question"; id: string } & Question) | PendingApproval
+
+/** A call that waits for approval. */
+export interface PendingApproval {
+  kind: "approval"
+  /** The id of its `approval-requested` event. */
+  id: string
+  call: CallPreview
+}
 
 /** A question for the user, and the offered answers. */
 export interface Question {

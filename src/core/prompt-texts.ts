@@ -18,6 +18,9 @@ export interface PromptTexts {
   // The system prompt.
   codeInstructions: string
   toolInstructions: string
+  /** Follows the instructions of agents whose cells are confined. */
+  cellsConfined(hasTools: boolean): string
+  filesByTools: string
   howYouWork: string
   oneBlock(tag: string, language: CellLanguage): string
   sharedSession: string
@@ -59,6 +62,14 @@ export interface PromptTexts {
   fetchRefused: string
   fetchWorks: string
   fetchFails: string
+  // What a skill says when it is activated, besides its own text.
+  skillActive(name: string): string
+  skillFollows(name: string, afterCell: boolean): string
+  noSkillInstructions: string
+  skillCompatibility(text: string): string
+  skillOtherLanguage(file: string, written: string, own: string, other: string): string
+  skillNeedsRuntime: string
+  skillFiles(call: string): string
   // Messages of the host.
   currentTime(weekday: number, time: string, zone: string): string
   newNames: string

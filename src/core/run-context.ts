@@ -1,9 +1,8 @@
 // How runs nest: which run the current code belongs to, and what child runs share with their ancestors.
 import { AsyncLocalStorage } from "node:async_hooks"
-import type { Decision } from "./agent.ts"
-import { AbortError, AgentError, ConfigError } from "./errors.ts"
+import { AbortError, AgentError } from "./errors.ts"
 import type { AgentEvent, StopReason } from "./event.ts"
-import { newId } from "./message.ts"
+import type { RunApprovals } from "./run-approvals.ts"
 import type { Usage } from "./usage.ts"
 import { createHiddenField } from "./values/hidden-field.ts"
 
@@ -19,12 +18,7 @@ export interface RunContext {
   readonly maxDepth: number
   readonly signal: AbortSignal
   ended: boolean
-  /** True if readers of its events answer approval requests by `run.approve`. */
-  readersApprove: boolean
-  /** Approval requests that wait for `run.approve`, by id. */
-  readonly decisions: Map<string, AwaitedDecision>
-  /** The ids of all approval requests of the tree. Only the root's set is used. */
-  readonly questionIds: Set<string>
+  readonly approvals: RunApprovals
   readonly children: Set<ChildRun>
   /** What this run passes on to the runs that it starts. */
   readonly inherited: Inherited
@@ -39,12 +33,6 @@ export interface RunContext {
  *  may not import their types: `declare module "…/core/run-context.ts" { interface Inherited { … } }`. */
 // biome-ignore lint/suspicious/noEmptyInterface: other modules add the members.
 export interface Inherited {}
-
-export interface AwaitedDecision {
-  resolve(decision: Decision): void
-  /** The complete call as text. */
-  text: string | undefined
-}
 
 export interface ChildRun {
   readonly settled: Promise<unknown>
@@ -132,55 +120,6 @@ export function pauseRunAndAncestors<T>(run: RunContext, work: () => Promise<T>)
 
 /** The context of a run, by its `Run` object. */
 export const contextOfRun = createHiddenField<RunContext>()
-
-/** Lets readers of a run's events answer by `run.approve`; for programs that display a run they did not start. */
-export function allowReadersToApprove(run: object): void {
-  const context = contextOfRun.get(run)
-  if (context) context.readersApprove = true
-}
-
-interface DecisionRequest {
-  /** The complete call, for `run.pendingCall`. */
-  text?: string | undefined
-  /** Fires when an answer would be too late. */
-  late?: AbortSignal | undefined
-  /** Makes the error for an aborted run. */
-  abortError(): Error
-}
-
-/** Reserves the id of an approval request: the call's id, or a new one if a request of the tree has had it. Some models
- *  number their calls, and a late answer must not reach another request. */
-export function claimQuestionId(run: RunContext, call: string): string {
-  let root = run
-  while (root.parent) root = root.parent
-  const id = root.questionIds.has(call) ? newId("call") : call
-  root.questionIds.add(id)
-  return id
-}
-
-/** Waits for `run.approve(id, …)` on this run or an ancestor. */
-export function awaitDecision(
-  run: RunContext,
-  id: string,
-  { text, late, abortError }: DecisionRequest,
-): Promise<Decision> {
-  const { promise, resolve, reject } = Promise.withResolvers<Decision>()
-  const abort = () => reject(abortError())
-  if (run.signal.aborted) abort()
-  run.signal.addEventListener("abort", abort, { once: true })
-  late?.addEventListener("abort", () => reject(late.reason), { once: true })
-  for (const each of runAndAncestors(run)) each.decisions.set(id, { resolve, text })
-  return promise.finally(() => {
-    for (const each of runAndAncestors(run)) each.decisions.delete(id)
-    run.signal.removeEventListener("abort", abort)
-  })
-}
-
-/** Throws unless an answer to an approval request is a decision. `use` names the method that took it. */
-export function checkDecision(use: string, decision: Decision): void {
-  if (["allow", "deny", "always"].includes(decision)) return
-  throw new ConfigError(`${use}: "${decision}" is no decision. Use "allow", "deny" or "always".`)
-}
 
 /** Throws if runs may not be nested any deeper. */
 export function checkNestingDepth(agent: string, parent: RunContext): void {

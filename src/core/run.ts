@@ -6,12 +6,9 @@ import type { AgentEvent, EventBody, StopReason } from "./event.ts"
 import { appendMerged, createEventReader, type EventReader } from "./event-reader.ts"
 import { checkSteerText } from "./message.ts"
 import { prepareEvent } from "./prepare-event.ts"
+import * as approvals from "./run-approvals.ts"
 import {
-  type AwaitedDecision,
-  awaitDecision,
-  checkDecision,
   checkNestingDepth,
-  claimQuestionId,
   contextOfRun,
   endChildRuns,
   insideRun,
@@ -21,7 +18,6 @@ import {
   pauseRunAndAncestors,
   type RunBudget,
   type RunContext,
-  runAndAncestors,
 } from "./run-context.ts"
 import { addUsage, noUsage, type Usage } from "./usage.ts"
 import { deepFreeze } from "./values/freeze.ts"
@@ -54,9 +50,10 @@ export interface RunControl {
   readersApprove(): boolean
   /** Reserves the id for an approval request. No two requests of a tree have the same id. */
   claimApprovalId(callId: string): string
-  /** Waits for `run.approve(id, …)` on this run or an ancestor. Rejects with the abort reason, or when `late` fires.
-   *  `text` is the complete call for `run.pendingCall(id)`. */
-  awaitDecision(id: string, text?: string, late?: AbortSignal): Promise<Decision>
+  /** Waits for `run.approve(id, …)` on this run or an ancestor. Rejects with the abort reason, or when `late` fires. */
+  awaitDecision(id: string, request?: approvals.DecisionRequest): Promise<Decision>
+  /** Waits for an answer to an approval request, and at most until the requests of this tree are refused. */
+  untilApprovalsClosed<T>(answer: Promise<T>): Promise<T | "closed">
   setRuntime(runtime: LiveObjects): void
   /** Passes every event from now on to `record` before any reader sees it. */
   setRecorder(record: (event: AgentEvent) => void): void
@@ -110,7 +107,6 @@ export function startRun(setup: StartRunOptions): Run {
   const stopFollowing = followSignals(controller, starting?.signals ?? [])
   const signal = setup.signal ? AbortSignal.any([setup.signal, controller.signal]) : controller.signal
   const steered: string[] = []
-  const decisions = new Map<string, AwaitedDecision>()
   let spent = noUsage
   let seq = setup.firstSeq ?? 0
   let record: ((event: AgentEvent) => void) | undefined
@@ -152,9 +148,7 @@ export function startRun(setup: StartRunOptions): Run {
     maxDepth: Math.min((parent?.depth ?? 0) + depth, parent?.maxDepth ?? Number.POSITIVE_INFINITY),
     signal,
     ended: false,
-    readersApprove: false,
-    decisions,
-    questionIds: new Set(),
+    approvals: approvals.createRunApprovals(),
     children: new Set(),
     inherited: {},
     budget: undefined,
@@ -196,10 +190,11 @@ export function startRun(setup: StartRunOptions): Run {
     },
     pauseClocks: (work) => pauseRunAndAncestors(context, work),
     endChildRuns: () => endChildRuns(context),
-    readersApprove: () => runAndAncestors(context).some((run) => run.readersApprove && !run.ended),
-    claimApprovalId: (callId) => claimQuestionId(context, callId),
-    awaitDecision: (callId, text, late) =>
-      awaitDecision(context, callId, { text, late, abortError: () => abortError(signal) }),
+    readersApprove: () => approvals.canReadersApprove(context),
+    claimApprovalId: (callId) => approvals.claimApprovalId(context, callId),
+    awaitDecision: (callId, request = {}) =>
+      approvals.awaitDecision(context, callId, request, () => abortError(signal)),
+    untilApprovalsClosed: (answer) => approvals.untilApprovalsClosed(context, answer),
     setRuntime(objects) {
       run.runtime = objects
     },
@@ -252,14 +247,9 @@ export function startRun(setup: StartRunOptions): Run {
       controller.abort(new AbortError(reason))
     },
     steer: (text) => void steered.push(checkSteerText(text)),
-    approve(callId, decision) {
-      checkDecision("run.approve", decision)
-      const awaited = decisions.get(callId)
-      if (!awaited)
-        throw new AgentError(`No approval "${callId}" is waiting in this run.`, { code: "unknown-approval" })
-      awaited.resolve(decision)
-    },
-    pendingCall: (callId) => decisions.get(callId)?.text,
+    approve: (callId, decision) => approvals.answerApproval(context.approvals, callId, decision),
+    pendingApprovals: () => approvals.listPendingApprovals(context.approvals),
+    pendingCall: (callId) => context.approvals.waiting.get(callId)?.text,
     async [Symbol.asyncDispose]() {
       controller.abort(new AbortError("The run was disposed of before it ended."))
       await settled

@@ -1,7 +1,8 @@
 // Draws Markdown while it is streamed: headings, lists, quotes, tables, bold, italic, code, links.
 import { drawTable } from "./draw-table.ts"
 import { createHighlighter, type Highlighter } from "./highlight.ts"
-import { inlineText, nextSpan } from "./markdown-spans.ts"
+import { nextSpan } from "./markdown-spans.ts"
+import { isTableRow, tableRows } from "./markdown-table.ts"
 import type { Paint, Palette } from "./paint.ts"
 import type { TextFlow } from "./text-flow.ts"
 
@@ -11,8 +12,6 @@ const heading = /^ {0,3}(#{1,6})\s+/
 const item = /^( *)([-*+]|\d{1,9}[.)])\s+/
 const quote = /^ {0,3}> ?/
 const rule = /^ {0,3}([-*_])(?: *\1){2,} *$/
-const tableRow = /^ {0,3}\|/
-const isTableRule = (line: string) => line.includes("-") && /^[\s|:-]*$/.test(line)
 const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)/
 
 /** Longer lines are drawn in pieces, because searching them for the end of a span would take too long. */
@@ -33,7 +32,7 @@ export function createMarkdown(flow: TextFlow, paint: Palette, columns = 80) {
   function addToLine(text: string): void {
     line += text
     if (line.length > maxLineLength) return drawLongLine()
-    if (isSplit || code || fence.test(line) || tableRow.test(line)) return
+    if (isSplit || code || fence.test(line) || isTableRow(line)) return
     if (line !== "") drawHeldTable()
     if (!begun) {
       if (undecidedLineStart.test(line)) return
@@ -81,16 +80,14 @@ export function createMarkdown(flow: TextFlow, paint: Palette, columns = 80) {
 
   function drawHeldTable(): void {
     if (table.length === 0) return
-    const rows = table.filter((row, index) => index !== 1 || !isTableRule(row)).map(cellsOf)
-    // A single row, or rows without a rule below the first one, are no table: they are drawn as they were written.
-    const isTable = isTableRule(table[1] ?? "")
-    const lines = isTable ? drawTable(rows, columns, paint) : table
+    const rows = tableRows(table)
+    const lines = rows ? drawTable(rows, columns, paint) : table
     table = []
     for (const each of lines) flow.addLine(each)
   }
 
   function endLine(): void {
-    const isRow = !isSplit && !code && tableRow.test(line)
+    const isRow = !isSplit && !code && isTableRow(line)
     if (isRow) table.push(line)
     else drawHeldTable()
     if (isRow) line = ""
@@ -160,15 +157,4 @@ export function createMarkdown(flow: TextFlow, paint: Palette, columns = 80) {
       closeFence()
     },
   }
-}
-
-/** Splits a row at its bars; a bar in code or after a backslash belongs to the cell. */
-function cellsOf(row: string): string[] {
-  const cells =
-    row
-      .trim()
-      .replace(/^\|/, "")
-      .match(/(?:\\.|`[^`]*`|[^|\\]|\\$)*(?:\||$)/g) ?? []
-  const texts = cells.map((cell) => inlineText(cell.replace(/\|$/, "").replaceAll("\\|", "|").trim()))
-  return texts.at(-1) === "" ? texts.slice(0, -1) : texts
 }

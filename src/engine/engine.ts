@@ -1,6 +1,6 @@
 // The engine: submits, executes, controls and recovers durable runs that live in a store.
 import { AgentError, ConfigError } from "../core/errors.ts"
-import { checkDecision } from "../core/run-context.ts"
+import { checkDecision } from "../core/run-approvals.ts"
 import { timerMs } from "../core/time-limit.ts"
 import type { StopWorking } from "./backends/backend.ts"
 import { inlineBackend } from "./backends/inline.ts"

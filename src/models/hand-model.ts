@@ -47,7 +47,8 @@ export function handModel(options: HandModelOptions): Model {
     const continues = previous.length > 0 && previous.every((text, index) => text === texts[index])
     const shown = continues ? texts.slice(previous.length) : texts
     previous = texts
-    const number = await writeRequest(dir, shown, continues)
+    const hasTools = (request.tools ?? []).length > 0
+    const number = await writeRequest(dir, shown, { continues, hasTools })
     const { text, parts } = await readAnswer(dir, number, signal)
     yield* parts
     const calls = parts.some((part) => part.type === "tool-call")
@@ -61,14 +62,21 @@ export function handModel(options: HandModelOptions): Model {
 
 const pollMs = 200
 
+const howToCall = 'A tool call is a block tagged `tool-call` that contains { "name": "…", "input": { … } }.'
+
 /** Writes the request under the next free number and returns that number. */
-async function writeRequest(dir: string, texts: readonly string[], continues: boolean): Promise<string> {
+async function writeRequest(
+  dir: string,
+  texts: readonly string[],
+  { continues, hasTools }: { continues: boolean; hasTools: boolean },
+): Promise<string> {
   await makePrivateFolder(dir)
   const used = (await readdir(dir)).map((name) => Number.parseInt(name, 10)).filter(Number.isFinite)
   for (let next = Math.max(0, ...used) + 1; ; next++) {
     const number = String(next).padStart(4, "0")
     const title = continues ? `Request ${next}: what is new since the previous one` : `Request ${next}`
-    const text = `${[title, ...texts].join("\n\n")}\n\n(Write the answer to ${number}-answer.md.)\n`
+    const end = `(Write the answer to ${number}-answer.md.${hasTools ? ` ${howToCall}` : ""})`
+    const text = `${[title, ...texts, end].join("\n\n")}\n`
     if (await writeNewPrivateFile(join(dir, `${number}-request.md`), text)) return number
   }
 }

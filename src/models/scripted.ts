@@ -3,7 +3,9 @@
 import * as check from "../core/checks/check-options.ts"
 import { mustBePrice } from "../core/checks/limit-checks.ts"
 import { ConfigError } from "../core/errors.ts"
+import { type Message, messageText } from "../core/message.ts"
 import { abortError } from "../core/run.ts"
+import { oneLine } from "../core/text/tagged-text.ts"
 import { type Price, type Usage, withCost } from "../core/usage.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 
@@ -50,7 +52,7 @@ export function scriptedModel(
   const { id = "scripted/model", contextWindow, price, usage = { complete: false }, chunkChars = Infinity } = options
   const requests: ModelRequest[] = []
 
-  function nextStep(): ScriptedStep {
+  function nextStep({ messages }: ModelRequest): ScriptedStep {
     if (typeof steps === "function") return steps
     const used = steps.length - model.remaining
     const step = steps[used]
@@ -60,13 +62,13 @@ export function scriptedModel(
     }
     throw new ConfigError(
       `The scripted model "${id}" was asked for answer ${used + 1} and has only ${steps.length}. ` +
-        "Add a step, or check why the agent goes on.",
+        `Add a step, or check why the agent goes on. The last message is: ${lastText(messages)}`,
     )
   }
 
   function next(request: ModelRequest): Promise<readonly (ModelPart | Error)[]> {
     requests.push(request)
-    return partsOf(nextStep(), request, usage)
+    return partsOf(nextStep(request), request, usage)
   }
 
   const model: ScriptedModel & { remaining: number } = {
@@ -78,6 +80,11 @@ export function scriptedModel(
     stream: (request) => streamAnswer(request, next, chunkChars, price),
   }
   return model
+}
+
+function lastText(messages: readonly Message[]): string {
+  const last = messages.at(-1)
+  return last ? oneLine(messageText(last)) : "(none)"
 }
 
 // Not a closure of the function above: V8 retains the scope of a generator function until the old generation is

@@ -10,13 +10,15 @@ export interface CliSessionMetadata {
   provider: string
   /** The CLI's id of the conversation. */
   key?: string | undefined
+  /** The CLI's id of the conversation that the first turn copies. */
+  forkOf?: string | undefined
   cwd?: string | undefined
   approved: string[]
   /** The options it was opened with that can be stored. */
   options: Pick<CliOptions, "model" | "reasoning" | "instructions" | "systemPrompt">
 }
 
-export function sessionMetadata({ provider, key, cwd, approved, options }: CliSessionMetadata): Json {
+export function sessionMetadata({ provider, key, forkOf, cwd, approved, options }: CliSessionMetadata): Json {
   const { model, reasoning, instructions, systemPrompt } = options
   return {
     version: 1,
@@ -29,6 +31,7 @@ export function sessionMetadata({ provider, key, cwd, approved, options }: CliSe
       ...(systemPrompt !== undefined && { systemPrompt }),
     },
     ...(key !== undefined && { key }),
+    ...(forkOf !== undefined && { forkOf }),
     ...(cwd !== undefined && { cwd }),
   }
 }
@@ -41,6 +44,7 @@ export function readSessionMetadata(head: Json | undefined): CliSessionMetadata 
   return {
     provider,
     key: textAt(head, "key"),
+    forkOf: textAt(head, "forkOf"),
     cwd: textAt(head, "cwd"),
     approved: textsAt(valueAt(head, "approved")),
     options: {

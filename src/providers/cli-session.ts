@@ -59,7 +59,9 @@ export async function openCliSession(driver: CliSessionDriver, opening: ArchiveO
     const head = readSessionMetadata(stored?.record.head)
     if (parts && stored) requireSameProvider(provider, parts.id, head?.provider)
     if (parts && !stored && parts.key === undefined) throw sessionNotFoundError(parts.id, archive?.name)
-    const key = requireSafeKey(head?.key ?? parts?.key)
+    const ownKey = head?.key ?? parts?.key
+    const key = requireSafeKey(ownKey ?? head?.forkOf)
+    const fork = ownKey === undefined && key !== undefined
     const { instructions, systemPrompt } = head?.options ?? {}
     const given = opening.keepPrompt && head ? { ...driver.options, instructions, systemPrompt } : driver.options
     const options = mergeOptions({ ...head?.options, cwd: head?.cwd ?? parts?.cwd }, given)
@@ -69,7 +71,7 @@ export async function openCliSession(driver: CliSessionDriver, opening: ArchiveO
     const resolved = { ...driver, options: { ...options, cwd: requireFolder(options.cwd) } }
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const approved = isNamedByHandle ? [] : head?.approved
-    const conversation = await restoreConversation(resolved, id, stored, { key, approved })
+    const conversation = await restoreConversation(resolved, id, stored, { key, fork, approved })
     if (isNamedByHandle && head && head.approved.length > 0)
       conversation.warnings.push(approvalsIgnoredMessage(head.approved))
     const agent = resolveOptions(provider, resolved.options).name
@@ -87,7 +89,14 @@ function createCliSession(
   if (storage) {
     storeConversation(storage.writer, conversation, () => {
       const { session, approved, runtime, ownsRuntime } = conversation
-      const facts = { provider: provider.name, key: session.key, cwd: options.cwd, approved, options }
+      const facts = {
+        provider: provider.name,
+        key: session.key,
+        forkOf: session.forkOf,
+        cwd: options.cwd,
+        approved,
+        options,
+      }
       return { head: sessionMetadata(facts), runtime, ownsRuntime }
     })
   }
@@ -129,7 +138,7 @@ async function restoreConversation(
   { provider, options, signal }: CliSessionDriver,
   session: string,
   stored: StoredSession | undefined,
-  from: { key: string | undefined; approved: readonly string[] | undefined },
+  from: { key: string | undefined; fork: boolean; approved: readonly string[] | undefined },
 ): Promise<CliConversation> {
   const system = stored && sessionTrajectory(stored.record.id, stored.events, undefined).system
   const config = resolveOptions(provider, options)
@@ -156,7 +165,9 @@ async function forkCliSession(
   const config = resolveOptions(provider, options)
   const id = newId("s")
   const context = runtimeContext(config, { session: id, signal })
-  const start = { key: session.key, fork: session.key !== undefined, events, approved, system, context }
+  // A fork that has sent nothing yet has no conversation of its own: its copy is one of the same conversation.
+  const key = session.key ?? session.forkOf
+  const start = { key, fork: key !== undefined, events, approved, system, context }
   const copy = await createCliConversation(provider, runtime ? { ...config, runtime: () => runtime } : config, start)
   const forked = forkSessionStorage(storage, { id, agent: config.name, events })
   const created = createCliSession(driver, copy, id, forked)

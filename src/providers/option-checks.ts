@@ -2,13 +2,18 @@
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import type { CliOptions } from "./options.ts"
+import type { TierModels } from "./tiers.ts"
 import { mustBeAutoWait } from "./usage-limits.ts"
+
+/** The checks of the models of one CLI. */
+export const tierChecks: check.OptionChecks<TierModels> = { strongest: check.mustBeText, fast: check.mustBeText }
 
 // Options marked `anything` are checked where they are resolved.
 export const cliChecks: check.OptionChecks<CliOptions> = {
   name: check.mustBeText,
   description: check.mustBeText,
   model: check.mustBeText,
+  tiers: check.mustBeRecordOf(check.mustBeOptions(tierChecks)),
   reasoning: check.mustBeText,
   instructions: check.mustBeText,
   systemPrompt: check.mustBeText,

@@ -16,6 +16,7 @@ import { environmentDefaults } from "./environment-defaults.ts"
 import type { Logger } from "./logger.ts"
 import { cliChecks } from "./option-checks.ts"
 import { isTier, type Provider, type Tier, type ToolGroup, type TurnSettings, toolGroups } from "./provider.ts"
+import { type TierSettings, tierModel } from "./tiers.ts"
 import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./usage-limits.ts"
 
 /** The hooks that apply to a coding CLI: only those around calls. */
@@ -33,6 +34,9 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   /** A model by the CLI's name for it, or a tier; "": the CLI's default. Default: `KARST_MODEL`, else the CLI's
    *  default. */
   model?: Tier | (string & {}) | undefined
+  /** The models of the tiers, by the name of the CLI: `{ claude: { fast: "haiku" } }`. The CLI's own environment
+   *  variables, such as `ANTHROPIC_MODEL`, have precedence. */
+  tiers?: TierSettings | undefined
   /** The reasoning effort, by the CLI's name for it: "low", "high". Default: `KARST_EFFORT`, else the CLI's default. */
   reasoning?: string | undefined
   /** Replaces the CLI's system prompt, if it can be replaced; `instructions` are added to it. */
@@ -119,7 +123,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   }
   const env = childEnvironment(options.env)
   const model = options.model ?? defaults.model
-  const modelName = isTier(model) ? provider.model(model, env) : model || undefined
+  const modelName = isTier(model) ? tierModel(provider, model, options.tiers, env).id : model || undefined
   checkLimits(provider, limits, modelName)
   checkCapability(provider, "systemPrompt", options.systemPrompt !== undefined)
   checkCapability(provider, "userServers", (options.userServers ?? []).length > 0)

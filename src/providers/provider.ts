@@ -54,8 +54,9 @@ export interface Provider {
   readonly can: Capabilities
   /** The price of its model, if neither the CLI nor the price list knows it. */
   readonly price?: Price | undefined
-  /** The model of a tier; undefined for the CLI's default model. */
-  model(tier: Tier, env: Readonly<Record<string, string | undefined>>): string | undefined
+  /** The models of tiers; without a model, the CLI's default model. The environment variable of the CLI that sets one
+   *  has precedence. */
+  readonly tiers: Readonly<Record<Tier, { model?: string | undefined; variable?: string | undefined }>>
   /** The groups that are not allowed but that the CLI could use anyway; the run warns about each. */
   unenforcedGroups(settings: Pick<TurnSettings, "allow" | "permissions">): readonly ToolGroup[]
   /** Opens a conversation: a new one, the one of `key`, or, with `fork`, a copy of the one of `key`. Starts no process.
@@ -102,6 +103,8 @@ export function capabilities(...names: readonly (keyof Capabilities)[]): Capabil
 export interface ProviderSession {
   /** The CLI's id of the conversation, by which any process can resume it; undefined until the CLI reports it. */
   readonly key: string | undefined
+  /** The CLI's id of the conversation that the first turn copies, until it has; undefined if this is no fork. */
+  readonly forkOf?: string | undefined
   /** Sends one prompt and follows the CLI to the end of its turn. A failure of the CLI or of its model service is
    *  returned as `failure`. Rejects with the signal's reason when it fires. However the turn ends, none of its
    *  processes is left running, unless the provider keeps one between turns. */

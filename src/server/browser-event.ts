@@ -30,6 +30,8 @@ export type BrowserEvent =
       status: Status
       output: string
       reason?: StopReason
+      /** More about the limit that stopped the run: whether the budget of the session is used up. */
+      detail?: string
       pending?: Pending
       error?: BrowserEventError
     }
@@ -91,12 +93,15 @@ export function toBrowserEvent(event: AgentEvent, run?: string): BrowserEvent | 
     case "limit-waiting":
       return { type: "limit-waiting", until: event.until }
     case "run-end": {
-      const { run, status, output, reason, pending, error } = event
+      const { run, status, output, reason, detail, pending, error } = event
+      // Your hooks and your abort write the other details.
+      const isLimit = reason !== undefined && reason !== "hook" && reason !== "guardrail"
       return {
         type: "run-end",
         status,
         output,
         ...(reason && { reason }),
+        ...(isLimit && detail !== undefined && { detail }),
         ...(pending && { pending }),
         ...(error && { error: errorForBrowser(run, error) }),
       }
@@ -115,6 +120,7 @@ function errorForBrowser(run: string, { code, retryable }: { code?: string; retr
   }
 }
 
-function proseOf({ parts }: AssistantMessage): string {
+/** The text of a message, without code. */
+export function proseOf({ parts }: AssistantMessage): string {
   return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
 }

@@ -32,6 +32,7 @@ export async function loadSession(source: ArchiveSource, id?: string): Promise<S
     directory,
     runtime: undefined,
     running: undefined,
+    lastRun: undefined,
     pending: [],
     send: refuse,
     followUp: refuse,

@@ -1,10 +1,11 @@
 // A session: runs of one agent that share a conversation. The driver adapts it to the kind of agent.
-import type { ForkOptions, LiveObjects, Run, RunOptions, Session } from "../core/agent.ts"
+import type { ForkOptions, LiveObjects, Run, RunOptions, Session, SessionBudget } from "../core/agent.ts"
 import * as check from "../core/checks/check-options.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
 import { checkSteerText, type Message, newId, type Prompt } from "../core/message.ts"
 import { replacePrivateFile } from "../core/private-files.ts"
+import { closeApprovals } from "../core/run-approvals.ts"
 import { outsideRuns, parentForNewRun, runAndAncestors } from "../core/run-context.ts"
 import { createRunQueue, type WaitForStart } from "../core/run-queue.ts"
 import { type Trajectory, trajectory } from "../core/trajectory.ts"
@@ -26,6 +27,8 @@ export interface SessionDriver<O extends RunOptions = RunOptions> {
   events(): readonly AgentEvent[]
   /** Opens another session with the same past and a copy of the runtime. Called while no run is under way. */
   fork?: ((options: ForkOptions) => Promise<SessionOf<O>>) | undefined
+  /** What is left of the budget, if the session has one. */
+  budgetLeft?: (() => SessionBudget | undefined) | undefined
   /** Closes what was opened for the session, except its storage. */
   close(): Promise<void>
 }
@@ -41,6 +44,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   let steered: string[] = []
   let closing: Promise<void> | undefined
   let completedAt: number | undefined
+  let lastRun: Run | undefined
 
   function refuseClosed(): void {
     if (closing) throw new AgentError(`Session ${id} is closed. Open another with agent.session().`, { code: "closed" })
@@ -51,6 +55,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
     const entry = queue.add((waitForStart) => {
       const run = driver.start(prompt, options, async (signal) => {
         await waitForStart(signal)
+        lastRun = run
         for (const text of steered.splice(0)) run.steer(text)
       })
       return { run, prompt }
@@ -87,6 +92,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
 
   async function end(): Promise<void> {
     abortQueued("The session was closed before this run began.")
+    for (const run of unsettled) closeApprovals(run)
     await Promise.all([...unsettled].map((run) => run.settled))
     try {
       await driver.close()
@@ -107,6 +113,9 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
     get running() {
       return runUnderWay()
     },
+    get lastRun() {
+      return runUnderWay() ?? lastRun
+    },
     get pending() {
       return queue.pending.map(({ value: { run, prompt } }) => ({ id: run.id, prompt }))
     },
@@ -119,6 +128,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
       else steered = [...steered, checkSteerText(text)]
     },
     continueQueue: queue.release,
+    budgetLeft: () => driver.budgetLeft?.(),
     clearQueue: () => abortQueued("The queue of the session was cleared."),
     ...(fork && {
       async fork(options = {}) {
@@ -165,6 +175,8 @@ export async function saveTrajectory(path: string, record: Trajectory): Promise<
 export interface SessionOf<O extends RunOptions> extends Session {
   send(prompt: Prompt, options?: O): Run
   followUp(prompt: Prompt, options?: O): Run
+  /** What later runs may still use of the session's `budget`, without the run under way. Undefined without a budget. */
+  budgetLeft(): SessionBudget | undefined
   /** Returns a session that continues separately, from here or from an earlier point. */
   fork?(options?: ForkOptions): Promise<SessionOf<O>>
 }

@@ -33,30 +33,29 @@ export interface ActivatedSkill {
   /** Whether the skill has code but the agent has no runtime. */
   needsRuntime?: boolean | undefined
   use: SkillUse
+  promptLanguage?: PromptLanguage | undefined
 }
 
 /** The text that the model gets when it activates a skill. */
 export function activationText(activated: ActivatedSkill): string {
-  const { skill, files, declarations, tag, otherLanguageFile: elsewhere, needsRuntime, use } = activated
+  const { skill, files, declarations, tag, otherLanguageFile: elsewhere, needsRuntime, use, promptLanguage } = activated
   const { name, instructions, compatibility } = skill
+  const texts = textsIn(promptLanguage)
   const parts = [
-    instructions || "(It has no instructions.)",
-    compatibility && `Compatibility: ${compatibility}`,
-    declarations && `New in the session:\n\n${codeBlock(tag, declarations)}`,
-    elsewhere && otherLanguageText(elsewhere, use),
-    needsRuntime && "It also has functions, which need an agent that runs code: you do not have them.",
-    files.length > 0 && `Its files, as \`${howToRead(name, use)}\` gives them:\n${fileList(files)}`,
+    instructions || texts.noSkillInstructions,
+    compatibility && texts.skillCompatibility(compatibility),
+    declarations && `${texts.newNames}\n\n${codeBlock(tag, declarations)}`,
+    elsewhere && otherLanguageText(elsewhere, use, texts),
+    needsRuntime && texts.skillNeedsRuntime,
+    files.length > 0 && `${texts.skillFiles(howToRead(name, use))}\n${fileList(files)}`,
   ]
   return taggedText("skill", parts.filter(Boolean).join("\n\n"), ` name="${name}"`)
 }
 
 /** Says that the functions of a skill are missing, because the session runs another language than they are written in. */
-function otherLanguageText(file: string, use: SkillUse): string {
+function otherLanguageText(file: string, use: SkillUse, texts: PromptTexts): string {
   const [own, other] = use === "python" ? ["Python", "TypeScript"] : ["TypeScript", "Python"]
-  return (
-    `Its functions are not here: ${file} is ${file.endsWith(".py") ? "Python" : "JavaScript"}, and this session runs ${own}. ` +
-    `Do the work without them, or tell the user that the skill needs an agent that runs ${other}.`
-  )
+  return texts.skillOtherLanguage(file, file.endsWith(".py") ? "Python" : "JavaScript", own, other)
 }
 
 function howToRead(name: string, use: SkillUse): string {

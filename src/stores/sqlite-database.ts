@@ -5,6 +5,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { setTimeout as after } from "node:timers/promises"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { createPrivateFileSync } from "../core/private-files.ts"
+import { loadSqlite } from "./load-sqlite.ts"
 import { prepareQueries, type SqliteQueries, schema } from "./sqlite-queries.ts"
 import { busyError, closedError, corruptError, noSpaceError, sqliteCodeOf, sqliteCodes } from "./store-errors.ts"
 
@@ -26,7 +27,7 @@ interface DatabaseSettings {
 
 export async function openDatabase(path: string, settings: DatabaseSettings): Promise<SqliteDatabase> {
   const { name, sync, busyTimeoutMs } = settings
-  const { DatabaseSync } = await import("node:sqlite")
+  const { DatabaseSync } = loadSqlite()
   const database = connect()
 
   function connect(): DatabaseSync {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
+import type { Run } from "../../src/core/agent.ts"
 import type { Metadata } from "../../src/core/event.ts"
 import { createEngine } from "../../src/engine/engine.ts"
 import { suite } from "../../src/evals.ts"
@@ -172,5 +173,39 @@ describe("a runtime factory receives", () => {
     await agent.describe()
     assert.deepEqual(factsOf(received), [{ session: undefined, metadata: { team: "a" } }])
     assert.equal(received[0]?.signal.aborted, false)
+  })
+})
+
+describe("a runtime instance in two sessions of an agent", () => {
+  const warningsOf = async (run: Run) =>
+    (await Array.fromAsync(run)).filter((event) => event.type === "warning-raised" && event.code === "shared-runtime")
+
+  test("raises a warning that names the other session, once", async () => {
+    const agent = createAgent({ model: scriptedModel(() => "Hi."), runtime: jsRuntime({}) })
+    const archive = memoryStore()
+    await using ada = await agent.session({ id: "ada", archive })
+    await using bob = await agent.session({ id: "bob", archive })
+    assert.deepEqual(await warningsOf(ada.send("1")), [])
+    const [warning] = await warningsOf(bob.send("1"))
+    assert.match(JSON.stringify(warning), /shares all names with session ada.*runtime: \(\) => jsRuntime/)
+    assert.deepEqual(await warningsOf(bob.send("2")), [])
+  })
+
+  test("raises none for a session that is opened again, for several agents, or for a factory", async () => {
+    const model = scriptedModel(() => "Hi.")
+    const archive = memoryStore()
+    const runtime = jsRuntime({})
+    const agent = createAgent({ model, runtime })
+    for (let times = 0; times < 2; times++) {
+      await using session = await agent.session({ id: "ada", archive })
+      assert.deepEqual(await warningsOf(session.send("1")), [])
+    }
+    await using team = await createAgent({ model, runtime }).session()
+    assert.deepEqual(await warningsOf(team.send("1")), [])
+    const own = createAgent({ model, runtime: () => jsRuntime({}) })
+    for (const session of [await own.session(), await own.session()]) {
+      assert.deepEqual(await warningsOf(session.send("1")), [])
+      await session.close()
+    }
   })
 })

@@ -94,7 +94,11 @@ const wrong: [what: string, args: string[], says: RegExp][] = [
   ["a limit that is no number", ["run", "x", "--max-cycles", "many"], /--max-cycles: "many" is not a whole number/],
   ["a prompt for the demo", ["demo", "do this"], /karst demo takes no arguments, and got "do this"/],
   ["a prompt for prompt", ["prompt", "do this"], /karst prompt takes no arguments/],
-  ["a model that is no id", ["run", "x", "--model", "gpt"], /"gpt" is not a model id/],
+  [
+    "a model that is no id",
+    ["run", "x", "--model", "gpt"],
+    /--model names the model "gpt", which is neither in .models. .* nor an id/,
+  ],
   ["a model without its key", ["run", "x", "--model", "openai/gpt-5.2"], /needs an API key.*OPENAI_API_KEY/],
   ["no model and no key", ["run", "x"], /No model was chosen[\s\S]*OPENAI_API_KEY[\s\S]*KARST_MODEL[\s\S]*karst demo/],
   ["a folder that cannot be made", ["demo", "--out", "/dev/null/charts"], /--out \/dev\/null\/charts/],
@@ -117,7 +121,7 @@ test("--verbose shows where an error comes from; without it there is one line", 
   const args = ["mcp", "serve", "broken.ts"]
   const [plain, verbose] = await Promise.all([karst(args, {}, folder), karst([...args, "--verbose"], {}, folder)])
   assert.deepEqual([plain.code, verbose.code], [2, 2])
-  assert.equal(plain.stderr, "karst: broken.ts could not be loaded: no database\n")
+  assert.equal(plain.stderr, "karst: broken.ts:1 could not be loaded: no database\n")
   assert.match(verbose.stderr, /Caused by: Error: no database\n {4}at .*broken\.ts/)
 })
 

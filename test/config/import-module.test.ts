@@ -69,13 +69,33 @@ describe("importModule", () => {
     assert.equal(exported.light, 2)
   })
 
-  test("names the module and the cause when it cannot be loaded", async () => {
-    const files = { "package.json": "{}", "main.ts": `throw new Error("no database")` }
-    await assert.rejects(load("throws", files), {
-      name: "ConfigError",
-      message: "main.ts could not be loaded: no database",
+  const mistakes: [what: string, files: Record<string, string>, says: RegExp][] = [
+    ["throws", { "main.ts": '\nthrow new Error("no database")' }, /^main\.ts:2 could not be loaded: no database$/],
+    [
+      "imports a module that throws",
+      { "main.ts": 'import "./lib/db.ts"', "lib/db.ts": '\n\nthrow new Error("no database")' },
+      /^main\.ts could not be loaded: no database \(at .*\/lib\/db\.ts:3\)$/,
+    ],
+    ["is not complete", { "main.ts": "const a = 1\nexport const b = " }, /^main\.ts:2 could not be loaded: /],
+    [
+      "imports a file that does not exist",
+      { "main.ts": 'import "node:fs"\nimport { db } from "./db.ts"' },
+      /^main\.ts:2 could not be loaded: Cannot find module '.*db\.ts' imported from/,
+    ],
+    [
+      "imports a package that is not installed",
+      { "main.ts": 'import "node:fs"\nimport { x } from "@no/such-package/part"' },
+      /^main\.ts:2 could not be loaded: Cannot find package '@no\/such-package' .*\. Install it: npm install @no\/such-package$/,
+    ],
+  ]
+  for (const [what, files, says] of mistakes) {
+    test(`tells the line and the cause if a module ${what}`, async () => {
+      await assert.rejects(load(what.replaceAll(" ", "-"), { "package.json": '{ "type": "module" }', ...files }), {
+        name: "ConfigError",
+        message: says,
+      })
     })
-  })
+  }
 
   async function load(name: string, files: Record<string, string>, main = "main.ts") {
     for (const [file, text] of Object.entries(files)) {

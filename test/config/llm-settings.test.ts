@@ -91,6 +91,24 @@ describe("importLlmSettings", () => {
     assert.equal(await keyWith({ V_AGENT_ENABLE_BASE64_KEY_DECODE: "1" }), "sk-0123456789")
   })
 
+  test("takes the part of a key after its first colon, if that can be a key", async (t) => {
+    const keys: [written: string, key: string][] = [
+      [" sk-plain ", "sk-plain"],
+      ["label:sk-0123456789", "sk-0123456789"],
+      ["a:b:0123456789", "b:0123456789"],
+      ["label:short", "label:short"],
+      ["label:has a space in it", "label:has a space in it"],
+    ]
+    for (const [written, key] of keys) {
+      const endpoints = [{ id: "e", api_key: written, api_base: "https://h/v1" }]
+      const { folder } = await testProject(t, {
+        "project/s.json": { endpoints, backends: { p: { models: { m: { endpoints: ["e"] } } } } },
+      })
+      const { models } = await importLlmSettings(join(folder, "s.json"), { env: {} })
+      assert.equal(models["p/m"]?.apiKey, key)
+    }
+  })
+
   test("says what is missing, and where a value is not a literal", async (t) => {
     const cases: [string, RegExp][] = [
       ["SETTINGS = {}", /there is no variable LLM_SETTINGS/],

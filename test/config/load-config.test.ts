@@ -208,6 +208,7 @@ describe("the entries of a configuration", () => {
       ["model", "fast", { source: "environment", variable: "KARST_MODEL" }],
       ["models.fast", "openai/gpt-5-mini", { source: "project", file: join(folder, "karst.config.ts"), line: 3 }],
       ["agent", "ada", { source: "user", file: join(home, "config.json"), line: 2 }],
+      ["language", null, { source: "default" }],
       ["providers", null, { source: "default" }],
       ["archive", "/a", { source: "option" }],
     ])

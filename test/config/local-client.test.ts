@@ -6,6 +6,7 @@ import { AgentError, createAgent, type Hooks } from "karst"
 import { type Config, createLocalClient, loadAgents, loadConfig } from "karst/config"
 import { type ModelPart, scriptedModel } from "karst/models"
 import { listSessions } from "karst/sessions"
+import { connectMcpServers } from "../../src/config/agents/mcp-servers.ts"
 import { testProject } from "./project-folder.ts"
 
 const call = (name: string, input = {}): ModelPart[] => [{ type: "tool-call", id: "1", name, input }]
@@ -270,6 +271,14 @@ describe("agents of a configuration", () => {
     assert.throws(() => client.run("Hi", { agent: "ada" }), /the MCP server "gone" cannot be used/)
     assert.throws(() => client.run("Hi", { agent: "bob" }), /"keyed" needs the environment variable NO_VAR/)
     assert.throws(() => client.run("Hi", { agent: "eve" }), /no MCP server "gonne"\. Did you mean "gone"\?/)
+  })
+
+  test("an MCP server that does not start in time is ended, and the error says so", async () => {
+    const silent = { command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)"] }
+    const loaded = await loadConfig({ config: { mcpServers: { silent } }, env: {} })
+    const servers = await connectMcpServers(["silent"], loaded, [], { connectTimeoutMs: 300 })
+    assert.throws(() => servers.toolsOf("silent"), /"silent" cannot be used: it did not start within 300 ms\./)
+    await servers.close()
   })
 
   test("can be coding CLIs, in the order of the configuration", async () => {

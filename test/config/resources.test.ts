@@ -63,6 +63,39 @@ describe("resources in .karst", () => {
     )
   })
 
+  test("and the configuration are read once: later changes do not affect a client that exists", async (t) => {
+    const { folder, env, write } = await testProject(t, {
+      "project/karst.config.json": { model: "openai/gpt-5.2" },
+      "project/.karst/agents/ada.md": "---\ndescription: Ada\n---\nBe Ada.",
+    })
+    await using client = await createLocalClient({ cwd: folder, env })
+    await write({
+      "project/karst.config.json": { model: "openai/other" },
+      "project/.karst/agents/bob.md": "---\ndescription: Bob\n---\nBe Bob.",
+    })
+    assert.deepEqual(
+      client.agents().map(({ name, model }) => `${name} ${model}`),
+      ["ada openai/gpt-5.2"],
+    )
+    await using next = await createLocalClient({ cwd: folder, env })
+    assert.deepEqual(
+      next.agents().map(({ name }) => name),
+      ["ada", "bob"],
+    )
+  })
+
+  test("of which several are folders of other frameworks are not read, and a diagnostic says what to write", async (t) => {
+    const { folder, env } = await testProject(t, { "project/.karst/mcp.json": {}, "project/.karst/hooks/a.py": "x" })
+    await using client = await createLocalClient({ cwd: folder, env })
+    assert.deepEqual(
+      client.diagnostics().map(({ path, message }) => `${path.slice(folder.length)}: ${message}`),
+      [
+        "/.karst/hooks: is not read. Import it in the configuration and set `hooks` there",
+        "/.karst/mcp.json: is not read. Write the servers in the configuration under `mcpServers`",
+      ],
+    )
+  })
+
   test("with a problem are left out, and the others are used", async (t) => {
     const { folder, env } = await testProject(t, {
       "project/.karst/agents/good.md": agent("description: Good"),

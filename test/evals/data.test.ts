@@ -10,7 +10,7 @@ import { findColumns } from "../../evals/data/find-columns.ts"
 import type { Plan } from "../../evals/data/plan.ts"
 import { plannedColumns } from "../../evals/data/plan.ts"
 import { play } from "../../evals/data/play.ts"
-import { answerFields, isCorrect, type Question } from "../../evals/data/questions.ts"
+import { answerFields, isCorrect, type Question, sameAnswers } from "../../evals/data/questions.ts"
 import * as stats from "../../evals/data/statistics.ts"
 import { parseTable } from "../../evals/data/tables.ts"
 import { writePython } from "../../evals/data/write-python.ts"
@@ -38,6 +38,8 @@ describe("columns in a question", () => {
     assert.deepEqual(found("the maximum temperature reading and the rain", 2), ["Max_temp_reading", "Rain"])
     assert.deepEqual(found("rainfall"), ["Rain"])
     assert.deepEqual(found("the price of the rainfall"), ["Price"])
+    const height = parseTable("h.csv", "Body height (cm),Id\n170,1\n")
+    assert.equal(findColumns("the mean body height", height.columns)[0]?.name, "Body height (cm)")
   })
 
   test("are not found within other words", () => {
@@ -98,6 +100,25 @@ describe("a plan", () => {
     }
     assert.equal(refusal("Train a model to predict the rain.", "@score[s]"), "machine learning")
     assert.equal(refusal("What is the mood of the rain?", "@mood[m]"), 'no rule derives "mood"')
+    assert.equal(
+      refusal('Create a new feature called "Wet" from the clouds. What is its mean, and the rain?', "@mean_wet[m]"),
+      "a new column that no rule reads",
+    )
+    assert.equal(
+      refusal("What is the mean depth where City = 'Bern'?", "@mean_depth[m]"),
+      'no rule derives "mean_depth"',
+    )
+  })
+
+  test("does not depend on the answers", () => {
+    const asked = question("What is the mean rain?", "@mean_rain[m]")
+    const secret = Object.defineProperty({ ...asked }, "answers", {
+      get: () => assert.fail("The answers were read."),
+    })
+    assert.deepEqual(
+      JSON.stringify(derivePlan(secret, weather.columns)),
+      JSON.stringify(planned(asked.question, "@mean_rain[m]")),
+    )
   })
 })
 
@@ -119,6 +140,8 @@ describe("the answers of a question", () => {
     assert.ok(isCorrect(asked, "@b[yes] @a[2.5]"))
     assert.ok(!isCorrect(asked, "@a[2.5]"))
     assert.ok(!isCorrect(asked, "@a[2.51] @b[yes]"))
+    assert.ok(sameAnswers("@a[2.50] @b[Yes]", "@a[2.5], @b[yes]"))
+    assert.ok(!sameAnswers("@a[2.5] @b[yes]", "@a[2.5]"))
   })
 })
 
@@ -152,12 +175,19 @@ describe("a table as text", () => {
 })
 
 describe("the suite data", () => {
-  const asked = [
+  const covered = [
     question("What is the mean rain?", "@mean_rain[m] rounded to two decimal places", {
       answers: [["mean_rain", "2"]],
     }),
     question("Which city has the highest price?", "@city[c]", { id: 2, answers: [["city", "Genf"]] }),
+  ]
+  const asked = [
+    ...covered,
     question("Predict the rain.", "@rain[r]", { id: 3, answers: [["rain", "1"]] }),
+    question("What is the mean rain?", "@mean_rain[m]", { id: 4, file_name: "gone.csv" }),
+    question("What is the mean rain?", "@mean_rain[m]", { id: 5, file_name: "latin.csv" }),
+    question("What is the mean rain?", "@mean_rain[m]", { id: 6, file_name: "empty.csv" }),
+    { id: 7, question: "What?" },
   ]
   let folder: string
 
@@ -166,12 +196,14 @@ describe("the suite data", () => {
     await mkdir(join(folder, "dabench/tables"), { recursive: true })
     await writeFile(join(folder, "dabench/questions.json"), JSON.stringify(asked))
     await writeFile(join(folder, "dabench/tables/weather.csv"), csv)
+    await writeFile(join(folder, "dabench/tables/latin.csv"), Buffer.from("Rain\nstark f\xfcr Bern\n", "latin1"))
+    await writeFile(join(folder, "dabench/tables/empty.csv"), "Rain\n")
   })
 
   after(() => rm(folder, { recursive: true }))
 
   test("answers from the text that the conversation shows when tables are text", async () => {
-    const questions = asked.slice(0, 2).map((each) => {
+    const questions = covered.map((each) => {
       const plan = derivePlan(each, weather.columns)
       assert.ok(!("uncovered" in plan))
       return { question: each, plan }
@@ -197,7 +229,12 @@ describe("the suite data", () => {
         .map(({ style, correct, problem }) => [style, correct, problem]),
       ["json", "json-columns", "codeact-ts", "karst-ts", "codeact-py", "karst-py"].map((arm) => [arm, 2, undefined]),
     )
-    assert.deepEqual(report.skipped, [{ what: "questions 3", why: "machine learning" }])
+    assert.deepEqual(report.skipped, [
+      { what: "questions 3", why: "machine learning" },
+      { what: "questions 4, 5", why: "its table is not there, or is not UTF-8" },
+      { what: "questions 6", why: "its table has no rows" },
+      { what: "questions 7", why: "the question has no constraints" },
+    ])
     assert.ok((report.claims?.dataTotal ?? 0) !== 0)
   })
 })

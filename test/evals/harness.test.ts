@@ -9,7 +9,8 @@ import { createAgent, tool } from "karst"
 import { scriptedModel } from "karst/models"
 import { chapters } from "../../evals/harness/chapters.ts"
 import { change, median, worstTenth } from "../../evals/harness/figures.ts"
-import { type RunSetup, readReports, runSuites, writePages } from "../../evals/harness/run-suites.ts"
+import { type RunSetup, runSuites, writePages } from "../../evals/harness/run-suites.ts"
+import { readReports, storedName } from "../../evals/harness/stored-reports.ts"
 import type { Suite, SuiteReport } from "../../evals/harness/suite.ts"
 import { cellText, markdownTable, terminalTable } from "../../evals/harness/tables.ts"
 import { terminalReport } from "../../evals/harness/terminal.ts"
@@ -65,6 +66,51 @@ describe("the evaluation harness", () => {
     assert.equal(stored?.maxTasks, undefined)
     assert.ok(existsSync(join(used.results, "shop.sample.json")))
     assert.ok(used.said.includes("shop 1/1"))
+  })
+
+  test("a suite that fails does not stop the others, and its reason is told", async () => {
+    const broken = suite("bank", {
+      async run() {
+        throw new Error("policy.json is not JSON")
+      },
+    })
+    const used = setup({ results: join(folder, "broken") })
+    const { reports, failed, interrupted } = await runSuites([broken, suite("shop")], used)
+    assert.deepEqual(failed, [{ what: "bank", why: "policy.json is not JSON" }])
+    assert.deepEqual([reports.map((report) => report.suite), interrupted], [["shop"], false])
+    assert.equal(used.said[0], "bank: failed, policy.json is not JSON")
+  })
+
+  test("an interrupted run keeps the reports of the suites before, and says that it was interrupted", async () => {
+    const stop = new AbortController()
+    const stopped = suite("bank", {
+      async run({ signal }) {
+        stop.abort()
+        signal.throwIfAborted()
+        throw new Error("The run was not interrupted.")
+      },
+    })
+    const used = setup({ results: join(folder, "interrupted"), signal: stop.signal })
+    const { reports, failed, interrupted } = await runSuites([suite("shop"), stopped, suite("zoo")], used)
+    assert.deepEqual([reports.map((report) => report.suite), failed, interrupted], [["shop"], [], true])
+  })
+
+  test("shows a sample that a person played, until there is a report of all tasks", async () => {
+    const played = suite("shop", { modes: ["hand"] })
+    const used = setup({ results: join(folder, "played"), mode: { type: "hand", dir: "/somewhere" } })
+    await runSuites([played], { ...used, maxTasks: 2 })
+    const [sample, ...more] = await readReports([played], used.results)
+    assert.deepEqual([sample?.mode, sample?.maxTasks, more], [{ type: "hand" }, 2, []])
+    await runSuites([played], used)
+    assert.deepEqual(
+      (await readReports([played], used.results)).map(({ maxTasks }) => maxTasks),
+      [undefined],
+    )
+  })
+
+  test("the results of one model never replace those of another", () => {
+    const names = ["openai/gpt-5.2", "a/b:c"].map((model) => storedName("retail", { type: "live", model }, 3))
+    assert.deepEqual(names, ["retail.live.openai-gpt-5.2.sample", "retail.live.a-b-c.sample"])
   })
 
   test("writes the page of the documentation only after all suites were run", async () => {
@@ -142,6 +188,17 @@ describe("npm run evals", () => {
     )
   })
 
+  test("says in one line which option is unknown, and which styles a suite has", () => {
+    const unknown = run("retail", "--tsks", "3")
+    assert.equal(unknown.status, 2)
+    assert.match(unknown.stderr, /^Unknown option '--tsks'/)
+    assert.doesNotMatch(unknown.stderr, /\n +at /)
+    const style = run("retail", "--hand", join(tmpdir(), "karst-hand"), "--styles", "code,poems")
+    assert.equal(style.status, 2)
+    assert.equal(style.stderr.trim(), "retail has no style poems. It has: tools, code.")
+    assert.match(run("retail", "--styles", "code").stderr, /^--styles is for --live and --hand/)
+  })
+
   test("needs a model for a live run", () => {
     const { status, stderr } = run("retail", "--live")
     assert.equal(status, 2)
@@ -154,9 +211,22 @@ describe("npm run evals", () => {
     assert.match(stderr, /--live costs money and is not for CI/)
   })
 
-  test("claims nothing for an oracle that only a model can show", () => {
+  test("claims nothing for an oracle or a person that only a model can show", async () => {
     const texts = [...chapters([]).map(({ text }) => text), ...suites.map(({ about }) => about)]
-    for (const text of texts) assert.doesNotMatch(text, /success rate|accura/i)
+    const page = await readFile(join(root, "docs/evidence.md"), "utf8")
+    const readme = await readFile(join(root, "README.md"), "utf8")
+    const chaptersWithoutModel = page.split(/^## /m).filter((chapter) => !/^\w+, played by (?!hand)/.test(chapter))
+    const evidence = readme.split(/^## /m).filter((chapter) => chapter.startsWith("Evidence"))
+    for (const text of [...texts, ...chaptersWithoutModel, ...evidence]) {
+      assert.doesNotMatch(text, /success rate|accura/i)
+    }
+  })
+
+  test("shows parallel tool calls wherever it compares with single ones", async () => {
+    const page = await readFile(join(root, "docs/evidence.md"), "utf8")
+    const compared = page.split(/^###? /m).filter((section) => /\| json-seq|json-seq \|/.test(section))
+    assert.ok(compared.length > 0)
+    for (const section of compared) assert.match(section, /json-par/, section.slice(0, 60))
   })
 })
 

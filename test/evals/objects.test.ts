@@ -65,6 +65,26 @@ describe("the suite drift", () => {
 })
 
 describe("merged tool calls", () => {
+  test("calls that a model made together are one model call, also if one of them is not JSON", () => {
+    const made = ['{"id":"W1"}', "not JSON"].map((input, index) => ({
+      id: String(index),
+      function: { name: "get_order", arguments: input },
+    }))
+    const together = conversationOf({
+      task_id: 1,
+      trial: 0,
+      traj: [
+        { role: "user", content: "Hello." },
+        { role: "assistant", content: null, tool_calls: made },
+        { role: "tool", content: "{}" },
+        { role: "tool", content: "Error: no such order" },
+        { role: "assistant", content: "Done." },
+      ],
+    })
+    assert.deepEqual([together.calls, together.answered], [2, 2])
+    assert.equal(countCalls(together, "as recorded").modelCalls, 2)
+  })
+
   const call = (name: string, input: object): RecordedMessage => ({
     role: "assistant",
     content: null,

@@ -10,6 +10,8 @@ import { data } from "../../evals/data.ts"
 import { runSuites } from "../../evals/harness/run-suites.ts"
 import type { Suite, SuiteSetup } from "../../evals/harness/suite.ts"
 import { estimateRun, estimateText } from "../../evals/played/estimate.ts"
+import { playAll } from "../../evals/played/play-all.ts"
+import { playedReport } from "../../evals/played/report.ts"
 import { playRetail } from "../../evals/retail/play-model.ts"
 import { stateHash } from "../../evals/retail/state-hash.ts"
 import { openStore } from "../../evals/retail/store.ts"
@@ -77,7 +79,9 @@ describe("a model played by hand", () => {
     const tasks = [task("kept", same, 2), task("missed", "another", 2), task("reads", same, 1)]
     const dir = join(folder, "retail")
     void answerAll(dir, "Done.")
-    const retail = { database, baseHash: same, policy: "Help.", functions: [], tasks }
+    await mkdir(dir, { recursive: true })
+    await writeFile(join(dir, "about.md"), "The same hand played both styles.\n")
+    const retail = { database, baseHash: same, policy: "Help.", functions: [], tasks, skipped: [] }
     const report = await playRetail(retail, { type: "hand", dir }, setup(dir))
     assert.deepEqual(
       report.tasks.map(({ task: id, style, verified, scored, modelCalls }) => [
@@ -98,6 +102,120 @@ describe("a model played by hand", () => {
     )
     assert.deepEqual(report.sections[0]?.table?.rows[0]?.slice(0, 5), ["tools", 3, 2, 1, 0.5])
     assert.ok(report.checks.every(({ passed, of }) => passed === of))
+    assert.match(report.sections[0]?.text ?? "", /\n\nThe same hand played both styles\.$/)
+  })
+})
+
+const record = {
+  ...{ task: "t", style: "code", verified: true, scored: true, modelCalls: 1, prompt: 1, fixed: 1, cached: 0 },
+  ...{ completion: 1, total: 2, peakContext: 2, cost: 2, costWithCache: 2 },
+}
+
+describe("the report of played conversations", () => {
+  const played = (style: string, total: number) => ({ ...record, style, total })
+  const records = [played("codeact-ts", 200), played("karst-ts", 100), played("karst-py", 10)]
+  const texts = {
+    score: "Scored by the end state.",
+    comparisons: [
+      ["karst-ts", "codeact-ts"],
+      ["karst-py", "codeact-py"],
+    ] as const,
+  }
+
+  test("compares a style only with the one it stands against, if both were played", () => {
+    const { sections } = playedReport(records, { type: "live", model: "a/b" }, texts)
+    assert.deepEqual(
+      sections.map(({ title }) => title),
+      ["Played conversations", "Compared"],
+    )
+    assert.deepEqual(
+      sections[1]?.table?.rows.map((row) => [row[0], row[1], row[5]]),
+      [["karst-ts", "codeact-ts", -0.5]],
+    )
+  })
+
+  test("lists each conversation of a person, and has a success rate only for a model", () => {
+    const hand = playedReport(records, { type: "hand", dir: "" }, texts)
+    assert.equal(hand.sections.at(-1)?.table?.rows.length, 3)
+    assert.doesNotMatch(JSON.stringify(hand), /success|accura/)
+    const live = playedReport(records, { type: "live", model: "a/b" }, texts)
+    assert.match(JSON.stringify(live), /success rate/)
+  })
+})
+
+describe("an interrupted run of a model", () => {
+  test("goes on where it stopped, and stores nothing twice", async () => {
+    const results = await mkdtemp(join(tmpdir(), "karst-unfinished-"))
+    const played: string[] = []
+    let stop = new AbortController()
+    const shop: Suite = {
+      name: "shop",
+      about: "",
+      modes: ["hand"],
+      async run(setup) {
+        const conversations = ["t1", "t2"].map((task) => ({
+          task,
+          style: "code",
+          async play() {
+            played.push(task)
+            if (played.length === 2) stop.abort()
+            setup.signal.throwIfAborted()
+            return { ...record, task }
+          },
+        }))
+        return playedReport(
+          await playAll(conversations, setup),
+          { type: "hand", dir: "" },
+          { score: "", comparisons: [] },
+        )
+      },
+    }
+    const said: string[] = []
+    const run = () =>
+      runSuites([shop], {
+        data: "",
+        mode: { type: "hand", dir: "" },
+        results,
+        signal: stop.signal,
+        say: (line) => said.push(line),
+        progress: () => {},
+      })
+    assert.deepEqual(await run().then(({ reports, interrupted }) => [reports, interrupted]), [[], true])
+    stop = new AbortController()
+    const { reports } = await run()
+    assert.deepEqual(played, ["t1", "t2", "t2"])
+    assert.equal(reports[0]?.report.sections[0]?.table?.rows[0]?.[1], 2, "n")
+    assert.match(said.join("\n"), /goes on after 1 conversations that were played before\. Remove .*unfinished\.jsonl/)
+    assert.deepEqual(await readdir(results), ["shop.hand.json", "shop.hand.tasks.jsonl"])
+    await rm(results, { recursive: true })
+  })
+
+  test("ends while a person is asked", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "karst-waiting-"))
+    const stop = new AbortController()
+    const database = JSON.stringify({ products: {}, users: {}, orders: {} })
+    const turns = [{ user: "Hello.", calls: [], answer: "" }]
+    const task = { id: "t", actions: [], endHash: "", conversation: { id: "t", turns } }
+    const retail = { database, baseHash: "", policy: "", functions: [], tasks: [task], skipped: [] }
+    const kept: unknown[] = []
+    const run = playRetail(
+      retail,
+      { type: "hand", dir },
+      {
+        data: "",
+        mode: { type: "hand", dir },
+        progress: () => {},
+        signal: stop.signal,
+        async keep(each) {
+          kept.push(each)
+        },
+      },
+    )
+    while (!existsSync(join(dir, "0001-request.md"))) await sleep(20)
+    stop.abort(new Error("Interrupted."))
+    await assert.rejects(run, /Interrupted/)
+    assert.deepEqual(kept, [])
+    await rm(dir, { recursive: true })
   })
 })
 
@@ -109,10 +227,12 @@ describe("a run with a real model", () => {
   ]
 
   test("is estimated from the tokens of the oracle", () => {
-    const estimate = estimateRun(records, 2, { input: 1, output: 10 })
+    const estimate = estimateRun(records, ["x", "y"], { input: 1, output: 10 })
     assert.deepEqual(estimate, { conversations: 2, prompt: 12_000, completion: 1_200, cost: 0.024 })
+    const one = estimateRun(records, ["b"])
+    assert.deepEqual([one.conversations, one.prompt], [1, 9_000], "a style that the oracle has, too")
     assert.match(estimateText("x/y", estimate), /^2 conversations with x\/y: .* 12,000 prompt .* about \$0\.02/)
-    assert.match(estimateText("x/y", estimateRun(records, 2)), /the price of this model is not known/)
+    assert.match(estimateText("x/y", estimateRun(records, ["x", "y"])), /the price of this model is not known/)
   })
 
   test("is not started before its cost was confirmed", async () => {
@@ -121,7 +241,7 @@ describe("a run with a real model", () => {
       name: "shop",
       about: "",
       modes: ["live"],
-      playedStyles: 2,
+      playedStyles: ["a", "b"],
       async run({ mode }) {
         played.push(mode.type)
         return { checks: [], sections: [], tasks: records }

@@ -132,7 +132,7 @@ describe("the store of the retail tasks", () => {
     const conversation = { id: "t1", turns: [] }
     const action = { name: "find_user_id_by_email", arguments: { email: "ada@example.com" }, error: false }
     const hash = stateHash(openStore(database))
-    const data = { database, baseHash: hash, policy: "", functions: [] }
+    const data = { database, baseHash: hash, policy: "", functions: [], skipped: [] }
     const good = { id: "t1", actions: [{ ...action, result: "ada_1" }], endHash: hash, conversation }
     assert.deepEqual(
       provePort({ ...data, tasks: [good] }).map(({ passed, of }) => [passed, of]),

@@ -1,5 +1,5 @@
 import { createAnswerParser } from "../../src/agent/parse.ts"
-import { parseCsv } from "../../src/cli/load/csv.ts"
+import { parseCsv } from "../../src/core/data-files/csv.ts"
 import { estimateTokens } from "../../src/core/usage.ts"
 import { shortenLines, splitActionText } from "../../src/display/event-text.ts"
 import { createHighlighter } from "../../src/display/highlight.ts"

@@ -50,6 +50,7 @@ describe("a model played by hand", () => {
       'I add.\n```tool-call\n{"name":"add","input":{"a":1}}\n```\n```tool-call\n{"name":"add","input":{"a":2}}\n```\n',
     )
     assert.match(request, /===== tools =====\nadd: Adds/)
+    assert.match(request, /\(Write the answer to 0001-answer\.md\. A tool call is a block tagged `tool-call`/)
     assert.deepEqual(await parts, [
       { type: "text", text: "I add." },
       { type: "tool-call", id: "hand_0001_1", name: "add", input: { a: 1 } },

@@ -52,7 +52,7 @@ test("running out of steps says which answer was missing", async () => {
   await collect(model.stream(ask))
   const { error } = await failing(model.stream(ask))
   assert.ok(error instanceof ConfigError)
-  assert.match(error.message, /"test\/short" was asked for answer 2 and has only 1/)
+  assert.match(error.message, /"test\/short" was asked for answer 2 and has only 1[\s\S]*The last message is: /)
 })
 
 test("an error step is thrown, and an error among parts when its turn comes", async () => {

@@ -423,6 +423,26 @@ describe("a session with a coding CLI", () => {
     assert.equal((await listSessions(archive)).length, 2)
   })
 
+  test("a fork that has sent nothing yet can be closed and resumed, and forked itself", async () => {
+    await using place = await fakeClaudeMachine()
+    const archive = join(place.folder, "archive")
+    const agent = claude(place.options)
+    await using session = await agent.session({ archive })
+    await session.send("say one")
+    const fork = await session.fork?.()
+    assert.ok(fork)
+    const second = await fork.fork?.()
+    assert.equal((await second?.send("say two"))?.output, "two 2")
+    await second?.close()
+    await fork.close()
+    await using resumed = await agent.session({ archive, resume: fork.id })
+    assert.equal((await resumed.send("say two")).output, "two 2")
+    assert.equal((await session.send("say two")).output, "two 2", "the original has nothing of its forks")
+    const again = await agent.session({ archive, resume: second?.id ?? "" })
+    assert.equal((await again.send("say three")).output, "three 3", "a fork that was used has its own conversation")
+    await again.close()
+  })
+
   test("writes its trajectory to a file that is whole at every moment", async () => {
     await using place = await fakeClaudeMachine()
     const trajectoryPath = join(place.folder, "trajectory.json")

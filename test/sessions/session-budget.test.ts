@@ -35,6 +35,23 @@ describe("the budget of a session", () => {
     assert.partialDeepStrictEqual(await cached.send("Go"), { reason: "uncached-tokens", cycles: 2 })
   })
 
+  test("can be read: what is left for later runs, also after a restart", async () => {
+    const archive = memoryStore()
+    const agent = createAgent({ model: scriptedModel(() => "Hi.", { usage }) })
+    const open = () => agent.session({ id: "user-42", archive, budget: { tokens: 250, cycles: 2 } })
+    {
+      await using session = await open()
+      assert.deepEqual(session.budgetLeft(), { tokens: 250, cycles: 2 })
+      await session.send("One")
+      assert.deepEqual(session.budgetLeft(), { tokens: 150, cycles: 1 })
+    }
+    await using session = await open()
+    await session.send("Two")
+    assert.deepEqual(session.budgetLeft(), { tokens: 50, cycles: 0 })
+    await using free = await agent.session()
+    assert.equal(free.budgetLeft(), undefined)
+  })
+
   test("includes the runs of an earlier process, and can be raised", async () => {
     const archive = memoryStore()
     const agent = createAgent({ model: scriptedModel(() => "Hi.", { usage }) })

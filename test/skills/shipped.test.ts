@@ -78,11 +78,40 @@ describe("the skills we ship", () => {
     assert.match(told, /- references\/choosing\.md/)
   })
 
+  test("data-analysis compares dates by their time, and gives their range", async () => {
+    const day = (text: string) => new Date(`2026-03-${text}`)
+    const visits = ["01", "02", "01", "02"].map((text, at) => ({ day: day(text), count: at }))
+    const runtime = jsRuntime({ visits, results: {} })
+    const code = `await activateSkill("data-analysis")
+      results = { profile: await profile(visits), groups: await groupBy(visits, "day", "count") }`
+    await createAgent({
+      model: scriptedModel([`\`\`\`ts\n${code}\n\`\`\``, "Done."]),
+      runtime,
+      skills: [folder],
+    }).run("Go")
+    const { profile, groups } = (await runtime.retrieve("results")) as Record<string, unknown[]>
+    assert.deepEqual(profile?.[0], {
+      column: "day",
+      types: ["date"],
+      missing: 0,
+      distinct: 2,
+      min: day("01"),
+      max: day("02"),
+    })
+    assert.deepEqual(groups, [
+      { day: day("02"), count: 2, sum: 4, mean: 2, median: 2 },
+      { day: day("01"), count: 2, sum: 2, mean: 1, median: 1 },
+    ])
+  })
+
   test("data-analysis does the same in Python", { skip: requires("python", "pandas") }, async () => {
     await using runtime = pythonRuntime({ rows, results: {} })
     const code = `activate_skill("data-analysis")
+import pandas as pd
 table = profile(rows)
+visits = profile({"day": pd.to_datetime(["2026-03-01", "2026-03-02"]), "note": ["", "x"]})
 results = {
+    "days": [str(visits.loc["day", "min"])[:10], str(visits.loc["day", "max"])[:10], int(visits.loc["note", "missing"])],
     "missing": {column: int(count) for column, count in table["missing"].items()},
     "odd": len(outliers(rows, "amount")),
     "groups": list(group_by(rows, "city", "amount").index),
@@ -92,6 +121,7 @@ results = {
     const { messages } = await createAgent({ model, runtime, skills: [folder] }).run("Go")
     const results = (await runtime.retrieve("results")) as Record<string, unknown>
     assert.deepEqual(results.missing, { city: 0, amount: 1, rate: 1 })
+    assert.deepEqual(results.days, ["2026-03-01", "2026-03-02", 1])
     assert.equal(results.odd, 1)
     assert.deepEqual(results.groups, ["Lima", "Oslo"])
     assert.ok(Number(results.together) > 0.99)

@@ -4,7 +4,8 @@ const input = document.getElementById("search")
 const list = document.getElementById("results")
 const up = document.body.dataset.up
 const menu = document.querySelector("details.menu")
-const index = MiniSearch.loadJSON(searchIndex, searchOptions)
+// Read at the first search: it takes longer than everything else on the page.
+let index
 
 input.hidden = false
 const wide = matchMedia("(width >= 60rem)")
@@ -14,6 +15,7 @@ wide.addEventListener("change", () => {
 })
 
 input.addEventListener("input", () => {
+  index ??= MiniSearch.loadJSON(searchIndex, searchOptions)
   const found = index.search(input.value, { prefix: true, fuzzy: 0.15, boost: { title: 4, page: 2 } }).slice(0, 12)
   list.replaceChildren(...found.map(item))
   list.hidden = found.length === 0

@@ -52,8 +52,6 @@ export function systemPrompt(context: PromptContext, sections: Partial<PromptSec
   return texts.filter(Boolean).join("\n\n")
 }
 
-export const defaultInstructions = textsIn("en").codeInstructions
-
 /** The sections of the system prompt that an agent has by default. */
 export const defaultSections: PromptSections = {
   instructions: (context) => context.instructions,

@@ -63,7 +63,7 @@ export async function beginRun(
     emit(start(frozen === undefined ? system : undefined))
     if (stateLost) emit(stateLost)
     if (durable && config.workspace?.inMemory) emit(workspaceNotDurable)
-    for (const message of conversation.warnings.splice(0)) emit({ type: "warning-raised", code: "archive", message })
+    for (const warning of conversation.warnings.splice(0)) emit({ type: "warning-raised", ...warning })
     if (frozen === undefined) {
       for (const message of runtime.warnings ?? []) emit({ type: "warning-raised", code: "runtime", message })
       for (const message of skills?.warnings ?? []) emit({ type: "warning-raised", code: "skill", message })

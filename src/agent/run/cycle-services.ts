@@ -1,5 +1,5 @@
 // Assembles what a cycle needs from the configuration, the conversation and the run.
-import { readersAsApprover } from "../../actions/approval.ts"
+import { approvalAnswers } from "../../actions/approval.ts"
 import type { CallPolicy } from "../../actions/call-policy.ts"
 import type { Journal } from "../../actions/journal-contract.ts"
 import type { Stopwatch } from "../../actions/run-limits.ts"
@@ -125,9 +125,7 @@ export function createCycleServices(
     caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
     approved: conversation.approved,
     state: conversation.state,
-    askReaders: readersAsApprover(control),
-    claimRequestId: control.claimApprovalId,
-    withClocksPaused: control.pauseClocks,
+    ...approvalAnswers(control),
     pauseSignal: stopwatch.pauseSignal,
     leftMs: stopwatch.leftMs,
     usesCode: config.usesCode,

@@ -136,7 +136,8 @@ async function runCycles(progress: LoopProgress, prompt: UserMessage): Promise<v
   if (outputs && durable?.resumed) await outputs.resume(progress.state.oldOutputs, progress.state.end?.status)
   else if (outputs) progress.state.oldOutputs = await outputs.recordInitialValues()
   const tag = config.fenceTag(conversation.runtime.language)
-  const skillSetup = { tag, usesCode: config.usesCode, writable: foldersWritableByTools(config) }
+  const { usesCode, promptLanguage } = config
+  const skillSetup = { tag, usesCode, promptLanguage, writable: foldersWritableByTools(config) }
   const runSkills = skills?.createRunSkills(conversation, skillSetup, emit)
   await using tools = config.usesTools ? await openRunTools(progress, runSkills?.access) : undefined
   for (const warning of tools?.warnings ?? []) emit({ type: "warning-raised", ...warning })

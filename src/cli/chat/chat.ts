@@ -7,7 +7,7 @@ import { splitActionText } from "../../display/event-text.ts"
 import type { Model } from "../../models/model.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { SessionInfo } from "../../sessions/session-archive.ts"
-import type { PreparedAgent } from "../run/prepare-agent.ts"
+import { builtInName, type PreparedAgent } from "../run/prepare-agent.ts"
 
 export interface OpenedChat {
   prepared: PreparedAgent
@@ -23,8 +23,6 @@ export interface ChatServices {
   findModel(id: string): Promise<Model>
   /** The command that continues a session; undefined if sessions are not stored. */
   continueCommand: ((session: Session) => string) | undefined
-  /** The folders of the built-in agent's skills. */
-  skillFolders: readonly string[]
 }
 
 export interface Chat {
@@ -72,7 +70,9 @@ export function createChat(opened: OpenedChat, services: ChatServices): Chat {
       return session
     },
     get title() {
-      return model ? `${prepared.title} · ${model.id}` : prepared.title
+      if (!model) return prepared.title
+      // The title of the built-in agent is its model; that of another agent or a CLI stays before the model.
+      return prepared.agent.name === builtInName ? model.id : `${prepared.title} · ${model.id}`
     },
     get runtime() {
       return isRuntime(session.runtime) ? session.runtime : undefined

@@ -7,6 +7,7 @@ import { safeLine, safeText } from "../../display/safe-text.ts"
 import type { Screen } from "../../display/screen.ts"
 import { writeNote, writeWrapped } from "../../display/stream-writers.ts"
 import { wrapText } from "../../display/text-flow.ts"
+import { estimateConversation } from "../../memory/estimate-tokens.ts"
 import { formatTime } from "../print-table.ts"
 import { headerText } from "../run/run-in-session.ts"
 import { type Chat, lastCellAnswer } from "./chat.ts"
@@ -21,6 +22,9 @@ export interface SlashEffect {
 
 /** Commands that change the session, which a run is using. */
 const needIdle: ReadonlySet<SlashName> = new Set(["undo", "fork", "resume", "save"])
+
+/** In tokens. The note that takes the place of shorter conversations would be as long as they are. */
+const worthShortening = 500
 
 export async function runSlash(
   name: SlashName,
@@ -52,9 +56,15 @@ export async function runSlash(
       return await fork(chat, say)
     case "model":
       if (argument !== "") await chat.setModel(argument)
-      return say(argument === "" ? headerText(chat.title, chat.session.runtime) : `From now on: ${argument}`)
+      return say(
+        argument === ""
+          ? headerText(chat.prepared.agent, chat.title, chat.session.runtime)
+          : `From now on: ${argument}`,
+      )
     case "compact":
       if (chat.isCodingCli) return say("A coding CLI shortens its conversation by itself.")
+      if (estimateConversation(chat.session.messages()) < worthShortening)
+        return say("The conversation is too short to be made shorter.")
       chat.compactNext()
       return say("The conversation is made shorter before your next prompt.")
     case "save":
@@ -91,7 +101,7 @@ export const keyHelp = [
 
 async function writeVariables({ runtime }: Chat, screen: Screen, say: Say): Promise<undefined> {
   const names = (await runtime?.names()) ?? []
-  const own = names.filter(({ name }) => !name.startsWith("_"))
+  const own = names.filter(({ name, injected }) => injected || !name.startsWith("_"))
   if (own.length === 0) return say(runtime ? "There are no variables yet." : "This session has no variables.")
   const rows = own.map(({ name, kind, type, size, injected }) => [
     safeLine(name),
@@ -111,23 +121,23 @@ async function showVariable(name: string, { runtime }: Chat, screen: Screen, say
 
 async function undo(chat: Chat, screen: Screen, say: Say): Promise<SlashEffect | undefined> {
   const { session } = chat
-  const answer = lastCellAnswer(session.messages())
+  const messages = session.messages()
+  const answer = lastCellAnswer(messages)
   if (!answer || !session.fork || chat.isCodingCli)
     return say(answer ? "This session cannot go back." : "There is no cell to undo.")
   const { events } = session.trajectory()
   const dropped = events.slice(
     events.findIndex((event) => event.type === "message-end" && event.message.id === answer.id),
   )
-  const prompts = session.messages().filter(({ role }) => role === "user").length
   const fork = await session.fork({ before: answer.id })
   await chat.switchTo({ prepared: chat.prepared, session: fork })
-  const left = fork.messages().filter(({ role }) => role === "user").length
   say("Undone: the last cell and what followed. The variables are as they were before it.")
   const stays = effectsOf(dropped)
   if (stays.length > 0) writeNote(screen, "! ", `What stays done: ${stays.join(", ")}`, screen.paint.yellow)
-  if (left === prompts) return undefined
-  const lastPrompt = session.messages().findLast((message) => message.role === "user" && message.origin === "prompt")
-  return lastPrompt ? { edit: messageText(lastPrompt).split('<file path="', 1).join("").trimEnd() } : undefined
+  const before = messages.slice(0, messages.indexOf(answer))
+  const prompt = before.findLast((message) => message.role === "user" && message.origin === "prompt")
+  if (!prompt || fork.messages().some(({ id }) => id === prompt.id)) return undefined
+  return { edit: messageText(prompt).split('<file path="', 1).join("").trimEnd() }
 }
 
 /** Names what events did outside of the session's variables: calls, tools, and objects of the program. */
@@ -159,24 +169,32 @@ async function save(argument: string, { session }: Chat, say: Say): Promise<unde
 async function resume(argument: string, chat: Chat, screen: Screen, say: Say): Promise<undefined> {
   if (argument !== "") {
     await chat.switchTo(await chat.services.open(argument))
-    return say(`${headerText(chat.title, chat.session.runtime)} · session ${chat.session.id}`)
+    return say(`${headerText(chat.prepared.agent, chat.title, chat.session.runtime)} · session ${chat.session.id}`)
   }
   const sessions = (await chat.services.listSessions()).slice(0, 10)
-  if (sessions.length === 0) return say("There are no stored sessions.")
+  if (sessions.length === 0) return say(noSessionsText(chat))
   const rows = sessions.map(({ id, updatedAt, title }) => [id, formatTime(updatedAt), safeLine(title)])
   screen.writeLines(...drawTable([["session", "last used", "first prompt"], ...rows], screen.columns, screen.paint))
   say("Go on with one: /resume <session>. Its first letters are enough.")
 }
 
+function noSessionsText({ services: { continueCommand } }: Chat): string {
+  return continueCommand === undefined
+    ? "Sessions of this chat are not stored: it was started with --store off."
+    : "There are no stored sessions. Your next prompt stores this one."
+}
+
 async function writeSkills(chat: Chat, screen: Screen, say: Say): Promise<undefined> {
   const { loadSkills } = await import("../../skills.ts")
-  const { skills } = await loadSkills(chat.services.skillFolders)
+  const { skills } = await loadSkills(chat.prepared.skills)
   const used = chat.session
     .trajectory()
     .events.flatMap((event) => (event.type === "skill-activated" ? [event.name] : []))
   const activated = new Set(used)
   if (skills.length === 0 && activated.size === 0)
-    return say("No skills were given. Give folders of skills: karst chat --skill <folder>")
+    return say(
+      "There are no skills. Give a folder of skills, karst chat --skill <folder>, or put them in .karst/skills.",
+    )
   for (const name of activated.difference(new Set(skills.map((skill) => skill.name)))) say(`${name} (active)`)
   for (const { name, description } of skills) {
     const mark = activated.has(name) ? `${safeLine(name)} (active)  ` : `${safeLine(name)}  `

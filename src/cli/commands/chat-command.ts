@@ -13,12 +13,14 @@ import { openHistory } from "../chat/history.ts"
 import { chatInPlainText } from "../chat/plain-chat.ts"
 import { chatInTerminal } from "../chat/terminal-chat.ts"
 import type { Input } from "../command.ts"
+import { commandName } from "../command-name.ts"
 import { printToErrors } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { chooseModel } from "../run/choose-model.ts"
 import { findSession } from "../run/find-session.ts"
 import { type AgentValues, prepareAgent } from "../run/prepare-agent.ts"
 import { headerText } from "../run/run-in-session.ts"
+import { prepareSessionAgent } from "../run/session-agent.ts"
 import { openSessionPlace, type SessionPlace } from "../run/session-store.ts"
 import { mergeStoredOptions, optionsToStore } from "../run/stored-options.ts"
 import type { chatOptions } from "../table/chat.ts"
@@ -37,8 +39,8 @@ export async function chatCommand({ values }: Input<typeof chatOptions>): Promis
       open,
       listSessions: async () => (place.source === undefined ? [] : await listSessions(place.source)),
       findModel: (id) => chooseModel(id, config, values.reasoning),
-      continueCommand: place.source === undefined ? undefined : ({ id }) => `karst chat --session ${id}${place.option}`,
-      skillFolders: values.skill,
+      continueCommand:
+        place.source === undefined ? undefined : ({ id }) => `${commandName()} chat --session ${id}${place.option}`,
     }
     await converse(opened, services, { plain, cwd: resolve(values.workspace ?? ".") })
   } finally {
@@ -53,7 +55,7 @@ async function converse(
   { plain, cwd }: { plain: boolean; cwd: string },
 ): Promise<void> {
   const chat = createChat(opened, services)
-  const header = `${headerText(chat.title, chat.session.runtime)} · /help`
+  const header = `${headerText(chat.prepared.agent, chat.title, chat.session.runtime)} · /help`
   const color = wantsColor(process.stdout)
   const { stdin: input, stdout: output } = process
   try {
@@ -83,9 +85,10 @@ async function resumeSession(
   config: LoadedConfig,
   place: SessionPlace,
 ): Promise<OpenedChat> {
-  const { record } = await findSession(place.source, wanted)
+  const stored = await findSession(place.source, wanted)
+  const { record } = stored
   const options = place.isUserFolder ? mergeStoredOptions(values, record.metadata.command) : values
-  const prepared = await prepareAgent(options, config)
+  const prepared = await prepareSessionAgent(stored, options, config)
   const session = await prepared.agent.session(opening(prepared, { archive: place.source, resume: record.id }))
   return { prepared, session }
 }

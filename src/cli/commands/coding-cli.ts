@@ -9,9 +9,12 @@ import { findProgram } from "../../providers/find-program.ts"
 import { gemini } from "../../providers/gemini/gemini.ts"
 import { opencode } from "../../providers/opencode/opencode.ts"
 import type { CliOptions } from "../../providers/options.ts"
+import { isTier } from "../../providers/provider.ts"
+import type { TierSettings } from "../../providers/tiers.ts"
 import type { Input } from "../command.ts"
 import { exitCode, interruptible, printEvent } from "../interruptible-run.ts"
 import { loadServedModule } from "../load/served-module.ts"
+import { loadProjectConfig } from "../project-config.ts"
 import type { codingCliOptions } from "../table/coding-clis.ts"
 import { UsageError } from "../usage-error.ts"
 
@@ -32,6 +35,7 @@ export function codingCliCommand(name: CodingCli): (input: Options) => Promise<n
     const agent = clis[name]({
       ...served,
       model: values.model,
+      tiers: await tiersFor(values.model),
       program: values.program,
       ...(cellTimeout !== undefined && { cellTimeoutMs: cellTimeout * 1000 }),
     })
@@ -48,6 +52,12 @@ export function codingCliCommand(name: CodingCli): (input: Options) => Promise<n
       await served.runtime?.close()
     }
   }
+}
+
+/** The models of tiers in the configuration, which is read only if a tier is wanted. */
+async function tiersFor(model: string | undefined): Promise<TierSettings | undefined> {
+  if (!isTier(model ?? process.env.KARST_MODEL)) return undefined
+  return (await loadProjectConfig(undefined)).config.tiers
 }
 
 function requireInstalled(name: CodingCli, program: string | undefined): void {

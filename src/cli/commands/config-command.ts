@@ -1,14 +1,17 @@
 // `karst config path | show | trust`: the configuration files, every value with its origin, and which files may run.
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
+import { configDiagnostics } from "../../config/agents/config-diagnostics.ts"
+import { diagnosticText } from "../../config/diagnostics.ts"
 import { findProject, findUser } from "../../config/find-files.ts"
 import type { Origin } from "../../config/merge-config.ts"
 import { moduleFiles } from "../../config/module-files.ts"
 import { trustConfig } from "../../config/trust.ts"
 import type { Input } from "../command.ts"
 import { printJson, printTable } from "../print-table.ts"
-import { printLine } from "../print-text.ts"
+import { printLine, printNotice } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
+import { builtInName } from "../run/prepare-agent.ts"
 import type { configOptions } from "../table/configuration.ts"
 import type { jsonOption } from "../table/shared-options.ts"
 import { UsageError } from "../usage-error.ts"
@@ -26,7 +29,8 @@ export async function configPathCommand({ values }: Input<typeof jsonOption>): P
 }
 
 export async function showConfigCommand({ values }: Input<typeof configOptions>): Promise<number> {
-  const entries = (await loadProjectConfig(values.config)).entries()
+  const loaded = await loadProjectConfig(values.config)
+  const entries = loaded.entries()
   if (values.json) printJson(entries)
   else {
     const rows = entries.map(({ key, value, origin }) => [
@@ -36,7 +40,9 @@ export async function showConfigCommand({ values }: Input<typeof configOptions>)
     ])
     printTable([["key", "origin", "value"], ...rows])
   }
-  return 0
+  const problems = await configDiagnostics(loaded, builtInName)
+  for (const problem of problems) printNotice(diagnosticText(problem))
+  return problems.some(({ severity }) => severity === "error") ? 1 : 0
 }
 
 export async function trustConfigCommand({ positionals: [given] }: Input): Promise<number> {

@@ -1,4 +1,4 @@
-// `karst models list | set | unset`: the models of the configuration and of coding CLIs, and the user's named models.
+// `karst models list | set | unset`: the models of the configuration and the tiers of coding CLIs.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { findModel } from "../../config/agents/named-models.ts"
@@ -12,7 +12,10 @@ import type { Price } from "../../core/usage.ts"
 import { listedModels, modelFacts } from "../../models/prices.ts"
 import { checkModelId, modelDisplayId } from "../../models/resolve.ts"
 import { knownProviders } from "../../providers/coding-agent.ts"
+import { tierModel, tiers } from "../../providers/tiers.ts"
 import type { Input } from "../command.ts"
+import { printEmptyList } from "../empty-list.ts"
+import { nearest } from "../parse-command-line.ts"
 import { printJson, printTable } from "../print-table.ts"
 import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
@@ -30,7 +33,8 @@ interface ModelRow {
 
 export async function listModelsCommand({ values }: Input<typeof listModelsOptions>): Promise<number> {
   const loaded = await loadProjectConfig(values.config)
-  const rows = [...namedRows(loaded), ...tierRows(), ...(values.all ? listedRows() : [])]
+  const named = namedRows(loaded)
+  const rows = [...named, ...tierRows(loaded), ...(values.all ? listedRows() : [])]
   if (values.json) printJson(rows)
   else {
     const cells = rows.map(({ name, id, price, contextWindow, origin }) => [
@@ -42,6 +46,12 @@ export async function listModelsCommand({ values }: Input<typeof listModelsOptio
       contextWindow === undefined ? "" : contextWindow.toLocaleString("en"),
       origin,
     ])
+    if (named.length === 0)
+      printEmptyList({
+        what: "models",
+        where: loaded.files.map(({ path }) => path).join(" or "),
+        cure: "Set the default one: karst models set default openai/gpt-5.2. Coding CLIs have models of their own:",
+      })
     printTable([["name", "model", "input", "cached", "output", "context", "origin"], ...cells])
   }
   return 0
@@ -50,7 +60,7 @@ export async function listModelsCommand({ values }: Input<typeof listModelsOptio
 function namedRows(loaded: LoadedConfig): ModelRow[] {
   const { model, models = {} } = loaded.config
   const names = Object.keys(models).map((name) => ({ name, key: `models.${name}`, wanted: name }))
-  const all = model === undefined ? names : [{ name: "default", key: "model", wanted: model }, ...names]
+  const all = model === undefined ? names : [{ name: "default", key: "model", wanted: undefined }, ...names]
   return all.map(({ name, key, wanted }) => {
     const { id, price, contextWindow } = findModel(wanted, loaded, key)
     return { name, id, price, contextWindow, origin: originText(loaded.originOf(key)) }
@@ -58,13 +68,13 @@ function namedRows(loaded: LoadedConfig): ModelRow[] {
 }
 
 /** The models that coding CLIs use for `strongest` and `fast`. */
-function tierRows(): ModelRow[] {
+function tierRows(loaded: LoadedConfig): ModelRow[] {
   return knownProviders.flatMap((provider) =>
-    (["strongest", "fast"] as const).map((tier): ModelRow => {
-      const id = provider.model(tier, process.env)
-      const isStandard = provider.model(tier, {}) === id
+    tiers.map((tier): ModelRow => {
+      const { id, source, variable } = tierModel(provider, tier, loaded.config.tiers, process.env)
       const facts = id === undefined ? undefined : modelFacts(provider.maker ? `${provider.maker}/${id}` : id)
-      const origin = isStandard ? "default" : "environment"
+      const setting = source === "setting" ? loaded.originOf(`tiers.${provider.name}.${tier}`) : undefined
+      const origin = originText(setting ?? { source: "default", variable })
       return { name: `${provider.name} ${tier}`, id: id ?? "(the CLI's own)", ...facts, origin }
     }),
   )
@@ -81,16 +91,18 @@ function listedRows(): ModelRow[] {
 }
 
 export async function setModelCommand({ values, positionals }: Input<typeof setModelOptions>): Promise<number> {
-  const [name = "", id = ""] = positionals
+  const [name = "", second = "", third] = positionals
+  return third === undefined ? await setModel(name, second, values) : await setTier(name, second, third, values)
+}
+
+type SetValues = Input<typeof setModelOptions>["values"]
+
+async function setModel(name: string, id: string, values: SetValues): Promise<number> {
   checkModelId(id)
-  const { input, output, "cache-read": cacheRead } = values
-  if ((input === undefined) !== (output === undefined) || (cacheRead !== undefined && input === undefined))
-    throw new UsageError("A price needs both --input and --output.")
-  const price = input === undefined || output === undefined ? undefined : withoutUndefined({ input, output, cacheRead })
   const details = withoutUndefined({
     baseURL: values["base-url"],
     apiKey: values["api-key"],
-    price,
+    price: priceOf(id, values),
     contextWindow: values["context-window"],
   })
   const hasDetails = Object.keys(details).length > 0
@@ -100,35 +112,88 @@ export async function setModelCommand({ values, positionals }: Input<typeof setM
     )
   const file = await changeUserConfig((config) => {
     if (name === "default") return { ...config, model: id }
-    return { ...config, models: { ...modelsOf(config), [name]: hasDetails ? { id, ...details } : id } }
+    return { ...config, models: { ...recordOf(config.models), [name]: hasDetails ? { id, ...details } : id } }
   })
   printLine(`${name}: ${modelDisplayId(id)}, in ${file}`)
   return 0
 }
 
-export async function unsetModelCommand({ positionals: [name = ""] }: Input): Promise<number> {
+/** The price that the options give. If it lacks input or output, the rest is taken from the price list. */
+function priceOf(id: string, { input, output, "cache-read": cacheRead }: SetValues): Price | undefined {
+  const given = withoutUndefined({ input, output, cacheRead })
+  if (Object.keys(given).length === 0) return undefined
+  if (input !== undefined && output !== undefined) return { ...given, input, output }
+  const known: Partial<Price> = modelFacts(modelDisplayId(id))?.price ?? {}
+  const merged = { ...known, ...given }
+  if (merged.input === undefined || merged.output === undefined)
+    throw new UsageError("The price list does not have this model, so a price needs both --input and --output.")
+  return { ...merged, input: merged.input, output: merged.output }
+}
+
+async function setTier(cli: string, tier: string, model: string, values: SetValues): Promise<number> {
+  await checkTier(cli, tier)
+  const [option] = Object.keys(withoutUndefined(values))
+  if (option !== undefined) throw new UsageError(`--${option} cannot be used here: a tier is only the name of a model.`)
   const file = await changeUserConfig((config) => {
-    const { model, ...rest } = config
-    const { [name]: removed, ...models } = modelsOf(config)
-    if ((name === "default" ? model : removed) === undefined)
-      throw new UsageError(`The user's configuration has no model "${name}". See: karst models list`)
-    return name === "default" ? rest : { ...config, models }
+    const all = recordOf(config.tiers)
+    return { ...config, tiers: { ...all, [cli]: { ...recordOf(all[cli]), [tier]: model } } }
   })
-  printLine(`${name} was removed from ${file}`)
+  printLine(`${cli} ${tier}: ${model}, in ${file}`)
   return 0
+}
+
+async function checkTier(cli: string, tier: string): Promise<void> {
+  await requireName(
+    "coding CLI",
+    cli,
+    knownProviders.map((each) => each.name),
+  )
+  await requireName("tier", tier, tiers)
+}
+
+async function requireName(what: string, name: string, names: readonly string[]): Promise<void> {
+  if (names.includes(name)) return
+  const near = await nearest(name, names)
+  const hint = near === undefined ? "" : ` Did you mean "${near}"?`
+  throw new UsageError(`There is no ${what} "${name}".${hint} There are: ${names.join(", ")}.`)
+}
+
+export async function unsetModelCommand({ positionals: [name = "", tier] }: Input): Promise<number> {
+  if (tier !== undefined) await checkTier(name, tier)
+  const what = tier === undefined ? name : `${name} ${tier}`
+  const file = await changeUserConfig((config) => {
+    const path = tier !== undefined ? ["tiers", name, tier] : name === "default" ? ["model"] : ["models", name]
+    return removeAt(config, path) ?? throwNotSet(what)
+  })
+  printLine(`${what} was removed from ${file}`)
+  return 0
+}
+
+function throwNotSet(what: string): never {
+  throw new UsageError(`The user's configuration has no model "${what}". See: karst models list`)
+}
+
+/** Returns the object without the value at a path, and without the objects that become empty; undefined if there is no
+ *  such value. */
+function removeAt(value: JsonObject, [key = "", ...rest]: readonly string[]): JsonObject | undefined {
+  if (!Object.hasOwn(value, key)) return undefined
+  const { [key]: found, ...others } = value
+  if (rest.length === 0) return others
+  const inner = removeAt(recordOf(found), rest)
+  return inner && (Object.keys(inner).length === 0 ? others : { ...others, [key]: inner })
 }
 
 type JsonObject = Record<string, unknown>
 
-function modelsOf({ models }: JsonObject): JsonObject {
-  return isRecord(models) ? models : {}
+function recordOf(value: unknown): JsonObject {
+  return isRecord(value) ? value : {}
 }
 
 /** Changes the user's JSON file, and trusts it again: the user asked for the change. Returns its path. */
 async function changeUserConfig(change: (config: JsonObject) => JsonObject): Promise<string> {
   const { folder, file = join(folder, "config.json") } = findUser(process.env)
   if (!file.endsWith(".json"))
-    throw new UsageError(`The user's configuration ${file} is code. Change \`model\` and \`models\` there.`)
+    throw new UsageError(`The user's configuration ${file} is code. Change \`model\`, \`models\` and \`tiers\` there.`)
   // Loaded first: a file with mistakes, or one that the user has not trusted, is not changed.
   await loadConfig({ cwd: folder })
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {

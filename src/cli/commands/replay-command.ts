@@ -9,7 +9,8 @@ import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
 import { builtIn, isBuiltIn, modelNeverAsked, prepareAgent } from "../run/prepare-agent.ts"
-import { openSessionPlace } from "../run/session-store.ts"
+import { requireSameAgent } from "../run/session-agent.ts"
+import { openExistingSessionPlace } from "../run/session-store.ts"
 import { mergeStoredOptions } from "../run/stored-options.ts"
 import type { replayOptions } from "../table/checks.ts"
 import { UsageError } from "../usage-error.ts"
@@ -20,13 +21,15 @@ export async function replayCommand({
 }: Input<typeof replayOptions>): Promise<number> {
   const { store, strict, live, json, ...given } = values
   const config = await loadProjectConfig(values.config)
-  const place = openSessionPlace(store, config)
+  const place = openExistingSessionPlace(store, config)
   try {
-    const { record } = await findSession(place.source, wanted)
+    const stored = await findSession(place.source, wanted)
+    const { record } = stored
     const options = place.isUserFolder ? mergeStoredOptions(given, record.metadata.command) : given
     const { agent, close } = isBuiltIn(options, config)
-      ? { agent: await builtIn(options, modelNeverAsked), close: async () => {} }
+      ? await builtIn(options, modelNeverAsked, config)
       : await prepareAgent(options, config)
+    requireSameAgent(stored, options, agent)
     if (!isCodeAgent(agent)) throw new UsageError(`The agent ${agent.name} is a coding CLI, which cannot be replayed.`)
     const source = { archive: place.source ?? "", id: record.id }
     const { divergence } = await replayRecording(agent, source, { strict, liveCalls: live })

@@ -4,12 +4,13 @@ import { safeLine } from "../../display/safe-text.ts"
 import type { StoredSession } from "../../sessions/session-archive.ts"
 import { parseSessionHandle } from "../../sessions/session-handle.ts"
 import type { Input } from "../command.ts"
+import { commandName } from "../command-name.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
-import { prepareAgent } from "../run/prepare-agent.ts"
 import { readPromptText, withImages } from "../run/read-prompt.ts"
 import { runInSession } from "../run/run-in-session.ts"
-import { openSessionPlace } from "../run/session-store.ts"
+import { prepareSessionAgent } from "../run/session-agent.ts"
+import { openExistingSessionPlace } from "../run/session-store.ts"
 import { mergeStoredOptions } from "../run/stored-options.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import type { resumeOptions } from "../table/work.ts"
@@ -20,7 +21,7 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
   const [wanted = "", ...words] = positionals
   const config = await loadProjectConfig(values.config)
   const handle = parseSessionHandle(wanted)
-  const place = openSessionPlace(store ?? handle.folder, config)
+  const place = openExistingSessionPlace(store ?? handle.folder, config)
   try {
     // A handle of a coding CLI may be of a session that is stored nowhere else.
     const isStored = handle.key === undefined || handle.folder !== undefined || store !== undefined
@@ -29,13 +30,14 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
     const provider = cliOptions.find((name) => name === handle.provider) ?? options.provider
     const text = words.length > 0 ? await readPromptText(words) : continuation(stored)
     const prompt = await withImages(text, image)
-    const prepared = await prepareAgent({ ...options, provider }, config)
+    const prepared = await prepareSessionAgent(stored, { ...options, provider }, config)
     // A folder that only a handle names is checked before it is trusted: the session is then opened by the handle.
     const isByHandle = wanted.startsWith("karst:") && store === undefined
     return await runInSession(prepared, prompt, {
       archive: isByHandle ? undefined : place.source,
       resume: isByHandle ? wanted : stored?.record.id,
-      continueCommand: (id) => `karst resume ${isByHandle ? quoteShellWord(wanted) : `${id}${place.option}`}`,
+      continueCommand: (id) =>
+        `${commandName()} resume ${isByHandle ? quoteShellWord(wanted) : `${id}${place.option}`}`,
       mode,
       json,
     })

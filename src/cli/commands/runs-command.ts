@@ -5,12 +5,14 @@ import type { Engine } from "../../engine/engine.ts"
 import { createEngine } from "../../engine/engine.ts"
 import type { RunInfo } from "../../engine/run-info.ts"
 import type { Input } from "../command.ts"
+import { commandName } from "../command-name.ts"
+import { printEmptyList } from "../empty-list.ts"
 import { endSignal } from "../end-signal.ts"
 import { exitCode, printEvent } from "../interruptible-run.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
-import { printLine, printNotice, printToErrors } from "../print-text.ts"
+import { printLine, printToErrors } from "../print-text.ts"
 import { createEventViewer } from "../show-events.ts"
-import { openBackend, openStore, queueKind, storeOptionText } from "../store-option.ts"
+import { openBackend, openStore, queueKind, requireExistingStore, storeName, storeOptionText } from "../store-option.ts"
 import type { approveOptions, listRunsOptions, pruneOptions, showRunOptions, watchRunOptions } from "../table/runs.ts"
 import type { queueOptions } from "../table/stored.ts"
 import { UsageError } from "../usage-error.ts"
@@ -23,7 +25,13 @@ export function listRunsCommand({ values }: Input<typeof listRunsOptions>): Prom
     const { status, agent, session } = values
     const runs = await Array.fromAsync(engine.list({ status, agent, session }))
     if (values.json) printJson(runs)
-    else if (runs.length === 0) printNotice("there are no such runs.")
+    else if (runs.length === 0)
+      printEmptyList({
+        what: "runs",
+        where: storeName(values.store ?? "the store"),
+        cure: "A program adds one by engine.submit(); a run of karst run is a session: karst sessions list.",
+        filters: { status: status?.join(","), agent, session },
+      })
     else {
       const rows = runs.map((run) => [run.id, run.status, formatTime(run.updatedAt), run.agent, waitsFor(run)])
       printTable([["run", "status", "changed", "agent", "waits for"], ...rows])
@@ -130,6 +138,7 @@ export function pruneRunsCommand({ values }: Input<typeof pruneOptions>): Promis
 
 /** Opens the store and an engine without agents, which executes nothing. */
 async function withEngine(values: QueueValues, work: (engine: Engine) => Promise<number>): Promise<number> {
+  requireExistingStore(values.store)
   await using store = openStore(values.store, values.prefix)
   await using engine = createEngine({ agents: {}, store, backend: openBackend(queueKind(values), values) })
   return await work(engine)
@@ -164,6 +173,6 @@ function waitsFor({ pending }: RunInfo): string {
 
 function cureOf({ id, pending }: RunInfo, { store }: QueueValues): string {
   return pending?.kind === "question"
-    ? `Answer: karst runs answer ${id} "…"${storeOptionText(store)}`
-    : `Allow: karst runs approve ${id}${storeOptionText(store)}   Refuse: the same with --deny`
+    ? `Answer: ${commandName()} runs answer ${id} "…"${storeOptionText(store)}`
+    : `Allow: ${commandName()} runs approve ${id}${storeOptionText(store)}   Refuse: the same with --deny`
 }

@@ -4,20 +4,27 @@ import { toAtif } from "../../sessions/atif.ts"
 import { loadSession } from "../../sessions/load-session.ts"
 import { type ArchiveSource, deleteSession, listSessions, sessionInfoOf } from "../../sessions/session-archive.ts"
 import type { Input } from "../command.ts"
+import { printEmptyList } from "../empty-list.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
-import { printLine, printNotice } from "../print-text.ts"
+import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
-import { findSession, findSessionId } from "../run/find-session.ts"
-import { openSessionPlace } from "../run/session-store.ts"
+import { findSession, findSessionId, firstSession } from "../run/find-session.ts"
+import { openExistingSessionPlace } from "../run/session-store.ts"
 import { createEventViewer } from "../show-events.ts"
 import type { deleteSessionsOptions, exportOptions, listSessionsOptions, sessionOptions } from "../table/sessions.ts"
 import { UsageError } from "../usage-error.ts"
 
 export function listSessionsCommand({ values }: Input<typeof listSessionsOptions>): Promise<number> {
-  return withArchiveOf(values.store, async (source) => {
+  return withArchiveOf(values.store, async (source, where) => {
     const sessions = await listSessions(source, { agent: values.agent, search: values.search })
     if (values.json) printJson(sessions)
-    else if (sessions.length === 0) printNotice("there are no such sessions.")
+    else if (sessions.length === 0)
+      printEmptyList({
+        what: "sessions",
+        where,
+        cure: firstSession,
+        filters: { agent: values.agent, search: values.search },
+      })
     else {
       const rows = sessions.map(({ id, updatedAt, status = "running", runs, agent, title }) => {
         return [id, formatTime(updatedAt), status, String(runs), agent, title]
@@ -72,12 +79,12 @@ export function deleteSessionsCommand({ values, positionals }: Input<typeof dele
 
 async function withArchiveOf(
   store: string | undefined,
-  work: (source: ArchiveSource) => Promise<number>,
+  work: (source: ArchiveSource, where: string) => Promise<number>,
 ): Promise<number> {
-  const place = openSessionPlace(store, await loadProjectConfig(undefined))
+  const place = openExistingSessionPlace(store, await loadProjectConfig(undefined))
   try {
     if (place.source === undefined) throw new UsageError("--store off stores no sessions. Name a folder or a store.")
-    return await work(place.source)
+    return await work(place.source, place.name)
   } finally {
     await place.close()
   }

@@ -1,10 +1,13 @@
 // Checks of the configuration, the model that commands would use, and the keys in the environment.
+import { configDiagnostics } from "../../config/agents/config-diagnostics.ts"
+import { diagnosticText } from "../../config/diagnostics.ts"
 import { type LoadedConfig, loadConfig } from "../../config/load-config.ts"
 import { userMessage } from "../../core/message.ts"
 import { compatibleServices, providerPackages } from "../../models/compatible-services.ts"
 import type { Model } from "../../models/model.ts"
 import { isAgent } from "../../runtime/bindings.ts"
 import { chooseModel } from "../run/choose-model.ts"
+import { builtInName } from "../run/prepare-agent.ts"
 import { UsageError } from "../usage-error.ts"
 import { type Check, failedCheck } from "./check.ts"
 
@@ -19,15 +22,18 @@ export async function checkConfigAndModel(options: ModelCheckOptions): Promise<C
   try {
     const loaded = await loadConfig()
     const files = loaded.files.filter(({ exists }) => exists).map(({ path }) => path)
-    const found: Check =
-      files.length > 0
-        ? { name: "config", state: "ok", text: files.join(", ") }
-        : { name: "config", state: "missing", text: "no configuration file", cure: "karst init creates a project." }
-    return [found, await checkModel(loaded, options)]
+    const errors = (await configDiagnostics(loaded, builtInName)).filter(({ severity }) => severity === "error")
+    return [configCheck(files, errors.map(diagnosticText)), await checkModel(loaded, options)]
   } catch (error) {
     const broken: Check = { ...failedCheck("config", error), asked: true }
     return [broken, { name: "model", state: "missing", text: "not checked, because the configuration is broken" }]
   }
+}
+
+function configCheck(files: readonly string[], errors: readonly string[]): Check {
+  if (errors.length > 0) return { name: "config", state: "broken", text: errors.join("; "), asked: true }
+  if (files.length > 0) return { name: "config", state: "ok", text: files.join(", ") }
+  return { name: "config", state: "missing", text: "no configuration file", cure: "karst init creates a project." }
 }
 
 async function checkModel(loaded: LoadedConfig, { model: given, live }: ModelCheckOptions): Promise<Check> {

@@ -1,13 +1,13 @@
 // Loads data files as variables.
-import { readFile } from "node:fs/promises"
 import { basename, extname } from "node:path"
+import { readDataFile } from "../../core/data-files/read-data-file.ts"
+import { ConfigError } from "../../core/errors.ts"
 import { safeLine } from "../../display/safe-text.ts"
 import { nameProblem } from "../../runtime/bindings/binding-names.ts"
 import { type Bindings, variable } from "../../runtime/bindings.ts"
 import { finishName } from "../../runtime/finish-text.ts"
 import { printToErrors } from "../print-text.ts"
 import { UsageError } from "../usage-error.ts"
-import { parseCsv } from "./csv.ts"
 
 /** Reads files into variables named after them. Throws a usage error for a file that cannot be read as data. */
 export async function loadData(paths: readonly string[]): Promise<Bindings> {
@@ -34,42 +34,9 @@ export function variableName(file: string): string {
 
 const platformNames = new Set([...Object.getOwnPropertyNames(globalThis), finishName])
 
-const readers: Record<string, (text: string) => unknown> = {
-  ".csv": (text) => parseCsv(text),
-  ".tsv": (text) => parseCsv(text, "\t"),
-  ".json": (text) => JSON.parse(text.replace(/^\ufeff/, "")),
-  ".jsonl": parseLines,
-  ".ndjson": parseLines,
-}
-
 async function readData(path: string): Promise<unknown> {
-  const read = readers[extname(path).toLowerCase()]
-  if (!read) throw new UsageError(`--data ${path}: only ${Object.keys(readers).join(", ")} files can be read.`)
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`--data ${path}: ${readErrorReasons[error.code ?? ""] ?? error.message}.`)
-  })
-  try {
-    return read(text)
-  } catch (error) {
-    throw new UsageError(`--data ${path}: ${error instanceof Error ? error.message : String(error)}.`)
-  }
-}
-
-const readErrorReasons: Record<string, string> = {
-  ENOENT: "there is no such file",
-  EACCES: "it may not be read",
-  EISDIR: "it is a folder, not a file",
-}
-
-function parseLines(text: string): unknown[] {
-  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/)
-  return lines.flatMap((line, index) => {
-    if (line.trim() === "") return []
-    try {
-      return [JSON.parse(line)]
-    } catch (error) {
-      throw new SyntaxError(`line ${index + 1}: ${error instanceof Error ? error.message : String(error)}`)
-    }
+  return await readDataFile(path).catch((error: unknown) => {
+    throw error instanceof ConfigError ? new UsageError(`--data ${error.message}`) : error
   })
 }
 

@@ -1,5 +1,5 @@
 // Chooses the model of a command: the one that was named, the configuration's, or one whose key is in the environment.
-import { findModel } from "../../config/agents/named-models.ts"
+import { findModel, isModelId } from "../../config/agents/named-models.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import { compatibleServices, providerPackages } from "../../models/compatible-services.ts"
 import type { Model, ReasoningEffort } from "../../models/model.ts"
@@ -19,9 +19,8 @@ export async function chooseModel(
         "another provider's key, or name a model: --model ollama/qwen3, or KARST_MODEL. `karst demo` needs neither.",
     )
   }
-  // Names are those of the configuration; anything else is an id.
-  const isName = Object.hasOwn(loaded.config.models ?? {}, id)
-  const model = isName ? findModel(id, loaded, "--model") : await resolveModel(id)
+  const isName = Object.hasOwn(loaded.config.models ?? {}, id) || !isModelId(id)
+  const model = isName ? findModel(requested, loaded, "--model") : await resolveModel(id)
   return reasoning === undefined ? model : withReasoning(model, reasoning)
 }
 

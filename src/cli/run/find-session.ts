@@ -8,16 +8,22 @@ import {
   sessionKeys,
   withArchive,
 } from "../../sessions/session-archive.ts"
+import { parseSessionHandle } from "../../sessions/session-handle.ts"
+import { emptyListText } from "../empty-list.ts"
+import { quoteShellWord } from "../shell-words.ts"
 import { UsageError } from "../usage-error.ts"
 
-export async function findSession(source: ArchiveSource | undefined, wanted: string): Promise<StoredSession> {
+export async function findSession(source: ArchiveSource | undefined, text: string): Promise<StoredSession> {
   if (source === undefined) throw new UsageError("--store off stores no sessions. Name a folder or a store.")
-  const id = await findSessionId(source, wanted)
+  const id = await findSessionId(source, text)
   return await withArchive(source, (archive) => readSession(archive, id))
 }
 
 /** Finds the id without reading the session, which may be damaged. */
-export async function findSessionId(source: ArchiveSource, wanted: string): Promise<string> {
+export async function findSessionId(source: ArchiveSource, text: string): Promise<string> {
+  const { id: wanted, folder } = parseSessionHandle(text)
+  if (folder !== undefined && folder !== source)
+    throw new UsageError(`The handle is of a session in ${folder}. Add: --store ${quoteShellWord(folder)}`)
   const exists =
     wanted !== "" &&
     (await withArchive(source, ({ store }) => store.get(sessionKeys.record(wanted))).catch(ignoreDamage))
@@ -30,10 +36,13 @@ function ignoreDamage(error: unknown): true {
   throw error
 }
 
+/** How the first session comes to be. */
+export const firstSession = 'karst run "…" and karst chat store one.'
+
 async function findId(source: ArchiveSource, wanted: string): Promise<string> {
   const sessions = await listSessions(source)
   const [newest] = sessions
-  if (!newest) throw new UsageError(`There are no sessions in ${nameOf(source)}.`)
+  if (!newest) throw new UsageError(emptyListText({ what: "sessions", where: nameOf(source), cure: firstSession }))
   if (wanted === "last") return newest.id
   const [found, another] = sessions.filter(({ id }) => wanted.length >= 4 && id.startsWith(wanted))
   if (found && !another) return found.id

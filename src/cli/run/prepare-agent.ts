@@ -2,10 +2,12 @@
 import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
+import { type BuiltInParts, loadBuiltInParts } from "../../config/agents/built-in-parts.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import type { Agent, Limits } from "../../core/agent.ts"
 import type { Model } from "../../models/model.ts"
 import { codingAgent } from "../../providers/coding-agent.ts"
+import type { SkillSource } from "../../skills.ts"
 import type { Input } from "../command.ts"
 import { loadData } from "../load/load-data.ts"
 import type { agentOptions } from "../table/agent-options.ts"
@@ -13,6 +15,7 @@ import { UsageError } from "../usage-error.ts"
 import { builtInAgent, builtInRuntime } from "./built-in-agent.ts"
 import { chooseModel } from "./choose-model.ts"
 import { loadTools } from "./load-tools.ts"
+import { printDiagnostics } from "./print-diagnostics.ts"
 import { loadUserAgent } from "./user-agent.ts"
 
 export type AgentValues = Input<typeof agentOptions>["values"]
@@ -22,7 +25,9 @@ export interface PreparedAgent {
   /** For the header: the model, the coding CLI, or the name of the agent. */
   title: string
   limits: Limits | undefined
-  /** Ends what was started for the agent. */
+  /** The skills of the built-in agent. */
+  skills: readonly SkillSource[]
+  /** Ends what was started for the agent, such as MCP servers. */
   close(): Promise<void>
 }
 
@@ -37,18 +42,19 @@ export async function prepareAgent(values: AgentValues, config: LoadedConfig): P
       `the agent ${name} runs as it is defined; --agent ${builtInName} is the built-in one`,
     )
     const { agent, close } = await loadUserAgent(name, values.model, config)
-    return { agent, title: `agent ${agent.name}`, limits, close }
+    return { agent, title: `agent ${agent.name}`, limits, skills: [], close }
   }
-  const close = async () => {}
   if (values.provider !== undefined) {
     refuseOptions(values, unknownToClis, `${values.provider} has no such setting`)
-    return { agent: await codingCli(values, values.provider), title: values.provider, limits, close }
+    const agent = await codingCli(values, values.provider, config)
+    return { agent, title: values.provider, limits, skills: [], close: async () => {} }
   }
   const model = await chooseModel(values.model, config, values.reasoning)
-  return { agent: await builtIn(values, model), title: model.id, limits: { ...config.config.limits, ...limits }, close }
+  const built = await builtIn(values, model, config)
+  return { ...built, title: model.id, limits: { ...config.config.limits, ...limits } }
 }
 
-const builtInName = "karst"
+export const builtInName = "karst"
 
 /** The name of the user's agent; undefined for the built-in agent and for coding CLIs. */
 function agentName({ agent, provider }: AgentValues, { config }: LoadedConfig): string | undefined {
@@ -94,18 +100,41 @@ export const modelNeverAsked: Model = {
   },
 }
 
-/** The built-in agent with any model. */
-export async function builtIn(values: AgentValues, model: Model): Promise<Agent> {
+/** The built-in agent with any model. It has the skills, MCP servers and hooks of the configuration. */
+export async function builtIn(
+  values: AgentValues,
+  model: Model,
+  config: LoadedConfig,
+): Promise<Pick<PreparedAgent, "agent" | "skills" | "close">> {
+  const parts = await loadBuiltInParts(config)
+  try {
+    printDiagnostics(parts.diagnostics)
+    // Of two skills with the same name, the first is used.
+    const skills = [...values.skill.map(existingPath), ...parts.skills]
+    return { agent: await makeBuiltIn(values, model, config, { ...parts, skills }), skills, close: parts.close }
+  } catch (error) {
+    await parts.close()
+    throw error
+  }
+}
+
+async function makeBuiltIn(
+  values: AgentValues,
+  model: Model,
+  config: LoadedConfig,
+  { skills, tools, hooks }: Pick<BuiltInParts, "tools" | "hooks"> & { skills: readonly SkillSource[] },
+): Promise<Agent> {
   return builtInAgent({
     model,
     bindings: await loadData(values.data),
-    skills: values.skill.map(existingPath),
-    tools: await loadTools(values.tools),
+    skills,
+    tools: [...(await loadTools(values.tools)), ...tools],
+    hooks,
     workspace: values.workspace,
     shell: values.shell,
     instructions: await readInstructions(values.system),
     temperature: values.temperature,
-    language: values.language,
+    language: values.language ?? config.config.language,
     inProcess: values["in-process"],
   })
 }
@@ -115,7 +144,7 @@ function existingPath(path: string): string {
   throw new UsageError(`--skill: there is no folder ${path}.`)
 }
 
-async function codingCli(values: AgentValues, provider: string): Promise<Agent> {
+async function codingCli(values: AgentValues, provider: string, { config }: LoadedConfig): Promise<Agent> {
   const [bindings, tools, instructions] = await Promise.all([
     loadData(values.data),
     loadTools(values.tools),
@@ -125,6 +154,7 @@ async function codingCli(values: AgentValues, provider: string): Promise<Agent> 
   return codingAgent({
     provider,
     model,
+    tiers: config.tiers,
     reasoning,
     instructions,
     tools,

@@ -1,5 +1,6 @@
 // Runs a prompt in a session, shows it, and says how to continue the session.
-import type { LiveObjects, RunResult, SessionOptions } from "../../core/agent.ts"
+import { internalsOf } from "../../agent/agent-internals.ts"
+import type { Agent, LiveObjects, RunResult, SessionOptions } from "../../core/agent.ts"
 import type { Metadata } from "../../core/event.ts"
 import type { Prompt } from "../../core/message.ts"
 import { createPalette, wantsColor } from "../../display/paint.ts"
@@ -30,19 +31,21 @@ export async function runInSession(
   { archive, resume, continueCommand, metadata, mode, json }: SessionRunOptions,
 ): Promise<number> {
   const { agent, limits } = prepared
+  await using closing = new AsyncDisposableStack()
+  closing.defer(prepared.close)
   // Agents of every kind accept an archive.
   const opening: SessionOptions & ArchiveOptions = { archive, resume, metadata }
   const session = await agent.session(opening)
+  closing.use(session)
   const isShown = !json && (mode === "full" || mode === "short")
-  if (isShown) printHeader(prepared.title, session.runtime)
+  if (isShown) printHeader(prepared, session.runtime)
   const run = session.send(prompt, {
     limits,
     metadata: { session: session.id },
     onEvent: json ? printEvent : undefined,
   })
   const result = await interruptible(run, () => (json ? run.settled : display(run, { mode })))
-  await session.close()
-  await prepared.close()
+  await closing.disposeAsync()
   if (continueCommand) printHint(result, continueCommand(session.id), isShown)
   return exitCode(result)
 }
@@ -53,14 +56,15 @@ const isolationTexts: Record<string, string> = {
   none: "cells in this process",
 }
 
-function printHeader(title: string, runtime: LiveObjects | undefined): void {
+function printHeader(prepared: PreparedAgent, runtime: LiveObjects | undefined): void {
   const { dim } = createPalette(wantsColor(process.stdout))
-  process.stdout.write(`${dim(headerText(title, runtime))}\n\n`)
+  process.stdout.write(`${dim(headerText(prepared.agent, prepared.title, runtime))}\n\n`)
 }
 
-/** Says who answers, and what isolates the cells. */
-export function headerText(title: string, runtime: LiveObjects | undefined): string {
-  const isolation = runtime && "isolation" in runtime ? String(runtime.isolation) : ""
+/** Says who answers, and what isolates the cells of an agent that runs any. */
+export function headerText(agent: Agent, title: string, runtime: LiveObjects | undefined): string {
+  const hasCells = internalsOf(agent)?.usesCode ?? true
+  const isolation = hasCells && runtime && "isolation" in runtime ? String(runtime.isolation) : ""
   return ["karst", safeLine(title), isolationTexts[isolation]].filter((text) => text !== undefined).join(" · ")
 }
 

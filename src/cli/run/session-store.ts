@@ -3,11 +3,13 @@ import { resolve } from "node:path"
 import { findUser } from "../../config/find-files.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import type { ArchiveSource } from "../../sessions/session-archive.ts"
-import { findStore, storeOptionText } from "../store-option.ts"
+import { findStore, requireExistingStore, storeName, storeOptionText } from "../store-option.ts"
 
 export interface SessionPlace {
   /** Undefined: sessions are not stored. */
   source: ArchiveSource | undefined
+  /** Where it is, for messages. */
+  name: string
   /** True for the user's own folder. Only there, the options of a stored session are used again. */
   isUserFolder: boolean
   /** The option that leads there again; empty if it is where sessions are stored by default. */
@@ -15,14 +17,24 @@ export interface SessionPlace {
   close(): Promise<void>
 }
 
-/** Opens the place that `--store` names, or the default one. */
+/** Opens the place that `--store` names, or the default one, for a command that reads sessions. Throws if the named one
+ *  does not exist. */
+export function openExistingSessionPlace(given: string | undefined, loaded: LoadedConfig): SessionPlace {
+  requireExistingStore(given)
+  return openSessionPlace(given, loaded)
+}
+
+/** Opens the place that `--store` names, or the default one. It is created with the first session. */
 export function openSessionPlace(given: string | undefined, { config }: LoadedConfig): SessionPlace {
-  if (given === "off") return { source: undefined, isUserFolder: false, option: "", close: async () => {} }
+  if (given === "off")
+    return { source: undefined, name: "nowhere", isUserFolder: false, option: "", close: async () => {} }
   const userFolder = findUser(process.env).folder
   const store = findStore(given)
   const source = store ?? (given === undefined ? (config.archive ?? userFolder) : resolve(given))
   return {
     source,
+    name:
+      typeof source === "string" ? source : given === undefined ? "the store of the configuration" : storeName(given),
     isUserFolder: source === userFolder,
     option: given === undefined ? "" : storeOptionText(given),
     async close() {

@@ -7,8 +7,8 @@ import type { Agent, AgentOverrides } from "../../core/agent.ts"
 import { isAgent } from "../../runtime/bindings.ts"
 import { importNamedModule } from "../load/import-named-module.ts"
 import { nearest } from "../parse-command-line.ts"
-import { printNotice } from "../print-text.ts"
 import { UsageError } from "../usage-error.ts"
+import { printDiagnostics } from "./print-diagnostics.ts"
 
 export interface UserAgent {
   agent: Agent
@@ -21,8 +21,8 @@ export async function loadUserAgent(text: string, model: string | undefined, con
   const [, path = "", name] = /^(.*\.[cm]?[jt]s)(?:#(.+))?$/s.exec(text) ?? []
   if (path !== "") return { agent: await agentOfModule(path, name, model), close: async () => {} }
   const registry = await loadRegistry({ config, only: [text] })
-  for (const { severity, path, message } of registry.diagnostics())
-    if (severity === "warning") printNotice(`${path}: ${message}`)
+  // An error of this agent is thrown below; errors of others do not matter here.
+  printDiagnostics(registry.diagnostics().filter(({ severity }) => severity === "warning"))
   const found = registry.find(text)
   return { agent: model === undefined ? found.agent() : found.withModel(model), close: registry.close }
 }

@@ -42,7 +42,9 @@ export const agentOptions = {
   language: {
     type: "choice",
     choices: ["en", "zh"],
-    help: "the language of the instructions that Karst gives the model. Default: en",
+    help:
+      "the language of the instructions that Karst gives the model. Default: KARST_LANGUAGE, else the configuration, " +
+      "else en",
   },
   "max-cycles": { type: "integer", value: "<n>", help: "stop after this many model calls. Default: 10" },
   agent: {

@@ -21,7 +21,7 @@ export const configCommands: CommandGroup = {
     }),
     defineCommand({
       name: "show",
-      summary: "print every value with its origin: option, environment, project, user or default",
+      summary: "print every value with its origin (option, environment, project, user, default), then every mistake",
       options: configOptions,
       examples: [{ line: "karst config show", does: "secrets are not printed" }],
       load: async () => (await import("../commands/config-command.ts")).showConfigCommand,
@@ -72,8 +72,8 @@ export const modelsCommands: CommandGroup = {
     }),
     defineCommand({
       name: "set",
-      summary: "name a model in the user's configuration; the name default sets the default model",
-      takes: { usage: "<name> <id>", least: 2, most: 2 },
+      summary: "name a model in the user's configuration, or set the default model or the tier of a coding CLI",
+      takes: { usage: "<name> <id> | <cli> <tier> <model>", least: 2, most: 3 },
       options: setModelOptions,
       examples: [
         { line: "karst models set default openai/gpt-5.2", does: "for runs that name no model" },
@@ -81,15 +81,24 @@ export const modelsCommands: CommandGroup = {
           line: "karst models set local openai-compatible:http://gpu:8000/v1#qwen3 --input 0 --output 0",
           does: 'for karst run "…" --model local',
         },
+        { line: "karst models set claude fast haiku", does: "for --model fast with Claude Code" },
+      ],
+      notes: [
+        "The name default is the default model. A price needs --input and --output unless the price list has the " +
+          "model. The tiers of coding CLIs are strongest and fast; a variable of the CLI, such as ANTHROPIC_MODEL, has " +
+          "precedence.",
       ],
       load: async () => (await import("../commands/models-command.ts")).setModelCommand,
     }),
     defineCommand({
       name: "unset",
-      summary: "remove a model from the user's configuration",
-      takes: { usage: "<name>", least: 1, most: 1 },
+      summary: "remove a model or a tier from the user's configuration",
+      takes: { usage: "<name> | <cli> <tier>", least: 1, most: 2 },
       options: {},
-      examples: [{ line: "karst models unset local", does: "default removes the default model" }],
+      examples: [
+        { line: "karst models unset local", does: "default removes the default model" },
+        { line: "karst models unset claude fast", does: "the CLI's usual model again" },
+      ],
       load: async () => (await import("../commands/models-command.ts")).unsetModelCommand,
     }),
   ],

@@ -51,10 +51,15 @@ export const skillsCommands: CommandGroup = {
   commands: [
     defineCommand({
       name: "list",
-      summary: "list the skills in folders",
+      summary: "list the skills that agents of the project are offered, or those in folders",
       takes: { usage: "[<folder> …]", least: 0, most: Infinity, files: true },
       options: {},
-      examples: [{ line: "karst skills list", does: "in skills, .agents/skills and .claude/skills" }],
+      examples: [
+        {
+          line: "karst skills list",
+          does: "those of the configuration, .karst/skills, skills, .agents/skills and .claude/skills",
+        },
+      ],
       load: async () => (await import("../commands/skills-command.ts")).listSkillsCommand,
     }),
     defineCommand({

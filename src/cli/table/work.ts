@@ -6,7 +6,11 @@ import { eventsOption, modeOption } from "./shared-options.ts"
 export const runOptions = {
   ...agentOptions,
   image: { type: "text", value: "<file>", multiple: true, files: true, help: "an image that is part of the prompt" },
-  session: { type: "text", value: "<id>", help: "continue this session instead of a new one: its id or handle" },
+  session: {
+    type: "text",
+    value: "<id>",
+    help: "continue this session, as karst resume does: its id, its handle, or last",
+  },
   ...sessionStoreOption,
   ...modeOption,
   ...eventsOption,

@@ -1,5 +1,6 @@
 // Pieces of HTML made from untrusted text: escaped, highlighted, folded if long.
 import { createHighlighter } from "../../display/highlight.ts"
+import { isTableRow, tableRows } from "../../display/markdown-table.ts"
 import { safeText } from "../../display/safe-text.ts"
 
 /** Text that is safe to put into a page as it is. Only the functions of this file and `html` make it. */
@@ -37,7 +38,7 @@ export function outputHtml(text: string, kind: "output" | "error"): Html {
   return foldLong(text, (part) => html`<pre class="${kind}">${part}</pre>`)
 }
 
-/** Prose of a model or a person: fenced code, headings, bold and code spans are shown as such. */
+/** Prose of a model or a person: fenced code, tables, headings, bold and code spans are shown as such. */
 export function proseHtml(text: string): Html {
   if (text.trim() === "") return noHtml
   return foldLong(text.trim(), (part) => html`<div class="prose">${proseParts(part)}</div>`, proseLimits)
@@ -75,7 +76,7 @@ function proseParts(text: string): Html[] {
   let plain: string[] = []
   let fenced: { mark: string; language: string; lines: string[] } | undefined
   const endPlain = () => {
-    if (plain.length > 0) parts.push(html`${plain.flatMap((line) => proseLine(line))}`)
+    parts.push(html`${linesHtml(plain)}`)
     plain = []
   }
   for (const line of text.split("\n")) {
@@ -92,6 +93,31 @@ function proseParts(text: string): Html[] {
   endPlain()
   if (fenced) parts.push(codeHtml(fenced.lines.join("\n"), fenced.language))
   return parts
+}
+
+/** Lines outside of fences: tables, and the lines between them. */
+function linesHtml(lines: readonly string[]): Html[] {
+  const parts: Html[] = []
+  let table: string[] = []
+  const endTable = () => {
+    const rows = tableRows(table)
+    parts.push(...(rows ? [tableHtml(rows)] : table.flatMap(proseLine)))
+    table = []
+  }
+  for (const line of lines) {
+    if (isTableRow(line)) table.push(line)
+    else {
+      endTable()
+      parts.push(...proseLine(line))
+    }
+  }
+  endTable()
+  return parts
+}
+
+function tableHtml([head = [], ...rows]: string[][]): Html {
+  const body = rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)
+  return html`<div class="table"><table><tr>${head.map((cell) => html`<th>${cell}</th>`)}</tr>${body}</table></div>`
 }
 
 function proseLine(line: string): Html[] {

@@ -1,5 +1,6 @@
 // Reads a trajectory from a file, the folder of a session, or a store of sessions and durable runs.
 import { readFile, stat } from "node:fs/promises"
+import { join } from "node:path"
 import type { AgentEvent } from "../../core/event.ts"
 import { type Trajectory, trajectory } from "../../core/trajectory.ts"
 import { runKeys } from "../../engine/checkpoint.ts"
@@ -9,16 +10,21 @@ import { sessionTrajectory } from "../../sessions/session.ts"
 import type { Store } from "../../stores/store.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
-import { openSessionPlace } from "../run/session-store.ts"
+import { openExistingSessionPlace } from "../run/session-store.ts"
 import { UsageError } from "../usage-error.ts"
 
 /** `wanted` is a path, or names a session or a durable run in the store. */
 export async function loadTrajectory(wanted: string, store: string | undefined): Promise<Trajectory> {
   const found = await stat(wanted).catch(() => undefined)
   if (found?.isFile() && wanted.endsWith(".jsonl")) return trajectory(await readEvents(wanted))
+  // A copy of a session's folder, as tests keep it, is in no archive.
+  const eventsFile = join(wanted, "events.jsonl")
+  if (found?.isDirectory() && (await stat(eventsFile).catch(() => undefined))) {
+    return trajectory(await readEvents(eventsFile))
+  }
   if (found) return (await loadSession(wanted)).trajectory()
   if (/[\\/]|\.jsonl?$/.test(wanted)) throw new UsageError(`There is no file ${wanted}.`)
-  const place = openSessionPlace(store, await loadProjectConfig(undefined))
+  const place = openExistingSessionPlace(store, await loadProjectConfig(undefined))
   try {
     const run = typeof place.source === "object" ? await readRun(place.source, wanted) : undefined
     if (run) return trajectory(run)

@@ -29,6 +29,9 @@ h2 small, h3 small { font-weight: 400; margin-left: .4rem }
 .end .prose { color: var(--red) }
 .prose { white-space: pre-wrap }
 .prose pre { white-space: pre-wrap }
+.table { overflow-x: auto; white-space: normal; overflow-wrap: normal }
+table { border-collapse: collapse }
+th, td { padding: .2rem .7rem .2rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
 .heading { font-size: 1.05em }
 code, pre { font: 13px/1.5 ui-monospace, monospace }
 code { background: var(--block); padding: .1em .3em; border-radius: 4px }

@@ -21,7 +21,8 @@ export function listSteps(steps: readonly Step[], { tools }: { tools: boolean },
   for (const step of all) {
     const address = `[${step.address}]`.padEnd(width)
     const indent = "  ".repeat(step.address.split("/").length - 1)
-    writeLine(screen, `${address}  ${indent}${step.kind.padEnd(5)}  `, previewOf(step), detailsOf(step))
+    const preview = previewOf(step)
+    writeLine(screen, `${address}  ${indent}${step.kind.padEnd(5)}  `, preview, detailsOf(step, preview))
     if (!tools) continue
     const margin = " ".repeat(width + indent.length + 4)
     for (const action of step.actions)
@@ -66,11 +67,12 @@ function previewOf({ text, actions }: Step): string {
   return actions.map(actionPreview).join("; ") || "(nothing)"
 }
 
-function detailsOf(step: Step): string {
-  const { actions, notes } = step
+/** Counts what a line does not show. */
+function detailsOf({ actions, notes, text }: Step, preview: string): string {
   const cells = actions.filter(({ tool }) => tool === undefined).length
   const failed = actions.filter(({ ok }) => ok === false).length
   return [
+    ...(textWidth(preview) > previewColumns && text !== "" ? [plural(text.length, "character")] : []),
     ...(cells === 0 ? [] : [plural(cells, "cell")]),
     ...(cells === actions.length ? [] : [plural(actions.length - cells, "tool call")]),
     ...(failed === 0 ? [] : [`${failed} failed`]),

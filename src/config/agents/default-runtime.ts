@@ -2,10 +2,6 @@
 import type { RuntimeSource } from "../../runtime/typed-runtime.ts"
 import type { AgentDefinition } from "../define-config.ts"
 
-/** Tells the model what the rules refuse, so that it does not try. */
-export const confinementNote =
-  "Cells here cannot read or write files, start processes or see the environment: work with what is in the session."
-
 /** Returns the factory of a named runtime. A runtime that was made in code is returned unchanged. */
 export function runtimeOf(runtime: NonNullable<AgentDefinition["runtime"]>): RuntimeSource {
   switch (runtime) {

@@ -2,10 +2,10 @@
 import type { ApproverOption } from "../../actions/approval.ts"
 import type { Hooks } from "../../actions/hooks.ts"
 import { createAgent } from "../../agent/create-agent.ts"
-import { defaultInstructions } from "../../agent/prompt/system-prompt.ts"
 import type { Agent } from "../../core/agent.ts"
 import { ConfigError } from "../../core/errors.ts"
 import { withoutUndefined } from "../../core/object.ts"
+import { type PromptTexts, textsIn } from "../../core/prompt-texts.ts"
 import { nearestWord } from "../../core/text/nearest-word.ts"
 import type { McpServer } from "../../mcp/mcp-types.ts"
 import type { CodingAgentOptions } from "../../providers/coding-agent.ts"
@@ -16,7 +16,7 @@ import { localWorkspace } from "../../workspaces/local.ts"
 import type { AgentDefinition } from "../define-config.ts"
 import type { LoadedConfig } from "../load-config.ts"
 import { hooksOf } from "../merge-config.ts"
-import { confinementNote, isolatedRuntime, runtimeOf } from "./default-runtime.ts"
+import { isolatedRuntime, runtimeOf } from "./default-runtime.ts"
 import { findModel } from "./named-models.ts"
 
 /** What a definition can name, and what every agent gets. */
@@ -47,13 +47,14 @@ export function defineAgent(name: string, definition: AgentDefinition, parts: Ag
   refuseOthers(name, { reasoning, allow, permissions }, "only of a coding CLI: set `provider`, or leave it out")
   const hasTools = tools.length + mcp.length + agents.length > 0 || workspace !== undefined || Boolean(taken.shell)
   const isConfined = runtime === "process" || (runtime === undefined && !hasTools)
-  const instructions = instructionsOf(definition, parts)
+  const { language = loaded.config.language } = definition
   return createAgent({
     approver,
     ...withoutUndefined(options),
     name,
     model: findModel(model, loaded, `The agent "${name}"`),
-    instructions: isConfined ? `${instructions ?? defaultInstructions}\n\n${confinementNote}` : instructions,
+    language,
+    instructions: withConfinement(instructionsOf(definition, parts), isConfined, hasTools, textsIn(language)),
     runtime: runtime === undefined ? (hasTools ? undefined : isolatedRuntime) : runtimeOf(runtime),
     workspace: typeof workspace === "string" ? localWorkspace(workspace) : workspace,
     tools: [...tools, ...mcp.flatMap((server) => parts.toolsOf(server))],
@@ -62,6 +63,17 @@ export function defineAgent(name: string, definition: AgentDefinition, parts: Ag
     limits: { ...loaded.config.limits, ...limits },
     hooks: [...hooksOf(loaded.config), ...hooksOf({ hooks })],
   })
+}
+
+/** Adds what the rules of a confined runtime refuse, so that the model does not try. */
+function withConfinement(
+  instructions: string | undefined,
+  isConfined: boolean,
+  hasTools: boolean,
+  texts: PromptTexts,
+): string | undefined {
+  if (!isConfined) return instructions
+  return `${instructions ?? texts.codeInstructions}\n\n${texts.cellsConfined(hasTools)}`
 }
 
 function instructionsOf({ instructions, promptName }: AgentDefinition, { prompts }: AgentParts): string | undefined {
@@ -97,6 +109,7 @@ function defineCodingAgent(name: string, definition: AgentDefinition, parts: Age
     ...withoutUndefined({ model, reasoning, allow, permissions, description, tools, approver, metadata }),
     ...withoutUndefined({ approvalTimeoutMs, cellTimeoutMs, typeGate, transaction, cwd: workspace }),
     name,
+    tiers: config.tiers,
     provider: provider === "auto" ? (config.providers ?? "auto") : provider,
     instructions: instructionsOf(definition, parts),
     mcpServers: Object.fromEntries(mcp.map((server) => [server, parts.serverOf(server)])),

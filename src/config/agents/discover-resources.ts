@@ -83,7 +83,10 @@ async function listFolder(folder: string, diagnostics: Diagnostic[]): Promise<Di
 }
 
 /** Loads the skills of the `skills` folders without their code. */
-async function discoverDataSkills(folders: readonly ResourceFolder[], diagnostics: Diagnostic[]): Promise<Skill[]> {
+export async function discoverDataSkills(
+  folders: readonly ResourceFolder[],
+  diagnostics: Diagnostic[],
+): Promise<Skill[]> {
   const paths: string[] = []
   for (const { path } of folders) {
     if (await realpath(join(path, "skills")).catch(() => undefined)) paths.push(join(path, "skills"))
@@ -103,15 +106,17 @@ async function discoverDataSkills(folders: readonly ResourceFolder[], diagnostic
   })
 }
 
-const codeNames = ["hooks", "tools", "agents.json"]
+const codeNames = ["hooks", "tools", "agents.json", "mcp.json"]
+
+const dataCures = new Map([
+  ["agents.json", "Write each agent as agents/<name>.md, or in the configuration under `agents`"],
+  ["mcp.json", "Write the servers in the configuration under `mcpServers`"],
+])
 
 // Other frameworks load these from such a folder.
 async function warnOfCode(folder: string, name: string, diagnostics: Diagnostic[]): Promise<void> {
   const path = join(folder, name)
   if (!(await realpath(path).catch(() => undefined))) return
-  const cure =
-    name === "agents.json"
-      ? "Write each agent as agents/<name>.md, or in the configuration under `agents`"
-      : `Import it in the configuration and set \`${name}\` there`
+  const cure = dataCures.get(name) ?? `Import it in the configuration and set \`${name}\` there`
   diagnostics.push({ severity: "warning", path, message: `is not read. ${cure}` })
 }

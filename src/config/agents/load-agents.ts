@@ -3,17 +3,16 @@ import type { ApproverOption } from "../../actions/approval.ts"
 import type { Agent } from "../../core/agent.ts"
 import * as check from "../../core/checks/check-options.ts"
 import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
-import { problemText } from "../../skills/load-skills.ts"
-import { loadSkills, type Skill } from "../../skills.ts"
 import type { AgentDefinition } from "../define-config.ts"
 import type { Diagnostic } from "../diagnostics.ts"
 import { type LoadConfigOptions, type LoadedConfig, loadConfig, loadConfigChecks } from "../load-config.ts"
 import type { Origin } from "../merge-config.ts"
-import { placeText } from "../read-config-file.ts"
+import { originPlace, placeText } from "../read-config-file.ts"
 import { type AgentEntry, checkDefault, collectEntries, promptsFor, serversOf, withSubAgents } from "./agent-entries.ts"
+import { loadConfigSkills } from "./config-skills.ts"
 import { type AgentParts, defineAgent, namesText } from "./define-agent.ts"
 import { discoverResources, type Resources } from "./discover-resources.ts"
-import { connectMcpServers, type McpConnections } from "./mcp-servers.ts"
+import { connectMcpServers, describeMcpServers, type McpConnections } from "./mcp-servers.ts"
 
 export interface LoadAgentsOptions extends Omit<LoadConfigOptions, "config"> {
   /** The path of a configuration file; the configuration itself, and no file or resource is read; or the result of
@@ -78,16 +77,28 @@ export async function loadAgents(options: LoadAgentsOptions = {}): Promise<Loade
   return loaded
 }
 
-export async function loadRegistry(options: LoadAgentsOptions): Promise<AgentRegistry> {
+export interface RegistryOptions {
+  /** False: no MCP servers are started, and agents lack their tools. Default true. */
+  connects?: boolean | undefined
+  /** The name of an agent that the configuration need not define. */
+  builtIn?: string | undefined
+}
+
+export async function loadRegistry(
+  options: LoadAgentsOptions,
+  { connects = true, builtIn }: RegistryOptions = {},
+): Promise<AgentRegistry> {
   const { only, approver, config: given, ...rest } = options
   const loaded = isLoaded(given) ? given : await loadConfig({ ...rest, config: given })
   const resources = await discoverResources(loaded.resourceFolders)
   const diagnostics: Diagnostic[] = [...resources.diagnostics]
   const entries = collectEntries(loaded, resources, diagnostics)
-  checkDefault(loaded, entries, diagnostics)
+  if (builtIn === undefined || loaded.config.agent !== builtIn) checkDefault(loaded, entries, diagnostics)
   const names = only === undefined ? [...entries.keys()] : withSubAgents(only, entries)
-  const skills = await allSkills(loaded, resources, diagnostics)
-  const servers = await connectMcpServers(serversOf(names, entries), loaded, diagnostics)
+  const skills = await loadConfigSkills(loaded, resources.skills, diagnostics)
+  const servers = connects
+    ? await connectMcpServers(serversOf(names, entries), loaded, diagnostics)
+    : await describeMcpServers(loaded)
   const parts: SharedParts = {
     loaded,
     approver,
@@ -106,21 +117,6 @@ type SharedParts = Omit<AgentParts, "agentOf" | "warn" | "prompts">
 
 function isLoaded(config: LoadAgentsOptions["config"]): config is LoadedConfig {
   return typeof config === "object" && "originOf" in config && "entries" in config
-}
-
-/** The skills that the configuration names, and the discovered ones. Of two with the same name, the first is used.
- *  Throws for a mistake in one that the configuration names. */
-async function allSkills(loaded: LoadedConfig, found: Resources, diagnostics: Diagnostic[]): Promise<Skill[]> {
-  const named = await loadSkills(loaded.config.skills ?? [])
-  const errors = named.problems.filter(({ severity }) => severity === "error").map(problemText)
-  if (errors.length > 0) {
-    const { file, line } = loaded.originOf("skills")
-    const place = file === undefined ? "" : `${placeText(file, line)}: `
-    throw new ConfigError(`${place}the skills cannot be used as they are:\n- ${errors.join("\n- ")}`)
-  }
-  diagnostics.push(...named.problems)
-  const taken = new Set(named.skills.map(({ name }) => name))
-  return [...named.skills, ...found.skills.filter(({ name }) => !taken.has(name))]
 }
 
 interface RegistrySetup {
@@ -143,7 +139,10 @@ function createRegistry({ names, entries, parts, diagnostics, servers, resources
     const error = errors.get(name)
     if (error) throw error
     const entry = entries.get(name)
-    if (!entry) throw new ConfigError(`There is no agent "${name}".${namesText(name, [...entries.keys()])}`)
+    if (!entry) {
+      const place = path.length === 0 && name === loaded.config.agent ? originPlace(loaded.originOf("agent")) : ""
+      throw new ConfigError(`${place}There is no agent "${name}".${namesText(name, [...entries.keys()])}`)
+    }
     if (!names.includes(name)) throw new ConfigError(`The agent "${name}" was not loaded. Add it to \`only\`.`)
     if (path.includes(name))
       throw new ConfigError(`agents: ${[...path, name].join(" → ")} is a circle. Remove one of them.`)

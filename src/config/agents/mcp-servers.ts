@@ -1,5 +1,6 @@
 // Connects to the MCP servers of the configuration that agents use.
 import { ConfigError, errorData } from "../../core/errors.ts"
+import { timerMs } from "../../core/time-limit.ts"
 import type { McpServer, McpToolKit } from "../../mcp/mcp-types.ts"
 import type { Tool } from "../../tools/tool.ts"
 import type { Diagnostic } from "../diagnostics.ts"
@@ -15,12 +16,13 @@ export interface McpConnections {
   close(): Promise<void>
 }
 
-/** Connects to the servers, all at the same time. A server that cannot be reached is an error of the agents that use
- *  it. */
+/** Connects to the servers, all at the same time. `toolsOf` throws for a server that cannot be reached, or not within
+ *  `connectTimeoutMs`. */
 export async function connectMcpServers(
   names: readonly string[],
   loaded: LoadedConfig,
   diagnostics: Diagnostic[],
+  { connectTimeoutMs }: { connectTimeoutMs?: number | undefined } = {},
 ): Promise<McpConnections> {
   const kits = new Map<string, McpToolKit>()
   const failures = new Map<string, unknown>()
@@ -37,7 +39,13 @@ export async function connectMcpServers(
     const { mcpTools } = await import("../../mcp/client/mcp-tools.ts")
     const onWarning = (message: string) =>
       diagnostics.push({ severity: "warning", path: `mcpServers.${name}`, message })
-    kits.set(name, await mcpTools(serverOf(name), { name, prefix: name, onWarning }))
+    const signal = connectTimeoutMs === undefined ? undefined : AbortSignal.timeout(timerMs(connectTimeoutMs))
+    try {
+      kits.set(name, await mcpTools(serverOf(name), { name, prefix: name, onWarning, signal }))
+    } catch (error) {
+      if (!signal?.aborted) throw error
+      throw new ConfigError(`it did not start within ${connectTimeoutMs} ms.`, { cause: error })
+    }
   }
 
   await Promise.all(names.map((name) => connect(name).catch((error: unknown) => failures.set(name, error))))
@@ -57,6 +65,18 @@ export async function connectMcpServers(
     },
     async close() {
       await Promise.all([...kits.values()].map((kit) => kit.close()))
+    },
+  }
+}
+
+/** Finds mistakes in the names and variables of servers without starting one. No server has tools. */
+export async function describeMcpServers(loaded: LoadedConfig): Promise<McpConnections> {
+  const servers = await connectMcpServers([], loaded, [])
+  return {
+    ...servers,
+    toolsOf(name) {
+      servers.serverOf(name)
+      return []
     },
   }
 }

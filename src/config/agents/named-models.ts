@@ -13,6 +13,7 @@ import type { Config, EndpointDefinition, ModelDefinition } from "../define-conf
 import { expandRecord, expandVariables } from "../expand-variables.ts"
 import type { Environment } from "../find-files.ts"
 import { environmentOf, type LoadedConfig } from "../load-config.ts"
+import { originPlace } from "../read-config-file.ts"
 
 /** Returns the model of an exact name in `models`, or of an id with a "/". Keys are read at the first request. `use`
  *  says in the error message who needs the model. */
@@ -24,12 +25,17 @@ export function findModel(name: string | undefined, loaded: LoadedConfig, use: s
   }
   const entry = Object.hasOwn(models, wanted) ? models[wanted] : undefined
   const env = environmentOf(loaded)
-  if (entry === undefined) return isModelId(wanted) ? modelOfId(wanted, env) : throwUnknown(wanted, loaded.config, use)
+  if (entry === undefined && !isModelId(wanted)) {
+    // A wrong default model is the mistake of `model`, whoever needs it.
+    const place = name === undefined ? `${originPlace(loaded.originOf("model"))}\`model\`` : use
+    throw unknownModel(wanted, loaded.config, place)
+  }
+  if (entry === undefined) return modelOfId(wanted, env)
   if (typeof entry === "string") return modelOfId(entry, env)
   return isDefinition(entry) ? definedModel(wanted, entry, env) : toModel(entry)
 }
 
-function isModelId(name: string): boolean {
+export function isModelId(name: string): boolean {
   return name.includes("/") || name.startsWith("openai-compatible:")
 }
 
@@ -37,12 +43,12 @@ function isDefinition(entry: NonNullable<Config["models"]>[string]): entry is Mo
   return typeof entry === "object" && !isModelObject(entry)
 }
 
-function throwUnknown(name: string, { models = {} }: Config, use: string): never {
+function unknownModel(name: string, { models = {} }: Config, use: string): ConfigError {
   const names = Object.keys(models)
   const near = nearestWord(name, names)
   const hint = near === undefined ? "" : ` Did you mean "${near}"?`
   const there = names.length === 0 ? "The configuration names no models" : `There are: ${names.join(", ")}`
-  throw new ConfigError(
+  return new ConfigError(
     `${use} names the model "${name}", which is neither in \`models\` of the configuration nor an id.${hint} ${there}; an id is written provider/model, as "openai/gpt-5.2".`,
   )
 }

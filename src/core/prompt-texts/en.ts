@@ -11,6 +11,10 @@ const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Frida
 export const english: PromptTexts = {
   codeInstructions: "You solve tasks by writing code against live objects.",
   toolInstructions: "You solve tasks by calling tools.",
+  cellsConfined: (hasTools) =>
+    "Cells here cannot read or write files, start processes or see the environment: work with what is in the session" +
+    `${hasTools ? ", and with the tools" : ""}.`,
+  filesByTools: "Cells cannot read or write files: use the tools for that.",
   howYouWork: "# How you work",
   oneBlock: (tag, language) =>
     `Write one ${block(tag)} of ${language === "python" ? "Python" : "TypeScript"} per message, then stop. It runs at once; you ` +
@@ -79,6 +83,16 @@ export const english: PromptTexts = {
   fetchRefused: "`fetch` is not allowed.",
   fetchWorks: "`fetch` works.",
   fetchFails: "No network: `fetch` fails.",
+  skillActive: (name) => `The skill "${name}" is active; its instructions are above.`,
+  skillFollows: (name, afterCell) =>
+    `The skill "${name}" is active; its instructions follow${afterCell ? " the output of this cell" : ""}.`,
+  noSkillInstructions: "(It has no instructions.)",
+  skillCompatibility: (text) => `Compatibility: ${text}`,
+  skillOtherLanguage: (file, written, own, other) =>
+    `Its functions are not here: ${file} is ${written}, and this session runs ${own}. Do the work without them, or ` +
+    `tell the user that the skill needs an agent that runs ${other}.`,
+  skillNeedsRuntime: "It also has functions, which need an agent that runs code: you do not have them.",
+  skillFiles: (call) => `Its files, as \`${call}\` gives them:`,
   currentTime: (weekday, time, zone) => `(It is ${weekdays[weekday]} ${time}, ${zone}.)`,
   newNames: "New in the session:",
   assignOutputs:

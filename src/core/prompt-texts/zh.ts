@@ -9,6 +9,9 @@ const weekdays = ["星期日", "星期一", "星期二", "星期三", "星期四
 export const chinese: PromptTexts = {
   codeInstructions: "你通过编写代码操作真实对象来完成任务。",
   toolInstructions: "你通过调用工具来完成任务。",
+  cellsConfined: (hasTools) =>
+    `这里的单元不能读写文件、启动进程或查看环境变量：请使用会话中的内容${hasTools ? "和工具" : ""}。`,
+  filesByTools: "单元不能读写文件：请用工具来读写。",
   howYouWork: "# 工作方式",
   oneBlock: (tag, language) =>
     `每条消息写一个 ${language === "python" ? "Python" : "TypeScript"} 的 ${block(tag)}，然后停下。它会立即运行；你会得到它的输出和最后一个` +
@@ -65,6 +68,14 @@ export const chinese: PromptTexts = {
   fetchRefused: "不允许使用 `fetch`。",
   fetchWorks: "可以使用 `fetch`。",
   fetchFails: "没有网络：`fetch` 会失败。",
+  skillActive: (name) => `技能“${name}”已激活；它的说明在上文。`,
+  skillFollows: (name, afterCell) => `技能“${name}”已激活；它的说明${afterCell ? "在此单元的输出之后" : "随后给出"}。`,
+  noSkillInstructions: "(它没有说明。)",
+  skillCompatibility: (text) => `兼容性：${text}`,
+  skillOtherLanguage: (file, written, own, other) =>
+    `它的函数在这里不可用：${file} 是 ${written}，而此会话运行 ${own}。请不用它们来完成工作，或告诉用户此技能需要运行 ${other} 的 agent。`,
+  skillNeedsRuntime: "它还有一些函数，需要能运行代码的 agent：你没有这些函数。",
+  skillFiles: (call) => `它的文件，用 \`${call}\` 读取：`,
   currentTime: (weekday, time, zone) => `(现在是 ${time} ${weekdays[weekday]}，${zone}。)`,
   newNames: "会话中新增：",
   assignOutputs: "在给出回答之前，在单元的顶层为这些变量赋值。它们会被检查并交付；回答里不必重复。",

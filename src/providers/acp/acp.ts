@@ -34,7 +34,7 @@ export function acp(given: AcpOptions): CliAgent {
     binary: command,
     install: "",
     can: capabilities("images", "ask"),
-    model: () => undefined,
+    tiers: { strongest: {}, fast: {} },
     // The program decides what it asks permission for. It cannot ask the user questions: we do not offer that over ACP.
     unenforcedGroups: ({ allow, permissions }) =>
       permissions === "bypass" ? [] : toolGroups.filter((group) => group !== "interaction" && !allow.has(group)),

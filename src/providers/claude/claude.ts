@@ -64,8 +64,10 @@ export const claudeProvider: Provider = {
   install: "npm install -g @anthropic-ai/claude-code",
   maker: "anthropic",
   can: capabilities("fork", "images", "ask", "steer", "tokens", "cost", "systemPrompt", "userServers"),
-  model: (tier, env) =>
-    tier === "strongest" ? (env.ANTHROPIC_MODEL ?? "opus") : (env.ANTHROPIC_SMALL_FAST_MODEL ?? "haiku"),
+  tiers: {
+    strongest: { model: "opus", variable: "ANTHROPIC_MODEL" },
+    fast: { model: "haiku", variable: "ANTHROPIC_SMALL_FAST_MODEL" },
+  },
   unenforcedGroups: groupsReachableByShell,
   open: (opening) => openSession(opening),
   async terminalCommand({ settings, prompt, key, folder }) {

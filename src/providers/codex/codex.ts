@@ -53,7 +53,7 @@ function providerWith(extra: Config, price?: Price): Provider {
     maker: "openai",
     can: capabilities("fork", "images", "tokens", "systemPrompt", "userServers"),
     ...(price && { price }),
-    model: (tier) => (tier === "strongest" ? undefined : "gpt-5.4-mini"),
+    tiers: { strongest: {}, fast: { model: "gpt-5.4-mini" } },
     unenforcedGroups: ({ allow, permissions }) => (permissions === "bypass" ? [] : groupsOutsideSandbox(allow)),
     open(opening) {
       let totalBeforeTurn: ThreadUsage | undefined
@@ -77,6 +77,9 @@ function providerWith(extra: Config, price?: Price): Provider {
       return {
         get key() {
           return session.key
+        },
+        get forkOf() {
+          return session.forkOf
         },
         async turn(turn, services) {
           const { env } = turn.settings

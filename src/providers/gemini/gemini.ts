@@ -38,7 +38,7 @@ export const geminiProvider: Provider = {
   install: "npm install -g @google/gemini-cli",
   maker: "google",
   can: capabilities("systemPrompt", "userServers"),
-  model: (tier) => (tier === "strongest" ? "pro" : "flash"),
+  tiers: { strongest: { model: "pro" }, fast: { model: "flash" } },
   unenforcedGroups: groupsReachableByShell,
   open: (opening) =>
     createJsonLinesSession(

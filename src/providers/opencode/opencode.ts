@@ -53,7 +53,7 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
     installFolders: ["~/.opencode/bin", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g opencode-ai",
     can: capabilities("fork", "images", "tokens", "cost", "systemPrompt", "userServers"),
-    model: (tier, env) => (tier === "strongest" ? env.OPENCODE_MODEL : env.OPENCODE_SMALL_FAST_MODEL),
+    tiers: { strongest: { variable: "OPENCODE_MODEL" }, fast: { variable: "OPENCODE_SMALL_FAST_MODEL" } },
     unenforcedGroups: groupsReachableByShell,
     open: (opening) =>
       createJsonLinesSession(

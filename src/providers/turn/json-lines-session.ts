@@ -97,6 +97,9 @@ export function createJsonLinesSession(
     get key() {
       return fork ? undefined : key
     },
+    get forkOf() {
+      return fork ? key : undefined
+    },
     async turn(turn, services) {
       const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
       let command: TurnCommand | undefined

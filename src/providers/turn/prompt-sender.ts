@@ -1,7 +1,7 @@
 // Sends the prompt of a run to the CLI within the run's limits: resends after temporary failures, continues after usage
 // limits.
 import { AsyncLocalStorage } from "node:async_hooks"
-import { readersAsApprover, requireApproval } from "../../actions/approval.ts"
+import { approvalAnswers, requireApproval } from "../../actions/approval.ts"
 import { setCallPolicy } from "../../actions/call-policy.ts"
 import { createStopwatch, noCalls, reachedLimit } from "../../actions/run-limits.ts"
 import { type ProviderError, UnsupportedError } from "../../core/errors.ts"
@@ -82,9 +82,7 @@ export function createPromptSender(
   const gate = {
     ...policy,
     approved: conversation.approved,
-    askReaders: readersAsApprover(control),
-    claimRequestId: control.claimApprovalId,
-    withClocksPaused: control.pauseClocks,
+    ...approvalAnswers(control),
   }
   const host: McpHost = {
     ...gate,

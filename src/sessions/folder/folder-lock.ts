@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { attempt } from "../../core/attempt.ts"
 import { createPrivateFileSync } from "../../core/private-files.ts"
 import { keyedSerialQueue } from "../../core/serial.ts"
+import { loadSqlite } from "../../stores/load-sqlite.ts"
 import { busyError, corruptError, sqliteCodeOf, sqliteCodes } from "../../stores/store-errors.ts"
 
 /** Uses the lock that SQLite takes from the operating system. It ends with the process that holds it, so a lock is
@@ -14,7 +15,7 @@ export function createFolderLock(file: string, name: string) {
   let database: DatabaseSync | undefined
 
   async function connect(): Promise<DatabaseSync> {
-    const { DatabaseSync } = await import("node:sqlite")
+    const { DatabaseSync } = loadSqlite()
     createPrivateFileSync(file)
     return new DatabaseSync(file, { timeout: 0 })
   }

@@ -5,17 +5,20 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { createAgent, fn, jsRuntime, messageText, skill, tool } from "karst"
+import { type Config, loadAgents } from "karst/config"
 import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
 import { pythonRuntime, safePythonRules } from "karst/python"
 import { importRule, safeRules } from "karst/rules"
 import { agentTool, commands, handoffTool, shellTool } from "karst/tools"
 import { localWorkspace, memoryWorkspace } from "karst/workspaces"
+import { builtInAgent } from "../../../src/cli/run/built-in-agent.ts"
 import { english } from "../../../src/core/prompt-texts/en.ts"
 import { chinese } from "../../../src/core/prompt-texts/zh.ts"
 import { chineseDescriptions, withChineseDescriptions } from "../../../src/tools/chinese-descriptions.ts"
 import { requires } from "../../system.ts"
 
+const own = tool({ name: "own", description: "工具。", run: () => "" })
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
 
 describe("prompts in Chinese", () => {
@@ -56,6 +59,63 @@ describe("prompts in Chinese", () => {
       assertChinese(await agent.describe())
     })
   }
+
+  for (const runtime of [undefined, "process", "js"] as const) {
+    test(`have no English sentence in the prompt of an agent of the configuration: runtime ${runtime}`, async () => {
+      const model = scriptedModel([])
+      const config: Config = { model: "m", models: { m: model }, language: "zh", skills: [weather] }
+      const agents = { plain: { runtime }, tools: { runtime, todos: true, tools: [own] } }
+      await using loaded = await loadAgents({ config: { ...config, agents }, env: {} })
+      assert.deepEqual(loaded.diagnostics(), [])
+      for (const agent of Object.values(loaded.agents))
+        assertChinese((await agent.describe()).replaceAll(/^```[\s\S]*?^```$/gm, ""))
+    })
+  }
+
+  test("of the built-in agent of the command have no English sentence", async () => {
+    const model = scriptedModel([])
+    const folder = await mkdtemp(join(tmpdir(), "karst-language-"))
+    try {
+      const options = { model, bindings: {}, skills: [weather], language: "zh" as const }
+      for (const inProcess of [true, false]) {
+        for (const more of [{}, { tools: [own] }, { workspace: folder, shell: true }]) {
+          const agent = builtInAgent({ ...options, ...more, inProcess })
+          assertChinese((await agent.describe()).replaceAll(/^```[\s\S]*?^```$/gm, ""))
+        }
+      }
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  test("of an agent of the configuration are in its own language if it names one", async () => {
+    const models = { m: scriptedModel([]) }
+    const agents = { own: { language: "en" as const }, other: {} }
+    await using loaded = await loadAgents({ config: { model: "m", models, language: "zh", agents }, env: {} })
+    assert.match((await loaded.agents.own?.describe()) ?? "", /# How you work/)
+    assert.match((await loaded.agents.other?.describe()) ?? "", /# 工作方式/)
+  })
+
+  test("have Chinese texts around the instructions of an activated skill", async () => {
+    const described = { description: "天气。", compatibility: "需要网络。", files: { "a.txt": "x" } }
+    const empty = skill({ ...described, name: "empty", instructions: "", bindings: { one: 1 } })
+    const options = { skills: [empty], language: "zh" as const }
+    const inCell = scriptedModel([cell("await activateSkill('empty')\nawait activateSkill('empty')"), "好了。"])
+    const byTool = scriptedModel([
+      [{ type: "tool-call", id: "1", name: "activate_skill", input: { name: "empty" } }],
+      "好了。",
+    ])
+    await createAgent({ model: inCell, runtime: () => jsRuntime({}), ...options }).run("x")
+    await createAgent({ model: byTool, tools: [own], ...options }).run("x")
+    for (const model of [inCell, byTool]) {
+      const request = model.requests[1]
+      const received = (request?.messages ?? []).filter(({ role }) => role !== "assistant")
+      const texts = received.flatMap(({ parts }) => parts.flatMap((part) => ("text" in part ? [part.text] : [])))
+      const shown = texts.filter((text) => text.includes("empty") || text.includes("<skill"))
+      assert.ok(shown.length > 0, JSON.stringify(request))
+      for (const text of shown) assertChinese(text.replaceAll(/^```[\s\S]*?^```$|^<\/?skill.*$|^- a.txt.*$/gm, ""))
+    }
+  })
 
   test("describe every built-in tool and its fields in Chinese, and nothing else", async () => {
     const helper = createAgent({ model: scriptedModel([]), description: "帮手。" })

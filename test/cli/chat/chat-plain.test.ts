@@ -42,6 +42,16 @@ describe("karst chat without a terminal", () => {
     assert.match(stderr, /Continue: karst chat --session s_/)
   })
 
+  test("gives back the prompt of the run that was undone, not a later one; /vars lists data files of any name", async (t) => {
+    const folder = await temporaryFolder(t)
+    await writeFile(join(folder, "class.csv"), "a\n1\n")
+    const { id } = await modelServer(t, ["Hi.", cell("const total = 15"), "It is 15.", "You are welcome."])
+    const lines = ["Hello", "Count it", "Thanks", "/vars", "/undo"]
+    const { stdout, stderr } = await talk(folder, ["--model", id, "--data", "class.csv"], lines)
+    assert.match(stdout, /_class {2}yours, variable/, stderr)
+    assert.match(stdout, /Undone: .*\n· The prompt was: Count it\n/)
+  })
+
   test("saves, copies and lists sessions, and goes on with one of them", async (t) => {
     const folder = await temporaryFolder(t)
     const env = { KARST_HOME: join(folder, "home") }
@@ -64,7 +74,7 @@ describe("karst chat without a terminal", () => {
     assert.match(other.stdout, new RegExp(`session\\s+${saved.session}[\\s\\S]*\\n15\\n`), other.stderr)
   })
 
-  test("changes the model, shortens the conversation and lists skills", async (t) => {
+  test("changes the model, does not shorten a short conversation and lists skills", async (t) => {
     const folder = await temporaryFolder(t)
     await mkdir(join(folder, "skills", "charts"), { recursive: true })
     await writeFile(
@@ -79,7 +89,7 @@ describe("karst chat without a terminal", () => {
     assert.match(stdout, /● One\.[\s\S]*From now on: openai-compatible:[\s\S]*● Two\./)
     assert.equal(bodies.length, 1)
     assert.match(stdout, /✗ .*nobody/)
-    assert.match(stdout, /The conversation is made shorter before your next prompt\.\n[\s\S]*❯ Third/)
+    assert.match(stdout, /The conversation is too short to be made shorter\.\n❯ Third/)
   })
 
   test("denies calls that need approval, and reads files that are mentioned", async (t) => {

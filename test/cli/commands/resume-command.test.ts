@@ -37,6 +37,40 @@ describe("karst resume", () => {
     assert.equal(handle.stdout, "42 in 2 months.\n")
   })
 
+  test("is what run --session does, too: by the id, its beginning, the handle or last, with the same options", async (t) => {
+    const { id, bodies } = await modelServer(t, ["One.", "Two."])
+    const session = sessionIn((await karst(["run", "Go.", "--model", id])).stdout)
+    for (const wanted of [session, session.slice(0, 8), "last", `karst:1:${session}@${karstHome}`]) {
+      const { stdout, stderr } = await karst(["run", "Go on.", "--session", wanted, "--mode", "result"])
+      assert.equal(stdout, "Two.\n", stderr)
+      assert.match(bodies.at(-1) ?? "", /Go\.[\s\S]*One\.[\s\S]*Go on\./)
+    }
+    const missing = await karst(["run", "Go on.", "--session", "nowhere"])
+    assert.equal(missing.code, 2)
+    assert.match(missing.stderr, /There is no session "nowhere" in .*\. See: karst sessions list\n$/)
+  })
+
+  test("refuses to continue a session with another agent, unless that is named", async (t) => {
+    const project = mkdtempSync(join(tmpdir(), "karst-project-"))
+    t.after(() => rmSync(project, { recursive: true }))
+    const { id } = await modelServer(t, ["Aye."])
+    const config = { model: id, agent: "pirate", agents: { pirate: { instructions: "You are a pirate." } } }
+    writeFileSync(join(project, "karst.config.json"), JSON.stringify(config))
+    const first = await karst(["run", "Ahoy."], { KARST_TRUST_CONFIG: "1" }, project)
+    const session = sessionIn(first.stdout)
+    for (const args of [
+      ["resume", session, "More."],
+      ["chat", "--session", session],
+      ["replay", session],
+    ]) {
+      const { code, stderr } = await karst([...args, "--model", id])
+      assert.equal(code, 2)
+      assert.match(stderr, /is a session of the agent "pirate", and the agent here is "karst"\..*--agent pirate/)
+    }
+    const named = await karst(["resume", session, "More.", "--model", id, "--agent", "karst", "--mode", "result"])
+    assert.equal(named.stdout, "Aye.\n", named.stderr)
+  })
+
   test("goes on without a prompt after a limit", async (t) => {
     const { id, bodies } = await modelServer(t, [code("1 + 1"), code("2 + 2"), "Four."])
     const first = await karst(["run", "Count.", "--model", id, "--max-cycles", "1"])

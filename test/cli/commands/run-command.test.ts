@@ -125,6 +125,16 @@ test("generated code runs in another process, and the header says how it is isol
   assert.match((await inside.ended).stdout, /^karst · openai-compatible\/test · cells in this process\n/)
 })
 
+test("the command that continues a run is one that the user's shell finds", async (t) => {
+  const { id } = await modelServer(t, ["Fine."])
+  const hint = async (env: Record<string, string>) =>
+    /Continue: (.*) resume s_/.exec((await karst(["run", "x", "--model", id], env)).stdout)?.[1]
+  assert.equal(await hint({}), "karst")
+  assert.equal(await hint({ npm_lifecycle_event: "npx" }), "npx karst")
+  assert.equal(await hint({ npm_lifecycle_event: "start", npm_package_name: "my-agent" }), "npx karst")
+  assert.equal(await hint({ npm_lifecycle_event: "start", npm_package_name: "karst" }), "npm start --")
+})
+
 test("Ctrl-C aborts the run, says how to continue it, and exits with 130", async (t) => {
   const { promise: asked, resolve } = Promise.withResolvers<void>()
   const { id } = await modelServer(t, [() => resolve()])
@@ -144,6 +154,27 @@ test("a second Ctrl-C leaves at once, whatever a cell holds on to", async (t) =>
   child.kill("SIGINT")
   child.kill("SIGINT")
   assert.equal((await ended).code, 130)
+})
+
+test("a call that never ends keeps the command waiting until Ctrl-C aborts the run", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "karst-test-"))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = (file: string) => JSON.stringify(import.meta.resolve(`../../../src/${file}`))
+  // The timer does not keep a process alive. So its text shows that something else does.
+  await writeFile(
+    join(folder, "agents.ts"),
+    `import { createAgent, jsRuntime } from ${path("index.ts")}
+    import { scriptedModel } from ${path("models.ts")}
+    const stuck = () => (setTimeout(() => console.log("still here"), 50).unref(), new Promise(() => {}))
+    const model = scriptedModel(["\`\`\`ts\\nawait stuck()\\n\`\`\`"])
+    export const agent = createAgent({ model, runtime: () => jsRuntime({ stuck }) })`,
+  )
+  const { child, ended } = startKarst(["run", "x", "--agent", join(folder, "agents.ts")])
+  while (!String(await once(child.stdout, "data")).includes("still here"));
+  child.kill("SIGINT")
+  const { code: exit, stderr } = await ended
+  assert.match(stderr, /^Continue: karst resume s_\w+\n$/)
+  assert.equal(exit, 130)
 })
 
 test("a reader that leaves early is no error", async (t) => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
-import { karst, modelServer } from "../karst.ts"
+import { karst, modelServer, startKarst } from "../karst.ts"
 
 describe("the options of karst run", () => {
   let folder: string
@@ -24,9 +24,11 @@ describe("the options of karst run", () => {
       join(folder, "agents.ts"),
       `import { createAgent } from ${source("agent/create-agent.ts")}
        import { scriptedModel } from ${source("models/scripted.ts")}
+       import { echo } from "./tools.ts"
        const model = scriptedModel(({ system }) => system.includes("poet") ? "A rose." : "Hello.")
        export const poet = createAgent({ name: "poet", model, instructions: "You are a poet." })
-       export const greeter = createAgent({ name: "greeter", model })`,
+       export const greeter = createAgent({ name: "greeter", model })
+       export const caller = createAgent({ name: "caller", model, tools: [echo] })`,
     )
     await writeFile(
       join(folder, "karst.config.json"),
@@ -80,6 +82,8 @@ describe("the options of karst run", () => {
     const { code: exit, stdout } = await run(["Hi", "--agent", "./agents.ts#poet"])
     assert.equal(exit, 0)
     assert.match(stdout, /^karst · agent poet · cells in this process\n[\s\S]*● A rose\./)
+    const { stdout: withTools } = await run(["Hi", "--agent", "./agents.ts#caller"])
+    assert.match(withTools, /^karst · agent caller\n/, "it writes no cells")
     const wrong: [string[], RegExp][] = [
       [["--agent", "agents.ts"], /exports several agents\. Name one: agents\.ts#/],
       [["--agent", "agents.ts#poem"], /no agent "poem" in agents\.ts\. Did you mean "poet"\?/],
@@ -128,6 +132,7 @@ describe("the options of karst run", () => {
     ["a module without tools", ["x", "--tools", "agents.ts"], /agents\.ts exports no tool/],
     ["an image that is none", ["x", "--image", "notes.txt"], /--image notes\.txt: this is no image/],
     ["instructions that cannot be read", ["x", "--system", "@no.txt"], /--system @no\.txt: the file cannot be read/],
+    ["a number of cycles that is none", ["x", "--max-cycles", "0"], /--max-cycles: "0" is not a whole number above 0/],
     ["a reasoning effort that does not exist", ["x", "--reasoning", "hgih"], /Did you mean "high"\?/],
   ]
   for (const [what, args, says] of wrong) {
@@ -139,6 +144,7 @@ describe("the options of karst run", () => {
   }
 })
 
+const code = (source: string) => `Let me see.\n\n\`\`\`ts\n${source}\n\`\`\``
 const trust = { KARST_TRUST_CONFIG: "1" }
 const fakeClaude = `#!/bin/sh
 exec "${process.execPath}" "${fileURLToPath(new URL("../../fixtures/fake-claude.ts", import.meta.url))}" "$@"

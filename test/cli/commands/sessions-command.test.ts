@@ -1,7 +1,7 @@
 // test lane: unit, long
 import assert from "node:assert/strict"
 import { existsSync } from "node:fs"
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
@@ -90,3 +90,29 @@ for (const kind of ["a folder", "a SQLite file"] as const) {
     })
   })
 }
+
+test("commands that read a store refuse one that does not exist, and do not create it", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "karst-sessions-"))
+  t.after(() => rm(folder, { recursive: true }))
+  const commands = [
+    ["sessions", "list"],
+    ["sessions", "show", "last"],
+    ["trajectory", "show", "last"],
+    ["runs", "list"],
+  ]
+  for (const command of commands) {
+    const { code, stderr } = await karst([...command, "--store", "sqlite:tpyo.db"], {}, folder)
+    assert.equal(code, 2)
+    assert.equal(stderr, "karst: --store: there is no file tpyo.db.\n")
+  }
+  for (const command of [
+    ["sessions", "list"],
+    ["resume", "last"],
+    ["replay", "last"],
+  ]) {
+    const { code, stderr } = await karst([...command, "--store", "./tpyo"], {}, folder)
+    assert.equal(code, 2)
+    assert.equal(stderr, "karst: --store: there is no folder ./tpyo.\n")
+  }
+  assert.deepEqual(await readdir(folder), [])
+})

@@ -6,8 +6,9 @@ import { mkdir, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
+import { testProject } from "../../config/project-folder.ts"
 import { skillText, temporaryFolder } from "../../skills/skill-folders.ts"
-import { karst } from "../karst.ts"
+import { karst, karstHome } from "../karst.ts"
 
 const skills = (cwd: string, ...args: string[]) => karst(["skills", ...args], {}, cwd)
 
@@ -32,9 +33,32 @@ describe("karst skills list", () => {
     assert.equal(stderr, 'error: skills/bad/SKILL.md: has no front matter: its first line must be "---"\n')
   })
 
-  test("says where it looked when there are none", async (t) => {
-    const { code, stdout, stderr } = await skills(await temporaryFolder(t), "list")
-    assert.deepEqual([code, stdout, stderr], [0, "", "karst: no skills in skills, .agents/skills, .claude/skills\n"])
+  test("says where it looked when there are none, and how to add one", async (t) => {
+    const cwd = await temporaryFolder(t)
+    const { code, stdout, stderr } = await skills(cwd, "list")
+    assert.deepEqual([code, stdout], [0, ""])
+    assert.equal(
+      stderr,
+      "karst: There are no skills in `skills` of the configuration, .karst/skills, " +
+        `${karstHome}/skills, skills, .agents/skills, .claude/skills. Add one: karst skills add <path | git url> --to ` +
+        ".karst/skills. Agents of the project are offered it.\n",
+    )
+    assert.match((await skills(cwd, "list", ".")).stderr, /^karst: There are no skills in \.\. Add one: /)
+  })
+
+  test("also lists what the configuration names and what is in .karst/skills", async (t) => {
+    const { folder, env } = await testProject(t, {
+      "project/karst.config.json": { skills: ["./shared"] },
+      "project/shared/tables/SKILL.md": skillText("tables", "Makes tables."),
+      "project/.karst/skills/charts/SKILL.md": skillText("charts", "Draws charts."),
+      "home/skills/letters/SKILL.md": skillText("letters", "Writes letters."),
+    })
+    const { stdout } = await karst(
+      ["skills", "list"],
+      { KARST_HOME: env.KARST_HOME ?? "", KARST_TRUST_CONFIG: "1" },
+      folder,
+    )
+    assert.match(stdout, /^tables .*\(shared\/tables\)\ncharts .*\(\.karst\/skills\/charts\)\nletters .*\n$/)
   })
 })
 

@@ -1,6 +1,6 @@
 // test lane: unit, long
 import assert from "node:assert/strict"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
@@ -83,6 +83,14 @@ describe("karst trajectory show", () => {
     assert.match(list, /^\[4\/3\] +agent +12 pears\.$/m)
   })
 
+  test("reads a copy of a session's folder, as tests keep it", async () => {
+    const copy = join(folder, "copy")
+    await cp(join(folder, "sessions", id), copy, { recursive: true })
+    const { code, stdout, stderr } = await show(copy)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /\nruns +2, the last one done\n/)
+  })
+
   test("--tools also lists cells and tool calls with their results", async () => {
     const { stdout } = await show(id, "--tools")
     assert.match(stdout, /^ +✓ const price = .*\(\+ 1 line\) · 1 call · .* · 6 \(new: price: number\)$/m)
@@ -124,6 +132,50 @@ describe("karst trajectory show", () => {
     await writeFile(lines, events.map((event) => `${JSON.stringify(event)}\n`).join(""))
     assert.match((await show(lines)).stdout, /^\[7\] +agent +A second answer\.$/m)
     assert.match((await show(join(folder, "sessions", id))).stdout, /^\[7\] +agent +A second answer\.$/m)
+  })
+
+  test("--help shows how to read steps, and what files there are", async () => {
+    const { code, stdout } = await karst(["trajectory", "show", "--help"])
+    assert.equal(code, 0)
+    assert.match(stdout, /^karst trajectory show <file \| id \| last> \[options\]/)
+    assert.match(stdout, /--steps 7-10,12\/3[\s\S]*--tools[\s\S]*--html/)
+  })
+
+  test("says how long a text is that a line does not show whole", async () => {
+    const agent = createAgent({ model: scriptedModel(["word ".repeat(300).trim()]) })
+    const long = await agent.session()
+    await long.send("Short?")
+    const path = join(folder, "long.json")
+    await long.save(path)
+    await long.close()
+    const { stdout } = await show(path)
+    assert.match(stdout, /^\[1\] +user +Short\?$/m)
+    assert.match(stdout, /^\[2\] +agent +word word .*… · 1,499 characters$/m)
+  })
+
+  test("lists several ranges and steps of sub-agents in the order in which they are named", async () => {
+    const { stdout } = await show(id, "--steps", "7, 4/1-4/3,1-2,4/2-3")
+    const shown = [...stdout.matchAll(/^\[([\d/]+)\]/gm)].map(([, address]) => address)
+    assert.deepEqual(shown, ["7", "4/1", "4/2", "4/3", "1", "2", "4/2", "4/3"])
+  })
+
+  test("reads a trajectory of caw, with its sub-agents", async () => {
+    const lookUp = [{ input: "Look it up", output: [{ type: "text", text: "It is 42." }], usage: {}, duration_ms: 5 }]
+    const base = { agent: "claude_code", model: "opus", created_at: "2026-03-01T10:00:00+00:00" }
+    const child = { ...base, session_id: "child-1", turns: lookUp }
+    const call = { type: "tool_use", id: "t", name: "expert", arguments: { prompt: "x" }, output: "42" }
+    const output = [
+      { ...call, subagent_trajectory: child },
+      { type: "text", text: "So it is 42." },
+    ]
+    const turns = [{ input: "What is it?", output, usage: {}, duration_ms: 5 }]
+    const path = join(folder, "caw.traj.json")
+    await writeFile(path, JSON.stringify({ ...base, session_id: "0b1c", turns }))
+    const { code, stdout, stderr } = await show(path)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^agent +claude_code\nmodel +opus$/m)
+    assert.match(stdout, /^\[1\] +user +What is it\?$/m)
+    assert.match(stdout, /^\[\d+\/\d+\] +agent +It is 42\.$/m)
   })
 
   test("names what is wrong with a file", async () => {

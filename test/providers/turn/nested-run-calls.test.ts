@@ -2,6 +2,7 @@
 import assert from "node:assert/strict"
 import { describe, mock, test } from "node:test"
 import type { AgentEvent } from "../../../src/core/event.ts"
+import { createRunApprovals } from "../../../src/core/run-approvals.ts"
 import type { RunContext } from "../../../src/core/run-context.ts"
 import { createCallContext, createCallFinder } from "../../../src/providers/turn/nested-run-calls.ts"
 
@@ -16,9 +17,7 @@ function collectingRun(): { run: RunContext; events: AgentEvent[] } {
     maxDepth: 4,
     signal: new AbortController().signal,
     ended: false,
-    readersApprove: false,
-    decisions: new Map(),
-    questionIds: new Set(),
+    approvals: createRunApprovals(),
     children: new Set(),
     inherited: {},
     budget: undefined,

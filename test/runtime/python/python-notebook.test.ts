@@ -271,6 +271,9 @@ describe("habits of notebooks and scripts in a cell of Python", { skip: requires
     assert.equal((await runtime.ran(`${code}\nplt.show()`)).images?.length, 1)
     const { images, preview } = await runtime.ran("plt.plot([1, 2]);")
     assert.deepEqual([images?.length, preview], [1, undefined])
+    const script = "import matplotlib\nmatplotlib.use('Agg')\nplt.plot([1, 2])\nplt.show()"
+    assert.equal((await runtime.ran(script)).images?.length, 1)
+    assert.equal((await runtime.ran("1 + 1")).images, undefined)
   })
 })
 

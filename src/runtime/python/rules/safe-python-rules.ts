@@ -1,9 +1,10 @@
 // safePythonRules(): the default rules for Python cells.
 import { attributeRule, functionRule, importRule, type Rule } from "../../rules/rules.ts"
 
-/** Rules for Python code that a model wrote. They refuse processes, files, servers, threads, evaluated strings, and
- *  access from objects to the interpreter. They allow computing, packages and network clients. They prevent accidents,
- *  not attacks: code that tries to escape is stopped only by isolation. */
+/** Rules for Python code that a model wrote. They refuse processes, `open()` and the modules for files, servers,
+ *  threads, evaluated strings, and access from objects to the interpreter. They allow computing, packages and network
+ *  clients, and so what packages do with files, as `pandas.read_csv(path)`. They prevent accidents, not attacks: code
+ *  that tries to escape is stopped only by isolation. */
 export function safePythonRules(): Rule[] {
   return [
     importRule(harmfulModules, { description: "it reaches beyond this cell; use what you were given" }),

@@ -29,9 +29,23 @@ def install(shell):
     shell.system = shell.system_raw
     setattr(builtins, SHOW, show_looked_at)
     shell.ast_transformers.append(ShowLookedAt())
+    shell.events.register("post_execute", lambda: show_agg_figures(shell))
     kernel = getattr(shell, "kernel", None)
     if kernel is not None:
         kernel.raw_input, kernel.getpass = refuse_input("input()"), refuse_input("getpass()")
+
+
+def show_agg_figures(shell):
+    """Shows the open figures if the cell chose the backend Agg, as scripts do: there, `plt.show()` shows nothing."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None or not pyplot.get_fignums() or pyplot.get_backend().lower() != "agg":
+        return
+    from IPython.core.pylabtools import select_figure_formats
+
+    select_figure_formats(shell, {"png"})
+    for number in pyplot.get_fignums():
+        display(pyplot.figure(number))
+    pyplot.close("all")
 
 
 SHOW = "__karst_show__"

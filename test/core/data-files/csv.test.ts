@@ -1,23 +1,25 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { parseCsv } from "../../../src/cli/load/csv.ts"
+import { parseCsv } from "../../../src/core/data-files/csv.ts"
 import fc from "../../property.ts"
 
-test("numbers and booleans are read as such, by column, and empty cells of those are null", () => {
+test("numbers and booleans are read as such, by column, and empty cells are null", () => {
   const text = "name,age,member,note\nAda,36,true,\nBob,,FALSE,x\n"
   assert.deepEqual(parseCsv(text), [
-    { name: "Ada", age: 36, member: true, note: "" },
+    { name: "Ada", age: 36, member: true, note: null },
     { name: "Bob", age: null, member: false, note: "x" },
   ])
 })
 
-test("what would not print the same again stays text, and so does its column", () => {
+test("what can be an identifier stays text, and so does its column", () => {
   const columns = {
     zip: ["01234", "99999"],
     id: ["12345678901234567", "1"],
     code: ["12", "A3"],
     plus: ["+1", "2"],
     hex: ["0x10", "1"],
+    word: ["e5", "1"],
+    point: [".", "1"],
   }
   for (const [name, cells] of Object.entries(columns)) {
     assert.deepEqual(
@@ -31,6 +33,20 @@ test("what would not print the same again stays text, and so does its column", (
   )
 })
 
+test("fractions are numbers with any count of digits, as programs export them", () => {
+  assert.deepEqual(
+    parseCsv("n\n0.3333333333333333\n135094.18999999997\n.5\n5.\n 5\n6 ").map((row) => row.n),
+    [0.3333333333333333, 135094.18999999997, 0.5, 5, 5, 6],
+  )
+})
+
+test("a header with semicolons or tabs and no comma names the delimiter", () => {
+  assert.deepEqual(parseCsv("a;b\n1,5;2"), [{ a: "1,5", b: 2 }])
+  assert.deepEqual(parseCsv("a\tb;c\n1\t2"), [{ "a\tb": "1\t2", c: null }])
+  assert.deepEqual(parseCsv("a\tb\n1\t2"), [{ a: 1, b: 2 }])
+  assert.deepEqual(parseCsv('"x;y",b\n1,2'), [{ "x;y": 1, b: 2 }])
+})
+
 test("quotes hold commas, line ends and doubled quotes; every line end is one", () => {
   assert.deepEqual(parseCsv('a,b\r\n"x, ""y""\nz",1\r"",2\n'), [
     { a: 'x, "y"\nz', b: 1 },
@@ -39,7 +55,7 @@ test("quotes hold commas, line ends and doubled quotes; every line end is one", 
 })
 
 test("a byte order mark, empty lines and short rows do no harm", () => {
-  assert.deepEqual(parseCsv("\ufeffa,b\n\n1\n\n"), [{ a: 1, b: "" }])
+  assert.deepEqual(parseCsv("\ufeffa,b\n\n1\n\n"), [{ a: 1, b: null }])
   assert.deepEqual(parseCsv(""), [])
   assert.deepEqual(parseCsv("a,b\n"), [])
 })

@@ -1,13 +1,15 @@
-// Parses CSV text (RFC 4180).
+// Parses CSV text (RFC 4180, and files with semicolons or tabs).
 export type CsvValue = string | number | boolean | null
 
 export type CsvRow = Record<string, CsvValue>
 
-/** Returns a record per line below the header. A column of only numbers or only booleans is converted, with null for
- *  empty cells; any other column stays text. Numbers that would print differently (leading zeros, too many digits) stay
- *  text. */
-export function parseCsv(text: string, delimiter = ","): CsvRow[] {
-  const [header, ...rows] = parseRows(text.replace(/^\ufeff/, ""), delimiter)
+/** Returns a record per line below the header. An empty cell is null, a quoted empty one an empty text. A column of only
+ *  numbers or only booleans is converted; any other column stays text. What can be an identifier stays text: leading
+ *  zeros, a plus sign, whole numbers of more than 15 digits. Without a delimiter it is the one that the header has: a
+ *  comma, or else a semicolon or a tab. */
+export function parseCsv(text: string, delimiter?: string): CsvRow[] {
+  const content = text.replace(/^\ufeff/, "")
+  const [header, ...rows] = parseRows(content, delimiter ?? findDelimiter(content))
   if (!header) return []
   const names = columnNames(header.cells)
   for (const { cells, line } of rows) {
@@ -15,12 +17,18 @@ export function parseCsv(text: string, delimiter = ","): CsvRow[] {
       throw new SyntaxError(`line ${line} has ${cells.length} fields, but the header names ${names.length}`)
     }
   }
-  const columns = names.map((_, index) => typedColumn(rows.map(({ cells }) => cells[index] ?? "")))
+  const columns = names.map((_, index) => typedColumn(rows.map(({ cells }) => cells[index] ?? null)))
   return rows.map((_, row) => Object.fromEntries(names.map((name, index) => [name, columns[index]?.[row] ?? null])))
 }
 
+function findDelimiter(text: string): string {
+  const [firstLine = ""] = text.split(/[\r\n]/, 1)
+  const outsideQuotes = firstLine.replace(/"[^"]*"/g, "")
+  return [",", ";", "\t"].find((delimiter) => outsideQuotes.includes(delimiter)) ?? ","
+}
+
 interface RawRow {
-  cells: string[]
+  cells: (string | null)[]
   line: number
 }
 
@@ -31,7 +39,7 @@ function parseRows(text: string, delimiter: string): RawRow[] {
     "y",
   )
   const rows: RawRow[] = []
-  let cells: string[] = []
+  let cells: RawRow["cells"] = []
   let line = 1
   let rowLine = 1
   while (field.lastIndex < text.length || cells.length > 0) {
@@ -39,11 +47,11 @@ function parseRows(text: string, delimiter: string): RawRow[] {
     const match = field.exec(text)
     if (!match) throw new SyntaxError(fieldError(text, start, line))
     const [whole, quoted, plain, end] = match
-    cells.push(quoted === undefined ? (plain ?? "") : quoted.replaceAll('""', '"'))
+    cells.push(quoted === undefined ? (plain ?? null) : quoted.replaceAll('""', '"'))
     line += whole.match(/\r\n|\n|\r/g)?.length ?? 0
     if (end === delimiter) continue
     // Skips empty lines, but not lines with a quoted empty field.
-    if (cells.length > 1 || cells[0] !== "" || quoted !== undefined) rows.push({ cells, line: rowLine })
+    if (cells.length > 1 || cells[0] !== null) rows.push({ cells, line: rowLine })
     cells = []
     rowLine = line
     if (end === "") break
@@ -58,11 +66,11 @@ function fieldError(text: string, start: number, line: number): string {
     : `the quote that opens on line ${line} is never closed`
 }
 
-function columnNames(header: string[]): string[] {
+function columnNames(header: RawRow["cells"]): string[] {
   const names = new Set<string>()
   const counts = new Map<string, number>()
   header.forEach((cell, index) => {
-    const name = cell.trim() || `column_${index + 1}`
+    const name = cell?.trim() || `column_${index + 1}`
     let unique = name
     for (let count = counts.get(name) ?? 2; names.has(unique); count++) {
       unique = `${name}_${count}`
@@ -73,17 +81,18 @@ function columnNames(header: string[]): string[] {
   return [...names]
 }
 
-function typedColumn(cells: string[]): CsvValue[] {
-  const filled = cells.filter((cell) => cell !== "")
+function typedColumn(cells: RawRow["cells"]): CsvValue[] {
+  const filled = cells.filter((cell): cell is string => cell !== null && cell !== "")
   if (filled.length === 0) return cells
-  if (filled.every(isNumber)) return cells.map((cell) => (cell === "" ? null : Number(cell)))
+  if (filled.every(isNumber)) return cells.map((cell) => (cell ? Number(cell) : null))
   if (filled.every((cell) => /^(?:true|false)$/i.test(cell))) {
-    return cells.map((cell) => (cell === "" ? null : cell.toLowerCase() === "true"))
+    return cells.map((cell) => (cell ? cell.toLowerCase() === "true" : null))
   }
   return cells
 }
 
 function isNumber(cell: string): boolean {
-  if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(cell)) return false
-  return cell.replace(/\D/g, "").length <= 15 && Number.isFinite(Number(cell))
+  const form = /^-?(0|[1-9]\d*)?(?:\.(\d*))?(?:[eE][+-]?\d+)?$/.exec(cell.trim())
+  const [, whole = "", fraction = ""] = form ?? []
+  return whole + fraction !== "" && whole.length <= 15 && Number.isFinite(Number(cell))
 }

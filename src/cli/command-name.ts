@@ -1,0 +1,8 @@
+// The words by which the user starts the command, for commands to copy.
+
+/** An installation in a project is not in the PATH of the shell: npx starts it. In a clone, `npm start` does. */
+export function commandName(env: NodeJS.ProcessEnv = process.env): string {
+  const { npm_lifecycle_event: script, npm_package_name: project } = env
+  if (script === undefined) return "karst"
+  return script === "start" && project === "karst" ? "npm start --" : "npx karst"
+}
