@@ -98,18 +98,25 @@ function hideInAddress(text: string): string {
     .replace(/\?[^#\s]+/g, `?${hidden}`)
 }
 
-/** Hides the value of an argument such as `--token x` or `--api-key=x`. */
+/** Hides the value of an argument such as `--token x`, `--api-key=x` or `TOKEN=x`. */
 function hideInArguments(list: readonly unknown[]): ShownValue[] {
   return list.map((each, index) => {
     if (typeof each !== "string") return hidden
     const before = list[index - 1]
     if (typeof before === "string" && /^-/.test(before) && !before.includes("=") && isSecretName(before))
       return hideSecret(each)
-    const [, name, value] = /^(-[^=]+)=(.*)$/s.exec(each) ?? []
-    return name !== undefined && value !== undefined && isSecretName(name)
-      ? `${name}=${hideSecret(value)}`
-      : hideInAddress(each)
+    return hideInAddress(hideAssigned(each))
   })
+}
+
+/** Hides what follows the first name of a secret: `--api-key=x`, `TOKEN=x`, `--header=Authorization: Bearer x`. */
+function hideAssigned(text: string): string {
+  for (const { index } of text.matchAll(/[=:]/g)) {
+    const name = text.slice(0, index)
+    const isName = isSecretName(/[\w-]*$/.exec(name)?.[0] ?? "")
+    if (isName) return `${text.slice(0, index + 1)}${hideSecret(text.slice(index + 1))}`
+  }
+  return text
 }
 
 function isPlain(value: object): boolean {

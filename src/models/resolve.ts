@@ -112,9 +112,7 @@ interface FoundModel {
 async function findLanguageModel(id: string, options: ResolveOptions): Promise<FoundModel> {
   const [, address, model] = /^openai-compatible:(.+)#(.+)$/.exec(id) ?? []
   const { baseURL = address } = options
-  if (baseURL !== undefined && !(/^https?:/i.test(baseURL) && URL.canParse(baseURL))) {
-    throw new ConfigError(`"${baseURL}" is not a base URL. Write it whole, as https://host/v1.`)
-  }
+  if (baseURL !== undefined) checkBaseUrl(baseURL)
   if (baseURL !== undefined && model !== undefined) {
     const { env = process.env, apiKey = env.OPENAI_COMPATIBLE_API_KEY } = options
     return compatibleModel("openai-compatible", model, { ...options, apiKey, baseURL })
@@ -131,6 +129,19 @@ async function findLanguageModel(id: string, options: ResolveOptions): Promise<F
     apiKey: findApiKey(id, service.keys, options),
   }
   return compatibleModel(provider, name, settings, service.includeUsage)
+}
+
+function checkBaseUrl(baseURL: string): void {
+  if (!(/^https?:/i.test(baseURL) && URL.canParse(baseURL))) {
+    const shown = baseURL.replace(/[^/\s]*@/g, "(hidden)@")
+    throw new ConfigError(`"${shown}" is not a base URL. Write it whole, as https://host/v1.`)
+  }
+  const { username, password, host } = new URL(baseURL)
+  // No request can be sent to such an address, and the error of `fetch` would show the password.
+  if (username !== "" || password !== "")
+    throw new ConfigError(
+      `The base URL of ${host} contains a user name or a password. Leave it out, and give it as \`apiKey\` or in \`headers\`.`,
+    )
 }
 
 async function compatibleModel(

@@ -223,7 +223,10 @@ describe("the entries of a configuration", () => {
     own: { id: "own", stream() {} },
   },
   mcpServers: {
-    a: { command: "serve", args: ["--token", "s3cret", "--api-key=s3cret", "--port=1"], env: { TOKEN: "s3cret" } },
+    a: { command: "serve", args: [
+      ...["--token", "s3cret", "--api-key=s3cret", "--port=1", "-H", "Authorization: Bearer s3cret", "-e", "MY_TOKEN=s3cret"],
+      ...["--header=X-Api-Key: s3cret", "--env", "PASSWORD: s3cret", "--header", "Authorization:\${HEADER}"],
+    ], env: { TOKEN: "s3cret" } },
     b: { url: "https://host/mcp?key=s3cret" },
   },
   agents: { ada: { description: "Counts", approver: () => true } },
@@ -240,6 +243,11 @@ describe("the entries of a configuration", () => {
       headers: { Authorization: "Bearer ${ONE}", "x-id": "(hidden)" },
     })
     assert.equal(values["models.own"], "(a model made in code)")
+    assert.deepEqual(Object(values["mcpServers.a"]).args, [
+      ...["--token", "(hidden)", "--api-key=(hidden)", "--port=1", "-H", "Authorization:(hidden)", "-e"],
+      ...["MY_TOKEN=(hidden)", "--header=X-Api-Key:(hidden)", "--env", "PASSWORD:(hidden)", "--header"],
+      "Authorization:${HEADER}",
+    ])
     assert.deepEqual(values["agents.ada"], { description: "Counts", approver: "(a function)" })
     assert.equal(values.hooks, "(1 object of hooks)")
   })

@@ -157,6 +157,21 @@ test("a base URL that is none is refused", async () => {
   )
 })
 
+test("a base URL with a password is refused without showing it", async () => {
+  for (const [id, baseURL] of [
+    ["openai-compatible:https://ada:s3cret@host/v1#m", undefined],
+    ["openai/gpt-5", "https://s3cret@host/v1"],
+    ["openai-compatible:ftp://ada:s3cret@host/v1#m", undefined],
+  ] as const) {
+    await assert.rejects(resolveModel(id, { baseURL, apiKey: "k" }), (error: Error) => {
+      assert.ok(error instanceof ConfigError)
+      assert.doesNotMatch(error.message, /s3cret/)
+      assert.match(error.message, /base URL/)
+      return true
+    })
+  }
+})
+
 test("a ready provider is used, as a function or by its languageModel method", async () => {
   await using server = await modelServer(answer, answer)
   const provider = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: "k" })

@@ -47,6 +47,7 @@ export function commonStart(paths: readonly string[]): string {
 }
 
 const maxFileBytes = 200_000
+const maxImageBytes = 20_000_000
 
 /** Returns the prompt with the contents of the mentioned files, and what could not be read. Names without a file stay
  *  text: `@deprecated` is a word. */
@@ -66,12 +67,17 @@ export async function readMentions(text: string, cwd: string): Promise<{ prompt:
 }
 
 async function readPart(path: string, file: string, size: number): Promise<PromptPart | string> {
+  // Longer files are not read at all: they may be larger than the memory.
+  if (size > maxImageBytes) return tooLong(path, size)
   const bytes = await readFile(file).catch((error: Error) => error)
   if (bytes instanceof Error) return `@${path} cannot be read (${bytes.message}).`
   const image = detectImageType(bytes)
   if (image) return { type: "image", mediaType: image.mediaType, data: bytes.toString("base64") }
   if (bytes.includes(0)) return `@${path} is neither text nor an image; only its name is sent.`
-  if (size > maxFileBytes)
-    return `@${path} is too long to send (${size} bytes, at most ${maxFileBytes}); give it as --data.`
+  if (bytes.length > maxFileBytes) return tooLong(path, bytes.length)
   return { type: "text", text: `<file path="${path}">\n${bytes.toString("utf8")}\n</file>` }
+}
+
+function tooLong(path: string, size: number): string {
+  return `@${path} is too long to send (${size} bytes, at most ${maxFileBytes}); give it as --data.`
 }

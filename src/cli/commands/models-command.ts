@@ -171,7 +171,7 @@ export async function unsetModelCommand({ positionals: [name = "", tier] }: Inpu
     const path = tier !== undefined ? ["tiers", name, tier] : name === "default" ? ["model"] : ["models", name]
     return removeAt(config, path) ?? throwNotSet(what)
   })
-  process.stdout.write(`${what} was removed from ${file}\n`)
+  printLine(`${what} was removed from ${file}`)
   return 0
 }
 

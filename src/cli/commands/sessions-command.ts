@@ -8,7 +8,7 @@ import { printEmptyList } from "../empty-list.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
 import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
-import { findSession, firstSession } from "../run/find-session.ts"
+import { findSession, findSessionId, firstSession } from "../run/find-session.ts"
 import { openExistingSessionPlace } from "../run/session-store.ts"
 import { createEventViewer } from "../show-events.ts"
 import type { deleteSessionsOptions, exportOptions, listSessionsOptions, sessionOptions } from "../table/sessions.ts"
@@ -68,10 +68,10 @@ export function exportSessionCommand({ values, positionals }: Input<typeof expor
 export function deleteSessionsCommand({ values, positionals }: Input<typeof deleteSessionsOptions>): Promise<number> {
   return withArchiveOf(values.store, async (source) => {
     // All names are checked before the first session is deleted.
-    const found = await Promise.all(positionals.map((id) => findSession(source, id)))
-    for (const { record } of found) {
-      await deleteSession(source, record.id)
-      printLine(`Deleted ${record.id}`)
+    const ids = await Promise.all(positionals.map((id) => findSessionId(source, id)))
+    for (const id of ids) {
+      await deleteSession(source, id)
+      printLine(`Deleted ${id}`)
     }
     return 0
   })

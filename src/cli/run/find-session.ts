@@ -1,4 +1,5 @@
 // Finds a stored session by what a person writes: its id, the beginning of its id, its handle, or "last".
+import { AgentError } from "../../core/errors.ts"
 import {
   type ArchiveSource,
   listSessions,
@@ -14,12 +15,25 @@ import { UsageError } from "../usage-error.ts"
 
 export async function findSession(source: ArchiveSource | undefined, text: string): Promise<StoredSession> {
   if (source === undefined) throw new UsageError("--store off stores no sessions. Name a folder or a store.")
+  const id = await findSessionId(source, text)
+  return await withArchive(source, (archive) => readSession(archive, id))
+}
+
+/** Finds the id without reading the session, which may be damaged. */
+export async function findSessionId(source: ArchiveSource, text: string): Promise<string> {
   const { id: wanted, folder } = parseSessionHandle(text)
   if (folder !== undefined && folder !== source)
     throw new UsageError(`The handle is of a session in ${folder}. Add: --store ${quoteShellWord(folder)}`)
-  const exists = wanted !== "" && (await withArchive(source, ({ store }) => store.get(sessionKeys.record(wanted))))
-  const id = exists ? wanted : await findId(source, wanted)
-  return await withArchive(source, (archive) => readSession(archive, id))
+  const exists =
+    wanted !== "" &&
+    (await withArchive(source, ({ store }) => store.get(sessionKeys.record(wanted))).catch(ignoreDamage))
+  return exists ? wanted : await findId(source, wanted)
+}
+
+/** There is a damaged session of this id. */
+function ignoreDamage(error: unknown): true {
+  if (error instanceof AgentError && error.code === "corrupt") return true
+  throw error
 }
 
 /** How the first session comes to be. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { describe, test } from "node:test"
@@ -77,6 +77,11 @@ describe("mentions of files", () => {
       ['<file path="src/app.ts">\nexport {}\n</file>', '<file path="two words.txt">\nhello\n</file>', "image/gif"],
     )
     assert.match(problems.join(), /@data\.bin is neither text nor an image/)
+    await writeFile(join(folder, "notes.md"), "x")
+    await truncate(join(folder, "notes.md"), 30_000_000)
+    const huge = await readMentions("@notes.md", folder)
+    assert.deepEqual(huge, { prompt: "@notes.md", problems: [huge.problems[0]] })
+    assert.match(huge.problems[0] ?? "", /@notes\.md is too long to send \(30000000 bytes/)
     assert.deepEqual(await readMentions("no files", folder), { prompt: "no files", problems: [] })
   })
 })

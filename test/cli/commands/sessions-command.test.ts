@@ -1,6 +1,7 @@
 // test lane: unit, long
 import assert from "node:assert/strict"
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { existsSync } from "node:fs"
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
@@ -64,6 +65,16 @@ for (const kind of ["a folder", "a SQLite file"] as const) {
       assert.deepEqual([trajectory.version, trajectory.session, trajectory.runs.length], [1, ids[0], 1])
       const atif = JSON.parse((await sessions("export", ids[0] ?? "", "--format", "atif")).stdout)
       assert.equal(atif.session_id, ids[0])
+    })
+
+    test("delete deletes a session whose file is damaged", { skip: kind !== "a folder" }, async (t) => {
+      const folder = await mkdtemp(join(tmpdir(), "karst-damaged-"))
+      t.after(() => rm(folder, { recursive: true }))
+      await mkdir(join(folder, "sessions/broken"), { recursive: true })
+      await writeFile(join(folder, "sessions/broken/session.json"), '{"')
+      const { code, stdout } = await karst(["sessions", "delete", "broken", "--store", folder])
+      assert.deepEqual([code, stdout], [0, "Deleted broken\n"])
+      assert.equal(existsSync(join(folder, "sessions/broken/session.json")), false)
     })
 
     test("delete deletes those that are named, and none if one does not exist", async () => {
