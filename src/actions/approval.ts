@@ -1,7 +1,7 @@
 // Asks for approval of a call and waits for the answer of a user function or of readers of the run's events.
 import { rejectOnAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
-import { ConfigError, errorData } from "../core/errors.ts"
+import { AbortError, ConfigError, errorData } from "../core/errors.ts"
 import type { CallPreview, Emit } from "../core/event.ts"
 import type { RunControl } from "../core/run.ts"
 import { maxTimerMs, timerMs } from "../core/time-limit.ts"
@@ -36,12 +36,12 @@ export interface ApprovalServices {
   /** The subjects of calls (`binding`, `binding.method`) that need no further request; each `always` adds one. */
   approved: string[]
   /** Waits at most `timeoutMs` for an answer from readers of the events; undefined if this run has no such reader.
-   *  `text` is the whole call, for readers who want to see it; `call` is its preview. */
+   *  `text` is the whole call, for readers who want to see it. */
   askReaders(
     id: string,
     text: string,
     timeoutMs: number | undefined,
-    call: CallPreview,
+    request: ReadersRequest,
   ): Promise<ApprovalAnswer> | undefined
   /** Waits for an answer, and at most until nobody will answer any more. Default: waits for the answer. */
   untilApprovalsClosed?: (<T>(answer: Promise<T>) => Promise<T | "closed">) | undefined
@@ -53,6 +53,12 @@ export interface ApprovalServices {
   reason?: string | undefined
   /** Stops the run's clocks while a person decides. */
   withClocksPaused<T>(work: () => Promise<T>): Promise<T>
+}
+
+interface ReadersRequest {
+  call: CallPreview
+  /** Fires when no answer is needed any more. */
+  signal: AbortSignal
 }
 
 /** The error that a cell or the model sees when a call was refused. */
@@ -181,7 +187,11 @@ async function requestDecision(
   shown()
   const id = approvals.claimRequestId?.(call.id) ?? call.id
   const preview = previewCall(call)
-  const readersAnswer = approve ? undefined : approvals.askReaders(id, fullCallText(call), approvalTimeoutMs, preview)
+  const wait = new AbortController()
+  const signal = AbortSignal.any([call.signal, wait.signal])
+  const readersAnswer = approve
+    ? undefined
+    : approvals.askReaders(id, fullCallText(call), approvalTimeoutMs, { call: preview, signal })
   if (!approve && !readersAnswer) return undefined
   emit({
     type: "approval-requested",
@@ -194,12 +204,13 @@ async function requestDecision(
   let answer: Answer = "deny"
   try {
     const answering: Promise<unknown> = approve
-      ? askApprover(call, approve, approvalTimeoutMs)
+      ? askApprover(call, approve, approvalTimeoutMs, signal)
       : Promise.resolve(readersAnswer)
     // Do not wait for an answer after the cell has ended.
     answer = normalizeAnswer(await rejectOnAbort(untilApprovalsClosed(answering), call.signal))
     return answer
   } finally {
+    if (answer === "closed") wait.abort(new AbortError("The session was closed."))
     const decision = answer === "unanswered" || answer === "closed" ? "deny" : answer
     emit({ type: "approval-resolved", id, decision, ...reasonOf(answer, approvalTimeoutMs) })
   }
@@ -211,33 +222,36 @@ function reasonOf(answer: Answer, timeoutMs: number | undefined): { reason?: str
 }
 
 // An approver that throws denies the call.
-async function askApprover(call: RuntimeCall, approve: Approver, timeoutMs: number | undefined): Promise<unknown> {
+async function askApprover(
+  call: RuntimeCall,
+  approve: Approver,
+  timeoutMs: number | undefined,
+  signal: AbortSignal,
+): Promise<unknown> {
   try {
-    return await withAnswerTimeout(timeoutMs, (late) => {
-      const signal = late ? AbortSignal.any([call.signal, late]) : call.signal
-      return Promise.resolve(approve(call, signal))
-    })
+    return await withAnswerTimeout(timeoutMs, signal, (late) => Promise.resolve(approve(call, late)))
   } catch (cause) {
     const { message } = errorData(cause)
     throw new ApprovalDenied(`${callName(call)} was not called: asking for approval failed: ${message}`, { cause })
   }
 }
 
-/** Waits at most `timeoutMs` for an answer. `ask` gets a signal that fires then; undefined without a limit. */
-export async function withAnswerTimeout<T>(
+/** Waits for an answer until `signal` fires, and at most `timeoutMs`. `ask` gets a signal that fires in both cases. */
+async function withAnswerTimeout<T>(
   timeoutMs: number | undefined,
-  ask: (late: AbortSignal | undefined) => Promise<T>,
+  signal: AbortSignal,
+  ask: (late: AbortSignal) => Promise<T>,
 ): Promise<T | "unanswered"> {
-  if (timeoutMs === undefined || timeoutMs > maxTimerMs) return ask(undefined)
+  if (timeoutMs === undefined || timeoutMs > maxTimerMs) return ask(signal)
   const late = new AbortController()
   const { promise, resolve } = Promise.withResolvers<"unanswered">()
   const timer = setTimeout(() => {
     resolve("unanswered")
     late.abort(new Error(`No answer came within ${timeoutMs} ms.`))
   }, timerMs(timeoutMs))
-  const answer = ask(late.signal)
+  const answer = ask(AbortSignal.any([signal, late.signal]))
   answer.catch(() => undefined)
-  return Promise.race([answer, promise]).finally(() => clearTimeout(timer))
+  return rejectOnAbort(Promise.race([answer, promise]), signal).finally(() => clearTimeout(timer))
 }
 
 /** The answers to the approval requests of a run: from the readers of its events, if they may approve. */
@@ -245,9 +259,9 @@ export function approvalAnswers(
   control: RunControl,
 ): Pick<ApprovalServices, "askReaders" | "claimRequestId" | "untilApprovalsClosed" | "withClocksPaused"> {
   return {
-    askReaders(id, text, timeoutMs, call) {
+    askReaders(id, text, timeoutMs, { call, signal }) {
       if (!control.readersApprove()) return undefined
-      return withAnswerTimeout(timeoutMs, (late) => control.awaitDecision(id, { text, call, late }))
+      return withAnswerTimeout(timeoutMs, signal, (late) => control.awaitDecision(id, { text, call, late }))
     },
     claimRequestId: control.claimApprovalId,
     untilApprovalsClosed: control.untilApprovalsClosed,

@@ -25,10 +25,12 @@ describe("closing a session while an approval is open", () => {
     const paid: number[] = []
     const archive = memoryStore()
     const agent = payer([cell("await pay(500)"), "Nothing was paid."], paid)
-    const session = await agent.session({ id: "ada", archive, approver: "events" })
+    // A timer that is left behind would keep this process alive.
+    const session = await agent.session({ id: "ada", archive, approver: "events", approvalTimeoutMs: 3_600_000 })
     const run = session.send("Pay")
     await untilAsked(run)
     await session.close()
+    assert.deepEqual(run.pendingApprovals(), [])
     assert.partialDeepStrictEqual(await run, { status: "done", output: "Nothing was paid." })
     assert.deepEqual(paid, [])
     const { events } = (await loadSession(archive, "ada")).trajectory()
@@ -54,15 +56,20 @@ describe("closing a session while an approval is open", () => {
 
   test("does not wait for an approver function that never answers", async () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
-    const approver: Approver = () => {
+    let isOver = false
+    const approver: Approver = (_call, signal) => {
       resolve()
+      signal.addEventListener("abort", () => {
+        isOver = true
+      })
       return new Promise(() => {})
     }
-    const session = await payer([cell("await pay(1)"), "No."]).session({ approver })
+    const agent = payer([cell("await pay(1)"), "No."])
+    const session = await agent.session({ approver, approvalTimeoutMs: 3_600_000 })
     const run = session.send("Pay")
     await asked
     await session.close()
-    assert.equal((await run).output, "No.")
+    assert.deepEqual([(await run).output, isOver], ["No.", true])
   })
 
   test("refuses the calls of sub-agents too", async () => {
