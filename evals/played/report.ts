@@ -82,7 +82,9 @@ function sums(records: readonly PlayedRecord[], mode: PlayedMode, text: string):
 }
 
 function changes(records: readonly PlayedRecord[], comparisons: PlayedTexts["comparisons"]): Section[] {
-  const byStyle = Map.groupBy(records, ({ style }) => style)
+  const failed = new Set(records.filter((record) => record.failed).map(({ task }) => task))
+  const whole = records.filter(({ task }) => !failed.has(task))
+  const byStyle = Map.groupBy(whole, ({ style }) => style)
   const rows = comparisons.flatMap(([style, against]): Cell[][] => {
     const [own, base] = [byStyle.get(style), byStyle.get(against)]
     if (!own || !base) return []
@@ -94,7 +96,13 @@ function changes(records: readonly PlayedRecord[], comparisons: PlayedTexts["com
     { name: "against" },
     ...figureNames.map((name): Column => ({ name, format: "change" })),
   ]
-  return [{ title: "Compared", text: "The change of each sum.", table: { columns, rows } }]
+  return [
+    {
+      title: "Compared",
+      text: "The change of each sum, over the tasks that no error ended.",
+      table: { columns, rows },
+    },
+  ]
 }
 
 function list(records: readonly PlayedRecord[]): Section {

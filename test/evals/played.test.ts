@@ -135,10 +135,19 @@ describe("the report of played conversations", () => {
   })
 
   test("does not score a conversation that an error ended, and fails its check", () => {
-    const broken = { ...record, style: "karst-ts", verified: false, scored: false, failed: true, problem: "no answer" }
-    const { checks, sections } = playedReport([...records, broken], { type: "live", model: "a/b" }, texts)
-    assert.deepEqual([checks[0]?.passed, checks[0]?.of, checks[0]?.failures], [3, 4, ["t, karst-ts: no answer"]])
+    const broken = {
+      ...played("karst-ts", 1),
+      task: "b",
+      verified: false,
+      scored: false,
+      failed: true,
+      problem: "none",
+    }
+    const other = { ...played("codeact-ts", 900), task: "b" }
+    const { checks, sections } = playedReport([...records, broken, other], { type: "live", model: "a/b" }, texts)
+    assert.deepEqual([checks[0]?.passed, checks[0]?.of, checks[0]?.failures], [4, 5, ["b, karst-ts: none"]])
     assert.deepEqual(sections[0]?.table?.rows[1]?.slice(0, 5), ["karst-ts", 2, 1, 1, 1])
+    assert.equal(sections[1]?.table?.rows[0]?.[5], -0.5, "the task is not compared in any style")
   })
 
   test("lists each conversation of a person, and has a success rate only for a model", () => {
