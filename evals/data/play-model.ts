@@ -21,7 +21,7 @@ export async function playData(
     const { signal } = setup
     const record = await play(conversation, arm, { kernels, forgets: true, signal }, await playedModel(mode))
     signal.throwIfAborted()
-    return { ...record, verified: record.correct === record.questions, scored: true }
+    return { ...record, verified: record.correct === record.questions, scored: !record.failed }
   }
 
   const all = conversations.flatMap((conversation) =>

@@ -30,6 +30,8 @@ export interface ArmRecord extends TaskRecord, Measured {
   correct: number
   /** What the conversation answered, one line for each question. */
   answers: string
+  /** Whether an error ended a run, such as one of the model's service. */
+  failed?: boolean
 }
 
 /** Plays a conversation. Without a model, the oracle answers: it runs the derived programs, and it reads its answers from
@@ -43,11 +45,13 @@ export async function play(
   const measured = measureModel(model)
   const problems: string[] = []
   const answers: string[] = []
+  let failed = false
   try {
     const agent = await openAgent(arm, table, measured, setup)
     await using session = await agent.session()
     for (const { question } of questions) {
       const { status, error, output } = await session.send(questionText(question), { signal: setup.signal }).settled
+      failed ||= status === "failed"
       if (status !== "done") problems.push(`question ${question.id} ended as ${status}: ${error?.message ?? ""}`)
       answers.push(output)
     }
@@ -63,6 +67,7 @@ export async function play(
     questions: questions.length,
     correct,
     answers: answers.join("\n"),
+    ...(failed && { failed }),
     ...measured.measured(),
     ...(problems.length > 0 && { problem: problems.join("; ") }),
   }

@@ -9,7 +9,8 @@ export interface PlayedConversation {
   play(): Promise<PlayedRecord>
 }
 
-/** Returns the records of all conversations. Those that an interrupted run has left are not played again. */
+/** Returns the records of all conversations. Those that an interrupted run has left are not played again, except where an
+ *  error ended them. */
 export async function playAll(
   conversations: readonly PlayedConversation[],
   { earlier = [], keep, signal, progress, styles }: SuiteSetup,
@@ -21,7 +22,7 @@ export async function playAll(
     const known = earlier.filter(isPlayed).find((each) => each.task === task && each.style === style)
     progress(index, chosen.length, `${task}, ${style}`)
     const record = known ?? (await play())
-    if (!known) await keep?.(record)
+    if (!known && !record.failed) await keep?.(record)
     records.push(record)
   }
   progress(chosen.length, chosen.length, "all")

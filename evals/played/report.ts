@@ -7,6 +7,8 @@ import type { PlayedMode } from "./model.ts"
 export interface PlayedRecord extends TaskRecord, Measured {
   /** Whether the conversation counts for the score. */
   scored: boolean
+  /** Whether an error ended it, such as one of the model's service. It says nothing about the model, and is not scored. */
+  failed?: boolean
 }
 
 export interface PlayedTexts {
@@ -38,8 +40,17 @@ export function successRate(records: readonly PlayedRecord[], style: string): nu
 
 /** A model that fails a task is a result, and no failed check. */
 function checks(records: readonly PlayedRecord[]): Check[] {
-  const played = records.filter(({ modelCalls }) => modelCalls > 0)
-  return [{ what: "conversations in which the model answered", passed: played.length, of: records.length }]
+  const failed = records.filter((record) => record.failed)
+  return [
+    {
+      what: "conversations that no error ended, such as one of the model's service",
+      passed: records.length - failed.length,
+      of: records.length,
+      ...(failed.length > 0 && {
+        failures: failed.slice(0, 5).map(({ task, style, problem }) => `${task}, ${style}: ${problem}`),
+      }),
+    },
+  ]
 }
 
 const figures = ["modelCalls", "prompt", "completion", "total", "cost", "costWithCache"] as const
@@ -71,7 +82,9 @@ function sums(records: readonly PlayedRecord[], mode: PlayedMode, text: string):
 }
 
 function changes(records: readonly PlayedRecord[], comparisons: PlayedTexts["comparisons"]): Section[] {
-  const byStyle = Map.groupBy(records, ({ style }) => style)
+  const failed = new Set(records.filter((record) => record.failed).map(({ task }) => task))
+  const whole = records.filter(({ task }) => !failed.has(task))
+  const byStyle = Map.groupBy(whole, ({ style }) => style)
   const rows = comparisons.flatMap(([style, against]): Cell[][] => {
     const [own, base] = [byStyle.get(style), byStyle.get(against)]
     if (!own || !base) return []
@@ -83,7 +96,13 @@ function changes(records: readonly PlayedRecord[], comparisons: PlayedTexts["com
     { name: "against" },
     ...figureNames.map((name): Column => ({ name, format: "change" })),
   ]
-  return [{ title: "Compared", text: "The change of each sum.", table: { columns, rows } }]
+  return [
+    {
+      title: "Compared",
+      text: "The change of each sum, over the tasks that no error ended.",
+      table: { columns, rows },
+    },
+  ]
 }
 
 function list(records: readonly PlayedRecord[]): Section {

@@ -50,9 +50,11 @@ async function playTask(
   const [opening = ""] = conversation.turns.map(({ user }) => user)
   const changes = conversation.turns.length > 1
   let problem: string | undefined
+  let failed = false
   for (const user of [opening, ...Array.from({ length: changes ? confirmations : 0 }, () => "Yes, please.")]) {
     const { status, error, output } = await session.send(user, { signal }).settled
     signal.throwIfAborted()
+    failed ||= status === "failed"
     if (status !== "done") problem = `a turn ended as ${status}: ${error?.message ?? ""}`
     if (problem !== undefined || (user !== opening && !output.includes("?"))) break
   }
@@ -61,7 +63,8 @@ async function playTask(
     task: id,
     style,
     verified: problem === undefined,
-    scored: changes,
+    scored: changes && !failed,
+    ...(failed && { failed }),
     ...model.measured(),
     ...(problem !== undefined && { problem }),
   }

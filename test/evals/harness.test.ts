@@ -108,6 +108,16 @@ describe("the evaluation harness", () => {
     )
   })
 
+  test("a sample never stands beside the figures of the paper", async () => {
+    const live = suite("shop", { modes: ["hand"] }, { claims: { retailSuccess: 0.25 } })
+    const used = setup({ results: join(folder, "claims"), mode: { type: "hand", dir: "" } })
+    await runSuites([live], { ...used, maxTasks: 1 })
+    const row = async () => chapters(await readReports([live], used.results))[1]?.sections[0]?.table?.rows[4]?.[2]
+    assert.equal(await row(), undefined)
+    await runSuites([live], used)
+    assert.equal(await row(), 0.25)
+  })
+
   test("the results of one model never replace those of another", () => {
     const names = ["openai/gpt-5.2", "a/b:c"].map((model) => storedName("retail", { type: "live", model }, 3))
     assert.deepEqual(names, ["retail.live.openai-gpt-5.2.sample", "retail.live.a-b-c.sample"])

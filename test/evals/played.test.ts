@@ -134,6 +134,22 @@ describe("the report of played conversations", () => {
     )
   })
 
+  test("does not score a conversation that an error ended, and fails its check", () => {
+    const broken = {
+      ...played("karst-ts", 1),
+      task: "b",
+      verified: false,
+      scored: false,
+      failed: true,
+      problem: "none",
+    }
+    const other = { ...played("codeact-ts", 900), task: "b" }
+    const { checks, sections } = playedReport([...records, broken, other], { type: "live", model: "a/b" }, texts)
+    assert.deepEqual([checks[0]?.passed, checks[0]?.of, checks[0]?.failures], [4, 5, ["b, karst-ts: none"]])
+    assert.deepEqual(sections[0]?.table?.rows[1]?.slice(0, 5), ["karst-ts", 2, 1, 1, 1])
+    assert.equal(sections[1]?.table?.rows[0]?.[5], -0.5, "the task is not compared in any style")
+  })
+
   test("lists each conversation of a person, and has a success rate only for a model", () => {
     const hand = playedReport(records, { type: "hand", dir: "" }, texts)
     assert.equal(hand.sections.at(-1)?.table?.rows.length, 3)
@@ -153,14 +169,14 @@ describe("an interrupted run of a model", () => {
       about: "",
       modes: ["hand"],
       async run(setup) {
-        const conversations = ["t1", "t2"].map((task) => ({
+        const conversations = ["t0", "t1", "t2"].map((task) => ({
           task,
           style: "code",
           async play() {
             played.push(task)
-            if (played.length === 2) stop.abort()
+            if (played.length === 3) stop.abort()
             setup.signal.throwIfAborted()
-            return { ...record, task }
+            return { ...record, task, failed: played.length === 1 }
           },
         }))
         return playedReport(
@@ -183,8 +199,8 @@ describe("an interrupted run of a model", () => {
     assert.deepEqual(await run().then(({ reports, interrupted }) => [reports, interrupted]), [[], true])
     stop = new AbortController()
     const { reports } = await run()
-    assert.deepEqual(played, ["t1", "t2", "t2"])
-    assert.equal(reports[0]?.report.sections[0]?.table?.rows[0]?.[1], 2, "n")
+    assert.deepEqual(played, ["t0", "t1", "t2", "t0", "t2"], "an error ended t0, and t1 had ended")
+    assert.equal(reports[0]?.report.sections[0]?.table?.rows[0]?.[1], 3, "n")
     assert.match(said.join("\n"), /goes on after 1 conversations that were played before\. Remove .*unfinished\.jsonl/)
     assert.deepEqual(await readdir(results), ["shop.hand.json", "shop.hand.tasks.jsonl"])
     await rm(results, { recursive: true })
