@@ -79,6 +79,17 @@ export async function requireApproval(
   throw new ApprovalDenied(`${callName(call)} ${refusalText(decision, approvals)}`)
 }
 
+/** Asks the readers of the events about a call. Without such readers the answer is `deny`. */
+export async function askReadersAbout(
+  call: RuntimeCall,
+  approvals: ApprovalServices,
+  emit: Emit,
+): Promise<ApprovalAnswer> {
+  const byReaders = { ...approvals, approver: undefined }
+  const request = () => requestDecision(call, {}, byReaders, emit, () => undefined)
+  return (await approvals.withClocksPaused(request)) ?? "deny"
+}
+
 function refusalText(decision: ApprovalAnswer | undefined, { approvalTimeoutMs }: ApprovalServices): string {
   if (decision === "deny") return "was not approved; it was not called."
   if (decision === "unanswered") return `was not approved ${withinText(approvalTimeoutMs)}; it was not called.`
@@ -178,17 +189,28 @@ async function requestDecision(
     ...question,
     ...(approve && { answerer: "agent" }),
   })
-  let answer: ApprovalAnswer = "deny"
+  let answer: ApprovalAnswer | undefined
   try {
     const answering = approve ? askApprover(call, approve, approvalTimeoutMs) : readersAnswer
     // Do not wait for an answer after the cell has ended.
     answer = normalizeAnswer(await rejectOnAbort(answering, call.signal))
     return answer
   } finally {
-    const decision = answer === "unanswered" ? "deny" : answer
-    const reason = answer === "unanswered" ? { reason: `No answer came ${withinText(approvalTimeoutMs)}.` } : {}
-    emit({ type: "approval-resolved", id, decision, ...reason })
+    const decision = answer === "allow" || answer === "always" ? answer : "deny"
+    const reason = reasonWithoutAnswer(answer, call, approvalTimeoutMs)
+    emit({ type: "approval-resolved", id, decision, ...(reason !== undefined && { reason }) })
   }
+}
+
+// `answer` is undefined if waiting for it failed.
+function reasonWithoutAnswer(
+  answer: ApprovalAnswer | undefined,
+  { signal }: RuntimeCall,
+  timeoutMs: number | undefined,
+): string | undefined {
+  if (answer === "unanswered") return `No answer came ${withinText(timeoutMs)}.`
+  if (answer !== undefined) return undefined
+  return signal.aborted ? "The call ended before an answer came." : "Asking for approval failed."
 }
 
 // An approver that throws denies the call.

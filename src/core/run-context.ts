@@ -19,6 +19,9 @@ export interface RunContext {
   readonly maxDepth: number
   readonly signal: AbortSignal
   ended: boolean
+  /** Returns true if what the run does is dropped, because it continues later from an earlier point. Then it and its
+   *  child runs report nothing. */
+  isSuspended(): boolean
   /** True if readers of its events answer approval requests by `run.approve`. */
   readersApprove: boolean
   /** Approval requests that wait for `run.approve`, by id. */

@@ -58,6 +58,8 @@ export interface RunControl {
    *  `text` is the complete call for `run.pendingCall(id)`. */
   awaitDecision(id: string, text?: string, late?: AbortSignal): Promise<Decision>
   setRuntime(runtime: LiveObjects): void
+  /** The number of the next event. */
+  nextSeq(): number
   /** Passes every event from now on to `record` before any reader sees it. */
   setRecorder(record: (event: AgentEvent) => void): void
 }
@@ -83,6 +85,8 @@ export interface StartRunOptions {
   now?: (() => number) | undefined
   /** The number of the first event; larger than 0 for a run that continues. Default 0. */
   firstSeq?: number | undefined
+  /** Returns true once what the run does is dropped: from then on it reports nothing. Default: as the parent. */
+  isSuspended?: (() => boolean) | undefined
   /** Emits all events except `run-end`, and returns the result. Must not reject; if it does, that is a bug of Karst,
    *  and the run still ends exactly once. */
   body(control: RunControl): Promise<RunBodyResult>
@@ -117,7 +121,7 @@ export function startRun(setup: StartRunOptions): Run {
   let observerFailed = false
 
   function publish(event: AgentEvent): void {
-    if (context.ended) return
+    if (context.ended || context.isSuspended()) return
     deepFreeze(event)
     record?.(event)
     appendMerged(log, event)
@@ -152,6 +156,7 @@ export function startRun(setup: StartRunOptions): Run {
     maxDepth: Math.min((parent?.depth ?? 0) + depth, parent?.maxDepth ?? Number.POSITIVE_INFINITY),
     signal,
     ended: false,
+    isSuspended: setup.isSuspended ?? (() => parent?.isSuspended() ?? false),
     readersApprove: false,
     decisions,
     questionIds: new Set(),
@@ -170,10 +175,7 @@ export function startRun(setup: StartRunOptions): Run {
     context,
     emit(body) {
       // `prepareEvent` returned a copy, which can be stamped in place.
-      const event = prepareEvent(body) as AgentEvent
-      event.run = id
-      event.seq = seq++
-      event.at = now()
+      const event: AgentEvent = Object.assign(prepareEvent(body), { run: id, seq: seq++, at: now() })
       if (parentId !== undefined) event.parent = parentId
       publish(event)
       return event
@@ -203,6 +205,7 @@ export function startRun(setup: StartRunOptions): Run {
     setRuntime(objects) {
       run.runtime = objects
     },
+    nextSeq: () => seq,
     setRecorder(recorder) {
       record = recorder
     },

@@ -16,6 +16,7 @@ function collectingRun(): { run: RunContext; events: AgentEvent[] } {
     maxDepth: 4,
     signal: new AbortController().signal,
     ended: false,
+    isSuspended: () => false,
     readersApprove: false,
     decisions: new Map(),
     questionIds: new Set(),
