@@ -4,7 +4,7 @@ import { test } from "node:test"
 import { type AgentEvent, createAgent, fn, jsRuntime, tool } from "karst"
 import { createEngine, type Engine, type RunInfo } from "karst/engine"
 import { scriptedModel } from "karst/models"
-import { memoryStore, type Store } from "karst/stores"
+import { memoryStore, type Store, sqliteStore } from "karst/stores"
 
 const payCell = "```ts\nawait pay(500)\n```"
 
@@ -46,31 +46,32 @@ async function killWorker(store: Store, id: string): Promise<void> {
 const approvalIds = (events: readonly AgentEvent[]) =>
   events.flatMap((event) => (event.type === "approval-requested" ? [event.id] : []))
 
-test("while a call is held for approval the run is waiting for everyone who asks, and running once it is answered", async () => {
-  const { agent, paid, model } = payingAgent()
-  const store = memoryStore()
-  await using engine = createEngine({ agents: { agent }, store, holdMs: Number.POSITIVE_INFINITY })
-  const { id } = await engine.submit("agent", "Pay")
-  const call = await pendingId(engine, id)
-  const info = await engine.get(id)
-  assert.equal(info?.status, "waiting")
-  assert.ok(info.pending?.kind === "approval")
-  assert.equal(info.pending.id, call)
-  assert.deepEqual(await listed(engine, "waiting"), [id])
-  assert.deepEqual(await listed(engine, "running"), [])
-  assert.deepEqual(
-    (await Array.fromAsync(engine.list())).map((run) => run.id),
-    [id],
-  )
-  await engine.approve(id, call, "allow")
-  assert.deepEqual(await listed(engine, "waiting"), [])
-  await assert.rejects(engine.approve(id, call, "deny"), { code: "unknown-approval" })
-  assert.equal(await engine.pendingCall(id, call), undefined)
-  assert.equal((await engine.result(id)).output, "Paid.")
-  assert.deepEqual(paid, [500])
-  assert.equal(model.requests.length, 2)
-  assert.equal((await Array.fromAsync(engine.watch(id))).filter(({ type }) => type === "cycle-start").length, 2)
-})
+for (const kind of ["memory", "sqlite"] as const)
+  test(`while a call is held for approval the run is waiting for everyone who asks, and running once it is answered (${kind})`, async () => {
+    const { agent, paid, model } = payingAgent()
+    await using store = kind === "memory" ? memoryStore() : sqliteStore(":memory:")
+    await using engine = createEngine({ agents: { agent }, store, holdMs: Number.POSITIVE_INFINITY })
+    const { id } = await engine.submit("agent", "Pay")
+    const call = await pendingId(engine, id)
+    const info = await engine.get(id)
+    assert.equal(info?.status, "waiting")
+    assert.ok(info.pending?.kind === "approval")
+    assert.equal(info.pending.id, call)
+    assert.deepEqual(await listed(engine, "waiting"), [id])
+    assert.deepEqual(await listed(engine, "running"), [])
+    assert.deepEqual(
+      (await Array.fromAsync(engine.list())).map((run) => run.id),
+      [id],
+    )
+    await engine.approve(id, call, "allow")
+    assert.deepEqual(await listed(engine, "waiting"), [])
+    await assert.rejects(engine.approve(id, call, "deny"), { code: "unknown-approval" })
+    assert.equal(await engine.pendingCall(id, call), undefined)
+    assert.equal((await engine.result(id)).output, "Paid.")
+    assert.deepEqual(paid, [500])
+    assert.equal(model.requests.length, 2)
+    assert.equal((await Array.fromAsync(engine.watch(id))).filter(({ type }) => type === "cycle-start").length, 2)
+  })
 
 test("engine.watch yields the request of a held call at once, and each event once and in order", async () => {
   const { agent, seen } = payingAgent()
@@ -281,4 +282,35 @@ test("an answer to an old request never allows a call with other arguments", asy
   await second.approve(id, now, "deny")
   assert.equal((await second.result(id)).output, "Paid.")
   assert.deepEqual(paid, [])
+})
+
+test("a call that was approved and begun before its worker was killed is asked about again where its policy is to ask", async () => {
+  const store = memoryStore()
+  const calls: number[] = []
+  const begun = Promise.withResolvers<void>()
+  const pay = async (euros: number) => {
+    calls.push(euros)
+    begun.resolve()
+    if (calls.length === 1) await new Promise(() => {})
+  }
+  const agent = createAgent({
+    model: scriptedModel([payCell, "Paid."]),
+    runtime: () => jsRuntime({ pay: fn(pay, { approve: true, unknown: "ask" }) }),
+  })
+  const first = createEngine({ agents: { agent }, store, holdMs: Number.POSITIVE_INFINITY })
+  const { id } = await first.submit("agent", "Pay")
+  const approved = await pendingId(first, id)
+  await first.approve(id, approved, "allow")
+  await begun.promise
+  await killWorker(store, id)
+  await using second = createEngine({ agents: { agent }, store, holdMs: Number.POSITIVE_INFINITY })
+  await second.recover()
+  const again = await pendingId(second, id)
+  assert.notEqual(again, approved)
+  await second.approve(id, again, "allow")
+  const { output, trajectory } = await second.result(id)
+  assert.equal(output, "Paid.")
+  assert.deepEqual(calls, [500, 500])
+  const asked = trajectory.events.filter((event) => event.type === "approval-requested")
+  assert.match(asked.find((event) => event.id === again)?.reason ?? "", /not known whether it took effect/)
 })
