@@ -16,7 +16,6 @@ import {
   checkWatchOptions,
   checkWorkOptions,
 } from "./engine-option-checks.ts"
-import { viewRun } from "./open-approvals.ts"
 import { pollForQueuedRuns } from "./queued-run-poller.ts"
 import { isClaimable } from "./run/claim-run.ts"
 import { createLeaseObserver, type LeaseObserver } from "./run/lease-observer.ts"
@@ -31,6 +30,7 @@ import { retryRun } from "./run-retries.ts"
 import { createRunTimers } from "./run-timers.ts"
 import { readSessionQueue, releaseHeldBackRuns } from "./session-queue.ts"
 import { submitRun } from "./submit.ts"
+import { viewRun } from "./view-run.ts"
 import { waitForResult, watchRun } from "./watch-run.ts"
 
 export type { Engine, EngineOptions } from "./engine-contract.ts"

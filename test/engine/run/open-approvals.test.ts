@@ -314,3 +314,30 @@ test("a call that was approved and begun before its worker was killed is asked a
   const asked = trajectory.events.filter((event) => event.type === "approval-requested")
   assert.match(asked.find((event) => event.id === again)?.reason ?? "", /not known whether it took effect/)
 })
+
+test("an answer that the worker reads just after the hold has ended is neither lost nor asked for again", async () => {
+  const { agent, paid } = payingAgent()
+  const store = lateInboxStore()
+  await using engine = createEngine({ agents: { agent }, store, holdMs: 200 })
+  const { id } = await engine.submit("agent", "Pay")
+  await engine.approve(id, await pendingId(engine, id), "allow")
+  assert.equal((await engine.result(id)).output, "Paid.")
+  assert.deepEqual(paid, [500])
+})
+
+/** A store whose inboxes deliver a message when the run has no worker any more. */
+function lateInboxStore(): Store {
+  const inner = memoryStore()
+  return {
+    ...inner,
+    async *watch(log, from, signal) {
+      for await (const item of inner.watch?.(log, from, signal) ?? []) {
+        const head = log.replace(/\/inbox$/, "")
+        while (head !== log && JSON.stringify(await inner.get(head)).includes('"lease"')) {
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        yield item
+      }
+    },
+  }
+}
