@@ -37,7 +37,8 @@ const agent = createAgent({
     wipe: fn((name: string) => void state.wiped.push(name), { approve: true }),
     wait: () => gate.promise,
   }),
-  onEvent: (event) => { if (event.type === "run-end") state.ended.push(event.status) },
+  // The sessions have an `onEvent` of their own.
+  hooks: { onEvent: (event) => { if (event.type === "run-end") state.ended.push(event.status) } },
 })
 const sessions = createSessions(agent, ".karst")
 const control = createServer((req, res) => {
