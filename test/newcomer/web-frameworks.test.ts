@@ -37,7 +37,7 @@ const agent = createAgent({
     wipe: fn((name: string) => void state.wiped.push(name), { approve: true }),
     wait: () => gate.promise,
   }),
-  // The sessions have an `onEvent` of their own.
+  // The sessions have an observer of their own, which replaces onEvent of the agent.
   hooks: { onEvent: (event) => { if (event.type === "run-end") state.ended.push(event.status) } },
 })
 const sessions = createSessions(agent, ".karst")
