@@ -116,6 +116,7 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
     host.beginExecution(x, gate)
     controllers.set(x, controller)
     latestExecution = x
+    if (input.trackInjected) await core.trackInjected()
     const env = await envUpdates.environmentFor(x, input)
     const before = process.getActiveResourcesInfo()
     const parent = within === undefined ? undefined : host.cellOf(within)
