@@ -34,6 +34,8 @@ export interface ServerEvents {
   onLimit(maxBytes: number): void
   /** The host is gone. */
   onEnd(): void
+  /** Listens for requests to stop an execution. Returns a function that reads them without waiting. */
+  listenForStops: (onStop: (execution: string, message: string) => void) => () => void
 }
 
 export function serveCells(link: FrameLink, events: ServerEvents) {
@@ -48,7 +50,9 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
     output.flush()
     envUpdates.flush()
   })
+  const stop = (x: string, message: string) => controllers.get(x)?.abort(new Error(message))
   const core = createJsRuntime(undefined, {}, undefined, {
+    readStopRequests: events.listenForStops(stop),
     checkValue: refuseUnawaited,
     checkFields: refuseLogicalAssignment,
     checkDefault: refuseDefault,
@@ -170,7 +174,7 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
         case "limit":
           return events.onLimit(Number(message.maxBytes))
         case "stop":
-          return controllers.get(String(message.x))?.abort(new Error(String(message.message)))
+          return stop(String(message.x), String(message.message))
         case "pause":
           return pauses.get(String(message.x))?.(message.paused === true)
       }
