@@ -28,7 +28,8 @@ export function keptDataWarning(lost: readonly RuntimeLoss[]): { message: string
   const values = `{ ${names.join(", ")} }`
   const message =
     `Cells changed ${listed(names)}, and the program has other data for it now. Cells still see their version. To ` +
-    `replace it by the new data: session.runtime.update(${values}), or session.send(prompt, { values: ${values} }).`
+    `replace it by the new data: session.runtime.update(${values}), or session.send(prompt, { values: ${values} }). A new ` +
+    "session begins with it."
   return { message: oneLine(message, 4_000), names }
 }
 

@@ -10,7 +10,7 @@ import { prepareAgent } from "../run/prepare-agent.ts"
 import { readPromptText, withImages } from "../run/read-prompt.ts"
 import { runInSession } from "../run/run-in-session.ts"
 import { openSessionPlace } from "../run/session-store.ts"
-import { mergeStoredOptions } from "../run/stored-options.ts"
+import { continueOptions, mergeStoredOptions, missingOptionsText } from "../run/stored-options.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import type { resumeOptions } from "../table/work.ts"
 import { UsageError } from "../usage-error.ts"
@@ -26,6 +26,8 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
     const isStored = handle.key === undefined || handle.folder !== undefined || store !== undefined
     const stored = isStored ? await findSession(place.source, handle.id) : undefined
     const options = place.isUserFolder ? mergeStoredOptions(given, stored?.record.metadata.command) : given
+    const missing = missingOptionsText(given, stored?.record.metadata.command, place)
+    if (missing !== undefined) process.stderr.write(`${missing}\n`)
     const provider = cliOptions.find((name) => name === handle.provider) ?? options.provider
     const text = words.length > 0 ? await readPromptText(words) : continuation(stored)
     const prompt = await withImages(text, image)
@@ -35,7 +37,8 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
     return await runInSession(prepared, prompt, {
       archive: isByHandle ? undefined : place.source,
       resume: isByHandle ? wanted : stored?.record.id,
-      continueCommand: (id) => `karst resume ${isByHandle ? quoteShellWord(wanted) : `${id}${place.option}`}`,
+      continueCommand: (id) =>
+        `karst resume ${quoteShellWord(isByHandle ? wanted : id)}${continueOptions(given, place, { isNew: false })}`,
       mode,
       json,
     })

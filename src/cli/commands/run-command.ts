@@ -5,7 +5,7 @@ import { prepareAgent } from "../run/prepare-agent.ts"
 import { readPromptText, withImages } from "../run/read-prompt.ts"
 import { runInSession } from "../run/run-in-session.ts"
 import { openSessionPlace } from "../run/session-store.ts"
-import { optionsToStore } from "../run/stored-options.ts"
+import { continueOptions, optionsToStore } from "../run/stored-options.ts"
 import type { runOptions } from "../table/work.ts"
 import { UsageError } from "../usage-error.ts"
 
@@ -21,7 +21,10 @@ export async function runPromptCommand({ values, positionals }: Input<typeof run
     return await runInSession(prepared, prompt, {
       archive: place.source,
       resume: session,
-      continueCommand: place.source === undefined ? undefined : (id) => `karst resume ${id}${place.option}`,
+      continueCommand:
+        place.source === undefined
+          ? undefined
+          : (id) => `karst resume ${id}${continueOptions(agentValues, place, { isNew: session === undefined })}`,
       metadata: { command: optionsToStore(agentValues) },
       mode,
       json,
