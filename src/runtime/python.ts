@@ -143,6 +143,7 @@ export function pythonRuntime<B extends Bindings = Bindings>(
     writableFolders: () => [cwd, kernel.folder, ...(write ?? [])].filter((folder) => folder !== undefined),
     update: (values) =>
       whenIdle("update()", async () => {
+        if (isTracking) await addDigests(kernel)
         const changes = checkUpdatedBindings(values, await readNames(kernel), kernel)
         await kernel.bind(changes)
         for (const [name, binding] of changes) if (kernel.bindings.has(name)) kernel.bindings.set(name, binding)

@@ -11,7 +11,8 @@ export interface RuntimeLoss {
   /** With `asInjected`: identifies the object in the process that took the snapshot. If the same object is bound at the
    *  restore, nothing is lost. */
   object?: string | undefined
-  /** The program injects other data than before. `new`: cells see the new data, because they had not changed the
-   *  earlier data. `kept`: cells had changed it and see their version; the program's own object stays as it is. */
+  /** The program injects other data than before. `new`: cells see the new data, because nothing had changed the
+   *  earlier data. `kept`: cells or `update` had changed it, and cells see that version; the program's own object
+   *  stays as it is. */
   otherData?: "new" | "kept" | undefined
 }

@@ -14,8 +14,8 @@ export function otherDataForModel(lost: readonly RuntimeLoss[]): string[] {
   }
   if (kept.length > 0) {
     texts.push(
-      `You changed ${listed(kept)}, and the program has new data for it now. Cells still see your version, without the ` +
-        "new data. Say so where it matters.",
+      `The program has new data for ${listed(kept)}, but this session has changed the earlier data. Cells see that ` +
+        "version, without the new data. Say so where it matters.",
     )
   }
   return texts
@@ -27,9 +27,9 @@ export function keptDataWarning(lost: readonly RuntimeLoss[]): { message: string
   if (names.length === 0) return undefined
   const values = `{ ${names.join(", ")} }`
   const message =
-    `Cells changed ${listed(names)}, and the program has other data for it now. Cells still see their version. To ` +
-    `replace it by the new data: session.runtime.update(${values}), or session.send(prompt, { values: ${values} }). A new ` +
-    "session begins with it."
+    `This session changed ${listed(names)}, and the program has other data for it now. Cells see the session's ` +
+    `version. To replace it by the new data: session.runtime.update(${values}), or session.send(prompt, { values: ` +
+    `${values} }). A new session begins with it.`
   return { message: oneLine(message, 4_000), names }
 }
 

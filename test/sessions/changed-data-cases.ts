@@ -97,7 +97,7 @@ export function testChangedData({ create, code }: ChangedDataSetup): void {
       const second = await open(folder.path, rowsOf(5, 6), code.read)
       assert.equal(second.shown, shown)
       assert.equal(second.afterResume, JSON.stringify(rowsOf(5, 6)), "the program's own object is not changed")
-      assert.match(second.told, /You changed rows/)
+      assert.match(second.told, /new data for rows/)
       assert.deepEqual(second.warnings, [["rows"]])
       const third = await open(folder.path, rowsOf(5, 6), code.read)
       assert.equal(third.shown, shown)
@@ -105,6 +105,20 @@ export function testChangedData({ create, code }: ChangedDataSetup): void {
       assert.deepEqual((await open(folder.path, rowsOf(8), code.read)).warnings, [["rows"]])
     })
   }
+
+  test("the values of a run that cells used stay after a resume with the same program", async () => {
+    await using folder = await freshFolder()
+    const fenced = `\`\`\`${code.tag}\n${code.read}\n\`\`\``
+    const model = scriptedModel([fenced, "Done."])
+    const agent = createAgent({ name: "t", model, runtime: () => create({ rows: [] as Rows, limit: 3 }) })
+    {
+      await using session = await agent.session({ id: "a", archive: folder.path })
+      await session.send("Go on.", { values: { rows: rowsOf(4, 5) } })
+    }
+    const second = await open(folder.path, [], code.read)
+    assert.equal(second.shown, "[4,5]")
+    assert.deepEqual(second.warnings, [])
+  })
 
   test("update() and the values of a run replace data that cells changed", async () => {
     await using folder = await freshFolder()

@@ -181,8 +181,8 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
     update(values) {
       const problems = Object.entries(values).flatMap(([name, value]) => updateProblem(name, value) ?? [])
       if (problems.length > 0) throw new ConfigError(`Nothing was updated: ${problems.join("; ")}.`)
+      digests.addMissing(bindings)
       for (const [name, value] of Object.entries(values)) {
-        digests.remove(name)
         const old = bindings.get(name)
         if (old) bind(name, rebind(old, value))
         else setName(name, proxies.create(name, toBinding(value)))

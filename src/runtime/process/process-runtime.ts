@@ -139,6 +139,7 @@ export function createProcessRuntime<B extends Bindings>(
     writableFolders: () => [folder.path(), ...write],
     async update(values) {
       const child = await open("update()")
+      if (isTracking) await child.ask("trackInjected")
       const entries = registry.checkUpdates(values)
       const takeBack = registry.register(entries.filter(([name]) => registry.bindings.has(name)))
       await child.bind("update", entries).catch(undoAndRethrow(takeBack))

@@ -7,12 +7,12 @@ export interface InjectedDigests {
   /** From now on, `addMissing` computes digests. */
   track(): void
   readonly isTracking: boolean
-  /** Called before a cell runs: computes the digests of values that have none yet. */
+  /** Called before a cell runs and before `update`: computes the digests of values that have none yet. */
   addMissing(bindings: ReadonlyMap<string, Binding>): void
   /** Undefined for a value that is not plain data. */
   get(name: string): string | undefined
   set(name: string, digest: string | undefined): void
-  /** Called when the program binds another value. */
+  /** Called when the program injects the name again. A value of `update` counts as a change of the injected one. */
   remove(name: string): void
 }
 

@@ -73,6 +73,7 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
   const requests: Record<string, (input: any) => Promise<unknown>> = {
     inject: (input: BindInput) => core.inject(bindingsOf(input)),
     update: (input: BindInput) => core.update(bindingsOf(input)),
+    trackInjected: () => core.trackInjected(),
     retrieve: ({ name }: { name: string }) => core.retrieve(name),
     names: async () => Promise.all((await core.names()).map(reportOf)),
     async types({ names }: { names: string[] }) {

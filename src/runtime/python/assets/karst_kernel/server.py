@@ -147,8 +147,6 @@ class Server:
 
     def ask_bind(self, message):
         self.namespace.update(message["values"])
-        for name in message["values"]:
-            self.digests.pop(name, None)
         self.cells.mark_injected(message["values"])
 
     def ask_changeable(self, message):
