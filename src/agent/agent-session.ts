@@ -23,6 +23,7 @@ import {
   type SessionStorage,
   snapshotOwnRuntime,
   storeEvents,
+  trackOwnRuntime,
   withSessionArchive,
 } from "../sessions/session-storage.ts"
 import { type SessionWriter, takeOverSession } from "../sessions/session-writer.ts"
@@ -77,6 +78,7 @@ export async function openSession(
       ? await restoreStoredSession(stored, driver.config, { isNamedByHandle, keepPrompt, context })
       : await driver.openConversation(id)
     const storage = createSessionStorage(archive, source, { id, agent: driver.config.name, writer })
+    if (storage && driver.config.usesCode) await trackOwnRuntime(shared)
     const snapshots = createCellSnapshots(options.keepSnapshots)
     return createAgentSession(driver, shared, id, storage, { recording, journal, budget, snapshots })
   })

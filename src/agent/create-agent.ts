@@ -212,6 +212,7 @@ function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
       try {
         control.setRecorder(shared.record)
         shared.artifacts.setReader(durable.readArtifact)
+        if (config.usesCode) await shared.runtime.trackInjected?.()
         await durable.attach(config, shared, control)
         const setup = { config, conversation: shared, prompt, metadata, outputs, values, state, durable }
         return await runLoop(control, setup)

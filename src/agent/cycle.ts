@@ -61,8 +61,9 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
   let end = decideEnding(outcome, services, emit)
   let { returns: outputReminders } = state
   const problems = end?.status === "done" ? ((await services.findOutputProblems?.()) ?? []) : []
-  if (problems.length > 0 && outputReminders >= maxOutputReminders) end = { status: "stopped", reason: "outputs" }
-  else if (problems.length > 0) {
+  if (problems.length > 0 && outputReminders >= maxOutputReminders) {
+    end = { status: "stopped", reason: "outputs", detail: problems.join("; ") }
+  } else if (problems.length > 0) {
     emit({
       type: "prompt-steered",
       message: userMessage(missingOutputsPrompt(problems, services.promptLanguage), "host"),
