@@ -30,7 +30,7 @@ export function openBackend(kind: QueueKind, { store, redis, queue, prefix }: Qu
 export function requireExistingStore(text: string | undefined): void {
   if (text === undefined || text === "off" || isRedis(text)) return
   const path = sqlitePath(text)
-  if (existsSync(path ?? text)) return
+  if (path === ":memory:" || existsSync(path ?? text)) return
   throw new UsageError(`--store: there is no ${path === undefined ? `folder ${text}` : `file ${path}`}.`)
 }
 
