@@ -14,7 +14,7 @@ import { printLine, printToErrors } from "../print-text.ts"
 import { createEventViewer } from "../show-events.ts"
 import { openBackend, openStore, queueKind, requireExistingStore, storeName, storeOptionText } from "../store-option.ts"
 import type { approveOptions, listRunsOptions, pruneOptions, showRunOptions, watchRunOptions } from "../table/runs.ts"
-import type { queueOptions } from "../table/stored.ts"
+import type { queueOptions } from "../table/worker.ts"
 import { UsageError } from "../usage-error.ts"
 
 type QueueValues = Input<typeof queueOptions>["values"]
