@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { trustConfig } from "../../config/trust.ts"
 import { isRecord } from "../../core/object.ts"
 import type { Input } from "../command.ts"
-import { nearest } from "../parse-command-line.ts"
+import { suggestion } from "../parse-command-line.ts"
 import { printLine } from "../print-text.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import { type initOptions, templates } from "../table/project.ts"
@@ -44,8 +44,7 @@ export async function initProjectCommand({
 
 async function checkTemplate(name: string): Promise<void> {
   if (templates.some((each) => each === name)) return
-  const near = await nearest(name, templates)
-  const hint = near === undefined ? "" : ` Did you mean "${near}"?`
+  const hint = await suggestion(name, templates)
   throw new UsageError(
     `There is no template "${name}".${hint} There are: ${templates.join(", ")}. To name a folder: karst init --to ${quoteShellWord(name)}`,
   )
