@@ -22,7 +22,7 @@ export const chatCommand = defineCommand({
   ],
   notes: [
     "Enter sends, Alt-Enter starts a new line, @file puts a file into the prompt, /help shows the commands. What you " +
-      "send during a run is told to the model at its next step. Ctrl-C aborts the run; twice, it leaves.",
+      "send during a run reaches the model at its next step. Ctrl-C aborts the run; twice, it leaves.",
   ],
   page: "chat.md",
   load: async () => (await import("../commands/chat-command.ts")).chatCommand,
