@@ -113,8 +113,8 @@ function parseDuration(name: string, text: string): number {
   throw new UsageError(`--${name}: "${text}" is not a duration. Write a number and s, m, h or d, as 7d.`)
 }
 
-/** Returns ` Did you mean "…"?` with the known word that a misspelt one most likely means; empty if none is near. `write`
- *  writes the word as the user would. */
+/** Returns ` Did you mean "…"?` with the known word that a misspelt one most likely means; empty if none is near.
+ *  `write` writes the word as the user would. */
 export async function suggestion(
   word: string,
   known: readonly string[],

@@ -221,7 +221,8 @@ function ended(events: readonly BrowserEvent[]): string | undefined {
   return last?.type === "run-end" ? last.status : undefined
 }
 
-/** The snippets of the page as they are: the chat endpoint of a framework, the sessions, the endpoints for approvals. */
+/** The snippets of the page as they are: the chat endpoint of a framework, the sessions, the endpoints for
+ *  approvals. */
 async function snippets(framework: "hono" | "express" | "next") {
   const page = await readFile(new URL("../../docs/web-service.md", import.meta.url), "utf8")
   const blocks = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""]) => code)
