@@ -1,7 +1,7 @@
 // The entry of the `karst` command: finds a command in the table, reports errors, and sets the exit code.
-import { readFileSync } from "node:fs"
 import { trustsAll } from "../config/find-files.ts"
 import { refuseProjectPackages } from "../core/optional-package.ts"
+import { ownVersion } from "../core/own-version.ts"
 import type { Command, CommandGroup } from "./command.ts"
 import { commands, isGroup } from "./commands.ts"
 import { commandHelp, groupHelp, mainHelp } from "./help.ts"
@@ -26,7 +26,7 @@ export async function main(args: string[]): Promise<void> {
 async function dispatch(args: string[]): Promise<number> {
   const [first, ...rest] = args
   if (first === undefined) return runCommand("demo", [])
-  if (first === "--version" || first === "-v") return print(version())
+  if (first === "--version" || first === "-v") return print(ownVersion())
   if (first === "--help" || first === "-h") return print(mainHelp())
   if (first === "help") return print(await helpFor(rest))
   // Called by the scripts of `karst completion`.
@@ -113,9 +113,4 @@ function exitOnClosedPipe(): void {
       throw error
     })
   }
-}
-
-function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
-  return String(version)
 }

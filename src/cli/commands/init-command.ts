@@ -5,6 +5,7 @@ import { basename, dirname, join, relative, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { trustConfig } from "../../config/trust.ts"
 import { isRecord } from "../../core/object.ts"
+import { ownVersion } from "../../core/own-version.ts"
 import type { Input } from "../command.ts"
 import { suggestion } from "../parse-command-line.ts"
 import { printLine } from "../print-text.ts"
@@ -112,9 +113,4 @@ function readManifest(path: string): JsonObject {
 
 function objectOf(value: unknown): JsonObject {
   return isRecord(value) ? value : {}
-}
-
-function ownVersion(): string {
-  const manifest = readManifest(fileURLToPath(new URL("../../../package.json", import.meta.url)))
-  return String(manifest.version)
 }
