@@ -20,7 +20,7 @@ const runtime = jsRuntime({
   mailbox: variable(mailbox, { guard: { send: { approve: true, maxCalls: 3 }, empty: { approve: true } } }),
   pay: fn((to: string, euros: number) => `${euros} € to ${to}`, {
     signature: "(to: string, euros: number) => string",
-    approve: ({ args: [, euros] }) => Number(euros) > 100,
+    approve: ({ args: [, euros] }) => !(typeof euros === "number" && euros <= 100),
   }),
 })
 

@@ -18,11 +18,13 @@ const lookUp = tool({
   run: ({ id }) => orders.get(id) ?? toolFailure("no-such-order", `There is no order ${id}. Try another number.`),
 })
 
+const refundInput = z.object({ id: z.int(), cents: z.int().positive() })
 const refund = tool({
   name: "refund",
   description: "Pays an order back.",
-  input: z.object({ id: z.int(), cents: z.int().positive() }),
-  approve: ({ args: [order] }) => JSON.stringify(order).includes("12900"),
+  input: refundInput,
+  // Also asks if it throws.
+  approve: ({ args: [order] }) => refundInput.parse(order).cents > 10_000,
   run: ({ id, cents }) => `Order ${id}: ${cents / 100} € are on their way.`,
 })
 

@@ -43,7 +43,7 @@ export async function runSuites(suites: readonly Suite[], setup: RunSetup): Prom
   for (const suite of suites) {
     if (setup.signal.aborted) break
     const skipped = await runOrSkip(suite, setup, outcome).catch((error: unknown) => {
-      if (setup.signal.aborted) return setup.say(`${suite.name}: interrupted`)
+      if (setup.signal.aborted) return setup.say(`${suite.name}: interrupted.${goOnText(setup.mode)}`)
       const why = errorText(error)
       setup.say(`${suite.name}: failed, ${why}`)
       outcome.failed.push({ what: suite.name, why })
@@ -64,6 +64,11 @@ async function runOrSkip(suite: Suite, setup: RunSetup, { reports }: RunOutcome)
   }
   reports.push(await runSuite(suite, setup))
   return undefined
+}
+
+function goOnText({ type }: Mode): string {
+  if (type === "oracle") return ""
+  return " The conversations that had ended are kept: start the run again to go on."
 }
 
 function reasonToSkip({ needs = [], modes = [] }: Suite, { data, mode }: RunSetup): string | undefined {

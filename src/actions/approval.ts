@@ -92,6 +92,18 @@ export async function requireApproval(
   throw new ApprovalDenied(`${callName(call)} ${refusalText(decision, approvals)}`)
 }
 
+/** Asks the readers of the events about a call. Without such readers the answer is `deny`. */
+export async function askReadersAbout(
+  call: RuntimeCall,
+  approvals: ApprovalServices,
+  emit: Emit,
+): Promise<ApprovalAnswer> {
+  const byReaders = { ...approvals, approver: undefined }
+  const request = () => requestDecision(call, {}, byReaders, emit, () => undefined)
+  const answer = await approvals.withClocksPaused(request)
+  return answer === undefined || answer === "closed" ? "deny" : answer
+}
+
 // `closed`: the session was closed before an answer came.
 type Answer = ApprovalAnswer | "closed"
 
@@ -201,7 +213,7 @@ async function requestDecision(
     ...question,
     ...(approve && { answerer: "agent" }),
   })
-  let answer: Answer = "deny"
+  let answer: Answer | undefined
   try {
     const answering: Promise<unknown> = approve
       ? askApprover(call, approve, approvalTimeoutMs, signal)
@@ -211,14 +223,22 @@ async function requestDecision(
     return answer
   } finally {
     if (answer === "closed") wait.abort(new AbortError("The session was closed."))
-    const decision = answer === "unanswered" || answer === "closed" ? "deny" : answer
-    emit({ type: "approval-resolved", id, decision, ...reasonOf(answer, approvalTimeoutMs) })
+    const decision = answer === "allow" || answer === "always" ? answer : "deny"
+    const reason = reasonWithoutAnswer(answer, call, approvalTimeoutMs)
+    emit({ type: "approval-resolved", id, decision, ...(reason !== undefined && { reason }) })
   }
 }
 
-function reasonOf(answer: Answer, timeoutMs: number | undefined): { reason?: string } {
-  if (answer === "unanswered") return { reason: `No answer came ${withinText(timeoutMs)}.` }
-  return answer === "closed" ? { reason: "The session was closed." } : {}
+// `answer` is undefined if waiting for it failed.
+function reasonWithoutAnswer(
+  answer: Answer | undefined,
+  { signal }: RuntimeCall,
+  timeoutMs: number | undefined,
+): string | undefined {
+  if (answer === "unanswered") return `No answer came ${withinText(timeoutMs)}.`
+  if (answer === "closed") return "The session was closed."
+  if (answer !== undefined) return undefined
+  return signal.aborted ? "The call ended before an answer came." : "Asking for approval failed."
 }
 
 // An approver that throws denies the call.

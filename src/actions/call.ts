@@ -4,7 +4,7 @@ import type { CallPreview, Emit } from "../core/event.ts"
 import { startDeadline } from "../runtime/deadline.ts"
 import type { CallGate, PauseSignal, RuntimeCall, RuntimeMakeCall } from "../runtime/runtime.ts"
 import { createToolState } from "../tools/tool-state.ts"
-import { type ApprovalServices, callIfStillApproved, requireApproval } from "./approval.ts"
+import { type ApprovalServices, askReadersAbout, callIfStillApproved, requireApproval } from "./approval.ts"
 import type { CallPolicy } from "./call-policy.ts"
 import { type CallContext, type CallOutcome, runAfterCall, runBeforeCall } from "./hooks.ts"
 import type { CallSteps, Journal } from "./journal-contract.ts"
@@ -120,6 +120,7 @@ function callWithApproval(
     async approve(by) {
       approved = await requireApproval(call, { ...services, ...by }, emit)
     },
+    ask: (by) => askReadersAbout(call, { ...services, ...by }, emit),
     make(idempotencyKey, decidingAgain) {
       const ask = (reason: string) => requireApproval(call, { ...services, ...decidingAgain?.(), reason }, emit)
       const make = () => makeCall(call, (change) => next({ ...change, idempotencyKey }), pauseSignal)

@@ -3,7 +3,7 @@ import { findInherited, type RunContext } from "../core/run-context.ts"
 import type { Model } from "../models/model.ts"
 import type { CellOptions, RuntimeCall } from "../runtime/runtime.ts"
 import type { SharedState } from "../tools/tool-state.ts"
-import type { ApprovalServices } from "./approval.ts"
+import type { ApprovalAnswer, ApprovalServices } from "./approval.ts"
 
 /** The recorded outcomes of the current cycle. After a crash the cycle runs again, and recorded calls return their
  *  recorded outcome. Each run has its own journal; that of a child run is part of its parent's. */
@@ -22,6 +22,8 @@ export interface Journal {
 export interface CallSteps {
   /** Throws if the call may not be made. */
   approve(by?: DecisionSource): Promise<void>
+  /** Asks the readers of the events whether the call may be made, whatever its binding says. */
+  ask(by: DecisionSource): Promise<ApprovalAnswer>
   /** `decidingAgain` returns who decides if the arguments changed after the approval. */
   make(idempotencyKey: string, decidingAgain?: () => DecisionSource): Promise<unknown>
   /** The state of the tools. The changes that a call makes are recorded with its outcome and applied again with it. */
@@ -29,7 +31,9 @@ export interface CallSteps {
 }
 
 /** Who decides about a call, and the recorded answer if there is one. */
-export type DecisionSource = Partial<Pick<ApprovalServices, "askReaders" | "recordedAnswer" | "reason">>
+export type DecisionSource = Partial<
+  Pick<ApprovalServices, "askReaders" | "claimRequestId" | "recordedAnswer" | "reason">
+>
 
 declare module "../core/run-context.ts" {
   interface Inherited {

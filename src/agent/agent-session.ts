@@ -23,6 +23,7 @@ import {
   type SessionStorage,
   snapshotOwnRuntime,
   storeEvents,
+  trackOwnRuntime,
   withSessionArchive,
 } from "../sessions/session-storage.ts"
 import { type SessionWriter, takeOverSession } from "../sessions/session-writer.ts"
@@ -77,6 +78,7 @@ export async function openSession(
       ? await restoreStoredSession(stored, driver.config, { isNamedByHandle, keepPrompt, context })
       : await driver.openConversation(id)
     const storage = createSessionStorage(archive, source, { id, agent: driver.config.name, writer })
+    if (storage && driver.config.usesCode) await trackOwnRuntime(shared)
     const snapshots = createCellSnapshots(options.keepSnapshots)
     return createAgentSession(driver, shared, id, storage, { recording, journal, budget, snapshots })
   })
@@ -114,7 +116,7 @@ async function restoreStoredSession(
     shared.interrupted = { calls: calls?.map(({ call, ended }) => ({ call, outcome: ended ? "finished" : "unknown" })) }
   }
   if (stored && isNamedByHandle && stored.approved.length > 0)
-    shared.warnings.push({ code: "archive", message: approvalsIgnoredMessage(stored.approved) })
+    warn("archive", shared, approvalsIgnoredMessage(stored.approved))
   return shared
 }
 
@@ -140,10 +142,10 @@ function createAgentSession(
   if (storage) {
     archiveConversation(storage.writer, shared)
     shared.artifacts.setReader(sessionArtifactReader(storage.archive, id))
-    if (!shared.ownsRuntime) shared.warnings.push({ code: "archive", message: objectsNotArchivedText })
+    if (!shared.ownsRuntime) warn("archive", shared, objectsNotArchivedText)
   }
   const sharing = shared.ownsRuntime ? undefined : otherSessionOf(driver.agent, runtime, id)
-  if (sharing !== undefined) shared.warnings.push({ code: "shared-runtime", message: sharedRuntimeText(sharing) })
+  if (sharing !== undefined) warn("shared-runtime", shared, sharedRuntimeText(sharing))
 
   return createSession<CodeRunOptions>({
     id,
@@ -196,6 +198,10 @@ function createAgentSession(
 function startRecording({ addRecordingEntry: note, calls }: SessionWriter, number: number): Journal {
   calls.startRun()
   return createRecordingJournal(String(number), note, calls)
+}
+
+function warn(code: Conversation["warnings"][number]["code"], { warnings }: Conversation, message: string): void {
+  warnings.push({ code, message })
 }
 
 // The first session of each agent that was given a runtime instance.

@@ -1,6 +1,6 @@
 // The state that the runs of one conversation share: the events, the messages folded from them, and the runtime.
 import type { Limits } from "../core/agent.ts"
-import { type AgentEvent, isDelta } from "../core/event.ts"
+import { type AgentEvent, type EventOf, isDelta } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import { createOwnEventFilter, foldMessages } from "../core/trajectory.ts"
 import { deepFreeze } from "../core/values/freeze.ts"
@@ -30,6 +30,8 @@ export interface Conversation {
   promptHash: string | undefined
   /** The names that the model knows from the prompt, from announcements or from its own cells. */
   announcedNames: Set<string>
+  /** When the prompt of each run was given, by the id of its message. */
+  readonly promptTimes: Map<string, PromptTime>
   /** The activated skills, each with the id of the message that has its instructions. */
   readonly activatedSkills: Map<string, string>
   /** Steers that came too late for their run; the next run delivers them. */
@@ -59,6 +61,12 @@ export interface Conversation {
   save?: ((ended: boolean, undeliveredSteers: readonly string[]) => Promise<void>) | undefined
 }
 
+export interface PromptTime {
+  at: number
+  /** The time as the model sees it; set by the first run that sends the prompt. */
+  text?: string | undefined
+}
+
 /** Creates a conversation. If it continues an earlier one, it takes over what the model knows and the user approved.
  *  `workspace` replaces the workspace of its tools. */
 export function createConversation(
@@ -75,6 +83,10 @@ export function createConversation(
   const reportedLost = new Set(earlier?.namesReportedLost)
   const isOwn = createOwnEventFilter(folded?.runs)
   for (const event of events) isOwn(event)
+  const noteTime = ({ messages, at }: EventOf<"run-start">): void => {
+    const prompt = messages.findLast((message) => message.role === "user" && message.origin === "prompt")
+    if (prompt) shared.promptTimes.set(prompt.id, { at })
+  }
   const shared: Conversation = {
     events,
     folded,
@@ -85,6 +97,7 @@ export function createConversation(
     systemRun: undefined,
     promptHash: earlier?.promptHash,
     announcedNames: announced,
+    promptTimes: new Map(earlier?.promptTimes),
     activatedSkills: new Map(earlier?.activatedSkills ?? folded?.activated),
     steered: [...(earlier?.steered ?? [])],
     lost: earlier?.lost ?? [],
@@ -103,6 +116,7 @@ export function createConversation(
       events.push(deepFreeze(event))
       if (!isOwn(event)) return
       foldMessages(messages, event)
+      if (event.type === "run-start") noteTime(event)
       if (event.type === "run-start" && event.system !== undefined && event.system === shared.system) {
         shared.systemRun = event.run
       }

@@ -196,6 +196,7 @@ function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
     depth: config.limits.depth,
     signal: durable.signal,
     firstSeq: durable.firstSeq,
+    isSuspended: () => durable.isSuspended,
     onEvent: combineObservers(options.onEvent, config.hooks),
     now: config.now,
     onBodyError: (error) => ({ ...brokenOutcome(id, error, []), suspended: true }),
@@ -211,7 +212,8 @@ function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
       try {
         control.setRecorder(shared.record)
         shared.artifacts.setReader(durable.readArtifact)
-        await durable.attach(config, shared, control.emit)
+        if (config.usesCode) await shared.runtime.trackInjected?.()
+        await durable.attach(config, shared, control)
         const setup = { config, conversation: shared, prompt, metadata, outputs, values, state, durable }
         return await runLoop(control, setup)
       } finally {

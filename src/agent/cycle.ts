@@ -9,6 +9,7 @@ import { type CodePart, type ToolCallPart, userMessage } from "../core/message.t
 import { addUsage, type Usage } from "../core/usage.ts"
 import type { MemoryServices } from "../memory.ts"
 import type { SharedState } from "../tools/tool-state.ts"
+import type { PromptTime } from "./conversation.ts"
 import { type ActionsOutcome, decideEnding, deliverSteers, proseOf, runAfterCycleHooks } from "./decide.ts"
 import { finishTextOf, giveFinishAnswer } from "./finish-answer.ts"
 import { maxOutputReminders, missingOutputsPrompt } from "./outputs.ts"
@@ -32,8 +33,8 @@ export interface CycleServices extends AnswerServices, CodeServices, MemoryServi
   toolContext: AvailableTools["context"] | undefined
   /** What follows an answer without an action, if the agent has only tools: the end, a reminder, or a question. */
   noTool: "answer" | "continue" | "wait"
-  /** The current time as the model sees it; the same for the whole run. */
-  clock: string
+  /** When each prompt was given, as the model sees it, by the id of its message. */
+  promptTimes: ReadonlyMap<string, PromptTime>
   /** In tokens. */
   contextWindow: number
   /** Returns and removes the steers since the last cycle. */
@@ -61,8 +62,9 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
   let end = decideEnding(outcome, services, emit)
   let { returns: outputReminders } = state
   const problems = end?.status === "done" ? ((await services.findOutputProblems?.()) ?? []) : []
-  if (problems.length > 0 && outputReminders >= maxOutputReminders) end = { status: "stopped", reason: "outputs" }
-  else if (problems.length > 0) {
+  if (problems.length > 0 && outputReminders >= maxOutputReminders) {
+    end = { status: "stopped", reason: "outputs", detail: problems.join("; ") }
+  } else if (problems.length > 0) {
     emit({
       type: "prompt-steered",
       message: userMessage(missingOutputsPrompt(problems, services.promptLanguage), "host"),

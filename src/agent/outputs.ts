@@ -5,7 +5,7 @@ import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
 import { type PromptLanguage, textsIn } from "../core/prompt-texts.ts"
-import { codeBlock, indentFurtherLines, taggedText } from "../core/text/tagged-text.ts"
+import { codeBlock, indentFurtherLines, oneLine, taggedText } from "../core/text/tagged-text.ts"
 import { digest } from "../core/values/digest.ts"
 import { nameProblem } from "../runtime/bindings/binding-names.ts"
 import type { Bindings, SchemaLike } from "../runtime/bindings.ts"
@@ -125,7 +125,7 @@ export function declaredOutputs(outputs: Outputs, runtime: Runtime, run: string)
       objects[name] = validation.value
       return undefined
     } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+      return oneLine(error instanceof Error ? error.message : String(error))
     }
   }
 

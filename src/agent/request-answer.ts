@@ -9,7 +9,7 @@ import { compact, estimateRequest, isFull, takeCompactionRequest, withMeasuremen
 import type { Model } from "../models/model.ts"
 import type { Tool } from "../tools/tool.ts"
 import type { CycleServices } from "./cycle.ts"
-import { withCurrentTime } from "./prompt/system-prompt.ts"
+import { withPromptTimes } from "./prompt/system-prompt.ts"
 import type { RunState } from "./run/run-state.ts"
 import { type StreamedAnswer, streamAnswer, uniqueCallId } from "./stream-answer.ts"
 
@@ -48,9 +48,9 @@ function isOverflow({ message, error }: StreamedAnswer): boolean {
 }
 
 function sendRequest(state: RunState, services: CycleServices, emit: Emit): Promise<ReviewedAnswer> {
-  const { messages, clock, hooks } = services
+  const { messages, promptTimes, hooks } = services
   if (hooks.some((hook) => hook.beforeModel || hook.afterModel)) return sendRequestWithHooks(state, services, emit)
-  return streamAnswer(services, withCurrentTime(messages, clock), emit)
+  return streamAnswer(services, withPromptTimes(messages, promptTimes), emit)
 }
 
 async function sendRequestWithHooks(state: RunState, services: CycleServices, emit: Emit): Promise<ReviewedAnswer> {
@@ -62,7 +62,7 @@ async function sendRequestWithHooks(state: RunState, services: CycleServices, em
 }
 
 async function runRequestHooks(state: RunState, services: CycleServices, emit: Emit): Promise<ReviewedAnswer> {
-  const { hooks, caller, signal, messages, clock } = services
+  const { hooks, caller, signal, messages, promptTimes } = services
   const { system, tools = [] } = services.request
   const cycle = state.cycle + 1
   const context = { ...caller, signal }
@@ -84,7 +84,7 @@ async function runRequestHooks(state: RunState, services: CycleServices, emit: E
       return reviewed.parts === parts ? parts : withFreshIds(reviewed.parts, parts, services.callIds)
     },
   }
-  const answer = await streamAnswer(hookedServices, withCurrentTime(prepared.messages, clock), emit)
+  const answer = await streamAnswer(hookedServices, withPromptTimes(prepared.messages, promptTimes), emit)
   // The token count of a changed request says nothing about the length of the conversation.
   const changed = prepared.answer !== undefined || prepared.messages !== turn.messages || prepared.system !== system
   const counted = changed ? undefined : answer.counted

@@ -18,6 +18,9 @@ export interface RunContext {
   readonly maxDepth: number
   readonly signal: AbortSignal
   ended: boolean
+  /** Returns true if what the run does is dropped, because it continues later from an earlier point. Then it and its
+   *  child runs report nothing. */
+  isSuspended(): boolean
   readonly approvals: RunApprovals
   readonly children: Set<ChildRun>
   /** What this run passes on to the runs that it starts. */

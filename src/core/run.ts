@@ -55,6 +55,8 @@ export interface RunControl {
   /** Waits for an answer to an approval request, and at most until the requests of this tree are refused. */
   untilApprovalsClosed<T>(answer: Promise<T>): Promise<T | "closed">
   setRuntime(runtime: LiveObjects): void
+  /** The number of the next event. */
+  nextSeq(): number
   /** Passes every event from now on to `record` before any reader sees it. */
   setRecorder(record: (event: AgentEvent) => void): void
 }
@@ -80,6 +82,8 @@ export interface StartRunOptions {
   now?: (() => number) | undefined
   /** The number of the first event; larger than 0 for a run that continues. Default 0. */
   firstSeq?: number | undefined
+  /** Returns true once what the run does is dropped: from then on it reports nothing. Default: as the parent. */
+  isSuspended?: (() => boolean) | undefined
   /** Emits all events except `run-end`, and returns the result. Must not reject; if it does, that is a bug of Karst,
    *  and the run still ends exactly once. */
   body(control: RunControl): Promise<RunBodyResult>
@@ -113,7 +117,7 @@ export function startRun(setup: StartRunOptions): Run {
   let observerFailed = false
 
   function publish(event: AgentEvent): void {
-    if (context.ended) return
+    if (context.ended || context.isSuspended()) return
     deepFreeze(event)
     record?.(event)
     appendMerged(log, event)
@@ -148,6 +152,7 @@ export function startRun(setup: StartRunOptions): Run {
     maxDepth: Math.min((parent?.depth ?? 0) + depth, parent?.maxDepth ?? Number.POSITIVE_INFINITY),
     signal,
     ended: false,
+    isSuspended: setup.isSuspended ?? (() => parent?.isSuspended() ?? false),
     approvals: approvals.createRunApprovals(),
     children: new Set(),
     inherited: {},
@@ -164,10 +169,7 @@ export function startRun(setup: StartRunOptions): Run {
     context,
     emit(body) {
       // `prepareEvent` returned a copy, which can be stamped in place.
-      const event = prepareEvent(body) as AgentEvent
-      event.run = id
-      event.seq = seq++
-      event.at = now()
+      const event: AgentEvent = Object.assign(prepareEvent(body), { run: id, seq: seq++, at: now() })
       if (parentId !== undefined) event.parent = parentId
       publish(event)
       return event
@@ -198,6 +200,7 @@ export function startRun(setup: StartRunOptions): Run {
     setRuntime(objects) {
       run.runtime = objects
     },
+    nextSeq: () => seq,
     setRecorder(recorder) {
       record = recorder
     },

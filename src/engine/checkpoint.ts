@@ -9,6 +9,7 @@ import type { RuntimeSnapshot } from "../runtime/runtime.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import { corruptError } from "../stores/store-errors.ts"
 import { createErrorReporter } from "./backends/error-reporter.ts"
+import { openApprovals } from "./open-approvals.ts"
 import type { AgentDefinition } from "./run/agent-definition.ts"
 import type { Attempts } from "./run/claim-attempts.ts"
 import type { Owner } from "./run/run-owner.ts"
@@ -84,6 +85,8 @@ export interface Lease {
 export interface StoredApproval {
   key: string
   id: string
+  /** The claim (`fence`) of the worker that requested it. Until another worker requests it again, it is not open. */
+  claim: number
   call: CallPreview
   /** Shown with the request. */
   reason?: string
@@ -128,8 +131,11 @@ export const runKeys = (id: string) => ({
   place: `runs/${id}/place`,
   /** The next run of its session. */
   next: `runs/${id}/next`,
-  /** A log that grows when the run ends or begins to wait. `result` and `abort` watch only this log. */
+  /** A log that grows when the run ends or begins to wait, and with each further approval that it waits for.
+   *  `result` and `abort` watch only this log. */
   rests: `runs/${id}/rests`,
+  /** The events of the cycle under way until its last approval request, while it is held. */
+  unsaved: `runs/${id}/unsaved`,
 })
 
 /** A key whose revision changes when any process queues a run. */
@@ -173,8 +179,13 @@ export function damagedRunError(id: string, what: string): AgentError {
 export function headChanges(next: RunHead, before?: RunHead): StoreChange[] {
   const keys = runKeys(next.id)
   const changes: StoreChange[] = [{ type: "put", key: keys.head, value: next as unknown as Json }]
-  if (!isUnderWay(next) || next.refused !== before?.refused) {
+  const known = new Set(before && openApprovals(before).map(({ id }) => id))
+  const isAskedMore = openApprovals(next).some(({ id }) => !known.has(id))
+  if (!isUnderWay(next) || next.refused !== before?.refused || isAskedMore) {
     changes.push({ type: "append", log: keys.rests, items: [next.status] })
+  }
+  if (before && before.asked.length > 0 && (next.stored !== before.stored || next.fence !== before.fence)) {
+    changes.push({ type: "delete", key: keys.unsaved })
   }
   // The journal holds the results of calls. After the end only a retry of a failed run needs it.
   if (hasEnded(next) && next.status !== "failed") changes.push({ type: "delete", key: keys.journal })
@@ -186,10 +197,10 @@ export function headChanges(next: RunHead, before?: RunHead): StoreChange[] {
   if (next.status === "queued" && before?.status !== "queued") {
     changes.push({ type: "put", key: queuedMarkerKey, value: true })
   }
-  const list = statusListKey(next.status, next.id)
-  if (before && list === statusListKey(before.status, next.id)) return changes
-  if (before) changes.push({ type: "delete", key: statusListKey(before.status, next.id) })
-  changes.push({ type: "put", key: list, value: next.createdAt })
+  const lists = statusListKeys(next)
+  const listedBefore = before ? statusListKeys(before) : []
+  for (const key of listedBefore) if (!lists.includes(key)) changes.push({ type: "delete", key })
+  for (const key of lists) if (!listedBefore.includes(key)) changes.push({ type: "put", key, value: next.createdAt })
   return changes
 }
 
@@ -200,12 +211,27 @@ export function statusListKey(status: RunStatus, id: string): string {
   return `status/${status === "queued" || status === "running" ? "under-way" : status}/${id}`
 }
 
-/** Yields the runs that have one of these statuses. A run that cannot be read is reported once and left out. */
-export async function* listRuns(store: Store, statuses: readonly RunStatus[]): AsyncGenerator<StoredRunHead> {
+// A worker has a run whose call is held for approval, so it is listed as under way; callers see it as waiting.
+function statusListKeys(head: RunHead): string[] {
+  const isHeld = head.status === "running" && openApprovals(head).length > 0
+  return [statusListKey(head.status, head.id), ...(isHeld ? [statusListKey("waiting", head.id)] : [])]
+}
+
+/** Yields the runs that have one of these statuses. A run that cannot be read is reported once and left out. `view`
+ *  returns the run whose status counts. Default: as it is stored. */
+export async function* listRuns(
+  store: Store,
+  statuses: readonly RunStatus[],
+  view: (found: StoredRunHead) => Promise<StoredRunHead> = async (found) => found,
+): AsyncGenerator<StoredRunHead> {
+  const listed = new Set<string>()
   for (const list of new Set(statuses.map((status) => statusListKey(status, "")))) {
     for await (const key of store.keys(list)) {
       const found = await readHead(store, key.slice(list.length)).catch(reportUnreadable)
-      if (found && statuses.includes(found.head.status)) yield found
+      const seen = found && (await view(found))
+      if (!seen || listed.has(seen.head.id) || !statuses.includes(seen.head.status)) continue
+      listed.add(seen.head.id)
+      yield seen
     }
   }
 }

@@ -23,6 +23,7 @@ export async function deleteRun(store: Store, id: string): Promise<DeletedRun | 
       ...calls,
       checkpoint.statusListKey(found.head.status, id),
       checkpoint.statusListKey("queued", id),
+      checkpoint.statusListKey("waiting", id),
     ]
     if (key !== undefined) names.push(checkpoint.submitKeyKey(agent, key))
     const changes = names.map((name): StoreChange => ({ type: "delete", key: name }))

@@ -30,6 +30,7 @@ import { retryRun } from "./run-retries.ts"
 import { createRunTimers } from "./run-timers.ts"
 import { readSessionQueue, releaseHeldBackRuns } from "./session-queue.ts"
 import { submitRun } from "./submit.ts"
+import { viewRun } from "./view-run.ts"
 import { waitForResult, watchRun } from "./watch-run.ts"
 
 export type { Engine, EngineOptions } from "./engine-contract.ts"
@@ -175,6 +176,8 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     return changed?.revision
   }
 
+  const viewOf = async (id: string) => await viewRun(store, await requireRun(id))
+
   async function drain(): Promise<void> {
     stopping.abort()
     clearInterval(recovering)
@@ -207,12 +210,12 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     },
     async result(id, given = {}) {
       checkResultOptions(given)
-      return await waitForResult(store, () => requireRun(id), id, given.signal)
+      return await waitForResult(store, () => viewOf(id), id, given.signal)
     },
     answer,
     async approve(id, call, decision) {
       checkDecision("engine.approve", decision)
-      const { head } = await requireRun(id)
+      const { head } = await viewOf(id)
       const asked = head.asked.find((each) => each.id === call && each.decision === undefined)
       if (!asked) throw new AgentError(`No approval "${call}" is waiting in run ${id}.`, { code: "unknown-approval" })
       const isDelivered =
@@ -222,7 +225,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
         throw new AgentError(`No approval "${call}" is waiting in run ${id}.`, { code: "unknown-approval" })
     },
     async pendingCall(id, call) {
-      const { head } = await requireRun(id)
+      const { head } = await viewOf(id)
       if (!head.asked.some((each) => each.id === call && each.decision === undefined)) return undefined
       const entry = await store.get(checkpoint.pendingCallKey(id, call))
       return typeof entry?.value === "string" ? entry.value : undefined
@@ -238,12 +241,12 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     },
     async get(id) {
       const found = await checkpoint.readHead(store, id)
-      return found && runInfoOf(found.head)
+      return found && runInfoOf((await viewRun(store, found)).head)
     },
     async *list(filter = {}) {
       checkListFilter(filter)
       const { status = checkpoint.runStatuses, agent, session } = filter
-      for await (const { head } of checkpoint.listRuns(store, [status].flat())) {
+      for await (const { head } of checkpoint.listRuns(store, [status].flat(), (found) => viewRun(store, found))) {
         const isWanted = (agent ?? head.agent) === head.agent && (session ?? head.session) === head.session
         if (isWanted) yield runInfoOf(head)
       }
@@ -266,7 +269,9 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       return await recover()
     },
     async delete(id) {
-      await requireRun(id)
+      const { status } = (await requireRun(id)).head
+      // Its worker holds a call for approval.
+      if (status === "running" && (await viewOf(id)).head.status === "waiting") await engine.abort(id)
       await deleteRun(store, id)
     },
     async prune(given) {

@@ -7,8 +7,9 @@ import { checkSteerText, userMessage } from "../core/message.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import { hasEnded, type RunHead, readHead, runKeys, type StoredRunHead, updateHead } from "./checkpoint.ts"
 import { followLog } from "./follow-log.ts"
+import { pendingApproval } from "./open-approvals.ts"
 import { isClaimable } from "./run/claim-run.ts"
-import { abortCommit, approvalResolvedEvent, commitWithEvents } from "./run/engine-events.ts"
+import { abortCommit, approvalResolvedEvent, commitWithEvents, seqAfterCrash } from "./run/engine-events.ts"
 import type { LeaseObserver } from "./run/lease-observer.ts"
 import { denyExpired, nextExpiry } from "./run/run-approvals.ts"
 import { type InboxMessage, readInboxMessages } from "./run/run-inbox.ts"
@@ -37,7 +38,8 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     const ended = await updateHead(store, id, (head) => {
       if (hasEnded(head) || (head.status === "running" && !isClaimable(head, { leaseObserver }))) return undefined
       const [next, changes] = abortCommit(head, reason === undefined ? {} : { detail: reason })
-      return { head: next(head), changes }
+      const seq = head.status === "running" ? seqAfterCrash(head) : head.seq
+      return { head: next({ ...head, seq }), changes }
     })
     if (ended) await pushNext(id)
     return ended
@@ -71,9 +73,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
         id,
         answered.map((each) => approvalResolvedEvent(each, each.decision ?? "deny")),
         ({ pending: _, ...rest }) =>
-          first
-            ? { ...rest, asked, pending: { kind: "approval", id: first.id, call: first.call } }
-            : { ...rest, asked, status: "queued" },
+          first ? { ...rest, asked, pending: pendingApproval(first) } : { ...rest, asked, status: "queued" },
       )
       return { head: next(head), changes }
     })

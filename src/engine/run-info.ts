@@ -22,10 +22,9 @@ export interface RunInfo {
   retries?: number
 }
 
+/** `head` is the run as callers see it. */
 export function runInfoOf(head: RunHead): RunInfo {
-  const { id, agent, status, key, session, metadata, createdAt, updatedAt, refused, retryAt, retries } = head
-  const asked = head.asked.find(({ decision }) => decision === undefined)
-  const pending: Pending | undefined = head.pending ?? (asked && { kind: "approval", id: asked.id, call: asked.call })
+  const { id, agent, status, key, session, metadata, createdAt, updatedAt, refused, retryAt, retries, pending } = head
   return {
     id,
     agent,

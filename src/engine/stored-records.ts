@@ -39,6 +39,18 @@ export function parseEvent(item: Json, run: string, position: number): AgentEven
   return checkStored<AgentEvent>(item, isEvent, run, `item ${position} of its log is not an event`)
 }
 
+/** The events of a cycle under way. */
+export interface UnsavedEvents {
+  /** How many events are in the log before them. */
+  stored: number
+  events: AgentEvent[]
+}
+
+export function parseUnsavedEvents(value: Stored, run: string): UnsavedEvents {
+  const isUnsaved = isObjectWith({ stored: isFiniteNumber, events: isListOf(isEvent) })
+  return checkStored<UnsavedEvents>(value, isUnsaved, run, "the events of its cycle under way are not whole")
+}
+
 export function parseJournal(items: readonly Json[], run: string): JournalEntry[] {
   const what = (position: number) => `item ${position} of its journal is not an entry`
   return items.map((item, position) => checkStored<JournalEntry>(item, isJournalEntry, run, what(position)))

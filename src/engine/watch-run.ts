@@ -5,6 +5,7 @@ import { createRunState } from "../agent/run/run-state.ts"
 import type { RunResult } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
+import type { Json } from "../core/json.ts"
 import type { Message } from "../core/message.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { decodeValue, type StoredValue } from "../sessions/value-codec.ts"
@@ -19,9 +20,10 @@ import {
   type StoredRunHead,
 } from "./checkpoint.ts"
 import { followLog } from "./follow-log.ts"
+import { isApprovalEvent } from "./run/engine-events.ts"
 import { conversationMessages } from "./run/folded-conversation.ts"
 import { conversationEvents, readConversation, readEvents } from "./run/load-run.ts"
-import { parseEvent } from "./stored-records.ts"
+import { parseEvent, parseUnsavedEvents, type UnsavedEvents } from "./stored-records.ts"
 
 export interface WatchOptions {
   /** The first sequence number to yield. Default 0. */
@@ -41,20 +43,77 @@ export async function* watchRun(
   if (found && hasEnded(found.head)) await readEvents(store, found.head)
   const ended = new AbortController()
   const anySignal = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal
+  // The events of a held cycle are yielded when it requests an approval. Later the log has them again.
+  const early = new Set<string>()
   let isReached = from === 0
   let position = 0
+  const isWanted = (event: AgentEvent) => {
+    // Events of child runs have their own numbers; they are yielded at their position in the log.
+    if (event.run === id) isReached = event.seq >= from
+    return isReached && !early.has(`${event.run} ${event.seq}`)
+  }
   try {
-    for await (const item of followLog(store, runKeys(id).events, 0, anySignal)) {
-      const event = parseEvent(item, id, position)
+    for await (const item of followEvents(store, id, anySignal, () => position)) {
+      if ("unsaved" in item) {
+        for (const event of item.unsaved.filter(isWanted)) {
+          early.add(`${event.run} ${event.seq}`)
+          yield event
+        }
+        continue
+      }
+      const event = parseEvent(item.stored, id, position)
       position++
-      // Events of child runs have their own numbers; they are yielded at their position in the log.
-      if (event.run === id) isReached = event.seq >= from
-      if (isReached) yield event
+      if (isWanted(event)) yield event
       if (event.type === "run-end" && event.run === id && (await isFinalEnd(store, id, position))) return
     }
   } finally {
     ended.abort()
   }
+}
+
+type FollowedItem = { stored: Json } | { unsaved: AgentEvent[] }
+
+/** Yields the items of a run's log, and the unsaved events of its cycle each time that the run begins to wait.
+ *  `position` is the number of items that were processed: unsaved events come after all earlier ones of the log. */
+async function* followEvents(
+  store: Store,
+  id: string,
+  signal: AbortSignal,
+  position: () => number,
+): AsyncGenerator<FollowedItem> {
+  const log = followLog(store, runKeys(id).events, 0, signal)
+  const rests = followLog(store, runKeys(id).rests, 0, signal)
+  const nextItem = () => log.next().then((item) => ({ item }))
+  const nextRest = () => rests.next().then((rest) => ({ rest }))
+  let [item, rest] = [nextItem(), nextRest()]
+  let unsaved: UnsavedEvents | undefined
+  try {
+    for (;;) {
+      const next = await Promise.race([item, rest])
+      if ("rest" in next) {
+        if (next.rest.done) return
+        unsaved = await readUnsavedEvents(store, id)
+        rest = nextRest()
+      } else {
+        if (next.item.done) return
+        yield { stored: next.item.value }
+        item = nextItem()
+      }
+      if (unsaved && unsaved.stored <= position()) {
+        // If the log has more, the cycle was saved or dropped.
+        if (unsaved.stored === position()) yield { unsaved: unsaved.events }
+        unsaved = undefined
+      }
+    }
+  } finally {
+    item.catch(() => undefined)
+    rest.catch(() => undefined)
+  }
+}
+
+async function readUnsavedEvents(store: Store, id: string): Promise<UnsavedEvents | undefined> {
+  const entry = await store.get(runKeys(id).unsaved)
+  return entry && parseUnsavedEvents(entry.value, id)
 }
 
 async function readOutputs(store: Store, id: string): Promise<Pick<RunResult, "objects">> {
@@ -72,7 +131,9 @@ async function isFinalEnd(store: Store, id: string, position: number): Promise<b
 async function readResult(store: Store, head: RunHead): Promise<AgentResult> {
   const events = await readEvents(store, head)
   const conversation = await readConversation(store, head, events)
-  return resultFromStored(head, conversationEvents(head, events), conversationMessages(conversation))
+  const asked = head.status === "waiting" ? ((await readUnsavedEvents(store, head.id))?.events ?? []) : []
+  const known = [...conversationEvents(head, events), ...asked.filter(isApprovalEvent)]
+  return resultFromStored(head, known, conversationMessages(conversation))
 }
 
 /** Waits until the run has ended, or waits for an answer or an approval, and returns its result. */

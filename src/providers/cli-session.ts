@@ -17,6 +17,7 @@ import {
   restoreOwnRuntime,
   type SessionStorage,
   storeConversation,
+  trackOwnRuntime,
   withSessionArchive,
 } from "../sessions/session-storage.ts"
 import { takeOverSession } from "../sessions/session-writer.ts"
@@ -71,7 +72,12 @@ export async function openCliSession(driver: CliSessionDriver, opening: ArchiveO
     const resolved = { ...driver, options: { ...options, cwd: requireFolder(options.cwd) } }
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const approved = isNamedByHandle ? [] : head?.approved
-    const conversation = await restoreConversation(resolved, id, stored, { key, fork, approved })
+    const conversation = await restoreConversation(resolved, id, stored, {
+      key,
+      fork,
+      approved,
+      isStored: archive !== undefined,
+    })
     if (isNamedByHandle && head && head.approved.length > 0)
       conversation.warnings.push(approvalsIgnoredMessage(head.approved))
     const agent = resolveOptions(provider, resolved.options).name
@@ -134,11 +140,18 @@ function createCliSession(
   return created
 }
 
+interface RestoreOptions {
+  key: string | undefined
+  fork: boolean
+  approved: readonly string[] | undefined
+  isStored: boolean
+}
+
 async function restoreConversation(
   { provider, options, signal }: CliSessionDriver,
   session: string,
   stored: StoredSession | undefined,
-  from: { key: string | undefined; fork: boolean; approved: readonly string[] | undefined },
+  { isStored, ...from }: RestoreOptions,
 ): Promise<CliConversation> {
   const system = stored && sessionTrajectory(stored.record.id, stored.events, undefined).system
   const config = resolveOptions(provider, options)
@@ -150,6 +163,7 @@ async function restoreConversation(
     context,
   })
   conversation.warnings.push(...(await restoreOwnRuntime(conversation, stored?.snapshot)))
+  if (isStored) await trackOwnRuntime(conversation)
   return conversation
 }
 

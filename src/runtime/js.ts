@@ -67,6 +67,7 @@ function createRuntime(withCore: WithCore, options: JsRuntimeOptions): Runtime {
     names: () => withCore((core) => core.names()),
     keep: (prefix, value) => withCore((core) => core.keep(prefix, value)),
     forget: (names) => withCore((core) => core.forget(names)),
+    trackInjected: () => withCore((core) => core.trackInjected()),
     snapshot: (limit) => withCore((core) => core.snapshot(limit)),
     restore: (snapshot) => withCore((core) => core.restore(snapshot)),
     async fork() {

@@ -101,6 +101,7 @@ export function pythonRuntime<B extends Bindings = Bindings>(
   const queue = createCellQueue()
   const nameGenerator = createNameGenerator((name) => kernel.knownNames.all.has(name))
   let closed = false
+  let isTracking = false
   let closing: Promise<void> | undefined
 
   for (const [name, binding] of checkNewBindings(bindings ?? {}, kernel)) kernel.bindings.set(name, binding)
@@ -142,6 +143,7 @@ export function pythonRuntime<B extends Bindings = Bindings>(
     writableFolders: () => [cwd, kernel.folder, ...(write ?? [])].filter((folder) => folder !== undefined),
     update: (values) =>
       whenIdle("update()", async () => {
+        if (isTracking) await addDigests(kernel)
         const changes = checkUpdatedBindings(values, await readNames(kernel), kernel)
         await kernel.bind(changes)
         for (const [name, binding] of changes) if (kernel.bindings.has(name)) kernel.bindings.set(name, binding)
@@ -170,6 +172,7 @@ export function pythonRuntime<B extends Bindings = Bindings>(
       let started = false
       const run = async () => {
         started = true
+        if (isTracking) await addDigests(kernel)
         const { keepCutValue } = executeOptions
         const keepName = keepCutValue && nameGenerator.nextName(keepCutValue.prefix, keepCutValue.reservedNames)
         return (await rules.refusalFor(code)) ?? kernel.execute(code, executeOptions, keepName)
@@ -197,6 +200,10 @@ export function pythonRuntime<B extends Bindings = Bindings>(
         await kernel.ask("forget", { names })
         kernel.knownNames.recordChanges({ created: [], reassigned: [], removed: [...names] })
       }),
+    async trackInjected() {
+      throwIfClosed("trackInjected()")
+      isTracking = true
+    },
     snapshot: (limit) =>
       whenIdle("snapshot()", () => takeSnapshot(kernel, snapshotBytes(options.maxSnapshotBytes, limit), hostState)),
     restore: (snapshot) => whenIdle("restore()", () => restoreSnapshot(snapshot, kernel, hostState)),
@@ -205,7 +212,8 @@ export function pythonRuntime<B extends Bindings = Bindings>(
       const newBindings = rebindAll(kernel.bindings, await hostState.copy(kernel.bindings))
       const other = pythonRuntime(newBindings, options)
       for (const file of kernel.loadedFiles) await other.load?.(file)
-      await whenIdle("fork()", () => other.restore?.(snapshot) ?? Promise.resolve([]))
+      if (isTracking) await other.trackInjected?.()
+      await whenIdle("fork()", () => other.restore?.({ ...snapshot, exact: true }) ?? Promise.resolve([]))
       return other
     },
     reset: () =>
@@ -248,6 +256,14 @@ const optionChecks: check.OptionChecks<PythonRuntimeOptions> = {
   limits: limitChecks(["memoryBytes", "processes", "cpuMs", "outputBytes"], { graceMs: check.mustBeIntegerFrom(0) }),
   maxSnapshotBytes: check.mustBeLimit(1),
   codecs: mustBeCodecs,
+}
+
+/** Lets the kernel compute the digests of values that were injected since the last cell. */
+async function addDigests(kernel: KernelSupervisor): Promise<void> {
+  await kernel.ensureStarted()
+  const names = kernel.knownNames.takeNewlyInjected()
+  // If the kernel dies, the next one gets all values again, and their digests with the next cell.
+  if (names.length > 0) await kernel.ask("digests", { names }).catch(() => undefined)
 }
 
 async function retrieveValue(name: string, kernel: KernelSupervisor): Promise<unknown> {

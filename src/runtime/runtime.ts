@@ -6,6 +6,9 @@ import type { ImagePart } from "../core/message.ts"
 import type { Bindings, CallOptions } from "./bindings.ts"
 import type { CellEnv } from "./js/ambient/cell-env.ts"
 import type { Rule } from "./rules/rules.ts"
+import type { RuntimeLoss } from "./runtime-loss.ts"
+
+export type { RuntimeLoss } from "./runtime-loss.ts"
 
 /** A persistent namespace of live objects in which code is executed. One cell runs at a time, first come, first served;
  *  a cell that is started from within a running cell does not wait. Every method rejects once the runtime is closed. */
@@ -41,11 +44,16 @@ export interface Runtime extends AsyncDisposable {
   keep(prefix: string, value: unknown): Promise<string>
   /** Removes names that `keep` or `keepCutValue` made. Unknown names are ignored. */
   forget?(names: readonly string[]): Promise<void>
+  /** Lets later snapshots know which injected values cells changed: the runtime computes a digest of each value before
+   *  the next cell. Sessions and durable runs that are stored call this before their first cell. Without it, every
+   *  injected value in a snapshot counts as changed. */
+  trackInjected?(): Promise<void>
   /** A snapshot of everything that can be stored, to restore in another runtime of the same kind. If it would exceed
    *  `maxBytes` or the runtime's own limit, the largest names are lost. */
   snapshot?(options?: SnapshotLimit): Promise<RuntimeSnapshot>
-  /** Replaces the namespace by a snapshot's contents; injected names are bound to this runtime's bindings. Returns what
-   *  could not be restored. */
+  /** Replaces the namespace by a snapshot's contents; injected names are bound to this runtime's bindings. An injected
+   *  value that no cell had changed is this runtime's own value; one that cells had changed is as stored. Returns what
+   *  could not be restored, and the names whose data differs from the data injected before. */
   restore?(snapshot: RuntimeSnapshot): Promise<RuntimeLoss[]>
   /** Creates another runtime with the same bindings and a copy of the namespace. */
   fork?(): Promise<Runtime>
@@ -238,19 +246,6 @@ export interface CellNotExecuted extends ExecutionBase {
   notRolledBack?: RuntimeLoss[] | undefined
 }
 
-/** A name, or a place inside its value, that could not be stored, restored or undone. */
-export interface RuntimeLoss {
-  name: string
-  /** Where inside the value, such as `.rows[3].socket`; absent for the whole. */
-  path?: string | undefined
-  reason: string
-  /** The name exists as it was injected; only changes that cells made are lost. */
-  asInjected?: boolean | undefined
-  /** With `asInjected`: identifies the object in the process that took the snapshot. If the same object is bound at the
-   *  restore, nothing is lost. */
-  object?: string | undefined
-}
-
 /** The contents of a namespace, as bytes that are safe to load. */
 export interface RuntimeSnapshot {
   version: 1
@@ -259,6 +254,8 @@ export interface RuntimeSnapshot {
   /** Equal for equal contents, so that an unchanged namespace is not stored again. */
   hash: string
   lost: RuntimeLoss[]
+  /** True to restore every injected value as stored, as a copy that leaves the program's own object as it is. */
+  exact?: boolean | undefined
   /** Set if `data` has only the changes since an earlier snapshot: the hash of that one. */
   since?: string | undefined
   /** A later snapshot since this one, to be restored with it. */

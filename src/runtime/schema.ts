@@ -3,7 +3,8 @@ import { AgentError, ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
 import type { SchemaLike } from "./bindings.ts"
 import type { StandardResult, StandardSchema } from "./runtime.ts"
-import { findMismatches, type Mismatch } from "./schema/json-schema-validator.ts"
+import { findMismatches } from "./schema/json-schema-validator.ts"
+import { problemsText } from "./schema/problem-text.ts"
 
 export type Validation<T = unknown> = { ok: true; value: T } | { ok: false; message: string }
 
@@ -81,7 +82,7 @@ export function validateMaybeSync<T = unknown>(
   if (!isStandardSchema(schema)) {
     const problems = findMismatches(schema, value)
     // Plain JSON Schema has no static type: the caller states it as T.
-    return problems.length === 0 ? { ok: true, value: value as T } : { ok: false, message: formatProblems(problems) }
+    return problems.length === 0 ? { ok: true, value: value as T } : { ok: false, message: problemsText(problems) }
   }
   const result = schema["~standard"].validate(value)
   return result instanceof Promise ? result.then((settled) => toValidation<T>(settled)) : toValidation<T>(result)
@@ -116,7 +117,7 @@ function toValidation<T>(result: StandardResult<unknown>): Validation<T> {
   if (result.issues === undefined) return { ok: true, value: result.value as T }
   return {
     ok: false,
-    message: formatProblems(result.issues.map(({ message, path = [] }) => ({ message, path: path.map(pathKey) }))),
+    message: problemsText(result.issues.map(({ message, path = [] }) => ({ message, path: path.map(pathKey) }))),
   }
 }
 
@@ -124,13 +125,4 @@ function toValidation<T>(result: StandardResult<unknown>): Validation<T> {
 function pathKey(step: unknown): PropertyKey {
   const bare = typeof step === "object" && step !== null && "key" in step ? step.key : step
   return typeof bare === "number" || typeof bare === "symbol" ? bare : String(bare)
-}
-
-function formatProblems(problems: readonly Mismatch[]): string {
-  return problems.map(({ message, path }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`)).join("; ")
-}
-
-function pathText(path: readonly PropertyKey[]): string {
-  const text = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("")
-  return text.startsWith(".") ? text.slice(1) : text
 }

@@ -5,6 +5,7 @@ import type { CellContext } from "./js/execute-cell.ts"
 import type { Namespace } from "./js/namespace.ts"
 import { unwrapObjectProxy } from "./js/proxies/function-proxy.ts"
 import type { RuntimeLoss, RuntimeSnapshot } from "./runtime.ts"
+import { chooseInjectedData } from "./snapshot/choose-injected-data.ts"
 import type { Codecs } from "./snapshot/codec.ts"
 import { fillInPlace } from "./snapshot/fill-in-place.ts"
 import { checkPayload, droppedNames, type Payload, withoutNames } from "./snapshot/payload.ts"
@@ -82,6 +83,7 @@ interface WrittenSnapshot {
 function writeNamespace(namespace: Namespace, { codecs, maxBytes, changes }: WriteOptions): WrittenSnapshot {
   const excluded = new Map<string, string | undefined>()
   const sharedGroups = new Set<SharingGroup>()
+  const storedDigests = new Map<string, string>()
   let splitDeep = false
   let isComparable = true
   const onObject = (object: object) => {
@@ -92,6 +94,7 @@ function writeNamespace(namespace: Namespace, { codecs, maxBytes, changes }: Wri
     createDraft(namespace, {
       codecs,
       excluded,
+      storedDigests,
       splitDeep,
       ...(only && { only }),
       ...(changes && { onObject }),
@@ -157,13 +160,17 @@ export async function loadSnapshot(
 ): Promise<RuntimeLoss[]> {
   const { namespace } = context
   const parts = readSnapshot(snapshot)
-  const inPlace = !localCopies.has(snapshot)
+  const inPlace = !snapshot.exact
   endCells()
   namespace.reset()
   const bound = namespace.boundValues()
   const lost: RuntimeLoss[] = []
+  const copied = new Set<string>()
   for (const part of parts) {
-    const missing = await restorePayload(part, context, { codecs, bound, inPlace }).catch((cause: unknown) => {
+    if (inPlace) lost.push(...chooseInjectedData(part, namespace, bound, copied))
+    else for (const [name, digest] of part.injected) namespace.digests.set(name, digest)
+    const isCopied = (name: string) => !inPlace || copied.has(name)
+    const missing = await restorePayload(part, context, { codecs, bound, isCopied }).catch((cause: unknown) => {
       namespace.reset()
       throw invalidSnapshot("its parts do not fit together", cause)
     })
@@ -179,7 +186,8 @@ export async function loadSnapshot(
     // If decoding failed, the loss is already reported and the injected object stays.
     else if (isGuarded(current.value)) {
       if (value !== undefined && value !== unwrapObjectProxy(current.value)) guarded[name] = value
-    } else if (value !== undefined && (!inPlace || !fillInPlace(current.value, value))) values.set(name, value)
+    } else if (value !== undefined && (!inPlace || copied.has(name) || !fillInPlace(current.value, value)))
+      values.set(name, value)
   }
   for (const [name, value] of parts.flatMap(({ names }) => names)) {
     const problem = nameProblem(name, new Set())
@@ -209,12 +217,8 @@ export interface LoadSnapshotOptions {
 
 /** Takes a snapshot for another runtime in this process, whose load must not change the shared host objects. */
 export function takeLocalCopy(context: CellContext, codecs: Codecs): RuntimeSnapshot {
-  const snapshot = takeSnapshot(context, { codecs, maxBytes: Number.POSITIVE_INFINITY })
-  localCopies.add(snapshot)
-  return snapshot
+  return { ...takeSnapshot(context, { codecs, maxBytes: Number.POSITIVE_INFINITY }), exact: true }
 }
-
-const localCopies = new WeakSet<RuntimeSnapshot>()
 
 /** Returns the payloads of a snapshot: the full one, and the changes since then if there are any. */
 function readSnapshot({ version, language, data, hash, since, changes }: RuntimeSnapshot): Payload[] {

@@ -6,6 +6,7 @@ import type { Json } from "../core/json.ts"
 import { newId } from "../core/message.ts"
 import type { Runtime, RuntimeSnapshot } from "../runtime/runtime.ts"
 import { refuseForeignArchive } from "./handle-trust.ts"
+import { keptDataWarning } from "./other-data.ts"
 import type { Archive, ArchiveOptions, ArchiveSource, StoredSession } from "./session-archive.ts"
 import { findSessionRecord, openArchive, readSession } from "./session-archive.ts"
 import { checkSessionId, parseSessionHandle, type SessionHandleParts } from "./session-handle.ts"
@@ -137,6 +138,11 @@ export function storeConversation(
   }
 }
 
+/** Called before the first cell of a session that is stored. */
+export async function trackOwnRuntime({ runtime, ownsRuntime }: OwnedRuntime): Promise<void> {
+  if (ownsRuntime) await runtime?.trackInjected?.()
+}
+
 /** Returns undefined for a runtime that is shared or gone: the snapshot stored last, if any, then stays. */
 export async function snapshotOwnRuntime({ runtime, ownsRuntime }: OwnedRuntime): Promise<RuntimeSnapshot | undefined> {
   if (!ownsRuntime) return undefined
@@ -156,7 +162,13 @@ export async function restoreOwnRuntime(
   if (!snapshot || !ownsRuntime) return []
   try {
     const lost = await runtime?.restore?.(snapshot)
-    return (lost ?? []).map(({ name, reason }) => `"${name}" was not brought back: ${reason}.`)
+    const kept = keptDataWarning(lost ?? [])
+    return [
+      ...(lost ?? [])
+        .filter(({ otherData }) => otherData === undefined)
+        .map(({ name, reason }) => `"${name}" was not brought back: ${reason}.`),
+      ...(kept ? [kept.message] : []),
+    ]
   } catch (error) {
     // The conversation can continue without its objects.
     return [`The objects of the session were not brought back: ${errorData(error).message}`]

@@ -276,6 +276,21 @@ test("asked in a run that another one started stops the clocks of both", async (
   )
 })
 
+test("conditions of calls that start together are judged before any of these calls is made", async () => {
+  const order: string[] = []
+  const runtime = jsRuntime({
+    refund: fn((euros: number) => void order.push(`made ${euros}`), {
+      approve({ args: [euros] }) {
+        order.push(`judged ${euros}`)
+        return !(typeof euros === "number" && euros <= 100)
+      },
+    }),
+  })
+  const model = modelRunningCells(runtime, { typescript: "await Promise.all([refund(90), refund(80)])", python: "" })
+  await createAgent({ model, runtime }).run("go")
+  assert.deepEqual(order, ["judged 90", "judged 80", "made 90", "made 80"])
+})
+
 function typesOf({ trajectory }: RunResult, ...types: EventType[]): EventType[] {
   return trajectory.events.map((event) => event.type).filter((type) => types.includes(type))
 }

@@ -7,6 +7,7 @@ import type { AgentEvent } from "../../src/core/event.ts"
 import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
+import { memoryStore } from "../../src/stores/memory-store.ts"
 
 const cell = (code: string) => `Let me see.\n\`\`\`ts\n${code}\n\`\`\`\n`
 
@@ -268,7 +269,7 @@ describe("a code agent", () => {
     assert.equal(result.cycles, 2)
   })
 
-  test("puts the time at the end of the newest prompt and never stores it", async () => {
+  test("puts the time at the end of each prompt, where it stays the same for later runs, and never stores it", async () => {
     const model = scriptedModel([cell("1"), "ok"])
     const now = new Date(Date.UTC(2026, 0, 2, 3, 4))
     const result = await createAgent({ model, now: () => now.getTime() }).run("go")
@@ -277,6 +278,26 @@ describe("a code agent", () => {
       assert.deepEqual(prompt?.parts.at(-1), { type: "text", text: clockText(now) })
     }
     assert.doesNotMatch(JSON.stringify(result), /It is /)
+  })
+
+  test("sends earlier prompts as they were, with their times, so that prompt caches hit", async () => {
+    let minute = 0
+    const now = () => Date.UTC(2026, 0, 2, 3, minute)
+    const model = scriptedModel([cell("1"), "one", "two", "three"])
+    const archive = memoryStore()
+    const agent = createAgent({ model, now })
+    const session = await agent.session({ id: "times", archive })
+    await session.send("first")
+    minute = 5
+    await session.send("second")
+    await session.close()
+    minute = 9
+    await using resumed = await agent.session({ id: "times", archive })
+    await resumed.send("third")
+    const sent = model.requests.map(({ messages }) => messages)
+    for (const [index, messages] of sent.slice(1).entries())
+      assert.deepEqual(messages.slice(0, sent[index]?.length), sent[index])
+    assert.match(JSON.stringify(sent.at(-1)), /first.*03:00.*second.*03:05.*third.*03:09/)
   })
 
   test("asks again when the model says nothing at all", async () => {

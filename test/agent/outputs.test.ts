@@ -47,6 +47,21 @@ describe("declared outputs", () => {
     assert.deepEqual(result.objects, { report: { total: 3, months: [] } })
   })
 
+  test("are reported briefly if every record has the same mistake, and the result says what is wrong", async () => {
+    const rows = Array.from({ length: 5000 }, (_, at) => ({ amount: String(at) }))
+    const model = scriptedModel([cell("const out = rows.map((row) => ({ ...row }))"), ...Array(9).fill("Done.")])
+    const agent = createAgent({ model, runtime: jsRuntime({ rows }) })
+    const outputs = { out: z.array(z.object({ amount: z.number() })), total: z.number() }
+    const result = await agent.run("Convert the amounts.", { outputs }).settled
+    assert.equal(result.status, "stopped")
+    assert.equal(result.reason, "outputs")
+    const problem = "[].amount: Invalid input: expected number, received string (5,000 times)"
+    assert.equal(result.detail, `out: ${problem}; total: is not assigned`)
+    const reminder = messageText(model.requests.at(-1)?.messages.at(-1) ?? assert.fail())
+    assert.ok(reminder.includes(problem))
+    assert.ok(reminder.length < 1000, `${reminder.length} characters`)
+  })
+
   test("stop a run that never fills them after three reminders, with what was valid", async () => {
     const model = scriptedModel(() => "I would rather not.")
     const runtime = jsRuntime({ count: 7 })

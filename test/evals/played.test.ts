@@ -197,6 +197,7 @@ describe("an interrupted run of a model", () => {
         progress: () => {},
       })
     assert.deepEqual(await run().then(({ reports, interrupted }) => [reports, interrupted]), [[], true])
+    assert.match(said.at(-1) ?? "", /^shop: interrupted\. The conversations that had ended are kept/)
     stop = new AbortController()
     const { reports } = await run()
     assert.deepEqual(played, ["t0", "t1", "t2", "t0", "t2"], "an error ended t0, and t1 had ended")

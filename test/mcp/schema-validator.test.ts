@@ -19,8 +19,8 @@ test("an answer that does not fit is refused, and the message names the field", 
   for (const answer of [{ answer: "perhaps" }, { answer: 1 }]) {
     const result = check(answer)
     assert.equal(result.valid, false)
-    assert.match(result.errorMessage ?? "", /^answer /)
+    assert.match(result.errorMessage ?? "", /^answer: /)
   }
   assert.equal(check({}).valid, false)
-  assert.match(check("text").errorMessage ?? "", /^data /)
+  assert.match(check("text").errorMessage ?? "", /^expected object, received string$/)
 })

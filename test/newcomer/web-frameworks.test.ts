@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -20,7 +20,7 @@ const beforeSnippets = `
 import { createServer } from "node:http"
 import { createAgent, fn, jsRuntime } from "karst"
 import { scriptedModel } from "karst/models"
-import { toNode, toResponse } from "karst/server"
+import { createSessions } from "./sessions.ts"
 
 const state = { wiped: [] as string[], ended: [] as string[] }
 let gate = Promise.withResolvers<void>()
@@ -37,8 +37,10 @@ const agent = createAgent({
     wipe: fn((name: string) => void state.wiped.push(name), { approve: true }),
     wait: () => gate.promise,
   }),
-  onEvent: (event) => { if (event.type === "run-end") state.ended.push(event.status) },
+  // The sessions have an observer of their own, which replaces onEvent of the agent.
+  hooks: { onEvent: (event) => { if (event.type === "run-end") state.ended.push(event.status) } },
 })
+const sessions = createSessions(agent, ".karst")
 const control = createServer((req, res) => {
   if (req.url === "/release") {
     gate.resolve()
@@ -55,24 +57,39 @@ import { serve } from "@hono/node-server"
 serve({ fetch: ${fetch}, port: 0, hostname: "127.0.0.1" }, ({ port }) => ready(port))
 `
 
+const untilTerminated = `
+process.once("SIGTERM", async () => {
+  await sessions.closeAll()
+  process.exit()
+})
+`
+
 /** The endpoint for approvals of the page, which is written for Hono, in the words of the other frameworks. */
 const approveInExpress = `
-app.post("/approve/:id", express.text(), async (req, res) => {
-  const { running } = await sessionOf(req.get("x-user") ?? "guest")
-  running?.approve(req.params.id, req.body === "allow" ? "allow" : "deny")
-  res.status(204).end()
+app.post("/approvals/:id", express.text(), async (req, res) => {
+  const { running } = await sessions.of(req.get("x-user") ?? "guest")
+  try {
+    running?.approve(req.params.id, req.body === "allow" ? "allow" : "deny")
+    res.status(204).end()
+  } catch {
+    res.status(409).end()
+  }
 })
 const server = app.listen(0, "127.0.0.1", () => ready((server.address() as { port: number }).port))
 `
 const approveInNext = `
-// app/approve/[id]/route.ts
+// app/approvals/[id]/route.ts
 async function approve(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
-  const { running } = await sessionOf(request.headers.get("x-user") ?? "guest")
-  running?.approve((await params).id, (await request.text()) === "allow" ? "allow" : "deny")
-  return new Response(null, { status: 204 })
+  const { running } = await sessions.of(request.headers.get("x-user") ?? "guest")
+  try {
+    running?.approve((await params).id, (await request.text()) === "allow" ? "allow" : "deny")
+    return new Response(null, { status: 204 })
+  } catch {
+    return new Response(null, { status: 409 })
+  }
 }
 const route = (request: Request) => {
-  const [, id] = /\\/approve\\/(.*)$/.exec(new URL(request.url).pathname) ?? []
+  const [, id] = /\\/approvals\\/(.*)$/.exec(new URL(request.url).pathname) ?? []
   return id === undefined ? POST(request) : approve(request, { params: Promise.resolve({ id }) })
 }
 `
@@ -85,6 +102,8 @@ describe("the web service of the documentation", () => {
     async () => {
       folder = await mkdtemp(join(tmpdir(), "karst-web-"))
       await installInto(folder, [await packedPackage(), ...frameworks])
+      for (const file of ["app.ts", "sessions.ts"])
+        await copyFile(join(folder, "node_modules/karst/examples/chat-service", file), join(folder, file))
     },
     { timeout: 600_000 },
   )
@@ -94,19 +113,9 @@ describe("the web service of the documentation", () => {
   })
 
   const programs: Record<string, () => Promise<string>> = {
-    Hono: async () => {
-      const { chat, sessions, approve } = await snippets("hono")
-      const rest = approve.replace(/^import .*\n/, "").replace(/^const app = .*\n/m, "")
-      return [sessions, chat, rest, serveFetch("app.fetch")].join("\n")
-    },
-    Express: async () => {
-      const { chat, sessions } = await snippets("express")
-      return [sessions, chat, approveInExpress].join("\n")
-    },
-    Next: async () => {
-      const { chat, sessions } = await snippets("next")
-      return [sessions, chat, approveInNext, serveFetch("route")].join("\n")
-    },
+    Hono: async () => `import { createApp } from "./app.ts"\n${serveFetch("createApp(sessions).fetch")}`,
+    Express: async () => (await snippet('from "express"')) + approveInExpress,
+    Next: async () => (await snippet("export async function POST")) + approveInNext + serveFetch("route"),
   }
 
   for (const [name, program] of Object.entries(programs)) {
@@ -114,7 +123,7 @@ describe("the web service of the documentation", () => {
       let service: Service
       before(async () => {
         const file = join(folder, `${name}.ts`)
-        await writeFile(file, beforeSnippets + (await program()))
+        await writeFile(file, beforeSnippets + (await program()) + untilTerminated)
         service = await startService(file)
       })
 
@@ -150,9 +159,9 @@ describe("the web service of the documentation", () => {
           if (event) events.push(event)
           if (event?.type !== "approval-requested") continue
           assert.deepEqual((await service.state()).wiped, [])
-          assert.equal((await service.post("cleo", "/approve/other", "allow")).status, 500)
+          assert.equal((await service.post("cleo", "/approvals/other", "allow")).status, 409)
           assert.deepEqual((await service.state()).wiped, [])
-          assert.equal((await service.post("cleo", `/approve/${event.id}`, "allow")).status, 204)
+          assert.equal((await service.post("cleo", `/approvals/${event.id}`, "allow")).status, 204)
         }
         assert.deepEqual((await service.state()).wiped, ["disk 1"])
         assert.equal(ended(events), "done")
@@ -221,24 +230,10 @@ function ended(events: readonly BrowserEvent[]): string | undefined {
   return last?.type === "run-end" ? last.status : undefined
 }
 
-/** The snippets of the page as they are: the chat endpoint of a framework, the sessions, the endpoints for
- *  approvals. */
-async function snippets(framework: "hono" | "express" | "next") {
+/** The snippet of the page that contains a text. */
+async function snippet(text: string): Promise<string> {
   const page = await readFile(new URL("../../docs/web-service.md", import.meta.url), "utf8")
-  const blocks = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""]) => code)
-  const find = (...texts: string[]) => {
-    const found = blocks.find((block) => texts.every((text) => block.includes(text)))
-    assert.ok(found, `docs/web-service.md has no block with ${texts.join(", ")}`)
-    return found
-  }
-  const marks = {
-    hono: ['from "hono"', 'app.post("/chat"'],
-    express: ['from "express"'],
-    next: ["app/chat/route.ts"],
-  }
-  return {
-    chat: find(...marks[framework]),
-    sessions: find("function sessionOf"),
-    approve: find('from "hono"', 'app.post("/approve/:id"'),
-  }
+  const found = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].find(([, code]) => code?.includes(text))?.[1]
+  assert.ok(found, `docs/web-service.md has no block with ${text}`)
+  return found
 }

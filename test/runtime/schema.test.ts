@@ -134,3 +134,36 @@ test("of several alternatives the nearest explains itself", async () => {
     message: "expected string, received number, or expected null, received number",
   })
 })
+
+test("problems that differ only in the position of a list are one, with their number", async () => {
+  const rows = Array.from({ length: 5000 }, (_, at) => ({ region: "x", amount: String(at) }))
+  const row = z.object({ region: z.string(), amount: z.number() })
+  const standard = await validate(z.array(row), rows)
+  const message = "[].amount: Invalid input: expected number, received string (5,000 times)"
+  assert.deepEqual(standard, { ok: false, message })
+  const { $schema: _, ...plain } = toJsonSchema(z.array(row))
+  const byJsonSchema = await validate(plain, rows)
+  assert.deepEqual(byJsonSchema, { ok: false, message: "[].amount: expected number, received string (5,000 times)" })
+  const few = await validate(z.array(row), rows.slice(0, 2))
+  assert.match(few.ok ? "" : few.message, /^\[0\]\.amount: .*; \[1\]\.amount: /)
+})
+
+test("the text of many different problems has a limit and says how many are left out", async () => {
+  const each = z.number().refine((value) => value < 0, { error: ({ input }) => `${input} is not below 0` })
+  const validation = await validate(
+    z.array(each),
+    Array.from({ length: 5000 }, (_, at) => at),
+  )
+  const message = validation.ok ? "" : validation.message
+  assert.ok(message.length < 2_500, `${message.length} characters`)
+  assert.match(message, /^\[0\]: 0 is not below 0; \[1\]: /)
+  assert.match(message, /; and 4,\d\d\d more problems$/)
+})
+
+test("one problem with a very long text is shortened", async () => {
+  const validation = await validate(
+    z.string().refine(() => false, { error: "x".repeat(100_000) }),
+    "a",
+  )
+  assert.ok(!validation.ok && validation.message.length < 2_500)
+})

@@ -94,3 +94,15 @@ describe("a fork from before an answer", () => {
     assert.equal(await last?.runtime?.retrieve("a"), 3)
   })
 })
+
+test("a fork from before an answer leaves injected data of the program and of the session as it is", async () => {
+  const rows = [1]
+  const model = scriptedModel([cell("rows.push(2)"), cell("rows.push(3)"), "Done."])
+  const agent = createAgent({ model, runtime: () => jsRuntime({ rows }) })
+  await using session = await agent.session({ keepSnapshots: 10 })
+  await session.send("Add numbers.")
+  await using fork = await session.fork?.({ before: lastCell(session.messages()) })
+  assert.deepEqual(await fork?.runtime?.retrieve("rows"), [1, 2])
+  assert.deepEqual(await session.runtime?.retrieve("rows"), [1, 2, 3])
+  assert.deepEqual(rows, [1, 2, 3])
+})

@@ -49,7 +49,7 @@ export function createCellSnapshots(most = 0, kept: KeptSnapshots = new Map()): 
         },
         async restoreObjects(runtime) {
           const snapshot = await kept.get(answer)
-          return snapshot ? ((await runtime.restore?.(snapshot)) ?? []) : []
+          return snapshot ? ((await runtime.restore?.({ ...snapshot, exact: true })) ?? []) : []
         },
       }
     },

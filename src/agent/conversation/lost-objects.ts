@@ -2,10 +2,11 @@
 import type { EventBody } from "../../core/event.ts"
 import { listFirst, oneLine, taggedText } from "../../core/text/tagged-text.ts"
 import type { RuntimeLoss } from "../../runtime/runtime.ts"
+import { keptDataWarning, otherDataForModel } from "../../sessions/other-data.ts"
 import { stateLostCode } from "./fold-conversation.ts"
 
 export function lostObjectsText(lost: readonly RuntimeLoss[]): string {
-  const gone = lost.filter(({ asInjected }) => !asInjected)
+  const gone = lost.filter(({ asInjected, otherData }) => !asInjected && otherData === undefined)
   const describe = ({ name, path = "", reason }: RuntimeLoss) => oneLine(`${name}${path}: ${reason}`)
   const paragraphs: string[] = []
   if (gone.length > 0) {
@@ -17,11 +18,20 @@ export function lostObjectsText(lost: readonly RuntimeLoss[]): string {
   }
   const created = recreatedObjects(lost)
   if (created) paragraphs.push(`${created.text} Look at the current state before you rely on it.`)
-  return paragraphs.join("\n")
+  return [...paragraphs, ...otherDataForModel(lost)].join("\n")
 }
 
-/** Returns the warning about injected objects that were recreated; undefined if there are none. */
-export function stateLostWarning(lost: readonly RuntimeLoss[]): EventBody | undefined {
+/** Returns the warnings about injected objects that were recreated, and about new data that cells do not see. */
+export function lostObjectsWarnings(lost: readonly RuntimeLoss[]): EventBody[] {
+  const recreated = stateLostWarning(lost)
+  const kept = keptDataWarning(lost)
+  return [
+    ...(recreated ? [recreated] : []),
+    ...(kept ? [{ type: "warning-raised" as const, code: "data-kept", ...kept }] : []),
+  ]
+}
+
+function stateLostWarning(lost: readonly RuntimeLoss[]): EventBody | undefined {
   const created = recreatedObjects(lost)
   if (!created) return undefined
   const { names, text } = created

@@ -183,7 +183,7 @@ async function restoreObjects(
   // The events of the conversation start with the open events of its folded part.
   const covered = coveredEvents === undefined ? undefined : coveredEvents + (folded?.open.length ?? 0)
   const { lost, problem } = snapshot && ownsRuntime ? await restoreSnapshot(runtime, snapshot) : { lost: [] }
-  const reported = new Set(lost.map(({ name }) => name))
+  const reported = new Set(lost.flatMap(({ name, otherData }) => (otherData === undefined ? [name] : [])))
   const existing = new Set((await runtime.names()).map(({ name }) => name))
   const why = problem ?? reasonNotStored(snapshot, ownsRuntime)
   for (const [name, { changedAt }] of namesCreatedByCells(events, folded)) {

@@ -111,16 +111,17 @@ export function newNamesText(declarations: string, tag: string, language?: Promp
   return `${textsIn(language).newNames}\n\n${codeBlock(tag, declarations)}`
 }
 
-/** Adds the time to the newest prompt: never stored, and the same for a whole run, so that prompt caches hit. */
-export function withCurrentTime(messages: readonly Message[], clock: string): Message[] {
-  const request = messages.slice()
-  for (let index = request.length - 1; index >= 0; index--) {
-    const message = request[index]
-    if (message?.role !== "user" || message.origin !== "prompt") continue
-    request[index] = { ...message, parts: [...message.parts, { type: "text", text: clock }] }
-    break
-  }
-  return request
+/** Adds to each prompt when it was given. The messages do not contain it, and it never changes, so that prompt caches
+ *  hit. */
+export function withPromptTimes(
+  messages: readonly Message[],
+  times: ReadonlyMap<string, { text?: string | undefined }>,
+): Message[] {
+  return messages.map((message) => {
+    const text = times.get(message.id)?.text
+    if (message.role !== "user" || text === undefined) return message
+    return { ...message, parts: [...message.parts, { type: "text", text }] }
+  })
 }
 
 /** The local time with its zone, after the user's message: `(It is Monday 2026-11-16 04:44, Europe/Berlin.)`. */

@@ -4,7 +4,7 @@ import { type Message, userMessage } from "../../core/message.ts"
 import type { RuntimeName } from "../../runtime/runtime.ts"
 import type { AgentSkills } from "../agent-skills.ts"
 import { interruptedSessionText, interruptionText } from "../conversation/interruption.ts"
-import { lostObjectsText, stateLostWarning } from "../conversation/lost-objects.ts"
+import { lostObjectsText, lostObjectsWarnings } from "../conversation/lost-objects.ts"
 import type { Conversation } from "../conversation.ts"
 import { outputsPrompt } from "../outputs.ts"
 import { buildPrompt, hashPrompt, openAgentSkills } from "../prompt/build-prompt.ts"
@@ -51,7 +51,7 @@ export async function beginRun(
     if (outputs) {
       messages.push(userMessage(await outputsPrompt(outputs, runtime, tag, promptLanguage), "host"))
     }
-    const stateLost = markLossesAnnounced(conversation)
+    const lossWarnings = markLossesAnnounced(conversation)
     conversation.interrupted = undefined
     for (const name of fresh) conversation.announcedNames.add(name)
     // A prompt that only this run changes does not apply to later runs.
@@ -61,7 +61,7 @@ export async function beginRun(
       for (const name of names) conversation.announcedNames.add(name)
     }
     emit(start(frozen === undefined ? system : undefined))
-    if (stateLost) emit(stateLost)
+    for (const warning of lossWarnings) emit(warning)
     if (durable && config.workspace?.inMemory) emit(workspaceNotDurable)
     for (const warning of conversation.warnings.splice(0)) emit({ type: "warning-raised", ...warning })
     if (frozen === undefined) {
@@ -89,8 +89,7 @@ export async function resumeRun({ config, conversation, durable }: LoopSetup, em
   const skills = await openAgentSkills(config, runtime)
   const system = conversation.system ?? (await buildPrompt(config, runtime))
   if (lost.length > 0) emit({ type: "prompt-steered", message: userMessage(lostObjectsText(lost), "host") })
-  const stateLost = markLossesAnnounced(conversation)
-  if (stateLost) emit(stateLost)
+  for (const warning of markLossesAnnounced(conversation)) emit(warning)
   // A run that has ended sends no more requests.
   if (!durable?.interruption?.answered && !durable?.resumed?.state.end) announceInterruption(durable, emit)
   return { system, skills }
@@ -105,14 +104,14 @@ export function announceInterruption(durable: DurableRun | undefined, emit: Emit
   emit({ type: "prompt-steered", message: userMessage(text, "host") })
 }
 
-/** Marks the lost objects as reported. Returns the warning for the host. */
-function markLossesAnnounced(conversation: Conversation): EventBody | undefined {
-  const warning = stateLostWarning(conversation.lost)
-  for (const { name, path, asInjected } of conversation.lost) {
-    if (path === undefined && !asInjected) conversation.namesReportedLost.add(name)
+/** Marks the lost objects as reported. Returns the warnings for the host. */
+function markLossesAnnounced(conversation: Conversation): EventBody[] {
+  const warnings = lostObjectsWarnings(conversation.lost)
+  for (const { name, path, asInjected, otherData } of conversation.lost) {
+    if (path === undefined && !asInjected && otherData === undefined) conversation.namesReportedLost.add(name)
   }
   conversation.lost = []
-  return warning
+  return warnings
 }
 
 // Names that cells of other conversations created in a shared runtime; if existing are many, the newest.

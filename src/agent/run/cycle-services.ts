@@ -4,6 +4,7 @@ import type { CallPolicy } from "../../actions/call-policy.ts"
 import type { Journal } from "../../actions/journal-contract.ts"
 import type { Stopwatch } from "../../actions/run-limits.ts"
 import type { Message } from "../../core/message.ts"
+import type { PromptLanguage } from "../../core/prompt-texts.ts"
 import type { RunControl } from "../../core/run.ts"
 import { estimateTokens } from "../../core/usage.ts"
 import { keepValue, keptNamePattern, outputPrefix } from "../../memory/kept-values.ts"
@@ -109,7 +110,7 @@ export function createCycleServices(
     codeSyntax: config.codeSyntax(runtime.language),
     language: runtime.language,
     promptLanguage: config.promptLanguage,
-    clock: clockText(new Date(config.now()), undefined, config.promptLanguage),
+    promptTimes: describeTimes(conversation.promptTimes, config.promptLanguage),
     contextWindow: config.contextWindow,
     runtime,
     maxOutputChars: config.maxOutputChars,
@@ -189,4 +190,9 @@ function outputsToDrop({ events, folded, messages }: Conversation): string[] {
 // Names that the given messages mention. Another value of the same name would mislead the model.
 function namesMentionedIn(messages: readonly Message[]): ReadonlySet<string> {
   return new Set(messages.length === 0 ? [] : JSON.stringify(messages).match(keptNamePattern))
+}
+
+function describeTimes(times: Conversation["promptTimes"], language: PromptLanguage | undefined): typeof times {
+  for (const time of times.values()) time.text ??= clockText(new Date(time.at), undefined, language)
+  return times
 }

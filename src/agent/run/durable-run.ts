@@ -1,8 +1,9 @@
 // The contract between a durable run and the engine that stores and resumes it.
 import type { Journal } from "../../actions/journal-contract.ts"
 import type { Limits } from "../../core/agent.ts"
-import type { Emit, Metadata } from "../../core/event.ts"
+import type { Metadata } from "../../core/event.ts"
 import type { UserMessage } from "../../core/message.ts"
+import type { RunControl } from "../../core/run.ts"
 import type { ReadArtifact } from "../../tools/artifacts.ts"
 import type { StateValues } from "../../tools/tool-state.ts"
 import type { AgentConfig } from "../agent-config.ts"
@@ -33,8 +34,9 @@ export interface DurableRun {
   journal: Journal
   /** Reads an artifact that was stored with this run, or with an earlier run of its session. */
   readArtifact: ReadArtifact
-  /** Takes over the configuration, the conversation and `emit`. Throws if the run must not continue with this agent. */
-  attach(config: AgentConfig, conversation: Conversation, emit: Emit): Promise<void>
+  /** Takes over the configuration, the conversation and the events. Throws if the run must not continue with this
+   *  agent. */
+  attach(config: AgentConfig, conversation: Conversation, events: Pick<RunControl, "emit" | "nextSeq">): Promise<void>
   /** Commits what is new: before the first side effect, after each cycle, and at the end. Queues the next job if the
    *  slice's time is over. Throws if another process owns the run or saving fails; the run is then `isSuspended`. */
   saveAndRequeue(progress: RunProgress): Promise<void>
@@ -44,7 +46,7 @@ export interface DurableRun {
   shouldYield(): boolean
   /** Waits, with everything open, for the next job of the run. Resolves with true if it continues in this process. */
   parkUntilNextJob(): Promise<boolean>
-  /** The run continues later from its last checkpoint; what happens until then is dropped. */
+  /** The run continues later from its last checkpoint; what happens until then is dropped and not reported. */
   readonly isSuspended: boolean
 }
 

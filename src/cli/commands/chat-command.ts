@@ -22,7 +22,7 @@ import { type AgentValues, prepareAgent } from "../run/prepare-agent.ts"
 import { headerText } from "../run/run-in-session.ts"
 import { prepareSessionAgent } from "../run/session-agent.ts"
 import { openSessionPlace, type SessionPlace } from "../run/session-store.ts"
-import { mergeStoredOptions, optionsToStore } from "../run/stored-options.ts"
+import { continueOptions, mergeStoredOptions, missingOptionsText, optionsToStore } from "../run/stored-options.ts"
 import type { chatOptions } from "../table/chat.ts"
 
 /** How many cells `/undo` can go back. */
@@ -34,13 +34,17 @@ export async function chatCommand({ values }: Input<typeof chatOptions>): Promis
   const place = openSessionPlace(store, config)
   try {
     const open = (id: string) => resumeSession(id, agentValues, config, place)
+    if (wanted !== undefined) await reportMissingOptions(wanted, agentValues, place)
     const opened = wanted === undefined ? await newSession(agentValues, config, place) : await open(wanted)
     const services: ChatServices = {
       open,
       listSessions: async () => (place.source === undefined ? [] : await listSessions(place.source)),
       findModel: (id) => chooseModel(id, config, values.reasoning),
       continueCommand:
-        place.source === undefined ? undefined : ({ id }) => `${commandName()} chat --session ${id}${place.option}`,
+        place.source === undefined
+          ? undefined
+          : ({ id }) =>
+              `${commandName()} chat --session ${id}${continueOptions(agentValues, place, { isNew: wanted === undefined })}`,
     }
     await converse(opened, services, { plain, cwd: resolve(values.workspace ?? ".") })
   } finally {
@@ -79,6 +83,12 @@ async function newSession(values: AgentValues, config: LoadedConfig, place: Sess
   const metadata = { command: optionsToStore(values) }
   const session = await prepared.agent.session(opening(prepared, { archive: place.source, metadata }))
   return { prepared, session }
+}
+
+async function reportMissingOptions(wanted: string, values: AgentValues, place: SessionPlace): Promise<void> {
+  const { record } = await findSession(place.source, wanted)
+  const missing = missingOptionsText(values, record.metadata.command, place)
+  if (missing !== undefined) printToErrors(missing)
 }
 
 async function resumeSession(

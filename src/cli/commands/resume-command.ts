@@ -5,13 +5,14 @@ import type { StoredSession } from "../../sessions/session-archive.ts"
 import { parseSessionHandle } from "../../sessions/session-handle.ts"
 import type { Input } from "../command.ts"
 import { commandName } from "../command-name.ts"
+import { printToErrors } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
 import { readPromptText, withImages } from "../run/read-prompt.ts"
 import { runInSession } from "../run/run-in-session.ts"
 import { prepareSessionAgent } from "../run/session-agent.ts"
 import { openExistingSessionPlace } from "../run/session-store.ts"
-import { mergeStoredOptions } from "../run/stored-options.ts"
+import { continueOptions, mergeStoredOptions, missingOptionsText } from "../run/stored-options.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import type { resumeOptions } from "../table/work.ts"
 import { UsageError } from "../usage-error.ts"
@@ -27,6 +28,8 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
     const isStored = handle.key === undefined || handle.folder !== undefined || store !== undefined
     const stored = isStored ? await findSession(place.source, handle.id) : undefined
     const options = place.isUserFolder ? mergeStoredOptions(given, stored?.record.metadata.command) : given
+    const missing = missingOptionsText(given, stored?.record.metadata.command, place)
+    if (missing !== undefined) printToErrors(missing)
     const provider = cliOptions.find((name) => name === handle.provider) ?? options.provider
     const text = words.length > 0 ? await readPromptText(words) : continuation(stored)
     const prompt = await withImages(text, image)
@@ -37,7 +40,8 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
       archive: isByHandle ? undefined : place.source,
       resume: isByHandle ? wanted : stored?.record.id,
       continueCommand: (id) =>
-        `${commandName()} resume ${isByHandle ? quoteShellWord(wanted) : `${id}${place.option}`}`,
+        `${commandName()} resume ${quoteShellWord(isByHandle ? wanted : id)}` +
+        continueOptions(given, place, { isNew: false }),
       mode,
       json,
     })

@@ -6,7 +6,7 @@ import { prepareAgent } from "../run/prepare-agent.ts"
 import { readPromptText, withImages } from "../run/read-prompt.ts"
 import { runInSession } from "../run/run-in-session.ts"
 import { openSessionPlace } from "../run/session-store.ts"
-import { optionsToStore } from "../run/stored-options.ts"
+import { continueOptions, optionsToStore } from "../run/stored-options.ts"
 import type { runOptions } from "../table/work.ts"
 import { UsageError } from "../usage-error.ts"
 import { resumeCommand } from "./resume-command.ts"
@@ -24,7 +24,10 @@ export async function runPromptCommand({ values, positionals }: Input<typeof run
   try {
     return await runInSession(prepared, prompt, {
       archive: place.source,
-      continueCommand: place.source === undefined ? undefined : (id) => `${commandName()} resume ${id}${place.option}`,
+      continueCommand:
+        place.source === undefined
+          ? undefined
+          : (id) => `${commandName()} resume ${id}${continueOptions(agentValues, place, { isNew: true })}`,
       metadata: { command: optionsToStore(agentValues) },
       mode,
       json,

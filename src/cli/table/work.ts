@@ -57,7 +57,7 @@ export const resumeCommand = defineCommand({
   ],
   notes: [
     "Options of the run that started the session hold again unless others are given. This is so for sessions in " +
-      "~/.karst; for sessions of another store, give the options again.",
+      "~/.karst; for sessions of another store, give the options again. The command that a run prints has them.",
   ],
   page: "sessions.md",
   load: async () => (await import("../commands/resume-command.ts")).resumeCommand,

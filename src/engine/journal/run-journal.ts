@@ -2,31 +2,19 @@
 // again.
 import type { ApprovalAnswer } from "../../actions/approval.ts"
 import type { CallSteps, Journal } from "../../actions/journal-contract.ts"
-import { callName, callSubject, fullCallText, previewCall } from "../../actions/preview-call.ts"
+import { callName, callSubject, previewCall } from "../../actions/preview-call.ts"
 import type { InterruptedCall } from "../../agent/conversation/interruption.ts"
-import { rejectOnAbort } from "../../core/abort.ts"
-import type { CallPreview } from "../../core/event.ts"
 import type { UnknownPolicy } from "../../runtime/bindings.ts"
 import type { RuntimeCall } from "../../runtime/runtime.ts"
-import { decodeError, encodeError, type StoredError } from "../../sessions/outcome-codec.ts"
-import { decodeValue, encodeValue, type StoredValue } from "../../sessions/value-codec.ts"
-import type { StateChanges } from "../../tools/tool-state.ts"
+import { encodeError } from "../../sessions/outcome-codec.ts"
+import { encodeValue } from "../../sessions/value-codec.ts"
 import type { ApprovalCall } from "../run/run-approvals.ts"
 import { hashArguments, hashValue } from "./call-hash.ts"
-import { type CellClock, createCellClock } from "./cell-clock.ts"
-import { createCompletionOrder } from "./completion-order.ts"
-import { createJournaledModel, type RecordedAnswer } from "./journaled-model.ts"
+import { createCellClock } from "./cell-clock.ts"
+import { createCycle, type JournalEntry } from "./journal-cycle.ts"
+import { createJournaledModel } from "./journaled-model.ts"
 
-/** One entry of a run's journal. A call is `started` before it is made, unless it is idempotent. */
-export type JournalEntry =
-  | ({ type: "model"; key: string } & RecordedAnswer)
-  | { type: "started"; key: string; call: CallPreview }
-  // Without a value: it could not be stored, so it is unknown.
-  | { type: "done"; key: string; value?: StoredValue; state?: StateChanges }
-  | { type: "failed"; key: string; error: StoredError; state?: StateChanges }
-  | { type: "time"; key: string; reads: number[] }
-  // The cycle failed here and is retried: failed answers before it are dropped, so the model is called again.
-  | { type: "retry"; key: string }
+export type { JournalEntry } from "./journal-cycle.ts"
 
 export interface JournalSetup {
   run: string
@@ -40,6 +28,8 @@ export interface JournalSetup {
   append(entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void>
   /** Rejects if the worker has lost the run. */
   checkHeld(): Promise<void>
+  /** How often the run was claimed until now. */
+  claims(): number
   unknown: UnknownPolicy
   /** `wait` requests an approval. `recordedAnswer` returns the decision made before the cycle was executed again. */
   approval: {
@@ -133,7 +123,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
     const isUnknown = past && !call.idempotent
     if (isUnknown) {
       try {
-        await settleUnknown(call, key, hasUnnamed)
+        await settleUnknown(call, steps, key, hasUnnamed)
       } catch (error) {
         // The call is not made again. If it had ended, its changes of the tool state are recorded.
         steps.state.applyChanges(past.state)
@@ -164,18 +154,27 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
     return {
       recordedAnswer: hasUnnamed ? undefined : setup.approval.recordedAnswer(key),
       reason,
+      claimRequestId: () => requestId(key, hasUnnamed),
       askReaders: (id: string, text: string, timeoutMs?: number) =>
-        setup.approval.wait(key, { id, call: previewCall(call), reason, text, timeoutMs }),
+        setup.approval.wait(key, { id, call: previewCall(call), reason, text, timeoutMs, signal: call.signal }),
     }
   }
 
-  async function settleUnknown(call: RuntimeCall, key: string, hasUnnamed: boolean): Promise<void> {
+  // The same request has the same id when the cycle is executed again, so that an answer to it still counts. A request
+  // about arguments that cannot be compared is another one then.
+  function requestId(key: string, hasUnnamed: boolean): string {
+    const parts = [setup.run, setup.seed, cycle.number, key, ...(hasUnnamed ? [setup.claims()] : [])]
+    return `approval_${hashValue(parts)}`
+  }
+
+  async function settleUnknown(call: RuntimeCall, steps: CallSteps, key: string, hasUnnamed: boolean): Promise<void> {
     const policy = call.unknown ?? setup.unknown
     if (policy === "retry") return
     const name = callName(call)
     if (policy === "fail") throw unknownOutcomeError(`${name} was begun before an interruption, and ${unknownCure}`)
-    const { recordedAnswer, askReaders } = deciding(call, key, hasUnnamed)
-    const decision = recordedAnswer ?? (await rejectOnAbort(askReaders(call.id, fullCallText(call)), call.signal))
+    // The approval before the call was first made is no answer to this question.
+    const by = deciding(call, `${key} made again`, hasUnnamed)
+    const decision = by.recordedAnswer ?? (await steps.ask({ ...by, reason: unknownOutcomeReason }))
     if (decision === "deny" || decision === "unanswered") {
       throw unknownOutcomeError(`${name} was begun before an interruption, and was not made again.`)
     }
@@ -238,57 +237,6 @@ function unknownOutcomeError(message: string): Error {
 const unnamedArgumentReason =
   "One of its arguments is an object without a name, so the answer counts only while the cell is held: later it is asked again."
 
+const unknownOutcomeReason = "It was begun before an interruption, and it is not known whether it took effect."
+
 const unknownCure = "it is not known whether it took effect. Find out before you call it again."
-
-interface PastCall {
-  key: string
-  name: string
-  /** Absent if only the outcome was recorded, as for idempotent calls. */
-  call?: CallPreview
-  outcome?: { position: number; replay(): unknown }
-  /** Its changes of the tool state. */
-  state?: StateChanges | undefined
-}
-
-// The state of one cycle, read from its entries.
-function createCycle(entries: readonly JournalEntry[], diverged: JournalSetup["onDiverged"], number: number) {
-  const calls = new Map<string, PastCall>()
-  const answers = new Map<string, RecordedAnswer>()
-  const reads = new Map<string, number[]>()
-  let position = 0
-  for (const entry of entries) {
-    const { key } = entry
-    if (entry.type === "retry") forgetFailedAnswers(answers)
-    else if (entry.type === "model") answers.set(key, entry)
-    else if (entry.type === "time") reads.set(key, [...(reads.get(key) ?? []), ...entry.reads])
-    else if (entry.type === "started") calls.set(key, { key, name: previewName(entry.call), call: entry.call })
-    else {
-      const past = calls.get(key) ?? { key, name: key }
-      past.state = entry.state
-      if (entry.type === "failed" || entry.value)
-        past.outcome = { position: position++, replay: () => replayEntry(entry) }
-      calls.set(key, past)
-    }
-  }
-  const order = createCompletionOrder(() => diverged("calls are asked for in another order than before"))
-  const clocks = new Map<string, CellClock>()
-  const [asked, made] = [new Set<string>(), new Set<string>()]
-  return { number, calls, answers, reads, order, clocks, ordinals: new Map<string, number>(), asked, made }
-}
-
-// Only the last answers of the run itself are dropped. An earlier failure that the run handled must be replayed.
-function forgetFailedAnswers(answers: Map<string, RecordedAnswer>): void {
-  for (const [key, { error }] of [...answers].filter(([key]) => !key.includes("/model ")).toReversed()) {
-    if (!error) return
-    answers.delete(key)
-  }
-}
-
-function replayEntry(entry: Extract<JournalEntry, { type: "done" | "failed" }>): unknown {
-  if (entry.type === "done") return decodeValue(entry.value ?? {})
-  throw decodeError(entry.error)
-}
-
-function previewName({ binding, method }: CallPreview): string {
-  return method === undefined ? binding : `${binding}.${method}`
-}

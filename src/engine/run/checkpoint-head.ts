@@ -21,6 +21,8 @@ export interface CheckpointProgress {
   pending: Pending | undefined
   /** The run that stores the folded conversation. */
   folded: string | undefined
+  /** The number of the next event. */
+  seq: number
 }
 
 /** The head after a save. After a saved cycle, earlier retries and attempts no longer count. */
@@ -42,7 +44,8 @@ export function headAfterSave(head: RunHead, progress: CheckpointProgress): RunH
     ...(conversation.namesReportedLost.size > 0 && { gone: [...conversation.namesReportedLost] }),
     ...(Object.keys(counts).length > 0 && { artifacts: { ...counts } }),
     unheard: progress.unheard,
-    ...logPosition(head, progress.events),
+    stored: head.stored + progress.events.length,
+    seq: progress.seq,
     asked: [],
     ...(definition && { definition }),
     ...(snapshot && { snapshot }),
@@ -54,16 +57,16 @@ export function headAfterSave(head: RunHead, progress: CheckpointProgress): RunH
 }
 
 /** The head of a failed run. It stays as the last saved cycle left it, so that a retry continues from there. */
-export function headAfterFailure(head: RunHead, conversation: Conversation, events: readonly AgentEvent[]): RunHead {
+export function headAfterFailure(
+  head: RunHead,
+  conversation: Conversation,
+  { events, seq }: Pick<CheckpointProgress, "events" | "seq">,
+): RunHead {
   const { lease: _, pending: __, ...rest } = head
   const { approved, state, artifacts } = conversation
   const failedWith = { approved: [...approved], tools: { ...state.values }, artifacts: { ...artifacts.counts } }
-  return { ...rest, status: "failed", asked: [], failedFrom: head.stored, failedWith, ...logPosition(head, events) }
-}
-
-function logPosition({ id, stored, seq }: RunHead, events: readonly AgentEvent[]): Pick<RunHead, "stored" | "seq"> {
-  const last = events.findLast((event) => event.run === id)
-  return { stored: stored + events.length, seq: (last?.seq ?? seq - 1) + 1 }
+  const stored = head.stored + events.length
+  return { ...rest, status: "failed", asked: [], failedFrom: head.stored, failedWith, stored, seq }
 }
 
 // The run changes counts, approvals and the state of tools in place.

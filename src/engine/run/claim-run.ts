@@ -2,7 +2,7 @@
 import type { Store } from "../../stores/store.ts"
 import { type RunHead, type StoredRunHead, updateHead } from "../checkpoint.ts"
 import { blockedWorkerWarning, nextClaim } from "./claim-attempts.ts"
-import { commitWithEvents, unloggedDecisionsCommit } from "./engine-events.ts"
+import { commitWithEvents, seqAfterCrash, unloggedDecisionsCommit } from "./engine-events.ts"
 import type { LeaseObserver } from "./lease-observer.ts"
 import { applyMessage, type InboxMessage } from "./run-inbox.ts"
 import { isOwnerGone, type Owner } from "./run-owner.ts"
@@ -59,7 +59,8 @@ export function claimedHead(head: RunHead, { owner, leaseMs }: { owner: Owner; l
   const claim = nextClaim(head, owner, leaseMs)
   // A run that is still `running` lost its worker in a cycle. Before the first checkpoint no model was called, so
   // nothing was interrupted.
-  const interrupted = head.status === "running" && head.state && ({ interrupted: true } as const)
+  const interrupted = head.status === "running" &&
+    head.state && { interrupted: true as const, seq: seqAfterCrash(head) }
   return { ...rest, ...interrupted, status: "running", ...claim, fence: head.fence + 1, updatedAt: Date.now() }
 }
 

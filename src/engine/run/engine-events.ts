@@ -1,28 +1,37 @@
 // Events that the engine itself adds to a run between slices, with their changes of the head.
 import type { Decision } from "../../core/agent.ts"
 import { errorData } from "../../core/errors.ts"
-import type { EventBody } from "../../core/event.ts"
+import type { AgentEvent, EventBody, EventOf } from "../../core/event.ts"
 import type { Json } from "../../core/json.ts"
 import { noUsage } from "../../core/usage.ts"
 import type { StoreChange } from "../../stores/store.ts"
 import { type RunHead, runKeys } from "../checkpoint.ts"
+import { pendingApproval } from "../open-approvals.ts"
 import type { HeldRun } from "./held-run.ts"
 
 /** The arguments of `HeldRun.commit`: how the head changes, and what else is stored with it. */
 export type HeadCommit = [next: (head: RunHead) => RunHead, changes: StoreChange[]]
 
 /** After a cell was aborted for approvals: the run waits for the undecided ones, or is queued if all were decided
- *  meanwhile. Decisions made while the cell was held are logged here, because the events of the aborted cell are not
- *  stored. */
-export function approvalWaitCommit({ id }: RunHead, open: (head: RunHead) => RunHead["asked"]): HeadCommit {
+ *  meanwhile. Of the aborted cycle only the requests and decisions about these calls are logged: as they were
+ *  `reported`, if they were. */
+export function approvalWaitCommit(
+  { id }: RunHead,
+  open: (head: RunHead) => RunHead["asked"],
+  reported: readonly AgentEvent[],
+): HeadCommit {
   return commitWithEventsFrom(
     id,
-    (head) => [
-      ...decisionEvents(head),
-      ...open(head)
-        .filter(({ logged }) => !logged)
-        .map(approvalRequestedEvent),
-    ],
+    (head) => {
+      const unlogged = [...head.asked.filter(({ decision }) => decision !== undefined), ...open(head)].filter(
+        ({ logged }) => !logged,
+      )
+      const known = reported.filter((event) => isApprovalEvent(event) && unlogged.some((each) => each.id === event.id))
+      const isKnown = (type: AgentEvent["type"], about: string) =>
+        known.some((event) => event.type === type && "id" in event && event.id === about)
+      const added = unlogged.flatMap(approvalEvents).filter((body) => !("id" in body) || !isKnown(body.type, body.id))
+      return [...known, ...added]
+    },
     ({ lease: _, ...head }) => {
       const waiting = open(head)
       const [first] = waiting
@@ -30,7 +39,7 @@ export function approvalWaitCommit({ id }: RunHead, open: (head: RunHead) => Run
         .filter((each) => each.decision !== undefined || waiting.includes(each))
         .map((each) => ({ ...each, logged: true as const }))
       if (!first) return { ...head, asked, status: "queued" }
-      return { ...head, asked, status: "waiting", pending: { kind: "approval", id: first.id, call: first.call } }
+      return { ...head, asked, status: "waiting", pending: pendingApproval(first) }
     },
   )
 }
@@ -45,10 +54,12 @@ export function unloggedDecisionsCommit(head: RunHead): HeadCommit | undefined {
 }
 
 function decisionEvents({ asked }: RunHead): EventBody[] {
-  return asked.flatMap((each): EventBody[] => {
-    if (each.decision === undefined || each.logged) return []
-    return [approvalRequestedEvent(each), approvalResolvedEvent(each, each.decision)]
-  })
+  return asked.filter(({ decision, logged }) => decision !== undefined && !logged).flatMap(approvalEvents)
+}
+
+function approvalEvents(each: RunHead["asked"][number]): EventBody[] {
+  const requested = approvalRequestedEvent(each)
+  return each.decision === undefined ? [requested] : [requested, approvalResolvedEvent(each, each.decision)]
 }
 
 function approvalRequestedEvent({ id, call, reason }: RunHead["asked"][number]): EventBody {
@@ -83,6 +94,12 @@ export function abortCommit({ id, status, state }: RunHead, detail: { detail?: s
   }))
 }
 
+/** The number of the next event of a run whose worker is gone. It is not known how many events the worker had reported
+ *  since the last checkpoint, and no number may be given twice: this is more than a cycle reports. */
+export function seqAfterCrash({ seq }: RunHead): number {
+  return seq + 1_000_000
+}
+
 /** Returns the run to the queue with the reason why this engine does not continue it. */
 export async function refuseRun(held: HeldRun, refused: string): Promise<{ type: "refused" }> {
   const warning: EventBody = { type: "warning-raised", code: "run-refused", message: refused }
@@ -103,21 +120,30 @@ export function commitWithEvents(
 
 function commitWithEventsFrom(
   run: string,
-  bodiesOf: (head: RunHead) => readonly EventBody[],
+  eventsOf: (head: RunHead) => readonly (EventBody | AgentEvent)[],
   next: (head: RunHead) => RunHead,
 ): HeadCommit {
-  const items: Json[] = []
+  const items: AgentEvent[] = []
   const at = Date.now()
   return [
     (head) => {
-      const bodies = bodiesOf(head)
+      const events = eventsOf(head)
+      let { seq } = head
       // A commit that is repeated after a conflict calls this again.
-      items.splice(0, items.length, ...bodies.map((body, index) => stampEvent(body, run, head.seq + index, at)))
-      return next({ ...head, seq: head.seq + bodies.length, stored: head.stored + bodies.length })
+      items.splice(
+        0,
+        items.length,
+        ...events.map((event) => ("seq" in event ? event : stampEvent(event, run, seq++, at))),
+      )
+      return next({ ...head, seq, stored: head.stored + events.length })
     },
-    [{ type: "append", log: runKeys(run).events, items }],
+    [{ type: "append", log: runKeys(run).events, items: items as unknown as Json[] }],
   ]
 }
 
-const stampEvent = (body: EventBody, run: string, seq: number, at: number) =>
-  ({ ...body, run, seq, at }) as unknown as Json
+const stampEvent = (body: EventBody, run: string, seq: number, at: number): AgentEvent => ({ ...body, run, seq, at })
+
+/** Returns true for the events about approvals. */
+export function isApprovalEvent(event: AgentEvent): event is EventOf<"approval-requested" | "approval-resolved"> {
+  return event.type === "approval-requested" || event.type === "approval-resolved"
+}

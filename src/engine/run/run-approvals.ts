@@ -1,9 +1,10 @@
 // Approvals of held calls: requests stored in the run, decisions, and their time limits.
 import type { ApprovalAnswer } from "../../actions/approval.ts"
 import type { Decision } from "../../core/agent.ts"
-import type { CallPreview } from "../../core/event.ts"
+import type { AgentEvent, CallPreview } from "../../core/event.ts"
+import type { Json } from "../../core/json.ts"
 import { maxTimerMs, timerMs } from "../../core/time-limit.ts"
-import { pendingCallKey, type RunHead } from "../checkpoint.ts"
+import { pendingCallKey, type RunHead, runKeys } from "../checkpoint.ts"
 import type { HeldRun } from "./held-run.ts"
 
 /** The calls of one cycle that wait for approval. Requests and decisions are stored in the head of the run. */
@@ -25,6 +26,8 @@ export interface ApprovalCall {
   text: string
   /** After this time without an answer the call is denied. */
   timeoutMs?: number | undefined
+  /** Fires when the call ends without an answer. */
+  signal: AbortSignal
 }
 
 interface HoldOptions {
@@ -36,11 +39,13 @@ interface HoldOptions {
   cellAborted: AbortSignal
   /** Called when the hold time of a call is over. */
   onHoldExpired(): void
+  /** The events of the cycle under way. They are stored with a request, so that others see it at once. */
+  unsavedEvents(): AgentEvent[]
 }
 
 export function createApprovals(
   held: HeldRun,
-  { holdMs, stopping, cellAborted, onHoldExpired }: HoldOptions,
+  { holdMs, stopping, cellAborted, onHoldExpired, unsavedEvents }: HoldOptions,
 ): Approvals {
   const waiting = new Map<string, (answer: ApprovalAnswer) => void>()
 
@@ -76,9 +81,16 @@ export function createApprovals(
     waiting.delete(key)
   }
 
+  // The cell has ended without the call, so nobody needs to answer. If the whole run stops here, the request stays.
+  function withdraw(key: string, id: string): void {
+    if (cellAborted.aborted || !waiting.delete(key)) return
+    const isOther = (each: RunHead["asked"][number]) => each.id !== id || each.decision !== undefined
+    held.commit((head) => ({ ...head, asked: head.asked.filter(isOther) })).catch(() => undefined)
+  }
+
   return {
     recordedAnswer: (key) => storedAnswer(held.head, key),
-    async wait(key, { id, call, reason, text, timeoutMs }) {
+    async wait(key, { id, call, reason, text, timeoutMs, signal }) {
       const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>()
       waiting.set(key, resolve)
       // When the cell is executed again, the time still counts from the first request.
@@ -87,6 +99,7 @@ export function createApprovals(
       const entry = {
         key,
         id,
+        claim: held.head.fence,
         call,
         ...(reason !== undefined && { reason }),
         ...(expiresAt !== undefined && { expiresAt }),
@@ -95,8 +108,12 @@ export function createApprovals(
       // decision.
       await held.commit(
         (head) => ({ ...head, asked: [...head.asked.filter((each) => each.key !== key), entry] }),
-        [{ type: "put", key: pendingCallKey(held.head.id, id), value: text }],
+        ({ id: run, stored }) => [
+          { type: "put", key: pendingCallKey(run, id), value: text },
+          { type: "put", key: runKeys(run).unsaved, value: { stored, events: unsavedEvents() } as unknown as Json },
+        ],
       )
+      signal.addEventListener("abort", () => withdraw(key, id), { once: true })
       return promise.finally(startHold()).finally(startExpiry(key, expiresAt))
     },
     decide,

@@ -5,14 +5,14 @@ import type { Conversation } from "../../agent/conversation.ts"
 import type { DurableRun } from "../../agent/run/durable-run.ts"
 import type { Run } from "../../core/agent.ts"
 import { AbortError, abortDetail, ConflictError } from "../../core/errors.ts"
-import type { Emit } from "../../core/event.ts"
+import type { AgentEvent, Emit } from "../../core/event.ts"
 import type { Json } from "../../core/json.ts"
 import { createRunJournal, type JournalEntry, type RunJournal } from "../journal/run-journal.ts"
 import { changedAgentMessage, changedAgentWarning, Refusal, sharedRuntimeMessage } from "../run-refusal.ts"
 import { nextRetry, retryLaterCommit } from "../run-retries.ts"
 import { type AgentDefinition, definitionChanges, describeAgent } from "./agent-definition.ts"
 import { runArtifactReader } from "./checkpoint-records.ts"
-import { abortCommit, approvalWaitCommit, failureCommit, refuseRun } from "./engine-events.ts"
+import { abortCommit, approvalWaitCommit, failureCommit, type HeadCommit, refuseRun } from "./engine-events.ts"
 import type { HeldRun } from "./held-run.ts"
 import type { LoadedRun } from "./load-run.ts"
 import { type Approvals, createApprovals } from "./run-approvals.ts"
@@ -44,6 +44,10 @@ export interface RunExecution {
   /** Absent until the agent has attached its conversation. */
   config: AgentConfig | undefined
   emit: Emit
+  /** The number of the run's next event. */
+  nextSeq(): number
+  /** The events of the cycle under way. */
+  unsavedEvents(): AgentEvent[]
   /** How many events of the conversation are stored. */
   savedEvents: number
   /** The definition to store with the next checkpoint, if it is new or has changed. */
@@ -93,6 +97,7 @@ function createExecution(setup: SliceSetup, loaded: LoadedRun): RunExecution {
     stopping: setup.stopping,
     cellAborted: controller.signal,
     onHoldExpired: () => void suspendForApproval(execution),
+    unsavedEvents: () => execution.unsavedEvents(),
   })
   const timer = startSliceTimer(setup, held.head.state?.cycle)
   const journal = createExecutionJournal(setup, held, approvals, {
@@ -115,6 +120,8 @@ function createExecution(setup: SliceSetup, loaded: LoadedRun): RunExecution {
     parked: undefined,
     config: undefined,
     emit: () => undefined,
+    nextSeq: () => held.head.seq,
+    unsavedEvents: () => [],
     savedEvents: 0,
     definition: undefined,
   }
@@ -144,6 +151,7 @@ function createExecutionJournal(
       else held.appendSoon(items)
     },
     checkHeld: held.checkHeld,
+    claims: () => held.head.fence,
     unknown,
     approval,
     onDiverged: (what) => warn("journal-diverged", `Run again, the cycle took another way: ${what}.`),
@@ -172,9 +180,9 @@ function durableRun(execution: RunExecution, ending: () => Promise<void>): Durab
     interruption: interrupted && { answered: journal.hasRecordedAnswer, calls: journal.pastCalls },
     journal: journal.journal,
     readArtifact: runArtifactReader(setup.store, held.head),
-    async attach(config, conversation, emit) {
-      execution.config = config
-      execution.emit = emit
+    async attach(config, conversation, { emit, nextSeq }) {
+      Object.assign(execution, { config, emit, nextSeq })
+      execution.unsavedEvents = () => conversation.events.slice(execution.savedEvents)
       execution.savedEvents = conversation.events.length
       await checkDefinition(execution, config, conversation)
     },
@@ -257,21 +265,26 @@ async function endSlice(execution: RunExecution, failure: unknown): Promise<Slic
   if (stop === "requeued") return { type: stop, pushed: execution.nextJob }
   if (held.lost.aborted) throw held.lost.reason
   if (stop === "approval") {
-    await held.commit(...approvalWaitCommit(held.head, approvals.undecided))
+    await commitEnd(execution, approvalWaitCommit(held.head, approvals.undecided, execution.unsavedEvents()))
     if (held.head.status === "waiting") return { type: "waiting" }
     return { type: "requeued", pushed: setup.push(held.head.id, held.revision) }
   }
   if (controller.signal.aborted) {
-    await held.commit(...abortCommit(held.head, abortDetail(controller.signal.reason)))
+    await commitEnd(execution, abortCommit(held.head, abortDetail(controller.signal.reason)))
     return { type: "ended" }
   }
   const retry = nextRetry(held.head, failure, setup.retry)
   if (retry) {
     held.appendSoon([{ type: "retry", key: "" }])
-    await held.commit(...retryLaterCommit(held.head, retry))
+    await commitEnd(execution, retryLaterCommit(held.head, retry))
     return { type: "retry", at: retry.at }
   }
   if (failure instanceof Refusal) return await refuseRun(held, failure.message)
-  await held.commit(...failureCommit(held.head, failure))
+  await commitEnd(execution, failureCommit(held.head, failure))
   return { type: "ended" }
+}
+
+/** Commits events of the engine. Their numbers come after those that the run has reported in this process. */
+function commitEnd({ held, nextSeq }: RunExecution, [next, changes]: HeadCommit): Promise<void> {
+  return held.commit((head) => next({ ...head, seq: Math.max(head.seq, nextSeq()) }), changes)
 }

@@ -42,10 +42,15 @@ export function followInbox(store: Store, held: HeldRun, actions: InboxActions):
       return "stop"
     }
     if (!(await actions.untilHeld())) return "stop"
+    let isLeft = false
     await held.commit((head) => {
+      // The run has begun to wait without a worker: then the message is processed as one to a waiting run.
+      isLeft = message.type === "decision" && head.status !== "running"
+      if (isLeft) return head
       if (message.type === "steer") steers.push(message.text)
       return applyMessage(head, message)
     })
+    if (isLeft) return "stop"
     if (message.type === "decision") actions.decide(message.key, message.decision)
     else {
       received++

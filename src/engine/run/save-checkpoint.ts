@@ -42,13 +42,16 @@ export async function saveCheckpoint(execution: RunExecution, progress: RunProgr
       snapshot: snapshot?.note,
       pending,
       folded: loaded.folding.run,
+      // The event of the checkpoint has the next number and is not stored.
+      seq: execution.nextSeq() + (hasEnded ? 0 : 1),
     })
   if (yields) pushNextJob(execution)
   await held.commit(next, (head) => [...changes, ...folded(head)], { endsCycle: true })
   conversation.artifacts.removeSaved(artifacts)
+  // Before `stop` is set: a run that stops reports nothing more.
+  if (!hasEnded) execution.emit({ type: "checkpoint-saved", revision: held.revision })
   if (status !== "running") execution.stop = hasEnded ? "ended" : yields ? "requeued" : "waiting"
   journal.startCycle(state.cycle)
-  if (!hasEnded) execution.emit({ type: "checkpoint-saved", revision: held.revision })
 }
 
 /** Commits the end of a failed run. Its head stays as the last saved cycle left it, with the journal since then: a
@@ -57,7 +60,7 @@ async function saveFailure(execution: RunExecution, conversation: Conversation):
   const { held } = execution
   const events = conversation.events.slice(execution.savedEvents)
   const changes = checkpointChanges(held.head.id, { events, artifacts: conversation.artifacts.unsaved() })
-  await held.commit((head) => headAfterFailure(head, conversation, events), changes)
+  await held.commit((head) => headAfterFailure(head, conversation, { events, seq: execution.nextSeq() }), changes)
   execution.stop = "ended"
 }
 

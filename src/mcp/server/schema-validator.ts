@@ -3,12 +3,12 @@
 import type { ServerOptions } from "@modelcontextprotocol/server"
 import type { JsonSchema } from "../../core/json.ts"
 import { findMismatches } from "../../runtime/schema/json-schema-validator.ts"
+import { problemsText } from "../../runtime/schema/problem-text.ts"
 
 export const schemaValidator: NonNullable<ServerOptions["jsonSchemaValidator"]> = {
   getValidator: (schema) => (value) => {
     const mismatches = findMismatches(schema as JsonSchema, value)
     if (mismatches.length === 0) return { valid: true, data: value as never, errorMessage: undefined }
-    const errorMessage = mismatches.map(({ path, message }) => `${path.join(".") || "data"} ${message}`).join("; ")
-    return { valid: false, data: undefined, errorMessage }
+    return { valid: false, data: undefined, errorMessage: problemsText(mismatches) }
   },
 }

@@ -17,6 +17,7 @@ import {
   restoreOwnRuntime,
   type SessionStorage,
   storeConversation,
+  trackOwnRuntime,
   withSessionArchive,
 } from "../../sessions/session-storage.ts"
 import { takeOverSession } from "../../sessions/session-writer.ts"
@@ -61,6 +62,7 @@ export async function openFallbackSession(setup: FallbackSessionSetup, opening: 
       await sessions.open(first, earlier && { resume: cliSessionHandle({ ...earlier, id }) })
       if (earlier) conversation.committedIndex = setup.candidates.indexOf(first)
       if (stored) conversation.warnings.push(...(await restoreOwnRuntime(sessions.runtimeOf(first), stored.snapshot)))
+      if (archive) await trackOwnRuntime(sessions.runtimeOf(first))
       const storage = createSessionStorage(archive, source, { id, agent: setup.name, writer })
       return createFallbackSession({ ...setup, changes }, conversation, sessions, id, storage)
     } catch (error) {

@@ -96,6 +96,7 @@ export function createJsRuntime(
     stopCapturing ??= captureCellRejections()
     timers.setKeepsHostAlive(true)
     guard.restart()
+    namespace.digests.addMissing(namespace.bindings)
     const cell = new RunningCell(shared, parent, executeOptions)
     remote?.onCell(cell)
     expireUndo()
@@ -165,6 +166,9 @@ export function createJsRuntime(
     async forget(names) {
       requireOpen("forget()").forget(names)
     },
+    async trackInjected() {
+      requireOpen("trackInjected()").digests.track()
+    },
     async snapshot(limit) {
       lazyModules.snapshot ??= await import("../snapshot.ts")
       const { takeSnapshot } = lazyModules.snapshot
@@ -187,6 +191,7 @@ export function createJsRuntime(
       const { takeLocalCopy } = await import("../snapshot.ts")
       const copy = await scheduler.runExclusive("fork()", async () => takeLocalCopy(context, codecs))
       const other = createJsRuntime(namespace.injectedBindings(), options, new Map(loaded))
+      if (namespace.digests.isTracking) await other.trackInjected()
       await other.restore(copy)
       return other
     },

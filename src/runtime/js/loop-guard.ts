@@ -13,6 +13,8 @@ export interface CellLoopGuard extends LoopGuard {
 
 /** Checks of values that may be remote, for cells in a child process. */
 export interface RemoteValueChecks {
+  /** Stops the cells that the host asked to stop, also while code blocks the event loop. */
+  readStopRequests(): void
   /** Throws for a remote member that would decide a condition or an equality before it is awaited. */
   checkValue(value: unknown): void
   /** Throws for an object whose fields cannot be compared with null or undefined before they are awaited. */
@@ -31,6 +33,7 @@ export function createLoopGuard(checks?: RemoteValueChecks): CellLoopGuard {
   let stoppedCells = 0
   let stride = minStride
   let checkedAt = 0
+  let requestsReadAt = 0
   let skips = 0
   // A stopped cell may wait for ever. Once it is garbage-collected, no code of it can run any more.
   const collected = new FinalizationRegistry<undefined>(() => {
@@ -45,8 +48,14 @@ export function createLoopGuard(checks?: RemoteValueChecks): CellLoopGuard {
       guard.left = 0
       return
     }
-    // Code that blocks the event loop can only be stopped by its deadline; without one, the clock is not read.
-    const time = cell?.hasDeadline ? monotonicNow() : checkedAt
+    // Code that blocks the event loop can only be stopped by its deadline, and in a child process by the host. If there
+    // is neither, the clock is not read.
+    const time = cell?.hasDeadline || checks ? monotonicNow() : checkedAt
+    if (checks && time - requestsReadAt > maxRequestDelayMs) {
+      requestsReadAt = time
+      checks.readStopRequests()
+      cell?.throwIfStopped()
+    }
     if (cell?.hasDeadline) cell.throwIfPastDeadline(time)
     stride = time - checkedAt < maxIntervalMs ? Math.min(stride * 2, maxStride) : minStride
     checkedAt = time
@@ -97,3 +106,4 @@ const minStride = 1
 const maxStride = 4096
 const maxSkips = 32
 const maxIntervalMs = 1
+const maxRequestDelayMs = 20

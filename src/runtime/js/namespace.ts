@@ -1,5 +1,4 @@
 // The namespace of one runtime: its names, the bindings behind them, and which of them cells changed or used.
-import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
 import { isObject } from "../../core/object.ts"
@@ -15,11 +14,12 @@ import { sizeOf } from "../preview.ts"
 import type { RuntimeLoss, RuntimeName } from "../runtime.ts"
 import { type CellDeclaration, type CodeOrigins, createCodeOrigins } from "../snapshot/code-origins.ts"
 import type { Codecs } from "../snapshot/codec.ts"
+import { createInjectedDigests, type InjectedDigests } from "../snapshot/injected-digests.ts"
 import type { UndoImage } from "../snapshot/undo.ts"
 import { createBindingProxies } from "./proxies/binding-proxies.ts"
 import { unwrapProxy } from "./proxies/function-proxy.ts"
 import type { SharedCellState } from "./running-cell.ts"
-import { addReassigned, createScopeObject, shortTypes, takeNameChanges } from "./scope-object.ts"
+import { addReassigned, createScopeObject, refuseThenable, shortTypes, takeNameChanges } from "./scope-object.ts"
 
 /** Names of a runtime. No method waits for a cell. */
 export interface Namespace {
@@ -44,6 +44,8 @@ export interface Namespace {
   readonly bindings: ReadonlyMap<string, Binding>
   /** The injected objects that cells have used. */
   readonly used: UsedObjects
+  /** What the injected values were before cells could change them. */
+  readonly digests: InjectedDigests
   /** Called before a cell runs: marks the injected objects that it mentions as used, or all if `mentions()` is
    *  undefined. */
   markMentionedObjectsUsed(mentions: PreparedCell["mentions"]): void
@@ -98,6 +100,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
   const lastValues = new Map<string, unknown>()
   const origins = createCodeOrigins()
   const used = createUsedObjects(codecs)
+  const digests = createInjectedDigests()
   const heldByCells = new Set<string>()
   const images = new Set<{ names: UndoImage; constants: Set<string> }>()
   shared.pathOf = (value) => injectedObjectPath(unwrapProxy(value) as object, bindings)
@@ -172,11 +175,13 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
     inject(added) {
       const entries = toCheckedBindings(added, isTaken)
       for (const [name, binding] of entries) bind(name, binding)
+      for (const [name] of entries) digests.remove(name)
       bindImplied()
     },
     update(values) {
       const problems = Object.entries(values).flatMap(([name, value]) => updateProblem(name, value) ?? [])
       if (problems.length > 0) throw new ConfigError(`Nothing was updated: ${problems.join("; ")}.`)
+      digests.addMissing(bindings)
       for (const [name, value] of Object.entries(values)) {
         const old = bindings.get(name)
         if (old) bind(name, rebind(old, value))
@@ -186,13 +191,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
     },
     retrieve(name) {
       if (!Object.hasOwn(scope, name)) throw unknownName(name)
-      const value = unwrapProxy(scope[name])
-      if (types.isPromise(value)) throw new ConfigError(`"${name}" is a promise: await it in a cell first.`)
-      if (isThenable(value)) {
-        const cure = "Await it in a cell first, or rename the key."
-        throw new ConfigError(`"${name}" has a function under "then", which the language would call. ${cure}`)
-      }
-      return value
+      return refuseThenable(name, unwrapProxy(scope[name]))
     },
     bindingsToDescribe(names) {
       const missing = names?.find((name) => !Object.hasOwn(scope, name))
@@ -242,6 +241,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
     },
     bindings,
     used,
+    digests,
     markMentionedObjectsUsed(mentions) {
       const objects = injectedObjects(bindings)
       if (objects.length === 0) return

@@ -1,6 +1,8 @@
 // The object whose properties are the names of a namespace, and the detection of names that a cell changed.
 import { types } from "node:util"
+import { ConfigError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
+import { isThenable } from "../bindings/binding-names.ts"
 import type { Scope } from "../compiler/compile-cell.ts"
 import { describeType } from "../declare/inspect-value.ts"
 import { unwrapProxy } from "./proxies/function-proxy.ts"
@@ -15,6 +17,14 @@ export function createScopeObject(): Scope {
     },
   })
   return Object.create(missingNames)
+}
+
+/** Returns a value that the host asked for. Throws if the host could not await the answer without calling its code. */
+export function refuseThenable(name: string, value: unknown): unknown {
+  if (types.isPromise(value)) throw new ConfigError(`"${name}" is a promise: await it in a cell first.`)
+  if (!isThenable(value)) return value
+  const cure = "Await it in a cell first, or rename the key."
+  throw new ConfigError(`"${name}" has a function under "then", which the language would call. ${cure}`)
 }
 
 /** Updates the known values of a scope and returns what has changed. Runs after every cell, so it makes one pass over

@@ -31,6 +31,8 @@ export interface ExecuteInput {
   maxPreviewChars?: CellOptions["maxPreviewChars"]
   keepCutValue?: CellOptions["keepCutValue"]
   allowFinish?: CellOptions["allowFinish"]
+  /** True if snapshots must know which injected values cells change. */
+  trackInjected?: boolean | undefined
 }
 
 /** The result of an execution without its output, which was sent before. */
@@ -156,6 +158,7 @@ export function isLostList(value: unknown): value is RuntimeLoss[] {
       typeof lost.reason === "string" &&
       (lost.path === undefined || typeof lost.path === "string") &&
       (lost.object === undefined || typeof lost.object === "string") &&
+      [undefined, "new", "kept"].some((data) => data === lost.otherData) &&
       isOptionalBoolean(lost.asInjected),
   )
 }

@@ -1,9 +1,10 @@
-// The program of the child process. Descriptor 3 is the socket to its host.
+// The program of the child process. Descriptor 3 is the socket to its host, 4 the pipe for stop requests.
 import { Socket } from "node:net"
 import { createSocketLink } from "../handles/socket-frames.ts"
 import { cellStorage } from "../js/running-cell.ts"
 import { writeCompileCache } from "./child/compile-cache.ts"
 import { serveCells } from "./child/serve-cells.ts"
+import { listenForStops } from "./child/stop-requests.ts"
 
 // The host is trusted. Only sent messages are limited, by the maximum that the host accepts.
 const unlimited = Number.POSITIVE_INFINITY
@@ -14,6 +15,7 @@ const server = serveCells(createSocketLink(new Socket({ fd: 3 }), limits), {
   },
   // The child must end when its host is gone.
   onEnd: () => process.kill(process.pid, "SIGKILL"),
+  listenForStops: (onStop) => listenForStops(4, onStop),
 })
 
 writeCompileCache()

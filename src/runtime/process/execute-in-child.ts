@@ -73,6 +73,7 @@ async function requestExecution(
     onStopped()
     if (execution === undefined) return
     connection.send({ k: "stop", x: execution, message })
+    process.requestStop(execution, message)
     killTimer = setTimeout(() => process.kill({ kind, why: message }), graceMs)
   })
   if (cell.stopped) return undefined

@@ -20,6 +20,8 @@ export interface PeerProcess {
   readonly ending: PeerEnding | undefined
   /** Restarts the measurement of processor time for `limits.cpuMs`. */
   startCell(): void
+  /** Asks the child to stop an execution, also if its code blocks the event loop. */
+  requestStop(execution: string, message: string): void
   /** Kills the process. If it is already ending, the first reason remains. */
   kill(ending: PeerEnding): void
   /** Resolves when the process is gone. */
@@ -65,6 +67,12 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
   }
   const socket = createSocketLink(child.stdio[3] as Socket, limits)
 
+  // The cast is safe: `launchChild` opens the fifth descriptor as a pipe.
+  const stops = child.stdio[4] as Socket
+  // An error means that the child has ended.
+  stops.on("error", () => {}).resume()
+  stops.unref()
+
   const watchdog =
     child.pid === undefined
       ? undefined
@@ -92,7 +100,10 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
     })
     child.on("exit", () => {
       // A process that the child started may hold the output open. Do not wait for it.
-      const patience = setTimeout(() => [child.stdout, child.stderr, child.stdio[3]].map((end) => end?.destroy()), 200)
+      const patience = setTimeout(
+        () => [child.stdout, child.stderr, child.stdio[3], stops].map((end) => end?.destroy()),
+        200,
+      )
       child.on("close", () => clearTimeout(patience))
     })
     // `close` is emitted after all output has been read.
@@ -130,6 +141,9 @@ export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents
     },
     gone,
     startCell: () => watchdog?.startCell(),
+    requestStop(x, message) {
+      if (!ending) stops.write(`${JSON.stringify({ x, message: message.slice(0, 1_000) })}\n`)
+    },
     kill(given) {
       end(given)
       kill()

@@ -20,7 +20,7 @@ export interface ChildLaunchOptions {
   network: "none" | "all"
 }
 
-/** The child inherits only its standard streams and the socket, which is the fourth descriptor. */
+/** The child inherits only its standard streams, the socket (descriptor 3) and the pipe for stop requests (4). */
 export function launchChild({
   isolation,
   folder,
@@ -54,7 +54,7 @@ export function launchChild({
     env: own,
     // A separate process group, so that all processes of the child can be killed together.
     detached: true,
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
   })
 }
 

@@ -50,6 +50,7 @@ export function createProcessRuntime<B extends Bindings>(
   })
   const folder = createWorkingFolder(options.cwd)
   let closed = false
+  let isTracking = false
 
   const shared = createSharedCellState()
   const ambient = ambientNames()
@@ -100,6 +101,7 @@ export function createProcessRuntime<B extends Bindings>(
     if (maxPreviewChars !== undefined) input.maxPreviewChars = maxPreviewChars
     if (keepCutValue) input.keepCutValue = keepCutValue
     if (allowFinish) input.allowFinish = allowFinish
+    if (isTracking) input.trackInjected = true
     if (transaction !== false) input.transaction = check ? "check" : "on"
     return gated(code, executeOptions, () => executeInChild(cell, input, host, takeUsed, check))
   }
@@ -137,6 +139,7 @@ export function createProcessRuntime<B extends Bindings>(
     writableFolders: () => [folder.path(), ...write],
     async update(values) {
       const child = await open("update()")
+      if (isTracking) await child.ask("trackInjected")
       const entries = registry.checkUpdates(values)
       const takeBack = registry.register(entries.filter(([name]) => registry.bindings.has(name)))
       await child.bind("update", entries).catch(undoAndRethrow(takeBack))
@@ -168,6 +171,10 @@ export function createProcessRuntime<B extends Bindings>(
       await child.ask("forget", { names })
       host.recordNameChanges({ created: [], reassigned: [], removed: [...names] })
     },
+    async trackInjected() {
+      refuseClosed("trackInjected()")
+      isTracking = true
+    },
     async snapshot(limit) {
       return scheduler.runExclusive("snapshot()", async () => {
         const maxBytes = snapshotBytes(options.maxSnapshotBytes, limit)
@@ -187,7 +194,8 @@ export function createProcessRuntime<B extends Bindings>(
       const given = rebindAll(bindings, await hostState.copy(bindings))
       const other = createProcessRuntime(given, options, startPeer)
       for (const file of registry.modules.keys()) await other.load?.(file)
-      await other.restore(copy)
+      if (isTracking) await other.trackInjected?.()
+      await other.restore({ ...copy, exact: true })
       return other
     },
     reset: () =>

@@ -42,9 +42,10 @@ export async function restoreChildSnapshot(
     registry.register(entries)
     await child.bind("update", entries)
   }
-  const { version, language, data, hash, lost, since, changes } = own
+  const { version, language, data, hash, lost, exact, since, changes } = own
   const sent = {
     ...{ version, language, data, hash, lost },
+    ...(exact && { exact }),
     ...(since !== undefined && { since }),
     ...(changes && { changes: { data: changes.data, hash: changes.hash, lost: changes.lost } }),
   }

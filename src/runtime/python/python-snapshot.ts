@@ -50,7 +50,7 @@ export async function restoreSnapshot(
   hostState: HostObjectState,
 ): Promise<RuntimeLoss[]> {
   const { own, state } = splitHostState(snapshot)
-  const { version, language, data, hash, lost } = own
+  const { version, language, data, hash, lost, exact = false } = own
   if (version !== 1 || language !== "python") {
     throw new ConfigError(`A snapshot of version ${version} for ${language} cannot be restored in a pythonRuntime.`)
   }
@@ -62,7 +62,7 @@ export async function restoreSnapshot(
     if (binding) bindings.set(name, rebind(binding, value))
   }
   await kernel.endKernel()
-  const { names, values, lost: missing } = await restoreNames(data, kernel)
+  const { names, values, lost: missing } = await restoreNames(data, exact, kernel)
   for (const name of names) knownNames.all.add(name)
   knownNames.recordChanges({ created: [], reassigned: values, removed: [] })
   return dropSameObjects([...lost, ...missing, ...(host?.lost ?? [])], bindings, usedObjects)
@@ -75,9 +75,9 @@ interface RestoredNames {
   lost: RuntimeLoss[]
 }
 
-async function restoreNames(data: Uint8Array, kernel: KernelSupervisor): Promise<RestoredNames> {
+async function restoreNames(data: Uint8Array, exact: boolean, kernel: KernelSupervisor): Promise<RestoredNames> {
   try {
-    return (await kernel.ask("restore", { data })) as RestoredNames
+    return (await kernel.ask("restore", { data, exact })) as RestoredNames
   } catch (error) {
     if (!(error instanceof PythonError)) throw error
     throw invalidSnapshot(`this Python cannot read it (${error.name}: ${error.message})`, error)

@@ -8,6 +8,9 @@ export interface Payload {
   names: [name: string, value: unknown][]
   /** Injected names whose value is plain data, with their current contents. */
   contents: [name: string, value: unknown][]
+  /** Injected names in `names` and `contents`, with the digest of the value that was injected, and that of the stored
+   *  value in `contents`; null for a name in `names`. */
+  injected: [name: string, injected: string, stored: string | null][]
   /** Names that cells may not assign to. */
   constants: string[]
   /** Functions and classes in order of declaration. */
@@ -50,6 +53,8 @@ export const propertyFlags = { writable: 1, enumerable: 2, configurable: 4 }
 
 /** Checks the structure of untrusted snapshot contents. */
 export function checkPayload(value: unknown): Payload {
+  // Earlier versions of Karst stored no digests.
+  if (isRecord(value)) value.injected ??= []
   if (!isRecord(value) || !Object.entries(payloadShape).every(([key, isItem]) => isListOf(value[key], isItem))) {
     throw invalidSnapshot("what it holds is not in the form it should have")
   }
@@ -68,12 +73,13 @@ export function droppedNames(value: unknown): ReadonlySet<string> {
 /** Returns a full snapshot's payload without the changed names. The rest is plain data, because names with functions,
  *  instances or references always count as changed. */
 export function withoutNames(
-  { names, contents, constants, prototypes }: Payload,
+  { names, contents, injected, constants, prototypes }: Payload,
   without: ReadonlySet<string>,
 ): Payload {
   return {
     names: names.filter(([name]) => !without.has(name)),
     contents: contents.filter(([name]) => !without.has(name)),
+    injected: injected.filter(([name]) => !without.has(name)),
     constants: constants.filter((name) => !without.has(name)),
     prototypes: prototypes.filter(([reference]) => reference === null),
     declarations: [],
@@ -103,6 +109,7 @@ const isNullOr =
 const payloadShape: { [key in keyof Payload]: Check } = {
   names: isTuple(isString, anything),
   contents: isTuple(isString, anything),
+  injected: isTuple(isString, isString, (item) => isNullOr(isString)(item)),
   constants: isString,
   declarations: (item) =>
     isRecord(item) &&

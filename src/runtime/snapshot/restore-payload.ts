@@ -17,8 +17,8 @@ export interface RestoreOptions {
   codecs: Codecs
   /** The values the host has bound, by name. */
   bound: ReadonlyMap<string, BoundValue>
-  /** True to restore injected data into the host's own objects; false to use copies. */
-  inPlace: boolean
+  /** True for an injected name that gets a copy; false if the data is restored into the host's own object. */
+  isCopied(name: string): boolean
 }
 
 /** Completes the values in `names` and `contents` of a payload. Returns what could not be restored. */
@@ -50,9 +50,8 @@ export async function restorePayload(
   for (const number of decodeOrder(payload)) {
     const reference = references[number]
     if (reference?.type !== "codec") continue
-    const current = options.inPlace
-      ? unwrapObjectProxy(options.bound.get(injected.get(number) ?? "")?.value)
-      : undefined
+    const name = injected.get(number) ?? ""
+    const current = options.isCopied(name) ? undefined : unwrapObjectProxy(options.bound.get(name)?.value)
     const decoded = decodeInstance(reference, current, options.codecs)
     if ("problem" in decoded) {
       lost.push({ name: injected.get(number) ?? own.get(number) ?? reference.codec, reason: decoded.problem })
@@ -100,7 +99,7 @@ function findBinding(
 ): unknown {
   const bound = options.bound.get(name)
   if (!bound) lost.push({ name, reason: notInjectedReason })
-  return !options.inPlace && contents.has(name) ? contents.get(name) : bound?.value
+  return options.isCopied(name) && contents.has(name) ? contents.get(name) : bound?.value
 }
 
 function setPrototypes({ prototypes, references }: Payload, resolved: readonly unknown[]): void {

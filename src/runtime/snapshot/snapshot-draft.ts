@@ -6,6 +6,7 @@ import { unwrapObjectProxy } from "../js/proxies/function-proxy.ts"
 import type { RuntimeLoss } from "../runtime.ts"
 import { createClassifier } from "./classify-objects.ts"
 import type { Codecs } from "./codec.ts"
+import { digestOf } from "./data-digest.ts"
 import { kindOf } from "./heap/object-kinds.ts"
 import type { Payload } from "./payload.ts"
 import {
@@ -35,6 +36,8 @@ export interface DraftOptions {
   excluded: ReadonlyMap<string, string | undefined>
   /** If set, the only names to include. */
   only?: ReadonlySet<string>
+  /** The digests of injected values that were already computed for this snapshot. */
+  storedDigests: Map<string, string>
   /** True to split deeply nested objects into separate parts. */
   splitDeep: boolean
   /** Called with each object that is written as data. */
@@ -43,7 +46,7 @@ export interface DraftOptions {
 
 export function createDraft(
   namespace: Namespace,
-  { codecs, excluded, only, splitDeep, onObject }: DraftOptions,
+  { codecs, excluded, only, storedDigests, splitDeep, onObject }: DraftOptions,
 ): SnapshotDraft {
   const { scope, origins, constants } = namespace
   const bound = namespace.boundValues()
@@ -55,6 +58,7 @@ export function createDraft(
   const walk = createSnapshotWalk(classify, preclassified, onObject)
   const names: Payload["names"] = []
   const contents: Payload["contents"] = []
+  const injectedDigests: Payload["injected"] = []
   const losses: RuntimeLoss[] = []
   const codecFailures = new Map<string, string>()
   const ownNames: [string, unknown][] = []
@@ -78,7 +82,11 @@ export function createDraft(
     const entry: [string, unknown] = [name, undefined]
     walk.names.set(name, value)
     if (typeof value === "symbol") losses.push({ name, reason: "a symbol" })
-    else if (walkValue(walk, entry, 1, value) !== omitted) names.push(entry)
+    else if (walkValue(walk, entry, 1, value) !== omitted) {
+      names.push(entry)
+      const digest = namespace.digests.get(name)
+      if (digest !== undefined) injectedDigests.push([name, digest, null])
+    }
   }
   walkPending(walk)
   if (splitDeep) splitDeepObjects(walk, references)
@@ -87,6 +95,7 @@ export function createDraft(
   const payload: Payload = {
     names,
     contents,
+    injected: injectedDigests,
     constants: names.flatMap(([name]) => (constants.has(name) ? [name] : [])),
     declarations: declarations(),
     references,
@@ -119,6 +128,11 @@ export function createDraft(
     if (encoded === undefined && !isPlainContainer(value)) return
     walkClassifiedValue(walk, entry, 1, value, encoded ?? asData)
     contents.push(entry)
+    const digest = encoded === undefined ? namespace.digests.get(name) : undefined
+    if (digest === undefined) return
+    const stored = storedDigests.get(name) ?? digestOf(value) ?? ""
+    storedDigests.set(name, stored)
+    injectedDigests.push([name, digest, stored])
   }
 
   function isPlainContainer(value: object): boolean {

@@ -85,14 +85,46 @@ describe("karst resume", () => {
     const { id } = await modelServer(t, ["One.", "Two."])
     const store = ["--store", `sqlite:${join(folder, "my karst.db")}`]
     const first = await karst(["run", "Go.", "--model", id, ...store])
-    assert.match(first.stdout, /karst resume s_\w+ --store 'sqlite:.*my karst\.db' "…"/)
+    assert.match(first.stdout, /karst resume s_\w+ --store 'sqlite:.*my karst\.db' --model \S+ "…"/)
     const session = sessionIn(first.stdout)
     const without = await karst(["resume", session, "Go on.", ...store])
     assert.match(without.stderr, /No model was chosen/)
+    assert.match(without.stderr, /The session was run with --model \S+\. .* Give them again\./)
     const second = await karst(["resume", session, "Go on.", "--model", id, "--mode", "result", ...store])
     assert.equal(second.stdout, "Two.\n")
     const off = await karst(["run", "Go.", "--model", id, "--store", "off"])
     assert.doesNotMatch(off.stdout, /karst resume/)
+  })
+
+  test("shows cells the data of a file that has grown, and says how much it read", async (t) => {
+    writeFileSync(join(folder, "products.csv"), "name\nPear\n")
+    const count = code("console.log(products.length + ' products')")
+    const { id } = await modelServer(t, [count, "One.", count, "Two."])
+    const store = ["--store", join(folder, "own archive")]
+    const first = await karst(["run", "Count.", "--model", id, "--data", "products.csv", ...store], {}, folder)
+    assert.match(first.stdout, /└ 1 products/)
+    writeFileSync(join(folder, "products.csv"), "name\nPear\nPlum\n")
+    // The printed command is run as it is, with a prompt.
+    const command = /Continue: karst (resume .*) "…"/.exec(first.stdout)?.[1] ?? ""
+    assert.match(command, /--data products\.csv/)
+    const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "")
+    const second = await karst([...words, "And now?"], {}, folder)
+    assert.equal(second.code, 0, second.stderr)
+    assert.match(second.stderr, /products: 2 records/)
+    assert.match(second.stdout, /└ 2 products/)
+  })
+
+  test("says which options of the session are missing, if they are not taken from its store", async (t) => {
+    writeFileSync(join(folder, "prices.csv"), "price\n1\n")
+    const { id } = await modelServer(t, ["One.", "Two.", "Three."])
+    const store = ["--store", join(folder, "other archive")]
+    const options = ["--model", id, "--data", "prices.csv", ...store]
+    const session = sessionIn((await karst(["run", "Count.", ...options], {}, folder)).stdout)
+    const without = await karst(["resume", session, "Go on.", "--model", id, ...store], {}, folder)
+    assert.equal(without.code, 0, without.stderr)
+    assert.match(without.stderr, /^The session was run with --data \S*prices\.csv\. .* Give them again\.\n/)
+    const complete = await karst(["resume", session, "Go on.", ...options], {}, folder)
+    assert.doesNotMatch(complete.stderr, /was run with/)
   })
 
   for (const [what, args, says] of [

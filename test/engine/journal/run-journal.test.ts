@@ -160,6 +160,7 @@ function journal(
     seed: "seed",
     entries: entries.slice(),
     checkHeld: async () => {},
+    claims: () => 1,
     async append(items) {
       if (items.some(({ type }) => type === failOn)) throw new Error("disk full")
       entries.push(...items)
@@ -177,7 +178,7 @@ function journal(
       const signal = new AbortController().signal
       return journal.call(
         { id: "c", binding, args, approve: false, signal, ...options },
-        { approve: async () => undefined, make, state },
+        { approve: async () => undefined, ask: async () => decision, make, state },
       )
     },
   }

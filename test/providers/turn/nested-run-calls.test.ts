@@ -17,6 +17,7 @@ function collectingRun(): { run: RunContext; events: AgentEvent[] } {
     maxDepth: 4,
     signal: new AbortController().signal,
     ended: false,
+    isSuspended: () => false,
     approvals: createRunApprovals(),
     children: new Set(),
     inherited: {},

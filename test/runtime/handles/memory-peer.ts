@@ -24,7 +24,7 @@ function startMemoryPeer(alter: Alter): StartPeer {
     const [hostEnd, peerEnd] = linkPair(alter)
     const { promise: gone, resolve } = Promise.withResolvers<void>()
     let ending: PeerEnding | undefined
-    serveCells(peerEnd, { onLimit() {}, onEnd() {} })
+    serveCells(peerEnd, { onLimit() {}, onEnd() {}, listenForStops: () => () => undefined })
     return {
       link: hostEnd,
       get ending() {
@@ -32,6 +32,7 @@ function startMemoryPeer(alter: Alter): StartPeer {
       },
       gone,
       startCell() {},
+      requestStop() {},
       kill(given) {
         if (ending) return
         ending = given

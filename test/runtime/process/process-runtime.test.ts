@@ -179,6 +179,20 @@ test("a cell started from within a running cell is let in", async () => {
   assert.equal(await cellValue(runtime, "await nested('const inner = 5') && inner"), 5)
 })
 
+test("an abort stops a loop that never waits, with the names kept, as a time-out does", async () => {
+  let controller = new AbortController()
+  await using runtime = processRuntime({ abortSoon: () => void setTimeout(() => controller.abort(), 100) })
+  await runtime.execute("const kept = [1, 2]; let rounds = 0")
+  for (const loop of ["while (true) rounds++", "const spin = () => { for (;;) JSON.parse('[1]') }; spin()"]) {
+    controller = new AbortController()
+    const stopped = await runtime.execute(`await abortSoon(); ${loop}`, { signal: controller.signal })
+    assert.equal(errorOf(stopped).kind, "aborted")
+    assert.equal(stopped.lost, undefined)
+    assert.equal(await cellValue(runtime, "kept.length"), 2)
+  }
+  assert.ok(Number(await cellValue(runtime, "rounds")) > 0)
+})
+
 test("an aborted cell leaves the queue, and one under way is stopped with its names kept", async () => {
   const controller = new AbortController()
   await using runtime = processRuntime({ started: () => controller.abort() })

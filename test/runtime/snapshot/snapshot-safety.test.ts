@@ -26,6 +26,7 @@ function forged(parts: { [key in keyof Payload]?: unknown }): RuntimeSnapshot {
   const empty: Payload = {
     names: [],
     contents: [],
+    injected: [],
     constants: [],
     declarations: [],
     references: [],

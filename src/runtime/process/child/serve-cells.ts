@@ -34,6 +34,8 @@ export interface ServerEvents {
   onLimit(maxBytes: number): void
   /** The host is gone. */
   onEnd(): void
+  /** Listens for requests to stop an execution. Returns a function that reads them without waiting. */
+  listenForStops: (onStop: (execution: string, message: string) => void) => () => void
 }
 
 export function serveCells(link: FrameLink, events: ServerEvents) {
@@ -48,7 +50,9 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
     output.flush()
     envUpdates.flush()
   })
+  const stop = (x: string, message: string) => controllers.get(x)?.abort(new Error(message))
   const core = createJsRuntime(undefined, {}, undefined, {
+    readStopRequests: events.listenForStops(stop),
     checkValue: refuseUnawaited,
     checkFields: refuseLogicalAssignment,
     checkDefault: refuseDefault,
@@ -69,6 +73,7 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
   const requests: Record<string, (input: any) => Promise<unknown>> = {
     inject: (input: BindInput) => core.inject(bindingsOf(input)),
     update: (input: BindInput) => core.update(bindingsOf(input)),
+    trackInjected: () => core.trackInjected(),
     retrieve: ({ name }: { name: string }) => core.retrieve(name),
     names: async () => Promise.all((await core.names()).map(reportOf)),
     async types({ names }: { names: string[] }) {
@@ -116,6 +121,7 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
     host.beginExecution(x, gate)
     controllers.set(x, controller)
     latestExecution = x
+    if (input.trackInjected) await core.trackInjected()
     const env = await envUpdates.environmentFor(x, input)
     const before = process.getActiveResourcesInfo()
     const parent = within === undefined ? undefined : host.cellOf(within)
@@ -169,7 +175,7 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
         case "limit":
           return events.onLimit(Number(message.maxBytes))
         case "stop":
-          return controllers.get(String(message.x))?.abort(new Error(String(message.message)))
+          return stop(String(message.x), String(message.message))
         case "pause":
           return pauses.get(String(message.x))?.(message.paused === true)
       }

@@ -13,6 +13,8 @@ export interface KnownNames {
   readonly changed: ReadonlySet<string>
   /** Records that these names now have their injected values. */
   markInjected(names: readonly string[], bridge: KernelBridge): Promise<void>
+  /** Returns the names that were injected since the last call. */
+  takeNewlyInjected(): string[]
   /** Called before a cell runs: the injected values that its code mentions may change. */
   noteCellCode(code: string): void
   /** The injected names that cells reassigned or may have changed in place. Snapshots include them. */
@@ -30,6 +32,7 @@ export function createKnownNames(bindings: ReadonlyMap<string, Binding>): KnownN
   const changeable = new Set<string>()
   // Those of them that the code of a cell mentions.
   const mentioned = new Set<string>()
+  const newlyInjected = new Set<string>()
   let hasRunCells = false
 
   const isInjected = (name: string) => bindings.has(name) || setup.has(name)
@@ -46,12 +49,18 @@ export function createKnownNames(bindings: ReadonlyMap<string, Binding>): KnownN
     async markInjected(names, bridge) {
       for (const name of names) {
         all.add(name)
+        newlyInjected.add(name)
         changed.delete(name)
         changeable.delete(name)
         mentioned.delete(name)
       }
       const found = await bridge.ask("changeable", { names })
       if (Array.isArray(found)) for (const name of names) if (found.includes(name)) changeable.add(name)
+    },
+    takeNewlyInjected() {
+      const names = [...newlyInjected]
+      newlyInjected.clear()
+      return names
     },
     noteCellCode(code) {
       hasRunCells = true

@@ -68,6 +68,8 @@ class Server:
         self.cells = Cells(shell, values, executions)
         # The exports of skill modules by name, with their descriptions.
         self.exports = {}
+        # The digests of injected values from before cells could change them; None for a value that is not data.
+        self.digests = {}
         # Unused event loops, each in a thread, for coroutines that the host calls while the cell's loop is blocked.
         self.idle_loops = []
 
@@ -216,10 +218,15 @@ class Server:
 
     def ask_snapshot(self, message):
         names = [name for name in self.cells.names() if name not in message["without"]]
-        return snapshots.snapshot(self.namespace, names, message["most"])
+        return snapshots.snapshot(self.namespace, names, message["most"], self.digests)
+
+    def ask_digests(self, message):
+        for name in message["names"]:
+            if name in self.namespace and name not in self.digests:
+                self.digests[name] = snapshots.digest(self.namespace[name])
 
     def ask_restore(self, message):
-        values, lost = snapshots.restore(self.namespace, message["data"])
+        values, lost = snapshots.restore(self.namespace, message["data"], self.digests, message["exact"])
         self.cells.take_changes()
         return {"names": self.cells.names(), "values": values, "lost": lost}
 

@@ -2,6 +2,7 @@
 arrays are stored as columns, and the pickle of the rest may use only classes that are known to be data."""
 
 import builtins
+import hashlib
 import io
 import pickle
 import sys
@@ -12,9 +13,10 @@ from .cannot_cross import CannotCross
 from .table_writer import is_extension_array, is_plain_array
 
 
-def snapshot(namespace, names, max_bytes):
+def snapshot(namespace, names, max_bytes, digests):
     """Stores every name whose value is data in one pickle, so that shared objects stay shared. If the result has more
-    than `max_bytes` bytes (None: no limit), the largest values are left out and reported as lost."""
+    than `max_bytes` bytes (None: no limit), the largest values are left out and reported as lost. `digests` has those
+    of the injected values from before cells could change them."""
     lost = []
     stored = {}
     sizes = {}
@@ -27,8 +29,9 @@ def snapshot(namespace, names, max_bytes):
             stored[name] = namespace[name]
         except NotData as error:
             lost.append({"name": name, "reason": str(error)})
+    injected = {name: (digests[name], digest(namespace[name])) for name in stored if digests.get(name)}
     while True:
-        data = _dump({"imports": imports, "values": stored})
+        data = _dump({"imports": imports, "values": stored, "injected": injected})
         excess = 0 if max_bytes is None else len(data) - max_bytes
         if excess <= 0 or not stored:
             return {"data": data, "lost": lost}
@@ -40,16 +43,48 @@ def snapshot(namespace, names, max_bytes):
             lost.append({"name": name, "reason": f"too large: of {sizes[name]} bytes, and a snapshot may have {max_bytes}"})
 
 
-def restore(namespace, data):
+def restore(namespace, data, digests, exact):
+    """Returns the names that got stored values, and what is lost. An injected value that no cell had changed stays as
+    the program has injected it now, unless `exact` is True. Sets `digests` to those of the values injected now."""
     found = _load(data)
     lost = []
+    values = found["values"]
+    for name, (injected, stored) in found.get("injected", {}).items():
+        if name not in namespace or name not in values:
+            continue
+        now = injected if exact else digest(namespace[name])
+        digests[name] = now
+        if now in (injected, stored):
+            continue
+        if stored == injected:
+            del values[name]
+            lost.append({"name": name, "reason": "the program has new data for it", "otherData": "new"})
+        else:
+            reason = "cells changed it, and the program has new data for it"
+            lost.append({"name": name, "reason": reason, "otherData": "kept"})
     for name, module in found["imports"].items():
         try:
             namespace[name] = __import__(module, fromlist=["*"])
         except Exception as error:
             lost.append({"name": name, "reason": f"the module {module} cannot be imported: {error}"})
-    namespace.update(found["values"])
-    return list(found["values"]), lost
+    namespace.update(values)
+    return list(values), lost
+
+
+def digest(value):
+    """Returns a digest that is equal for equal data in every kernel. None if the value is not data."""
+    file = io.BytesIO()
+    pickler = _DigestPickler(file)
+    # Without a memo, equal texts count as equal, whether or not they are the same object.
+    pickler.fast = True
+    try:
+        pickler.dump(value)
+    except Exception:
+        return None
+    result = hashlib.sha256(file.getvalue())
+    for table in pickler.tables:
+        result.update(table)
+    return result.hexdigest()
 
 
 def size_of(value):
@@ -126,6 +161,18 @@ class _DataPickler(pickle.Pickler):
         if type(value).__module__.partition(".")[0] not in data_packages:
             raise NotData(f"it holds an instance of {type(value).__qualname__}, which is not data")
         return NotImplemented
+
+
+class _DigestPickler(_DataPickler):
+    """Writes the members of sets in an order that does not depend on the kernel."""
+
+    def persistent_id(self, value):
+        if type(value) not in (set, frozenset):
+            return super().persistent_id(value)
+        members = [digest(each) for each in value]
+        if None in members:
+            raise NotData("a member of a set is not data")
+        return type(value).__name__, sorted(members)
 
 
 class _DataUnpickler(pickle.Unpickler):
