@@ -1,7 +1,7 @@
-// `npm run evals [-- <suite>…] [--json] [--data dir] [--tasks n] [--live --model id [--yes] | --hand dir] [--styles a,b]`:
-// replays public tasks and measures what the ways of acting cost. It prints tables, and writes evals/results/,
-// evals/report.html and docs/evidence.md. It exits with 1 if a check or a suite failed, 2 if it was called wrongly, and
-// 130 if it was interrupted.
+// `npm run evals [-- <suite>…] [--json] [--data dir] [--tasks n] [--live --model id [--yes] | --hand dir]
+// [--styles a,b]`: replays public tasks and measures what the ways of acting cost. It prints tables, and writes
+// evals/results/, evals/report.html and docs/evidence.md. It exits with 1 if a check or a suite failed, 2 if it was
+// called wrongly, and 130 if it was interrupted.
 import { join } from "node:path"
 import { createInterface } from "node:readline/promises"
 import { parseArgs } from "node:util"

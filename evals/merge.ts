@@ -1,5 +1,5 @@
-// The suite `merge`: how many model calls and prompt tokens merging consecutive tool calls would save, in conversations of
-// a real model.
+// The suite `merge`: how many model calls and prompt tokens merging consecutive tool calls would save, in conversations
+// of a real model.
 import { join } from "node:path"
 import { filesLike, missingData, mustHaveTasks, readJson } from "./harness/data.ts"
 import { change, sum } from "./harness/figures.ts"

@@ -1,5 +1,5 @@
-// The suite `recall`: how much of a long conversation is within reach after it was shortened. The measurement is that of
-// `npm run bench -- recall`.
+// The suite `recall`: how much of a long conversation is within reach after it was shortened. The measurement is that
+// of `npm run bench -- recall`.
 import { recall as measure } from "../bench/recall.ts"
 import type { Suite } from "./harness/suite.ts"
 

@@ -36,7 +36,8 @@ function entryParts(entry: Command | CommandGroup): string[] {
   if (!isGroup(entry)) return [heading, sentence(entry.summary), ...commandParts(entry.name, entry), ...more]
   const parts = entry.commands.flatMap((command) => {
     const path = `${entry.name} ${command.name}`
-    return [`**\`karst ${path}\`**: ${command.summary}.`, ...commandParts(path, command)]
+    const title = wrapText(`**\`karst ${path}\`**: ${command.summary}.`, 120).join("\n")
+    return [title, ...commandParts(path, command)]
   })
   return [heading, sentence(entry.summary), ...parts, ...more]
 }

@@ -36,7 +36,8 @@ export function createWorld({ conversation, functions }: BfclTask): World {
   }
 }
 
-/** A projection prints the fields that later calls take values from, and the whole result of the last call of a turn. */
+/** A projection prints the fields that later calls take values from, and the whole result of the last call of a
+ *  turn. */
 export const bfclPrint: PrintRules = {
   whole: (name) => `console.log(JSON.stringify(${name}))`,
   projection(name, call, { neededLater, isLastOfTurn }) {

@@ -1,4 +1,5 @@
-// Derives a plan from the text of a question: columns and operations, by rule. Nothing here knows a particular question.
+// Derives a plan from the text of a question: columns and operations, by rule. Nothing here knows a particular
+// question.
 import { definesColumn, deriveFormula } from "./derive-formula.ts"
 import { conditionsOf, type KeyRows, rowsOfKeys } from "./derive-rows.ts"
 import { findColumns } from "./find-columns.ts"

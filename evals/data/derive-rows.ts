@@ -36,7 +36,8 @@ function from(text: string, columns: readonly Column[]): Condition[] {
 
 const ordinals = ["zeroth", "first", "second", "third", "fourth", "fifth"]
 
-/** Values of text columns as words of the question, verbs that are the names of columns of 0 and 1, and "first class". */
+/** Values of text columns as words of the question, verbs that are the names of columns of 0 and 1, and "first
+ *  class". */
 function words(question: string, columns: readonly Column[]): Condition[] {
   return columns.flatMap((column): Condition[] => {
     if (column.type === "text") {

@@ -1,8 +1,8 @@
 // Finds the columns of a table that a text mentions. The rules know nothing about a particular table.
 import type { Column } from "./tables.ts"
 
-/** The columns that the text mentions, each once, in the order of their first mention. Exact names count first; if there
- *  are fewer than `atLeast`, abbreviated names count too: `max_storm_cat` for "maximum storm category". */
+/** The columns that the text mentions, each once, in the order of their first mention. Exact names count first; if
+ *  there are fewer than `atLeast`, abbreviated names count too: `max_storm_cat` for "maximum storm category". */
 export function findColumns(text: string, columns: readonly Column[], atLeast = 1): Column[] {
   const words = wordsOf(text)
   const found = new Map<Column, number>()

@@ -1,5 +1,5 @@
-// A plan answers a question about a table: rows, a new column, and the values to compute. It is derived from the text of
-// the question and written as TypeScript and as Python.
+// A plan answers a question about a table: rows, a new column, and the values to compute. It is derived from the text
+// of the question and written as TypeScript and as Python.
 import type { Column } from "./tables.ts"
 
 export interface Plan {

@@ -34,8 +34,8 @@ export interface ArmRecord extends TaskRecord, Measured {
   failed?: boolean
 }
 
-/** Plays a conversation. Without a model, the oracle answers: it runs the derived programs, and it reads its answers from
- *  what the conversation shows. */
+/** Plays a conversation. Without a model, the oracle answers: it runs the derived programs, and it reads its answers
+ *  from what the conversation shows. */
 export async function play(
   { id, table, questions }: Conversation,
   arm: Arm,

@@ -1,5 +1,5 @@
-// Answers in words, such as "normal" or "significant": the program prints numbers, and the text of the question says which
-// word they mean.
+// Answers in words, such as "normal" or "significant": the program prints numbers, and the text of the question says
+// which word they mean.
 import type { Derived, Reading } from "./derive-plan.ts"
 import type { Computed, Value } from "./plan.ts"
 import type { AnswerField } from "./questions.ts"

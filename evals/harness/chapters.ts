@@ -1,5 +1,5 @@
-// What the HTML report and docs/evidence.md have in common: the introduction, the figures beside those of the paper, and
-// a chapter for each suite.
+// What the HTML report and docs/evidence.md have in common: the introduction, the figures beside those of the paper,
+// and a chapter for each suite.
 import type { Check, Claim, Section, StoredReport, Table } from "./suite.ts"
 import { rates } from "./tokens.ts"
 

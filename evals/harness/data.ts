@@ -1,4 +1,4 @@
-// Finds the folder with the task data. The data is not part of the repository.
+// Finds the folder with the task data, and reads its files. The data is not part of the repository.
 import { existsSync, globSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join, resolve } from "node:path"

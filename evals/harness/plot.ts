@@ -1,4 +1,4 @@
-// Draws the plots of reports as SVG. Colours and text come from the page's CSS variables, so that they follow its theme.
+// Draws the plots of reports as SVG. Colours and text come from the page's CSS variables and follow its theme.
 import { escapeHtml } from "./markup.ts"
 import type { Plot } from "./suite.ts"
 

@@ -13,8 +13,8 @@ export interface Estimate {
   cost?: number | undefined
 }
 
-/** `styles` are those that the model plays. If the oracle has the same styles, they are estimated one by one; otherwise by
- *  the mean of the oracle's. Records with `oracleOnly` are of conversations that no model plays. */
+/** `styles` are those that the model plays. If the oracle has the same styles, they are estimated one by one; otherwise
+ *  by the mean of the oracle's. Records with `oracleOnly` are of conversations that no model plays. */
 export function estimateRun(all: readonly TaskRecord[], styles: readonly string[], price?: Price): Estimate {
   const playable = all.filter(({ oracleOnly }) => oracleOnly !== true)
   const own = playable.filter(({ style }) => styles.includes(style))

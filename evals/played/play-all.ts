@@ -9,8 +9,8 @@ export interface PlayedConversation {
   play(): Promise<PlayedRecord>
 }
 
-/** Returns the records of all conversations. Those that an interrupted run has left are not played again, except where an
- *  error ended them. */
+/** Returns the records of all conversations. Those that an interrupted run has left are not played again, except where
+ *  an error ended them. */
 export async function playAll(
   conversations: readonly PlayedConversation[],
   { earlier = [], keep, signal, progress, styles }: SuiteSetup,

@@ -7,7 +7,7 @@ import type { PlayedMode } from "./model.ts"
 export interface PlayedRecord extends TaskRecord, Measured {
   /** Whether the conversation counts for the score. */
   scored: boolean
-  /** Whether an error ended it, such as one of the model's service. It says nothing about the model, and is not scored. */
+  /** Whether an error ended it, such as one of the model's service. It says nothing about the model: not scored. */
   failed?: boolean
 }
 

@@ -2,8 +2,8 @@
 import type { Json } from "karst"
 import type { ReplayCall } from "./task.ts"
 
-/** Groups the calls of a turn by dependency level. B depends on an earlier A if an argument of B occurs in the result of
- *  A and not in what the user said, or if either of them writes. */
+/** Groups the calls of a turn by dependency level. B depends on an earlier A if an argument of B occurs in the result
+ *  of A and not in what the user said, or if either of them writes. */
 export function groupCalls<C extends ReplayCall>(calls: readonly C[], userText: string): C[][] {
   const levels: number[] = []
   for (const [index, call] of calls.entries()) {

@@ -105,8 +105,8 @@ function planSteps(task: ReplayTask, style: Style, print: PrintRules): Step[] {
   })
 }
 
-/** What the text at the end of a turn says and the user has not: facts that it must state, and arguments of later calls,
- *  such as those of changes that it lists. */
+/** What the text at the end of a turn says and the user has not: facts that it must state, and arguments of later
+ *  calls, such as those of changes that it lists. */
 function mentionedValues(task: ReplayTask, turn: number): string[] {
   const { answer = "", mentions = [] } = task.turns[turn] ?? {}
   const userText = userTextUntil(task, turn)

@@ -18,8 +18,8 @@ export interface ProgramRules {
   nextName(): string
 }
 
-/** One cell for a group, or more: a call that throws ends its cell. Each call stores its result in a variable and prints
- *  it, or a projection of it. Calls of the same function become one loop. */
+/** One cell for a group, or more: a call that throws ends its cell. Each call stores its result in a variable and
+ *  prints it, or a projection of it. Calls of the same function become one loop. */
 export function writeCells(group: readonly ReplayCall[], rules: ProgramRules): Cell[] {
   return untilFailure(byFunction(group)).map((calls) => {
     const results = new Map<ReplayCall, string>()

@@ -1,4 +1,5 @@
-// Labels the results of calls of one tool in the same answer with their arguments, so that the model can tell them apart.
+// Labels the results of calls of one tool in the same answer with their arguments, so that the model can tell them
+// apart.
 import type { Json } from "../core/json.ts"
 import type { ToolCallPart } from "../core/message.ts"
 import { oneLine } from "../core/text/tagged-text.ts"

@@ -22,7 +22,7 @@ import { checkRuntime, checkStopOn, checkWorkspace, hasTools } from "./agent-opt
 import { type CodeSyntax, languageTags } from "./parse/tags.ts"
 import type { PromptSections } from "./prompt/system-prompt.ts"
 
-/** The options of `createAgent`. `with`, `run` and `session` take them as overrides. `V` are the values in the runtime. */
+/** The options of `createAgent`. `with`, `run` and `session` take them as overrides. `V`: the values in the runtime. */
 export interface AgentOptions<V extends Bindings = Bindings> extends AgentOverrides {
   /** A `Model`, an AI SDK language model, or an id such as "openai/gpt-5.2". */
   model: ModelSource

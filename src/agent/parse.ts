@@ -29,8 +29,8 @@ export interface AnswerParser {
  *  whole answer, or if the sentence before it announces an action. Nothing inside `<think>` ever is. An answer with
  *  code that is not run, but is no example either, is sent back. Without a syntax all text is prose.
  *
- *  `startsInThought`: the answer is expected to start with a thought that has only an end tag. If the tag does not come,
- *  the answer is read as any other at its end. */
+ *  `startsInThought`: the answer is expected to start with a thought that has only an end tag. If the tag does not
+ *  come, the answer is read as any other at its end. */
 export function createAnswerParser(
   syntax: CodeSyntax | undefined,
   options: { startsInThought?: boolean } = {},
@@ -156,7 +156,8 @@ class Parser implements AnswerParser {
     }
   }
 
-  // Searches lines after the code for the end of a thought that was never opened. The code then belonged to the thought.
+  // Searches lines after the code for the end of a thought that was never opened. The code then belonged to the
+  // thought.
   #searchTail(lines: string): void {
     if (!this.done || !this.#syntax || this.#reader.hasThought) return
     let position = 0

@@ -1,4 +1,4 @@
-// The words by which the user starts the command, for commands to copy.
+// The words that start Karst here: `karst`, `npx karst` or `npm start --`. Printed command lines begin with them.
 
 /** An installation in a project is not in the PATH of the shell: npx starts it. In a clone, `npm start` does. */
 export function commandName(env: NodeJS.ProcessEnv = process.env): string {

@@ -4,14 +4,16 @@ import { authCommands } from "./table/auth.ts"
 import { chatCommand } from "./table/chat.ts"
 import { evalCommand, replayCommand } from "./table/checks.ts"
 import { codingCliCommands } from "./table/coding-clis.ts"
+import { completionCommand } from "./table/completion.ts"
 import { configCommands, modelsCommands } from "./table/configuration.ts"
-import { completionCommand, mcpCommands, skillsCommands } from "./table/environment.ts"
+import { mcpCommands } from "./table/mcp.ts"
 import { doctorCommand, initCommand } from "./table/project.ts"
 import { runsCommands } from "./table/runs.ts"
 import { sessionsCommands } from "./table/sessions.ts"
-import { workerCommand } from "./table/stored.ts"
+import { skillsCommands } from "./table/skills.ts"
 import { trajectoryCommands } from "./table/trajectories.ts"
 import { demoCommand, promptCommand, resumeCommand, runCommand } from "./table/work.ts"
+import { workerCommand } from "./table/worker.ts"
 
 export const commandSections: readonly { title: string; commands: readonly (Command | CommandGroup)[] }[] = [
   {

@@ -1,4 +1,4 @@
-// What a command prints for an empty list: what is empty, where it looked, and how the first entry comes to be.
+// The message of a command whose list is empty: what is empty, where it looked, and how to create the first entry.
 import { safeLine } from "../display/safe-text.ts"
 import { printNotice } from "./print-text.ts"
 

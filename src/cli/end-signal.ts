@@ -1,4 +1,4 @@
-// Turns Ctrl-C and SIGTERM into an AbortSignal. The second signal exits at once.
+// An AbortSignal for commands that work until they are stopped: Ctrl-C or SIGTERM aborts it, a second one exits.
 export function endSignal(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -1,11 +1,11 @@
-// Runs a command's work so that Ctrl-C aborts the run, and maps statuses to exit codes.
+// What commands that run an agent share: Ctrl-C aborts the run, a status has an exit code, and --json prints events.
 import type { Run, RunResult } from "../core/agent.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
 
-const exitCodes: Record<Status, number> = { done: 0, failed: 1, stopped: 3, waiting: 4, aborted: 130 }
+const codes: Record<Status, number> = { done: 0, failed: 1, stopped: 3, waiting: 4, aborted: 130 }
 
 export function exitCode({ status }: RunResult): number {
-  return exitCodes[status]
+  return codes[status]
 }
 
 /** Aborts the run on Ctrl-C while `work` runs. The second Ctrl-C exits at once. */

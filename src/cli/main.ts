@@ -1,20 +1,21 @@
 // The entry of the `karst` command: finds a command in the table, reports errors, and sets the exit code.
-import { readFileSync } from "node:fs"
 import { trustsAll } from "../config/find-files.ts"
 import { refuseProjectPackages } from "../core/optional-package.ts"
+import { ownVersion } from "../core/own-version.ts"
 import type { Command, CommandGroup } from "./command.ts"
 import { commands, isGroup } from "./commands.ts"
 import { commandHelp, groupHelp, mainHelp } from "./help.ts"
-import { nearest } from "./parse-command-line.ts"
+import { suggestion } from "./parse-command-line.ts"
 import { printLine, printNotice } from "./print-text.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** Runs a command and exits with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */
 export async function main(args: string[]): Promise<void> {
   exitOnClosedPipe()
-  // Keeps the process alive: while only a promise of the user's code is awaited, Node would leave with its own exit code.
+  // Keeps the process alive. While only a promise of the user's code is awaited, Node would exit with its own exit
+  // code.
   setInterval(() => {}, 2 ** 30)
-  // Packages in the folder in which the command runs are code that nobody has trusted yet.
+  // Packages in the folder in which the command runs are code that the user has not trusted yet.
   if (!trustsAll(process.env)) refuseProjectPackages()
   const code = await dispatch(args).catch((error) => reportError(error, optionsIn(args).includes("--verbose")))
   // Flush the output, then exit, even if a cell left timers or sockets open.
@@ -25,7 +26,7 @@ export async function main(args: string[]): Promise<void> {
 async function dispatch(args: string[]): Promise<number> {
   const [first, ...rest] = args
   if (first === undefined) return runCommand("demo", [])
-  if (first === "--version" || first === "-v") return print(version())
+  if (first === "--version" || first === "-v") return print(ownVersion())
   if (first === "--help" || first === "-h") return print(mainHelp())
   if (first === "help") return print(await helpFor(rest))
   // Called by the scripts of `karst completion`.
@@ -66,19 +67,15 @@ async function findCommand([name = "", ...args]: string[], acceptsGroup: boolean
   if (acceptsGroup && (action === undefined || action.startsWith("-")))
     return { path: name, command: entry, rest: args }
   const names = entry.commands.map((each) => each.name)
-  const near = action === undefined ? undefined : await nearest(action, names)
-  const problem =
-    action === undefined
-      ? "Say what to do."
-      : `Unknown command "${name} ${action}".${near ? ` Did you mean karst ${name} ${near}?` : ""}`
+  const hint = await suggestion(action ?? "", names, (near) => `karst ${name} ${near}`)
+  const problem = action === undefined ? "Say what to do." : `Unknown command "${name} ${action}".${hint}`
   const all = names.map((each) => `karst ${name} ${each}`).join(", ")
   throw new UsageError(`${problem} There are: ${all}. See: karst ${name} --help`)
 }
 
 async function unknownCommand(name: string): Promise<string> {
   const names = [...commands.keys()]
-  const near = await nearest(name, names)
-  const hint = near === undefined ? "" : ` Did you mean karst ${near}?`
+  const hint = await suggestion(name, names, (near) => `karst ${near}`)
   return `Unknown command "${name}".${hint} The commands are ${names.join(", ")}.`
 }
 
@@ -116,9 +113,4 @@ function exitOnClosedPipe(): void {
       throw error
     })
   }
-}
-
-function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
-  return String(version)
 }

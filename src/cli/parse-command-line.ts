@@ -48,8 +48,7 @@ async function refuseUnknownOption(path: string, specs: OptionSpecs, args: strin
   })
   for (const token of tokens) {
     if (token.kind !== "option" || Object.hasOwn(specs, token.name)) continue
-    const near = await nearest(token.name, Object.keys(specs))
-    const hint = near === undefined ? "" : ` Did you mean --${near}?`
+    const hint = await suggestion(token.name, Object.keys(specs), (near) => `--${near}`)
     throw new UsageError(`Unknown option ${token.rawName}.${hint} See: karst ${path} --help`)
   }
 }
@@ -103,9 +102,7 @@ async function parseValue(name: string, spec: OptionSpec, given: unknown): Promi
 
 async function parseChoice(name: string, choices: readonly string[], word: string): Promise<string> {
   if (choices.includes(word)) return word
-  const near = await nearest(word, choices)
-  const hint = near === undefined ? "" : ` Did you mean "${near}"?`
-  throw new UsageError(`--${name}: "${word}" is not one of ${choices.join(", ")}.${hint}`)
+  throw new UsageError(`--${name}: "${word}" is not one of ${choices.join(", ")}.${await suggestion(word, choices)}`)
 }
 
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -116,8 +113,15 @@ function parseDuration(name: string, text: string): number {
   throw new UsageError(`--${name}: "${text}" is not a duration. Write a number and s, m, h or d, as 7d.`)
 }
 
-// Imported at the first mistake, so that help is fast.
-export async function nearest(word: string, known: readonly string[]): Promise<string | undefined> {
+/** Returns ` Did you mean "…"?` with the known word that a misspelt one most likely means; empty if none is near.
+ *  `write` writes the word as the user would. */
+export async function suggestion(
+  word: string,
+  known: readonly string[],
+  write: (near: string) => string = (near) => `"${near}"`,
+): Promise<string> {
+  // Imported at the first mistake, so that help is fast.
   const { nearestWord } = await import("../core/text/nearest-word.ts")
-  return nearestWord(word, known)
+  const near = nearestWord(word, known)
+  return near === undefined ? "" : ` Did you mean ${write(near)}?`
 }

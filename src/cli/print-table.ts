@@ -1,7 +1,8 @@
-// Prints rows in aligned columns. The last column is cut to the width of the terminal.
+// Prints results: rows as a table, times, and JSON.
 import { safeLine } from "../display/safe-text.ts"
 import { textWidth, truncateToWidth } from "../display/text-width.ts"
 
+/** Prints rows in aligned columns. The last column is cut to the width of the terminal. */
 export function printTable(rows: readonly (readonly string[])[]): void {
   const safe = rows.map((row) => row.map(safeLine))
   const widths = safe.reduce<number[]>(

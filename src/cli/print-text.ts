@@ -1,5 +1,5 @@
-// Prints text for people. Names and messages come from files, folders and servers, so what could control the terminal
-// is removed.
+// Prints text for people. Names and messages come from files, folders and servers, so control
+// characters are removed.
 import { safeText } from "../display/safe-text.ts"
 
 /** Writes a line, or several, to standard output. */
@@ -7,7 +7,7 @@ export function printLine(text: string): void {
   process.stdout.write(`${safeText(text)}\n`)
 }
 
-/** Writes a line to standard error that does not say who writes it. */
+/** Writes a line to standard error, without `karst:` before it. */
 export function printToErrors(text: string): void {
   process.stderr.write(`${safeText(text)}\n`)
 }

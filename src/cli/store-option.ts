@@ -8,10 +8,11 @@ import { sqliteStore } from "../stores/sqlite-store.ts"
 import type { Store } from "../stores/store.ts"
 import type { Input } from "./command.ts"
 import { quoteShellWord } from "./shell-words.ts"
-import type { queueOptions } from "./table/stored.ts"
+import type { queueOptions } from "./table/worker.ts"
 import { UsageError } from "./usage-error.ts"
 
-type QueueValues = Input<typeof queueOptions>["values"]
+/** The values of the options of the store and the queue. */
+export type QueueValues = Input<typeof queueOptions>["values"]
 
 export type QueueKind = "bullmq" | "inline"
 

@@ -1,4 +1,4 @@
-// Checks of a configuration: every unknown key and wrong type, each as a sentence that names the key in backticks.
+// Checks a configuration: returns a sentence for each unknown key and wrong type, which names the key in backticks.
 import { agentChecks } from "../agent/agent-option-checks.ts"
 import { attempt } from "../core/attempt.ts"
 import * as check from "../core/checks/check-options.ts"

@@ -30,10 +30,11 @@ export interface Config {
   agent?: string | undefined
   /** Agents by name: definitions, or agents made in code, which are used unchanged. */
   agents?: Readonly<Record<string, AgentDefinition | Agent>> | undefined
-  /** The language of the texts that Karst writes for the models of defined agents and of the built-in one. An agent's own
-   *  `language` has precedence. Default "en". */
+  /** The language of the texts that Karst writes for the models of defined agents and of the built-in one. An agent's
+   *  own `language` has precedence. Default "en". */
   language?: PromptLanguage | undefined
-  /** Skills of every defined agent and of the built-in one: paths of skills or of folders of skills, or skills made by `skill()`. */
+  /** Skills of every defined agent and of the built-in one: paths of skills or of folders of skills, or skills made by
+   *  `skill()`. */
   skills?: readonly SkillSource[] | undefined
   /** MCP servers by name. An agent has the tools of a server if its `mcp` names it. The built-in agent has those of
    *  all. */

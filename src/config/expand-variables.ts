@@ -2,7 +2,8 @@
 import { ConfigError } from "../core/errors.ts"
 import type { Environment } from "./find-files.ts"
 
-/** Replaces every `${NAME}`. Throws a `ConfigError` if a variable is not set; `use` says what needs it. */
+/** Replaces every `${NAME}`. Throws a `ConfigError` if a variable is not set; The message says
+ *  that `use` needs it. */
 export function expandVariables(text: string, env: Environment, use: string): string {
   return text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
     const value = env[name]

@@ -21,8 +21,8 @@ export async function importModule(file: string, name: string): Promise<Record<s
 
 /** Runs a module and returns its exports. Supports TypeScript as the project's compiler would: enums and other syntax
  *  that Node does not strip, imports with a missing or different extension, and `import` and `export` in a CommonJS
- *  project. With `trusted`, only these files are loaded of those that the module imports by their paths. Throws what the
- *  module throws. */
+ *  project. With `trusted`, only these files are loaded of those that the module imports by their paths. Throws what
+ *  the module throws. */
 export async function runModule(file: string, trusted?: TrustedFiles | undefined): Promise<Record<string, unknown>> {
   registerOnce()
   const url = pathToFileURL(trusted ? realpathSync(file) : file).href

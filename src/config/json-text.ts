@@ -1,4 +1,6 @@
 // Parses JSON and says where and why a text is not JSON. Node's own messages often lack the position.
+import { ConfigError } from "../core/errors.ts"
+import { positionAt } from "../runtime/compiler/text-positions.ts"
 
 export type ParsedJson = { value: unknown } | { problem: string; offset: number }
 
@@ -11,6 +13,14 @@ export function parseJson(text: string): ParsedJson {
     const found = findProblem(source)
     return found ?? { problem: error instanceof Error ? error.message : String(error), offset: 0 }
   }
+}
+
+/** Parses the text of a file as JSON. Throws a `ConfigError` with file, line and column if it is none. */
+export function parseJsonFile(file: string, text: string): unknown {
+  const parsed = parseJson(text)
+  if ("value" in parsed) return parsed.value
+  const { line, column } = positionAt(text, parsed.offset)
+  throw new ConfigError(`${file}:${line}:${column}: this is not valid JSON: ${parsed.problem}.`)
 }
 
 interface Problem {

@@ -7,7 +7,7 @@ import { positionAt } from "../runtime/compiler/text-positions.ts"
 import type { EndpointDefinition, ModelDefinition } from "./define-config.ts"
 import type { Diagnostic } from "./diagnostics.ts"
 import type { Environment } from "./find-files.ts"
-import { parseJson } from "./json-text.ts"
+import { parseJsonFile } from "./json-text.ts"
 import { PythonLiteralError, parsePythonLiteral } from "./python-literal.ts"
 
 export interface ImportedSettings {
@@ -30,7 +30,7 @@ export async function importLlmSettings(
   })
   const settings = settingsIn(
     file,
-    file.endsWith(".json") ? parseJsonSettings(file, source) : parsePythonSettings(file, source),
+    file.endsWith(".json") ? parseJsonFile(file, source) : parsePythonSettings(file, source),
   )
   const diagnostics: Diagnostic[] = []
   const warn = (message: string) => void diagnostics.push({ severity: "warning", path: file, message })
@@ -48,13 +48,6 @@ export async function importLlmSettings(
     }
   }
   return { models, diagnostics }
-}
-
-function parseJsonSettings(file: string, source: string): unknown {
-  const parsed = parseJson(source)
-  if ("value" in parsed) return parsed.value
-  const { line, column } = positionAt(source, parsed.offset)
-  throw new ConfigError(`${file}:${line}:${column}: this is not valid JSON: ${parsed.problem}.`)
 }
 
 function parsePythonSettings(file: string, source: string): unknown {

@@ -135,6 +135,7 @@ function environmentLayer(env: Environment, cwd: string): ConfigLayer {
   }
 }
 
-function fileOf(source: "project" | "user", { file, usualFile }: ConfigPlace): ConfigFile {
+/** The configuration file of a place; if there is none, the file to create. */
+export function fileOf(source: "project" | "user", { file, usualFile }: ConfigPlace): ConfigFile {
   return { source, path: file ?? usualFile, exists: file !== undefined }
 }

@@ -2,7 +2,7 @@
 import { homedir } from "node:os"
 import { resolve } from "node:path"
 import type { Hooks } from "../actions/hooks.ts"
-import { isRecord } from "../core/object.ts"
+import { isRecord, withoutUndefined } from "../core/object.ts"
 import { isAgent } from "../runtime/bindings.ts"
 import type { SkillSource } from "../skills.ts"
 import type { AgentDefinition, Config } from "./define-config.ts"
@@ -64,7 +64,7 @@ function mergeNamed(
   onSet: (key: string) => void,
 ): Record<string, unknown> {
   const merged: Record<string, unknown> = isRecord(below) ? { ...below } : {}
-  for (const [name, each] of Object.entries(definedEntries(value))) {
+  for (const [name, each] of Object.entries(withoutUndefined(value))) {
     const path = `${key}.${name}`
     if (nestedKeys.has(key) && isRecord(each)) merged[name] = mergeNamed(path, merged[name], each, onSet)
     else {
@@ -73,10 +73,6 @@ function mergeNamed(
     }
   }
   return merged
-}
-
-function definedEntries(value: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined))
 }
 
 function asList(value: unknown): unknown[] {
@@ -93,7 +89,7 @@ export function hooksOf({ hooks }: Config): readonly Hooks[] {
 
 /** Makes the relative paths of a configuration absolute. `~/` is the home folder. MCP servers start in the folder. */
 export function withAbsolutePaths(config: Config, folder: string): Config {
-  const absolute = (path: string) => resolve(folder, path.replace(/^~(?=\/|$)/, homedir()))
+  const absolute = (path: string) => absolutePath(path, folder)
   const { skills, archive, agents, mcpServers } = config
   return {
     ...config,
@@ -114,13 +110,17 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
 
 /** The same for the definition of one agent. */
 export function withAbsoluteDefinition(definition: AgentDefinition, folder: string): AgentDefinition {
-  const absolute = (path: string) => resolve(folder, path.replace(/^~(?=\/|$)/, homedir()))
+  const absolute = (path: string) => absolutePath(path, folder)
   const { workspace, skills } = definition
   return {
     ...definition,
     ...(typeof workspace === "string" && { workspace: absolute(workspace) }),
     ...(skills && { skills: absoluteSkills(skills, absolute) }),
   }
+}
+
+function absolutePath(path: string, folder: string): string {
+  return resolve(folder, path.replace(/^~(?=\/|$)/, homedir()))
 }
 
 function absoluteSkills(skills: readonly SkillSource[], absolute: (path: string) => string): SkillSource[] {

@@ -1,11 +1,10 @@
 // Reads one configuration file, TypeScript, JavaScript or JSON, and reports every mistake with file and line.
 import { readFile, realpath } from "node:fs/promises"
 import { ConfigError } from "../core/errors.ts"
-import { positionAt } from "../runtime/compiler/text-positions.ts"
 import { configProblems } from "./config-checks.ts"
 import type { Config } from "./define-config.ts"
 import { runModule } from "./import-module.ts"
-import { parseJson } from "./json-text.ts"
+import { parseJsonFile } from "./json-text.ts"
 import { type LineOfKey, lineOfKey } from "./key-lines.ts"
 import type { Origin } from "./merge-config.ts"
 import { describeModuleError } from "./module-error.ts"
@@ -23,7 +22,7 @@ export async function readConfigFile(file: string, trusted?: TrustedFiles | unde
   const source = trusted
     ? readTrustedFile(await realpath(file), trusted).toString("utf8")
     : await readFile(file, "utf8")
-  const value = isJson ? parseFile(file, source) : await importFile(file, trusted)
+  const value = isJson ? withoutSchema(parseJsonFile(file, source)) : await importFile(file, trusted)
   const lineOf = lineOfKey(source, isJson ? "json" : "module")
   checkConfig(value, (key) => placeText(file, lineOf(key)))
   return { config: value, lineOf }
@@ -52,13 +51,6 @@ export function originPlace({ file, line, variable }: Origin): string {
 /** The key that a problem is about: the first text in backticks. */
 function keyIn(problem: string): string {
   return /`([^`]+)`/.exec(problem)?.[1] ?? ""
-}
-
-function parseFile(file: string, source: string): unknown {
-  const parsed = parseJson(source)
-  if ("value" in parsed) return withoutSchema(parsed.value)
-  const { line, column } = positionAt(source, parsed.offset)
-  throw new ConfigError(`${file}:${line}:${column}: this is not valid JSON: ${parsed.problem}.`)
 }
 
 /** Removes `$schema`, by which editors find the keys of a JSON file. */

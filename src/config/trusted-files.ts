@@ -1,5 +1,5 @@
-// The files of a trusted configuration, and the check that only they are loaded, with the bytes that were trusted. Files
-// can change between the question and the import.
+// Checks that only the files of a trusted configuration are loaded, with the bytes that were trusted: files can change
+// between the confirmation and the import.
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { ConfigError } from "../core/errors.ts"

@@ -62,8 +62,8 @@ export interface Limits {
   depth?: number | undefined
 }
 
-/** Limits of all runs of a session together, including those of earlier processes. A run that reaches one is stopped, and
- *  so is every later run, before it asks the model. Default of each: no limit. */
+/** Limits of all runs of a session together, including those of earlier processes. A run that reaches one is stopped,
+ *  and so is every later run, before it asks the model. Default of each: no limit. */
 export interface SessionBudget {
   /** Number of cycles. */
   cycles?: number | undefined

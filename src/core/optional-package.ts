@@ -1,5 +1,6 @@
 // Loads optional packages when they are first used: those of the project in the working directory, or those beside
-// Karst. A program runs in its own project; the command runs in any folder, so it must not load code from there unasked.
+// Karst. A program runs in its own project; the command runs in any folder, so it must not load code from there
+// unasked.
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -26,7 +27,8 @@ export function packageFolders(): string[] {
   return usesProject ? [process.cwd(), karstFolder] : [karstFolder]
 }
 
-/** Stops the use of the project's packages until `allowProjectPackages` is called, unless Karst itself is one of them. */
+/** Stops the use of the project's packages until `allowProjectPackages` is called, unless Karst itself is one of
+ *  them. */
 export function refuseProjectPackages(): void {
   const [home = karstFolder] = karstFolder.split(/[\\/]node_modules[\\/]/)
   usesProject = isWithin(home, process.cwd())

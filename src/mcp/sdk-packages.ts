@@ -1,6 +1,4 @@
 // Loads the MCP packages when they are first used.
-import { readFileSync } from "node:fs"
-import { attempt } from "../core/attempt.ts"
 import { ConfigError } from "../core/errors.ts"
 import { importOptionalPackage } from "../core/optional-package.ts"
 
@@ -18,10 +16,4 @@ export async function loadClient(): Promise<ClientPackage> {
 
 export async function loadServer(): Promise<ServerPackage> {
   return (await import("./server-packages.ts")).serverPackages
-}
-
-/** The version of Karst; "unknown" if a bundler left out package.json. */
-export function ownVersion(): string {
-  const file = new URL("../../package.json", import.meta.url)
-  return attempt(() => String(JSON.parse(readFileSync(file, "utf8")).version)) ?? "unknown"
 }

@@ -1,4 +1,4 @@
-// The events that a browser receives: what the model wrote and what happened, without what functions and tools returned.
+// The events that a browser receives: what the model wrote and what happened, without results of functions and tools.
 import type { ActionErrorKind, AgentEvent, CallPreview, Pending, Question, Status, StopReason } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import type { AssistantMessage } from "../core/message.ts"

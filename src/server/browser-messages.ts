@@ -15,8 +15,8 @@ export interface BrowserMessage {
 }
 
 /** Returns the conversation for a browser from the events of a session: `session.trajectory().events`, of an open or a
- *  loaded session. It leaves out what `toBrowserEvent` leaves out, and also code, reasoning and the sub-agents. Messages
- *  that were removed to shorten the conversation are included. */
+ *  loaded session. It leaves out what `toBrowserEvent` leaves out, and also code, reasoning and the sub-agents.
+ *  Messages that were removed to shorten the conversation are included. */
 export function toBrowserMessages(events: Iterable<AgentEvent>): BrowserMessage[] {
   const shown: BrowserMessage[] = []
   const isOwn = createOwnEventFilter()

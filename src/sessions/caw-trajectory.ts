@@ -6,7 +6,8 @@ import { isRecord } from "../core/object.ts"
 import { type Trajectory, trajectory } from "../core/trajectory.ts"
 import { addUsage, noUsage, type Usage } from "../core/usage.ts"
 
-/** Returns the record of a caw trajectory, or undefined if the value is none. Missing fields are tolerated, as caw does. */
+/** Returns the record of a caw trajectory, or undefined if the value is none. Missing fields are tolerated, as caw
+ *  does. */
 export function readCawTrajectory(value: unknown): Trajectory | undefined {
   if (!isCawTrajectory(value)) return undefined
   const events: AgentEvent[] = []

@@ -15,8 +15,8 @@ import { saveTrajectory, sessionTrajectory } from "./session.ts"
 import { type ArchiveSource, readSession, withArchive } from "./session-archive.ts"
 import { parseSessionHandle, sessionHandle } from "./session-handle.ts"
 
-/** Loads a session from an archive by its id, or from its handle, its own folder, a file that `session.save` wrote, or a
- *  trajectory or session folder of caw. Nothing can be sent to it. */
+/** Loads a session from an archive by its id, or from its handle, its own folder, a file that `session.save` wrote, or
+ *  a trajectory or session folder of caw. Nothing can be sent to it. */
 export async function loadSession(source: ArchiveSource, id?: string): Promise<Session> {
   const { record, folder, directory } = await locateAndLoad(source, id)
   const session = record.session ?? "unknown"

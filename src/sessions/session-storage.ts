@@ -50,8 +50,8 @@ function checkGivenId(id: string, archive: ArchiveSource | undefined, resume: st
     throw new ConfigError("session: `id` needs `archive`, where the session is stored: agent.session({ id, archive }).")
 }
 
-/** The id of the session to open, with `parts` if it is resumed: by a handle, or because the archive has the id that the
- *  caller gave. Throws if that session is one of another agent. */
+/** The id of the session to open, with `parts` if it is resumed: by a handle, or because the archive has the id that
+ *  the caller gave. Throws if that session is one of another agent. */
 export async function identifySession(
   archive: Archive | undefined,
   { parts, givenId }: SessionLocation,

@@ -52,7 +52,8 @@ export function activationText(activated: ActivatedSkill): string {
   return taggedText("skill", parts.filter(Boolean).join("\n\n"), ` name="${name}"`)
 }
 
-/** Says that the functions of a skill are missing, because the session runs another language than they are written in. */
+/** Says that the functions of a skill are missing, because the session runs another language than they are written
+ *  in. */
 function otherLanguageText(file: string, use: SkillUse, texts: PromptTexts): string {
   const [own, other] = use === "python" ? ["Python", "TypeScript"] : ["TypeScript", "Python"]
   return texts.skillOtherLanguage(file, file.endsWith(".py") ? "Python" : "JavaScript", own, other)

@@ -192,8 +192,8 @@ export function checkToolResult(given: ToolResult, tool: string): ToolResult {
   }
 }
 
-/** Makes a result with images, a code or a directive. Its fields are checked when the tool has returned it: the tool has
- *  done its work, so the model gets an error of that call. */
+/** Makes a result with images, a code or a directive. Its fields are checked when the tool has returned it: the tool
+ *  has done its work, so the model gets an error of that call. */
 export function toolResult(
   result: Omit<ToolResult, typeof resultMark | "ok"> & { ok?: boolean | undefined },
 ): ToolResult {

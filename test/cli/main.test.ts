@@ -104,7 +104,7 @@ const wrong: [what: string, args: string[], says: RegExp][] = [
   ["a folder that cannot be made", ["demo", "--out", "/dev/null/charts"], /--out \/dev\/null\/charts/],
 ]
 for (const [what, args, says] of wrong) {
-  test(`${what} is told in one sentence, with exit code 2`, async () => {
+  test(`${what} is reported in one sentence, with exit code 2`, async () => {
     const { code, stdout, stderr } = await karst(args)
     assert.equal(code, 2)
     assert.match(stderr, says)

@@ -162,7 +162,7 @@ test("source files write to disk through core/private-files.ts, or are listed he
     "src/providers/": "below a folder of mkdtemp, with a mode",
     "src/sessions/folder/commit-session.ts": "with a mode",
     "src/cli/commands/skills/copy-skill.ts": "skills that the user adds",
-    "src/cli/commands/demo.ts": "charts for the user",
+    "src/cli/commands/demo-command.ts": "charts for the user",
     "src/cli/commands/init-command.ts": "the project that the user creates",
     "src/cli/chat/images.ts": "images for the user, in a private folder",
     "src/testing/": "conformance suites",

@@ -11,8 +11,6 @@ import { packedPackage, userEnvironment } from "./packed-package.ts"
 const repository = join(import.meta.dirname, "../..")
 const sections = readSections(readFileSync(join(repository, "docs/getting-started.md"), "utf8"))
 
-// No skip of a missing command may stay unnoticed: the table of commands decides.
-
 describe("a newcomer without a key", () => {
   let folder: string
   let home: string
@@ -93,7 +91,7 @@ interface Section {
   steps: Step[]
 }
 
-/** The blocks of a page that a reader saves (`ts`, after "Save this as"), runs (`sh`) or compares (`text`), by headings.
+/** The blocks of a page that a reader saves (`ts`, after "Save this as"), runs (`sh`) or compares (`text`), by heading.
  *  Blocks of `console` need a key. */
 function readSections(page: string): Section[] {
   return page.split(/^## /m).map((text) => {

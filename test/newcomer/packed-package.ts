@@ -6,7 +6,8 @@ import { delimiter, dirname, join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { pack } from "../../scripts/pack.ts"
 
-/** Gives the path of the tarball. The first test file that asks packs it; others wait, because a build replaces dist/. */
+/** Returns the path of the tarball. The first test file that asks for it packs it; the others wait, because a build
+ *  replaces dist/. */
 export async function packedPackage(): Promise<string> {
   // `npm test` makes this folder for each run and removes it at the end.
   const folder = process.env.KARST_TEST_FOLDER ?? (await mkdtemp(join(tmpdir(), "karst-packed-")))

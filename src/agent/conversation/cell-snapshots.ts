@@ -56,7 +56,8 @@ export function createCellSnapshots(most = 0, kept: KeptSnapshots = new Map()): 
     copy: () => createCellSnapshots(most, new Map(kept)),
   }
 
-  // The event is recorded before its cell begins, and a runtime does one thing after the other: the snapshot comes first.
+  // The event is recorded before its cell begins, and a runtime does one thing after the other: the snapshot comes
+  // first.
   function keep(answer: string, { runtime }: Conversation): void {
     kept.set(answer, runtime.snapshot?.().catch(() => undefined) ?? Promise.resolve(undefined))
     for (const oldest of [...kept.keys()].slice(0, -most)) kept.delete(oldest)
@@ -67,7 +68,8 @@ function hasCell({ message }: EventOf<"message-end">): boolean {
   return message.parts.some((part) => part.type === "code" && part.closed)
 }
 
-/** Returns the events up to the cycle of an answer. A run whose first cycle that is, is left out; any other is ended. */
+/** Returns the events up to the cycle of an answer. A run whose first cycle that is, is left out; any other is
+ *  ended. */
 function eventsBefore(events: readonly AgentEvent[], answer: number): AgentEvent[] {
   const run = events[answer]?.run
   const start = events.findLastIndex(({ type, run: of }, at) => at < answer && of === run && type === "run-start")

@@ -124,7 +124,7 @@ export function withPromptTimes(
   })
 }
 
-/** The local time with its zone, for the end of the user's message: `(It is Monday 2026-11-16 04:44, Europe/Berlin.)`. */
+/** The local time with its zone, after the user's message: `(It is Monday 2026-11-16 04:44, Europe/Berlin.)`. */
 export function clockText(now: Date, timeZone = localTimeZone(), language?: PromptLanguage): string {
   const parts = new Intl.DateTimeFormat("en-CA", {
     ...{ weekday: "short", year: "numeric", month: "2-digit", day: "2-digit" },

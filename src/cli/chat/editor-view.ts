@@ -1,4 +1,4 @@
-// Lays out the edited text for the terminal: lines next to a mark, and where the cursor is.
+// Lays out the edited text for the terminal: wrapped lines after the prompt sign, and the row and column of the cursor.
 import { graphemes, graphemeWidth, textWidth } from "../../display/text-width.ts"
 import type { EditedText } from "./line-editor.ts"
 

@@ -1,4 +1,4 @@
-// What a person wrote in earlier chats and in this one, kept in a file of the user's folder.
+// The input history of the chat: texts that the user sent in this chat and in earlier ones, stored in a file.
 import { readFile } from "node:fs/promises"
 import { appendPrivateFileSync, replacePrivateFile } from "../../core/private-files.ts"
 

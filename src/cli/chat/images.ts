@@ -1,4 +1,4 @@
-// Shows images of cells and tools: in the terminal if it supports Kitty's graphics protocol, else as the name of a file.
+// Shows images of cells and tools: in a terminal with Kitty's graphics protocol, otherwise as the name of a file.
 import { mkdtemp, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,5 +1,4 @@
-// The prompt that a person is writing: editing, history, completion, and how it is drawn.
-
+// The input of the terminal chat: combines the line editor with history, completion and the layout.
 import { truncateToWidth } from "../../display/text-width.ts"
 import { type EditorLayout, layoutEditor } from "./editor-view.ts"
 import type { InputHistory } from "./history.ts"

@@ -1,4 +1,4 @@
-// The text that a person is writing: every key changes it in one pure step.
+// The edits of a line editor as pure functions: a text with a cursor and a key give the next text and cursor.
 import { graphemes } from "../../display/text-width.ts"
 import type { KeyName } from "./keys.ts"
 

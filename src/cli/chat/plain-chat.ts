@@ -26,6 +26,7 @@ export async function chatInPlainText(chat: Chat, { color, cwd, header }: PlainC
   writeNote(screen, "", header, screen.paint.dim)
   screen.ensureBlankLine()
 
+  /** Runs a prompt or a slash command. */
   async function perform(text: string): Promise<"leave" | undefined> {
     const slash = parseSlash(text)
     if (slash && "problem" in slash) return void note(slash.problem)

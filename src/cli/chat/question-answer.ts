@@ -1,4 +1,4 @@
-// Turns what a person writes below a question into the answer: the number of an option stands for the option.
+// Turns the text that a user sends after a question of the agent into the answer: an option's number means the option.
 import type { Question } from "../../core/event.ts"
 
 /** Returns the answer, or a problem if the question allows only its options. */

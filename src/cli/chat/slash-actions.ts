@@ -1,4 +1,4 @@
-// What the commands of the chat do. Each writes its result to the screen.
+// Runs the slash commands of the chat. Each writes its result to the screen.
 import type { AgentEvent } from "../../core/event.ts"
 import { messageText } from "../../core/message.ts"
 import { drawTable } from "../../display/draw-table.ts"
@@ -19,11 +19,11 @@ export interface SlashEffect {
   leave?: true | undefined
 }
 
-/** Commands that change the session, which a run is using. */
-const needIdle: ReadonlySet<SlashName> = new Set(["undo", "fork", "resume", "save"])
+/** Commands that cannot be used during a run, because they change or store the session that the run uses. */
+const needNoRun: ReadonlySet<SlashName> = new Set(["undo", "fork", "resume", "save"])
 
-/** In tokens. The note that takes the place of shorter conversations would be as long as they are. */
-const worthShortening = 500
+/** A shorter conversation is not compacted: the note that would replace it is about as long. */
+const minTokensToCompact = 500
 
 export async function runSlash(
   name: SlashName,
@@ -34,7 +34,7 @@ export async function runSlash(
   const say = (text: string): undefined => {
     writeNote(screen, "· ", safeText(text), screen.paint.dim)
   }
-  if (needIdle.has(name) && chat.session.running) {
+  if (needNoRun.has(name) && chat.session.running) {
     say(`/${name} needs the run to have ended. Ctrl-C aborts it.`)
     return undefined
   }
@@ -62,7 +62,7 @@ export async function runSlash(
       )
     case "compact":
       if (chat.isCodingCli) return say("A coding CLI shortens its conversation by itself.")
-      if (estimateConversation(chat.session.messages()) < worthShortening)
+      if (estimateConversation(chat.session.messages()) < minTokensToCompact)
         return say("The conversation is too short to be made shorter.")
       chat.compactNext()
       return say("The conversation is made shorter before your next prompt.")
@@ -90,7 +90,7 @@ function writeHelp(screen: Screen): undefined {
 }
 
 export const keyHelp = [
-  ["Enter", "sends; during a run it tells the model at its next step"],
+  ["Enter", "sends; during a run the model gets the text at its next step"],
   ["Alt-Enter, \\", "a new line; so do Ctrl-J and a backslash before Enter"],
   ["Tab", "completes a command or an @file"],
   ["Up, Down", "earlier prompts, also of other chats"],

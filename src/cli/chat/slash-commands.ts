@@ -1,4 +1,4 @@
-// The commands of the chat that begin with a slash: their table, and how a line names one of them.
+// The table of the chat's slash commands, such as /undo, and the parser and completion of a line that names one.
 import { nearestWord } from "../../core/text/nearest-word.ts"
 
 export const slashCommands = {
@@ -23,8 +23,8 @@ export type SlashLine = { name: SlashName; argument: string } | { problem: strin
 
 /** Parses a line that begins with a slash; undefined for any other, such as a path or a comment. */
 export function parseSlash(line: string): SlashLine | undefined {
-  const [, name = "", argument = ""] = /^\/([\w-]*)(?:\s+([\s\S]*))?$/.exec(line.trim()) ?? []
-  if (!/^\/[\w-]*(\s|$)/.test(line.trim())) return undefined
+  const [found, name = "", argument = ""] = /^\/([\w-]*)(?:\s+([\s\S]*))?$/.exec(line.trim()) ?? []
+  if (found === undefined) return undefined
   if (isSlashName(name)) return { name, argument: argument.trim() }
   const near = nearestWord(name, Object.keys(slashCommands))
   const hint = near === undefined ? "" : ` Did you mean /${near}?`

@@ -1,4 +1,4 @@
-// The chat in a terminal: reads keys, edits the prompt, shows runs, and asks.
+// The chat in a terminal: reads keys, edits the prompt, shows runs, and asks for approvals. `karst chat` starts it.
 import { StringDecoder } from "node:string_decoder"
 import type { Run } from "../../core/agent.ts"
 import { errorData } from "../../core/errors.ts"
@@ -41,13 +41,13 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
   const { paint } = screen
   const line = createInputLine({ screen, history, cwd })
   const showImage = createImageView(screen, process.env)
-  const left = Promise.withResolvers<void>()
+  const leaving = Promise.withResolvers<void>()
   const approvals: { event: EventOf<"approval-requested">; run: Run }[] = []
   let approval: { prompt: ApprovalPrompt; run: Run; acceptsFrom: number } | undefined
-  /** What was told to the model and has not reached it yet. */
-  let told: string[] = []
-  /** Prompts that were sent before the work at hand was done. */
-  const waiting: string[] = []
+  /** Texts that were sent during the run and that the model has not received yet. */
+  let unreceived: string[] = []
+  /** Prompts and commands that were sent while no run was active and other work was. They are submitted after it. */
+  const queued: string[] = []
   let active: Run | undefined
   let isBusy = false
   let leaveOnNextInterrupt = false
@@ -62,8 +62,10 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       return { lines: [`${paint.yellow("?")} ${hint}`], row: 0, column: 0 }
     }
     const layout = line.layout(leaveOnNextInterrupt ? "Ctrl-C again leaves the chat." : undefined)
-    const waiting = told.map((text) => paint.dim(truncateToWidth(`↳ ${text.replaceAll("\n", " ")}`, screen.columns)))
-    return { ...layout, lines: [...waiting, ...layout.lines], row: layout.row + waiting.length }
+    const notes = unreceived.map((text) =>
+      paint.dim(truncateToWidth(`↳ ${text.replaceAll("\n", " ")}`, screen.columns)),
+    )
+    return { ...layout, lines: [...notes, ...layout.lines], row: layout.row + notes.length }
   }
 
   function askNext(): void {
@@ -100,38 +102,39 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       chat.observe(event)
       show(withTypedPrompt(event, run.id, typed))
       progress(event)
-      if (event.type === "code-end" || event.type === "tool-end") await showMore(event, run)
+      if (event.type === "code-end" || event.type === "tool-end") await showRest(event, run)
       if (event.type === "approval-requested" && !event.answerer) {
         approvals.push({ event, run })
         askNext()
       }
-      if (event.type === "approval-resolved") withdraw(event.id)
-      if (event.type === "prompt-steered" && event.run === run.id) forgetTold(event.message)
+      if (event.type === "approval-resolved") withdrawApproval(event.id)
+      if (event.type === "prompt-steered" && event.run === run.id) removeReceived(event.message)
       // From now on, what is sent is the next prompt.
       if (event.type === "run-end" && event.run === run.id) active = undefined
     }
     approvals.splice(0)
     approval = undefined
-    if (told.length > 0) note("What you wrote came after the last step. It goes with your next prompt.")
-    told = []
+    if (unreceived.length > 0) note("What you wrote came after the last step. It goes with your next prompt.")
+    unreceived = []
   }
 
-  async function showMore(event: EventOf<"code-end" | "tool-end">, run: Run): Promise<void> {
+  /** Writes the images of a cell or tool, and how to see output that was cut. */
+  async function showRest(event: EventOf<"code-end" | "tool-end">, run: Run): Promise<void> {
     if (event.run !== run.id) return
     if (chat.lastOutput.split("\n").length > maxOutputLines) note("/output shows more of it.")
     for (const image of event.images ?? []) await showImage(image)
   }
 
-  function withdraw(id: string): void {
+  function withdrawApproval(id: string): void {
     const at = approvals.findIndex(({ event }) => event.id === id)
     if (at !== -1) approvals.splice(at, 1)
     if (approval?.prompt.id === id) approval = undefined
     askNext()
   }
 
-  function forgetTold(message: Message): void {
-    const at = told.indexOf(messageText(message))
-    if (at !== -1) told.splice(at, 1)
+  function removeReceived(message: Message): void {
+    const at = unreceived.indexOf(messageText(message))
+    if (at !== -1) unreceived.splice(at, 1)
   }
 
   /** Starts work that a key asked for. Its errors are shown, and the chat goes on. */
@@ -145,7 +148,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
         active = undefined
         screen.setStatus(undefined)
         screen.ensureBlankLine()
-        const next = waiting.shift()
+        const next = queued.shift()
         if (next !== undefined) submit(next)
       })
   }
@@ -154,10 +157,8 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
     const slash = parseSlash(text)
     if (slash && "problem" in slash) return note(slash.problem, paint.yellow)
     if (slash) return startSlash(slash.name, slash.argument)
-    if (active) {
-      return steer(active, text)
-    }
-    if (isBusy) return void waiting.push(text)
+    if (active) return steer(active, text)
+    if (isBusy) return void queued.push(text)
     const { question } = chat
     const answer = question ? answerTo(question, text) : { answer: text }
     if ("problem" in answer) return note(answer.problem, paint.yellow)
@@ -171,10 +172,10 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
   function steer(run: Run, text: string): void {
     try {
       run.steer(text)
-      told.push(text)
+      unreceived.push(text)
       screen.redraw()
     } catch (error) {
-      // Not every coding CLI can be told something during a run.
+      // Not every coding CLI accepts a message during a run.
       note(errorData(error).message, paint.yellow)
       line.set(text)
     }
@@ -185,10 +186,10 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       screen.writeLines(paint.bold(`❯ /${name}${argument === "" ? "" : ` ${argument}`}`))
       const effect = await runSlash(name, argument, chat, screen)
       if (effect?.edit !== undefined) line.set(effect.edit)
-      if (effect?.leave) left.resolve()
+      if (effect?.leave) leaving.resolve()
     }
     // During a run, the run goes on and the command only shows something.
-    if (!active && isBusy) return void waiting.push(`/${name} ${argument}`)
+    if (!active && isBusy) return void queued.push(`/${name} ${argument}`)
     if (!active) return start(run)
     void run().catch((error: unknown) => writeNote(screen, "✗ ", safeText(errorData(error).message), paint.red))
   }
@@ -200,7 +201,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       return
     }
     if (!active && line.clear()) return screen.redraw()
-    if (leaveOnNextInterrupt || active) return left.resolve()
+    if (leaveOnNextInterrupt || active) return leaving.resolve()
     leaveOnNextInterrupt = true
     screen.redraw()
   }
@@ -212,7 +213,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
     if (key.type === "key" && key.name === "clear-screen") return screen.clear()
     if (key.type === "key" && key.name === "end-of-input" && line.isEmpty) {
       active?.abort("The chat was left.")
-      return left.resolve()
+      return leaving.resolve()
     }
     const sent = line.press(key)
     if (sent !== undefined) {
@@ -234,7 +235,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
     onResize: screen.resized,
     onInterrupt(done) {
       chat.session.running?.abort("The terminal was closed.")
-      left.resolve()
+      leaving.resolve()
       done()
     },
     restoreSequence: () => "\x1b[?2004l\x1b[?25h",
@@ -245,7 +246,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
     showEarlier(options.earlier, screen)
     screen.ensureBlankLine()
     screen.setInput(drawInput)
-    await left.promise
+    await leaving.promise
   } finally {
     keys.end()
     screen.close()

@@ -1,4 +1,5 @@
-// `karst auth status | docker-flags`: shows how coding CLIs are signed in, and passes that to containers. No secrets.
+// `karst auth status | docker-flags`: shows how coding CLIs are signed in, and prints the flags that pass
+// that to containers. No secrets are printed.
 import { homedir } from "node:os"
 import { safeLine } from "../../display/safe-text.ts"
 import { type AuthFile, authProviders, checkAuth, type ProviderAuth } from "../../providers/auth/auth.ts"

@@ -1,5 +1,5 @@
-// `karst auth setup | teardown`: writes and removes the folder with which containers sign coding CLIs in. No secrets are
-// printed.
+// `karst auth setup | teardown`: writes and removes the folder of credentials with which coding CLIs sign in inside
+// containers. No secrets are printed.
 import { join } from "node:path"
 import { findUser } from "../../config/find-files.ts"
 import { authProviders } from "../../providers/auth/auth.ts"

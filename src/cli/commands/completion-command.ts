@@ -1,4 +1,4 @@
-// `karst completion <shell>` prints a script for the shell. The script calls `karst complete -- <words>` for candidates.
+// `karst completion <shell>`: prints a script for the shell, which calls `karst complete -- <words>` for candidates.
 import type { Input } from "../command.ts"
 import { completeWords } from "../completion.ts"
 import { UsageError } from "../usage-error.ts"

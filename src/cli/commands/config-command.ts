@@ -3,8 +3,10 @@ import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { configDiagnostics } from "../../config/agents/config-diagnostics.ts"
 import { findProject, findUser } from "../../config/find-files.ts"
+import { fileOf } from "../../config/load-config.ts"
 import type { Origin } from "../../config/merge-config.ts"
 import { moduleFiles } from "../../config/module-files.ts"
+import { placeText } from "../../config/read-config-file.ts"
 import { trustConfig } from "../../config/trust.ts"
 import type { Input } from "../command.ts"
 import { printJson, printTable } from "../print-table.ts"
@@ -19,10 +21,7 @@ import { UsageError } from "../usage-error.ts"
 /** Reads no file, so that it also works while one has a mistake or is not trusted. */
 export async function configPathCommand({ values }: Input<typeof jsonOption>): Promise<number> {
   const user = findUser(process.env)
-  const places = { project: findProject(process.cwd(), user), user }
-  const files = Object.entries(places).map(([source, { file, usualFile }]) => {
-    return { source, path: file ?? usualFile, exists: file !== undefined }
-  })
+  const files = [fileOf("project", findProject(process.cwd(), user)), fileOf("user", user)]
   if (values.json) printJson(files)
   else printTable(files.map(({ source, path, exists }) => [source, exists ? path : `${path} (does not exist)`]))
   return 0
@@ -60,5 +59,5 @@ export async function trustConfigCommand({ positionals: [given] }: Input): Promi
 
 export function originText({ source, file, line, variable }: Origin): string {
   if (variable !== undefined) return variable
-  return file === undefined ? source : `${file}${line === undefined ? "" : `:${line}`}`
+  return file === undefined ? source : placeText(file, line)
 }

@@ -1,7 +1,7 @@
 // `karst eval <file>`: runs the suite of cases that a module exports, and prints the scores.
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import type { Agent, AgentOverrides } from "../../core/agent.ts"
+import type { Agent } from "../../core/agent.ts"
 import { isRecord } from "../../core/object.ts"
 import { safeLine } from "../../display/safe-text.ts"
 import { type EvalCase, type EvalRecord, type Scorer, suite } from "../../evals.ts"
@@ -10,6 +10,7 @@ import { endSignal } from "../end-signal.ts"
 import { importNamedModule } from "../load/import-named-module.ts"
 import { printJson } from "../print-table.ts"
 import { printLine } from "../print-text.ts"
+import { withModel } from "../run/user-agent.ts"
 import type { evalOptions } from "../table/checks.ts"
 import { UsageError } from "../usage-error.ts"
 
@@ -61,12 +62,6 @@ function chooseCases(cases: readonly EvalCase[], names: readonly string[]): read
       `--only: there is no case "${missing}". There is: ${cases.map(({ name }) => name).join(", ")}.`,
     )
   return names.length === 0 ? cases : cases.filter(({ name }) => names.includes(name))
-}
-
-function withModel(agent: Agent, model: string | undefined): Agent {
-  if (model === undefined) return agent
-  const changes: AgentOverrides & { model: string } = { model }
-  return agent.with(changes)
 }
 
 function printProgress(done: number, total: number, { name, pass, verdicts }: EvalRecord): void {

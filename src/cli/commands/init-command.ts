@@ -5,8 +5,9 @@ import { basename, dirname, join, relative, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { trustConfig } from "../../config/trust.ts"
 import { isRecord } from "../../core/object.ts"
+import { ownVersion } from "../../core/own-version.ts"
 import type { Input } from "../command.ts"
-import { nearest } from "../parse-command-line.ts"
+import { suggestion } from "../parse-command-line.ts"
 import { printLine } from "../print-text.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import { type initOptions, templates } from "../table/project.ts"
@@ -44,8 +45,7 @@ export async function initProjectCommand({
 
 async function checkTemplate(name: string): Promise<void> {
   if (templates.some((each) => each === name)) return
-  const near = await nearest(name, templates)
-  const hint = near === undefined ? "" : ` Did you mean "${near}"?`
+  const hint = await suggestion(name, templates)
   throw new UsageError(
     `There is no template "${name}".${hint} There are: ${templates.join(", ")}. To name a folder: karst init --to ${quoteShellWord(name)}`,
   )
@@ -113,9 +113,4 @@ function readManifest(path: string): JsonObject {
 
 function objectOf(value: unknown): JsonObject {
   return isRecord(value) ? value : {}
-}
-
-function ownVersion(): string {
-  const manifest = readManifest(fileURLToPath(new URL("../../../package.json", import.meta.url)))
-  return String(manifest.version)
 }

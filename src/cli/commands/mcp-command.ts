@@ -10,7 +10,7 @@ import { endSignal } from "../end-signal.ts"
 import { loadServedModule } from "../load/served-module.ts"
 import { printNotice } from "../print-text.ts"
 import { quoteShellWord } from "../shell-words.ts"
-import type { serveOptions } from "../table/environment.ts"
+import type { serveOptions } from "../table/mcp.ts"
 import { UsageError } from "../usage-error.ts"
 
 const usage = "karst mcp serve ./objects.ts"

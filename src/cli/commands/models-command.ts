@@ -15,7 +15,7 @@ import { knownProviders } from "../../providers/coding-agent.ts"
 import { tierModel, tiers } from "../../providers/tiers.ts"
 import type { Input } from "../command.ts"
 import { printEmptyList } from "../empty-list.ts"
-import { nearest } from "../parse-command-line.ts"
+import { suggestion } from "../parse-command-line.ts"
 import { printJson, printTable } from "../print-table.ts"
 import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
@@ -159,8 +159,7 @@ async function checkTier(cli: string, tier: string): Promise<void> {
 
 async function requireName(what: string, name: string, names: readonly string[]): Promise<void> {
   if (names.includes(name)) return
-  const near = await nearest(name, names)
-  const hint = near === undefined ? "" : ` Did you mean "${near}"?`
+  const hint = await suggestion(name, names)
   throw new UsageError(`There is no ${what} "${name}".${hint} There are: ${names.join(", ")}.`)
 }
 

@@ -3,15 +3,13 @@ import { getAgentSpec } from "../../core/agent-spec.ts"
 import type { Input } from "../command.ts"
 import { printLine, printNotice } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
-import { builtIn, isBuiltIn, modelNeverAsked, prepareAgent } from "../run/prepare-agent.ts"
+import { prepareAgentWithoutModel } from "../run/prepare-agent.ts"
 import type { promptOptions } from "../table/work.ts"
 
 export async function promptCommand({ values }: Input<typeof promptOptions>): Promise<number> {
   const config = await loadProjectConfig(values.config)
   // The printed text of the built-in agent is the same for every model.
-  const { agent, close } = isBuiltIn(values, config)
-    ? await builtIn(values, modelNeverAsked, config)
-    : await prepareAgent(values, config)
+  const { agent, close } = await prepareAgentWithoutModel(values, config)
   try {
     printLine(await agent.describe())
     // Tools are sent apart from the prompt, so they are not part of the output.

@@ -8,7 +8,7 @@ import { printJson } from "../print-table.ts"
 import { printLine } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { findSession } from "../run/find-session.ts"
-import { builtIn, isBuiltIn, modelNeverAsked, prepareAgent } from "../run/prepare-agent.ts"
+import { prepareAgentWithoutModel } from "../run/prepare-agent.ts"
 import { requireSameAgent } from "../run/session-agent.ts"
 import { openExistingSessionPlace } from "../run/session-store.ts"
 import { mergeStoredOptions } from "../run/stored-options.ts"
@@ -26,9 +26,7 @@ export async function replayCommand({
     const stored = await findSession(place.source, wanted)
     const { record } = stored
     const options = place.isUserFolder ? mergeStoredOptions(given, record.metadata.command) : given
-    const { agent, close } = isBuiltIn(options, config)
-      ? await builtIn(options, modelNeverAsked, config)
-      : await prepareAgent(options, config)
+    const { agent, close } = await prepareAgentWithoutModel(options, config)
     requireSameAgent(stored, options, agent)
     if (!isCodeAgent(agent)) throw new UsageError(`The agent ${agent.name} is a coding CLI, which cannot be replayed.`)
     const source = { archive: place.source ?? "", id: record.id }

@@ -1,5 +1,6 @@
 // `karst runs …`: lists, shows and controls the durable runs of a store. Workers execute them elsewhere.
 
+import { callName } from "../../actions/preview-call.ts"
 import { safeLine } from "../../display/safe-text.ts"
 import type { Engine } from "../../engine/engine.ts"
 import { createEngine } from "../../engine/engine.ts"
@@ -12,12 +13,19 @@ import { exitCode, printEvent } from "../interruptible-run.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
 import { printLine, printToErrors } from "../print-text.ts"
 import { createEventViewer } from "../show-events.ts"
-import { openBackend, openStore, queueKind, requireExistingStore, storeName, storeOptionText } from "../store-option.ts"
+import {
+  openBackend,
+  openStore,
+  type QueueValues,
+  queueKind,
+  requireExistingStore,
+  storeName,
+  storeOptionText,
+} from "../store-option.ts"
 import type { approveOptions, listRunsOptions, pruneOptions, showRunOptions, watchRunOptions } from "../table/runs.ts"
-import type { queueOptions } from "../table/stored.ts"
+import type { queueOptions } from "../table/worker.ts"
 import { UsageError } from "../usage-error.ts"
 
-type QueueValues = Input<typeof queueOptions>["values"]
 type RunInput = Input<typeof queueOptions>
 
 export function listRunsCommand({ values }: Input<typeof listRunsOptions>): Promise<number> {
@@ -167,8 +175,7 @@ function isUnderWay({ status }: RunInfo): boolean {
 function waitsFor({ pending }: RunInfo): string {
   if (!pending) return ""
   if (pending.kind === "question") return `answer: ${pending.question}`
-  const { binding, method, args } = pending.call
-  return `approval: ${method === undefined ? binding : `${binding}.${method}`}(${args})`
+  return `approval: ${callName(pending.call)}(${pending.call.args})`
 }
 
 function cureOf({ id, pending }: RunInfo, { store }: QueueValues): string {

@@ -1,4 +1,4 @@
-// `karst skills list | validate`.
+// `karst skills list | validate`: lists and checks skills.
 import { existsSync } from "node:fs"
 import { join, relative } from "node:path"
 import { safeText } from "../../display/safe-text.ts"

@@ -11,7 +11,7 @@ import { printNotice } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
 import { loadAgentModule } from "../run/user-agent.ts"
 import { openBackend, openStore, type QueueKind, queueKind } from "../store-option.ts"
-import type { workerOptions } from "../table/stored.ts"
+import type { workerOptions } from "../table/worker.ts"
 import { UsageError } from "../usage-error.ts"
 
 export async function workerCommand({ values }: Input<typeof workerOptions>): Promise<number> {

@@ -33,7 +33,7 @@ const purposes: Record<string, string> = {
 // Karst installs beside an older TypeScript, but cannot use it.
 const neededRanges = { typescript: ">=7 <8" }
 
-// They contain compiled code, which can fail to load although the package is there.
+// These packages contain compiled code, which can fail to load although the package is installed.
 const compiled = ["node-pty", "zeromq"]
 
 export function checkKarst(): Check {

@@ -1,4 +1,4 @@
-// Imports a module that the command line names. Who names code of a folder trusts it, and the packages that are there.
+// Imports a module that the command line names. By naming it, the user trusts its code and the packages of its project.
 import { importModule } from "../../config/import-module.ts"
 import { allowProjectPackages } from "../../core/optional-package.ts"
 

@@ -26,17 +26,17 @@ export async function findSessionId(source: ArchiveSource, text: string): Promis
     throw new UsageError(`The handle is of a session in ${folder}. Add: --store ${quoteShellWord(folder)}`)
   const exists =
     wanted !== "" &&
-    (await withArchive(source, ({ store }) => store.get(sessionKeys.record(wanted))).catch(ignoreDamage))
+    (await withArchive(source, ({ store }) => store.get(sessionKeys.record(wanted))).catch(existsIfDamaged))
   return exists ? wanted : await findId(source, wanted)
 }
 
-/** There is a damaged session of this id. */
-function ignoreDamage(error: unknown): true {
+/** A damaged session exists too. */
+function existsIfDamaged(error: unknown): true {
   if (error instanceof AgentError && error.code === "corrupt") return true
   throw error
 }
 
-/** How the first session comes to be. */
+/** The cure of an empty list of sessions. */
 export const firstSession = 'karst run "…" and karst chat store one.'
 
 async function findId(source: ArchiveSource, wanted: string): Promise<string> {

@@ -62,8 +62,13 @@ function agentName({ agent, provider }: AgentValues, { config }: LoadedConfig): 
   return name === builtInName ? undefined : name
 }
 
-export function isBuiltIn(values: AgentValues, config: LoadedConfig): boolean {
-  return agentName(values, config) === undefined && values.provider === undefined
+/** Prepares the agent for a command that asks no model: the built-in agent needs no key and no model. */
+export async function prepareAgentWithoutModel(
+  values: AgentValues,
+  config: LoadedConfig,
+): Promise<Pick<PreparedAgent, "agent" | "close">> {
+  const isBuiltIn = agentName(values, config) === undefined && values.provider === undefined
+  return isBuiltIn ? await builtIn(values, modelNeverAsked, config) : await prepareAgent(values, config)
 }
 
 type OptionName = keyof AgentValues
@@ -92,8 +97,7 @@ function refuseOptions(values: AgentValues, names: readonly OptionName[], why: s
   if (given !== undefined) throw new UsageError(`--${given} cannot be used here: ${why}.`)
 }
 
-/** For commands that create the built-in agent and ask no model. */
-export const modelNeverAsked: Model = {
+const modelNeverAsked: Model = {
   id: "none/none",
   stream: () => {
     throw new Error("This command asks no model.")
@@ -101,7 +105,7 @@ export const modelNeverAsked: Model = {
 }
 
 /** The built-in agent with any model. It has the skills, MCP servers and hooks of the configuration. */
-export async function builtIn(
+async function builtIn(
   values: AgentValues,
   model: Model,
   config: LoadedConfig,

@@ -29,7 +29,8 @@ function storedValue(name: string, value: StoredOptions[string]): StoredOptions[
   return isPath && typeof value === "string" && !isName ? resolve(value) : value
 }
 
-/** Returns the given options, and the stored ones where none was given. Stored options of another version are left out. */
+/** Returns the given options, and the stored ones where none was given. Stored options of another version are left
+ *  out. */
 export function mergeStoredOptions(values: AgentValues, stored: unknown): AgentValues {
   if (!isRecord(stored)) return values
   const merged: Record<string, unknown> = { ...values }

@@ -6,7 +6,7 @@ import type { LoadedConfig } from "../../config/load-config.ts"
 import type { Agent, AgentOverrides } from "../../core/agent.ts"
 import { isAgent } from "../../runtime/bindings.ts"
 import { importNamedModule } from "../load/import-named-module.ts"
-import { nearest } from "../parse-command-line.ts"
+import { suggestion } from "../parse-command-line.ts"
 import { UsageError } from "../usage-error.ts"
 import { printDiagnostics } from "./print-diagnostics.ts"
 
@@ -34,14 +34,14 @@ async function agentOfModule(path: string, name: string | undefined, model: stri
     throw new UsageError(`--agent: ${path} exports several agents. Name one: ${path}#${names[0]}`)
   const wanted = name ?? names[0] ?? ""
   const agent = Object.hasOwn(agents, wanted) ? agents[wanted] : undefined
-  if (agent) return model === undefined ? agent : withModel(agent, model)
-  const near = await nearest(wanted, names)
-  const hint = near === undefined ? "" : ` Did you mean "${near}"?`
+  if (agent) return withModel(agent, model)
+  const hint = await suggestion(wanted, names)
   throw new UsageError(`--agent: there is no agent "${wanted}" in ${path}.${hint} There is: ${names.join(", ")}.`)
 }
 
-/** Returns the agent with another model, which agents of every kind accept. */
-function withModel(agent: Agent, model: string): Agent {
+/** Returns the agent with another model, which agents of every kind accept; without one, the agent itself. */
+export function withModel(agent: Agent, model: string | undefined): Agent {
+  if (model === undefined) return agent
   const changes: AgentOverrides & { model: string } = { model }
   return agent.with(changes)
 }

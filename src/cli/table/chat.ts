@@ -18,11 +18,11 @@ export const chatCommand = defineCommand({
     { line: "karst chat --workspace . --shell", does: "work on the files of this folder; each command asks you first" },
     { line: "karst chat --agent support", does: "an agent of yours" },
     { line: "karst chat --provider claude", does: "Claude Code answers" },
-    { line: "karst chat --session last", does: "go on where you left" },
+    { line: "karst chat --session last", does: "continue where you left off" },
   ],
   notes: [
     "Enter sends, Alt-Enter starts a new line, @file puts a file into the prompt, /help shows the commands. What you " +
-      "send during a run is told to the model at its next step. Ctrl-C aborts the run; twice, it leaves.",
+      "send during a run reaches the model at its next step. Ctrl-C aborts the run; twice, it leaves.",
   ],
   page: "chat.md",
   load: async () => (await import("../commands/chat-command.ts")).chatCommand,

@@ -43,6 +43,6 @@ function codingCliCommand(name: keyof typeof titles): Command {
         "for runs.",
     ],
     page: "mcp.md",
-    load: async () => (await import("../commands/coding-cli.ts")).codingCliCommand(name),
+    load: async () => (await import("../commands/coding-cli-command.ts")).codingCliCommand(name),
   })
 }

@@ -1,7 +1,7 @@
 // The commands for durable runs in a store: runs list, show, watch, answer, approve, steer, abort, retry, prune.
 import { type CommandGroup, defineCommand, type OptionSpecs } from "../command.ts"
 import { eventsOption, jsonOption } from "./shared-options.ts"
-import { queueOptions } from "./stored.ts"
+import { queueOptions } from "./worker.ts"
 
 export const listRunsOptions = {
   status: {

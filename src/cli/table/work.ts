@@ -78,7 +78,7 @@ export const demoCommand = defineCommand({
     { line: "karst demo", does: "the model's turns are replayed, everything else is live; needs no key" },
     { line: "karst demo --model openai/gpt-5.2", does: "a real model does the same task" },
   ],
-  load: async () => (await import("../commands/demo.ts")).demoCommand,
+  load: async () => (await import("../commands/demo-command.ts")).demoCommand,
 })
 
 export const promptOptions = { ...agentOptions } as const satisfies OptionSpecs

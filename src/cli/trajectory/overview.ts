@@ -1,4 +1,4 @@
-// What a trajectory is about, in rows: agent, model, runs, tokens, cost, duration, and counts of cells, tools and calls.
+// The overview of a trajectory: agent, model, runs, tokens, cost, duration, and counts of cells, tools and calls.
 import { type Trajectory, trajectory } from "../../core/trajectory.ts"
 import { totalTokens, type Usage } from "../../core/usage.ts"
 import { formatSeconds } from "../../display/event-text.ts"

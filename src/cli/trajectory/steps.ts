@@ -1,6 +1,7 @@
-// Folds the events of a trajectory into numbered steps: prompts, answers with their actions, and the steps of
+// Turns the events of a trajectory into numbered steps: prompts, answers with their actions, and the steps of
 // sub-agents below the step that started them.
-import type { AgentEvent, CallPreview, EventOf } from "../../core/event.ts"
+import { callName } from "../../actions/preview-call.ts"
+import type { AgentEvent, EventOf } from "../../core/event.ts"
 import { type AssistantMessage, type ImagePart, type Message, messageText } from "../../core/message.ts"
 import { totalTokens, type Usage } from "../../core/usage.ts"
 import { callText, splitActionText } from "../../display/event-text.ts"
@@ -98,9 +99,9 @@ function createRunSteps(list: Step[], prefix: string, parent: string | undefined
   const calls = new Map<string, FunctionCall>()
   let agent = ""
   let last: Step | undefined
-  /** What arrived since the start of a cycle belongs to the answer that follows. */
-  let waiting: AgentEvent[] = []
-  let isWaiting = true
+  /** The events since the start of a cycle. They belong to the answer that follows. */
+  let unassigned: AgentEvent[] = []
+  let isBeforeAnswer = true
 
   function addStep(event: AgentEvent, kind: Step["kind"], about: Partial<Step>): Step {
     const step: Step = {
@@ -116,11 +117,11 @@ function createRunSteps(list: Step[], prefix: string, parent: string | undefined
       notes: [],
       children: [],
       ...about,
-      events: waiting,
+      events: unassigned,
     }
-    for (const earlier of waiting) step.notes.push(...noteOf(earlier))
-    waiting = []
-    isWaiting = false
+    for (const earlier of unassigned) step.notes.push(...noteOf(earlier))
+    unassigned = []
+    isBeforeAnswer = false
     list.push(step)
     last = step
     return step
@@ -199,7 +200,7 @@ function createRunSteps(list: Step[], prefix: string, parent: string | undefined
         if (event.status !== "done") addStep(event, "end", { text: endText(event) })
         return
       default:
-        if (!isWaiting) last?.notes.push(...noteOf(event))
+        if (!isBeforeAnswer) last?.notes.push(...noteOf(event))
     }
   }
 
@@ -207,22 +208,18 @@ function createRunSteps(list: Step[], prefix: string, parent: string | undefined
     parent,
     last: () => last,
     add(event) {
-      if (event.type === "cycle-start") isWaiting = true
-      const holds = isWaiting && event.type !== "message-end"
+      if (event.type === "cycle-start") isBeforeAnswer = true
+      const wasBeforeAnswer = isBeforeAnswer && event.type !== "message-end"
       fold(event)
-      if (holds && isWaiting) waiting.push(event)
+      if (wasBeforeAnswer && isBeforeAnswer) unassigned.push(event)
       else last?.events.push(event)
     },
-    addNested: (event) => void (isWaiting ? waiting : last?.events)?.push(event),
+    addNested: (event) => void (isBeforeAnswer ? unassigned : last?.events)?.push(event),
   }
 }
 
 function imagesOf({ parts }: Message): ImagePart[] {
   return parts.filter((part) => part.type === "image")
-}
-
-function callName({ binding, method }: CallPreview): string {
-  return method === undefined ? binding : `${binding}.${method}`
 }
 
 function noteOf(event: AgentEvent): string[] {

@@ -1,4 +1,5 @@
-// The agents of a configuration before they are made: from its files and from discovered Markdown files.
+// Collects the definitions of agents, from the configuration and from discovered Markdown files, before the agents are
+// created.
 import type { Agent, Limits } from "../../core/agent.ts"
 import { isAgent } from "../../runtime/bindings.ts"
 import type { AgentDefinition } from "../define-config.ts"

@@ -1,4 +1,5 @@
-// What the configuration gives to the built-in agent of the command: skills, the tools of all MCP servers, and hooks.
+// Loads the parts of the configuration that the built-in agent of the command has: skills, the tools of all MCP
+// servers, and hooks.
 import type { Hooks } from "../../actions/hooks.ts"
 import { errorData } from "../../core/errors.ts"
 import type { Skill } from "../../skills.ts"

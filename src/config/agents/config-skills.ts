@@ -4,7 +4,7 @@ import { problemText } from "../../skills/load-skills.ts"
 import { loadSkills, type Skill } from "../../skills.ts"
 import type { Diagnostic } from "../diagnostics.ts"
 import type { LoadedConfig } from "../load-config.ts"
-import { placeText } from "../read-config-file.ts"
+import { originPlace } from "../read-config-file.ts"
 
 /** Loads the skills that the configuration names and adds the discovered ones. Of two with the same name, the first is
  *  used. Throws for a mistake in one that the configuration names. */
@@ -16,8 +16,7 @@ export async function loadConfigSkills(
   const named = await loadSkills(loaded.config.skills ?? [])
   const errors = named.problems.filter(({ severity }) => severity === "error").map(problemText)
   if (errors.length > 0) {
-    const { file, line } = loaded.originOf("skills")
-    const place = file === undefined ? "" : `${placeText(file, line)}: `
+    const place = originPlace(loaded.originOf("skills"))
     throw new ConfigError(`${place}the skills cannot be used as they are:\n- ${errors.join("\n- ")}`)
   }
   diagnostics.push(...named.problems)

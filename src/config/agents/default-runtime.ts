@@ -1,4 +1,4 @@
-// The runtimes that a definition can name, and the default of agents that have no tools.
+// Finds the runtime that the definition of an agent names. `isolatedRuntime` is the default of agents without tools.
 import type { RuntimeSource } from "../../runtime/typed-runtime.ts"
 import type { AgentDefinition } from "../define-config.ts"
 

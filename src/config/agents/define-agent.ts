@@ -1,4 +1,4 @@
-// Makes an agent of its definition: finds its model, runtime, tools, skills and sub-agents by their names.
+// Creates an agent from its definition: finds its model, runtime, tools, skills and sub-agents by their names.
 import type { ApproverOption } from "../../actions/approval.ts"
 import type { Hooks } from "../../actions/hooks.ts"
 import { createAgent } from "../../agent/create-agent.ts"

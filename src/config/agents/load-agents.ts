@@ -7,7 +7,7 @@ import type { AgentDefinition } from "../define-config.ts"
 import type { Diagnostic } from "../diagnostics.ts"
 import { type LoadConfigOptions, type LoadedConfig, loadConfig, loadConfigChecks } from "../load-config.ts"
 import type { Origin } from "../merge-config.ts"
-import { originPlace, placeText } from "../read-config-file.ts"
+import { originPlace } from "../read-config-file.ts"
 import { type AgentEntry, checkDefault, collectEntries, promptsFor, serversOf, withSubAgents } from "./agent-entries.ts"
 import { loadConfigSkills } from "./config-skills.ts"
 import { type AgentParts, defineAgent, namesText } from "./define-agent.ts"
@@ -159,8 +159,7 @@ function createRegistry({ names, entries, parts, diagnostics, servers, resources
       const prompts = promptsFor(origin, resources)
       return defineAgent(name, definition, { ...parts, prompts, warn, agentOf: (other) => make(other, path) })
     } catch (error) {
-      const place = file === undefined ? "" : `${placeText(file, line)}: `
-      throw new ConfigError(`${place}agents.${name}: ${errorData(error).message}`, {
+      throw new ConfigError(`${originPlace(origin)}agents.${name}: ${errorData(error).message}`, {
         cause: error,
         ...(error instanceof AgentError && { code: error.code, details: error.details }),
       })

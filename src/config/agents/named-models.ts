@@ -26,7 +26,7 @@ export function findModel(name: string | undefined, loaded: LoadedConfig, use: s
   const entry = Object.hasOwn(models, wanted) ? models[wanted] : undefined
   const env = environmentOf(loaded)
   if (entry === undefined && !isModelId(wanted)) {
-    // A wrong default model is the mistake of `model`, whoever needs it.
+    // A wrong default model is a mistake in `model`, not in the agent or option that uses the default.
     const place = name === undefined ? `${originPlace(loaded.originOf("model"))}\`model\`` : use
     throw unknownModel(wanted, loaded.config, place)
   }

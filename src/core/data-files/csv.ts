@@ -3,10 +3,10 @@ export type CsvValue = string | number | boolean | null
 
 export type CsvRow = Record<string, CsvValue>
 
-/** Returns a record per line below the header. An empty cell is null, a quoted empty one an empty text. A column of only
- *  numbers or only booleans is converted; any other column stays text. What can be an identifier stays text: leading
- *  zeros, a plus sign, whole numbers of more than 15 digits. Without a delimiter it is the one that the header has: a
- *  comma, or else a semicolon or a tab. */
+/** Returns a record per line below the header. An empty cell is null, a quoted empty one an empty text. A column of
+ *  only numbers or only booleans is converted; any other column stays text. What can be an identifier stays text:
+ *  leading zeros, a plus sign, whole numbers of more than 15 digits. Without a delimiter it is the one that the header
+ *  has: a comma, or else a semicolon or a tab. */
 export function parseCsv(text: string, delimiter?: string): CsvRow[] {
   const content = text.replace(/^\ufeff/, "")
   const [header, ...rows] = parseRows(content, delimiter ?? findDelimiter(content))

@@ -6,9 +6,10 @@ import type {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client"
 import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
+import { ownVersion } from "../../core/own-version.ts"
 import { timerMs } from "../../core/time-limit.ts"
 import type { McpClientOptions, McpServer } from "../mcp-types.ts"
-import { type ClientPackage, ownVersion } from "../sdk-packages.ts"
+import type { ClientPackage } from "../sdk-packages.ts"
 import { createStdioTransport } from "./stdio-transport.ts"
 
 /** A connection to an MCP server. */

@@ -1,11 +1,11 @@
-// Reduces settings of coding CLIs to what a container needs: how to sign in, which model, and one trusted folder. Hooks,
-// MCP servers, histories and projects of the host stay out.
+// Reduces settings of coding CLIs to what a container needs: how to sign in, which model, and one trusted folder.
+// Hooks, MCP servers, histories and projects of the host stay out.
 import { attempt } from "../../core/attempt.ts"
 import type { Json } from "../../core/json.ts"
 import { isRecord } from "../../core/object.ts"
 
-/** Returns the reduced text of a file, by its path in the container. Undefined if it cannot be parsed, or if the file is
- *  one that is never reduced. */
+/** Returns the reduced text of a file, by its path in the container. Undefined if it cannot be parsed, or if the file
+ *  is one that is never reduced. */
 export function reduceSettings(target: string, text: string, workdir: string): string | undefined {
   switch (target) {
     case ".claude.json":

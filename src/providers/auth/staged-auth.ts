@@ -1,4 +1,5 @@
-// A folder with what containers need to sign coding CLIs in: copies of credentials and reduced settings, and a manifest.
+// A folder with what containers need to sign coding CLIs in: copies of credentials and reduced settings, and a
+// manifest.
 import { lstat, readdir, readFile, readlink, rename, rm } from "node:fs/promises"
 import { homedir } from "node:os"
 import { dirname, join, relative, resolve } from "node:path"
@@ -101,8 +102,8 @@ export function stagedProviders({ agents }: AuthManifest): ProviderAuth[] {
   }))
 }
 
-/** Removes the folder. Throws if a file of the host is a link into it, unless `force`: a CLI would be signed out. Returns
- *  the removed files; empty if there is no such folder. With `dryRun` nothing is removed. */
+/** Removes the folder. Throws if a file of the host is a link into it, unless `force`: a CLI would be signed out.
+ *  Returns the removed files; empty if there is no such folder. With `dryRun` nothing is removed. */
 export async function removeStagedAuth(
   folder: string,
   { dryRun = false, force = false }: { dryRun?: boolean; force?: boolean } = {},

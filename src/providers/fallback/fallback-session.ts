@@ -152,8 +152,8 @@ async function forkFallbackSession(
   return created
 }
 
-/** The provider, key and folder to resume with: the stored ones, else those of the handle. Undefined if no CLI has named
- *  the conversation. */
+/** The provider, key and folder to resume with: the stored ones, else those of the handle. Undefined if no CLI has
+ *  named the conversation. */
 function resumePartsOf(parts: SessionHandleParts, stored: StoredSession | undefined): SessionHandleParts | undefined {
   const head = readSessionMetadata(stored?.record.head)
   const key = head?.key ?? parts.key

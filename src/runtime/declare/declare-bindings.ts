@@ -23,10 +23,10 @@ import { isReported, isTable, sampleLines } from "./table-sample.ts"
 import type { Parameter, Signature, TypeTree } from "./type-tree.ts"
 import { addNote, any, capitalize, jsDoc, printSignature, printType, promisedResult, rowsNote } from "./type-tree.ts"
 
-/** Returns one block of TypeScript declarations for the bindings, in their order. It contains types and docs, and values
- *  only as the sample of a variable. It runs no code of the values, except `inspect.custom` in a sample. The same
- *  bindings always produce the same text. Each type comes from the first available source: the author's type text, a
- *  schema, the author's source code, the file that declares the running function or class, or inspection of the live
+/** Returns one block of TypeScript declarations for the bindings, in their order. It contains types and docs, and
+ *  values only as the sample of a variable. It runs no code of the values, except `inspect.custom` in a sample. The
+ *  same bindings always produce the same text. Each type comes from the first available source: the author's type text,
+ *  a schema, the author's source code, the file that declares the running function or class, or inspection of the live
  *  value (marked `// inferred`). If `bindings` is a subset, `allBindings` is the full set: its types keep their names
  *  and are not declared again. With `remote`, objects with behaviour live in another process and each member takes an
  *  `await`. `agents` describes the runtimes of agents among the bindings. Throws a `ConfigError` for text that is not

@@ -56,7 +56,7 @@ describe("karst chat in a terminal", { skip: requires("tmux") }, () => {
     await chat.sees("There are no variables yet.")
   })
 
-  test("what is typed during a run is told to the model, and Ctrl-C aborts, clears and leaves", async (t) => {
+  test("what is typed during a run reaches the model, and Ctrl-C aborts, clears and leaves", async (t) => {
     const slow = slowAnswer("One moment, ", "please.")
     const endless = slowAnswer("Thinking … ", "")
     const chat = await openChat(t, [slow.answer, "I hurry.", endless.answer])

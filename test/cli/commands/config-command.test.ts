@@ -64,7 +64,7 @@ describe("karst config", () => {
     assert.match(wrong.stderr, /KARST_LANGUAGE: "de" is no language of prompts\. There are: en, zh/)
   })
 
-  test("names that lead nowhere are told with file and line: by show, doctor, run and models", async (t) => {
+  test("unknown names are reported with file and line: by show, doctor, run and models", async (t) => {
     const { folder, command } = await project(t, {
       "project/karst.config.json": {
         model: "fst",

@@ -51,7 +51,7 @@ describe("karst eval", () => {
     ["a file without cases", ["empty.ts"], /exports no cases and scorers/],
     ["a case that does not exist", ["sums.eval.ts", "--only", "x"], /no case "x"\. There is: adds, guesses/],
   ] as const) {
-    test(`${what} is told in one sentence, with exit code 2`, async () => {
+    test(`${what} is reported in one sentence, with exit code 2`, async () => {
       const { code, stderr } = await command(...args)
       assert.equal(code, 2)
       assert.match(stderr, says)

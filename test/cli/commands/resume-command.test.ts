@@ -132,7 +132,7 @@ describe("karst resume", () => {
     ["a session that does not exist", ["s_nothing"], /There (is no session "s_nothing"|are no sessions).*/],
     ["a handle that cannot be read", ["karst:1:@"], /names no session/],
   ] as const) {
-    test(`${what} is told in one sentence, with exit code 2`, async () => {
+    test(`${what} is reported in one sentence, with exit code 2`, async () => {
       const { code, stderr } = await karst(["resume", ...args])
       assert.equal(code, 2)
       assert.match(stderr, says)

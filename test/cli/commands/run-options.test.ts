@@ -136,7 +136,7 @@ describe("the options of karst run", () => {
     ["a reasoning effort that does not exist", ["x", "--reasoning", "hgih"], /Did you mean "high"\?/],
   ]
   for (const [what, args, says] of wrong) {
-    test(`${what} is told in one sentence, with exit code 2`, async () => {
+    test(`${what} is reported in one sentence, with exit code 2`, async () => {
       const { code, stderr } = await run([...args, "--model", "ollama/x"])
       assert.equal(code, 2)
       assert.match(stderr, says)

@@ -138,14 +138,14 @@ describe("karst runs", () => {
 
   for (const [what, args, says] of [
     ["no store", ["list"], /--store: there is none/],
-    ["no such run", ["show", "run_x", "--store", "sqlite::memory:"], /There is no run "run_x"/],
-    ["a run that waits for no approval", ["approve", "run_x", "--store", "sqlite::memory:"], /There is no run/],
+    ["no such run", ["show", "run_x", "--store", "existing"], /There is no run "run_x"/],
+    ["no run to approve", ["approve", "run_x", "--store", "existing"], /There is no run/],
     ["two decisions", ["approve", "run_x", "--deny", "--always"], /exclude each other/],
-    ["no age", ["prune", "--store", "sqlite::memory:"], /--older-than 30d/],
+    ["no age", ["prune", "--store", "existing"], /--older-than 30d/],
     ["an age that is none", ["prune", "--older-than", "old"], /"old" is not a duration.*7d/],
   ] as const) {
-    test(`${what} is told in one sentence, with exit code 2`, async () => {
-      const { code, stderr } = await karst(["runs", ...args])
+    test(`${what} is reported in one sentence, with exit code 2`, async () => {
+      const { code, stderr } = await karst(["runs", ...args.map((word) => (word === "existing" ? place : word))])
       assert.equal(code, 2)
       assert.match(stderr, says)
     })

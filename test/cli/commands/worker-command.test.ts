@@ -115,7 +115,7 @@ describe("karst worker", () => {
     ["a prompt", ["--agents", module, "do it"], /takes no arguments/],
     ["a parallelism of none", ["--agents", module, "--store", "sqlite:x", "--max-parallel", "0"], /--max-parallel/],
   ] as const) {
-    test(`${what} is told in one sentence, with exit code 2`, async () => {
+    test(`${what} is reported in one sentence, with exit code 2`, async () => {
       const { code, stderr } = await karst(["worker", ...args])
       assert.equal(code, 2)
       assert.match(stderr, says)

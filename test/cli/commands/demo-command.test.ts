@@ -9,7 +9,7 @@ import { drawBars } from "../../../src/display/draw-bars.ts"
 import { textWidth } from "../../../src/display/text-width.ts"
 import { karst, startKarst } from "../karst.ts"
 
-test("the demo runs without key or network, mends its error, and the program reads its objects back", async (t) => {
+test("the demo runs without key or network, corrects its error, and the program reads its objects back", async (t) => {
   const out = await mkdtemp(join(tmpdir(), "karst-test-"))
   t.after(() => rm(out, { recursive: true }))
   const { code, stdout, stderr } = await karst(["demo", "--fast", "--out", out])

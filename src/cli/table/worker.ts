@@ -1,7 +1,7 @@
-// The commands for stored runs and sessions: worker.
+// The command `karst worker`, and the options of the store and the queue, which `karst runs` has too.
 import { defineCommand, type OptionSpecs } from "../command.ts"
 
-/** Where durable runs are stored, and how their workers are told about jobs. */
+/** Where durable runs are stored, and how workers learn of jobs. */
 export const queueOptions = {
   store: { type: "text", value: "<store>", help: "redis://host:6379 or sqlite:karst.db" },
   backend: {

@@ -98,7 +98,7 @@ describe("karst claude", () => {
     ["an empty prompt", ["claude", "objects.ts", " "], /The prompt is empty/],
     ["an unknown option", ["gemini", "--frobnicate"], /--frobnicate/],
   ] as const) {
-    test(`${what} is told in one sentence, with exit code 2`, async () => {
+    test(`${what} is reported in one sentence, with exit code 2`, async () => {
       const { code, stderr, stdout } = await karst([...args], env, folder)
       assert.equal(code, 2, stderr)
       assert.match(stderr, says)
