@@ -113,7 +113,7 @@ function hideInArguments(list: readonly unknown[]): ShownValue[] {
 function hideAssigned(text: string): string {
   for (const { index } of text.matchAll(/[=:]/g)) {
     const name = text.slice(0, index)
-    const isName = isSecretName(/[\w-]*$/.exec(name)?.[0] ?? "")
+    const isName = isSecretName(/(?<![\w-])[\w-]*$/.exec(name)?.[0] ?? "")
     if (isName) return `${text.slice(0, index + 1)}${hideSecret(text.slice(index + 1))}`
   }
   return text

@@ -50,7 +50,11 @@ function lineInStack(file: string, error: unknown): number | undefined {
 
 /** The first place of a stack, if it is in a file of the project: path and line. */
 function placeInStack(error: unknown): string | undefined {
-  const [, url = "", line = ""] = /\bat (?:.*\()?(file:\S+?):(\d+)(?::\d+)?\)?$/m.exec(stackOf(error)) ?? []
+  const frame = stackOf(error)
+    .split("\n")
+    .find((text) => /^\s+at /.test(text) && text.includes("file:"))
+  const place = frame?.slice(frame.indexOf("file:")) ?? ""
+  const [, url = "", line = ""] = /^(\S+?):(\d+)(?::\d+)?\)?$/.exec(place) ?? []
   return url === "" || url.includes("/node_modules/") ? undefined : `${fileURLToPath(url)}:${line}`
 }
 

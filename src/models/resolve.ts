@@ -133,7 +133,7 @@ async function findLanguageModel(id: string, options: ResolveOptions): Promise<F
 
 function checkBaseUrl(baseURL: string): void {
   if (!(/^https?:/i.test(baseURL) && URL.canParse(baseURL))) {
-    const shown = baseURL.replace(/[^/\s]*@/g, "(hidden)@")
+    const shown = baseURL.replace(/(?<![^/\s])[^/\s]*@/g, "(hidden)@")
     throw new ConfigError(`"${shown}" is not a base URL. Write it whole, as https://host/v1.`)
   }
   const { username, password, host } = new URL(baseURL)

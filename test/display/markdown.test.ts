@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { PassThrough } from "node:stream"
 import { test } from "node:test"
 import { createMarkdown } from "../../src/display/markdown.ts"
+import { tableRows } from "../../src/display/markdown-table.ts"
 import { createScreen } from "../../src/display/screen.ts"
 import { createTextFlow } from "../../src/display/text-flow.ts"
 import fc from "../property.ts"
@@ -168,4 +169,9 @@ test("links show their text and address, and other brackets are text", () => {
     "See the docs (https://karst.dev/a_b) and [x] or list[0](y z).",
   )
   assert.equal(drawn("[https://karst.dev](https://karst.dev)", 90), "https://karst.dev")
+})
+
+test("a table row of many code spans that ends in a backslash is read at once", () => {
+  const row = `| ${"`a".repeat(5001)}\\\u2028`
+  assert.deepEqual(tableRows([row, "|-|", "| `b|c` | d\\|e |"])?.[1], ["b|c", "d|e"])
 })

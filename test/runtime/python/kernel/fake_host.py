@@ -208,7 +208,7 @@ class FakeOutput:
 
 
 def fake_shell():
-    handlers = {"pre_run_cell": [], "post_run_cell": []}
+    handlers = {"pre_run_cell": [], "post_execute": [], "post_run_cell": []}
     return types.SimpleNamespace(
         user_ns={"__name__": "__main__"},
         user_ns_hidden={},

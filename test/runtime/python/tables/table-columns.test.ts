@@ -86,7 +86,7 @@ class Evil:
     def __reduce__(self): return (exec, ("import builtins; builtins.ran = True",))
 def packed(part):
     return (0).to_bytes(4, "little") + part
-snapshots.snapshot = lambda namespace, names, max_bytes: {"data": packed(pickle.dumps({"imports": {}, "values": {"x": Evil()}})), "lost": []}`)
+snapshots.snapshot = lambda *_: {"data": packed(pickle.dumps({"imports": {}, "values": {"x": Evil()}})), "lost": []}`)
     const forged = await runtime.snapshot?.()
     assert.ok(forged)
     await using other = pythonRuntime({})

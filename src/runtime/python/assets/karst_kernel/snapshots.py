@@ -31,7 +31,7 @@ def snapshot(namespace, names, max_bytes, digests):
             lost.append({"name": name, "reason": str(error)})
     injected = {name: (digests[name], digest(namespace[name])) for name in stored if digests.get(name)}
     while True:
-        data = _dump({"imports": imports, "values": stored, "injected": injected})
+        data = _dump({"imports": imports, "values": stored, **({"injected": injected} if injected else {})})
         excess = 0 if max_bytes is None else len(data) - max_bytes
         if excess <= 0 or not stored:
             return {"data": data, "lost": lost}
@@ -72,8 +72,8 @@ def restore(namespace, data, digests, exact):
 
 
 def digest(value):
-    """Returns a digest that is equal for equal data in every kernel. None if the value is not data."""
-    file = io.BytesIO()
+    """Returns a digest that is equal for equal data in every kernel. None if the value is not data, or too large."""
+    file = _DigestFile()
     pickler = _DigestPickler(file)
     # Without a memo, equal texts count as equal, whether or not they are the same object.
     pickler.fast = True
@@ -81,10 +81,26 @@ def digest(value):
         pickler.dump(value)
     except Exception:
         return None
-    result = hashlib.sha256(file.getvalue())
     for table in pickler.tables:
-        result.update(table)
-    return result.hexdigest()
+        file.hash.update(table)
+    return file.hash.hexdigest()
+
+
+class _DigestFile:
+    """Computes the digest of what is written. Lists that contain each other many times, which are written each time,
+    could otherwise be written for ever."""
+
+    MAX_BYTES = 1 << 30
+
+    def __init__(self):
+        self.hash = hashlib.sha256()
+        self.size = 0
+
+    def write(self, data):
+        self.size += len(data)
+        if self.size > self.MAX_BYTES:
+            raise NotData("it is too large")
+        self.hash.update(data)
 
 
 def size_of(value):
