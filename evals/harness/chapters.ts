@@ -36,9 +36,8 @@ function introduction(reports: readonly StoredReport[]): Chapter {
         "with four tokens for the frame of each message. Tools are counted as the JSON that is sent; some providers show " +
         "them to the model in a shorter form, which makes tool calls cheaper than they are here.",
       `Costs are in units of one input token: an output token costs ${rates.output}, and an input token that the ` +
-        `previous request of the conversation had in the same place costs ${rates.cachedInput} with a cache. Writing to the cache costs nothing here; some providers charge for it. ` +
-        "Karst puts the time behind the newest message of the user and nowhere else, so the first request of a turn pays " +
-        "the full price for the turn before it, in every style.",
+        `previous request of the conversation had in the same place costs ${rates.cachedInput} with a cache. Writing to ` +
+        "the cache costs nothing here; some providers charge for it.",
       "What an oracle cannot show:",
       "- Whether a model finds the right actions, and how often it errs, in any style.\n" +
         "- What a model thinks and says before it acts: the oracle writes nothing but its calls and the fixed texts.\n" +
