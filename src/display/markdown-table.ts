@@ -19,7 +19,7 @@ function cellsOf(row: string): string[] {
     row
       .trim()
       .replace(/^\|/, "")
-      .match(/(?:\\[^]|`[^`]*`|`(?![^`]*`)|[^|\\`]|\\$)*(?:\||$)/g) ?? []
+      .match(/(?:\\[\s\S]|`[^`]*`|`(?![^`]*`)|[^|\\`]|\\$)*(?:\||$)/g) ?? []
   const texts = cells.map((cell) => inlineText(cell.replace(/\|$/, "").replaceAll("\\|", "|").trim()))
   return texts.at(-1) === "" ? texts.slice(0, -1) : texts
 }
