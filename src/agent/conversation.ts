@@ -97,7 +97,7 @@ export function createConversation(
     systemRun: undefined,
     promptHash: earlier?.promptHash,
     announcedNames: announced,
-    promptTimes: new Map(earlier?.promptTimes),
+    promptTimes: new Map(earlier?.promptTimes ?? folded?.promptTimes?.map(([id, at]) => [id, { at }])),
     activatedSkills: new Map(earlier?.activatedSkills ?? folded?.activated),
     steered: [...(earlier?.steered ?? [])],
     lost: earlier?.lost ?? [],

@@ -106,8 +106,8 @@ async function* followEvents(
       }
     }
   } finally {
-    item.catch(() => undefined)
-    rest.catch(() => undefined)
+    // A log that was read ahead must be left, or it is watched for ever.
+    for (const pending of [item, rest, log.return(undefined), rests.return(undefined)]) pending.catch(() => undefined)
   }
 }
 

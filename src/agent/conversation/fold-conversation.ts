@@ -8,6 +8,8 @@ import type { Conversation } from "../conversation.ts"
 export interface FoldedConversation {
   version: 1
   messages: Message[]
+  /** When the prompts among the messages were given. */
+  promptTimes?: [message: string, at: number][]
   system?: string
   /** The run whose `run-start` event contains that prompt. */
   systemRun?: string
@@ -27,13 +29,17 @@ export interface FoldedConversation {
 
 /** Folds a conversation up to its last event. `run` is the current run. */
 export function foldConversation(conversation: Conversation, run: string): FoldedConversation {
-  const { messages, system, systemRun, activatedSkills, events, folded } = conversation
+  const { messages, promptTimes, system, systemRun, activatedSkills, events, folded } = conversation
   const open = eventsOfOpenChildRuns(events, folded)
   const runs = new Set([run])
   for (const { parent } of open) if (parent !== undefined) runs.add(parent)
   return {
     version: 1,
     messages: [...messages],
+    promptTimes: messages.flatMap(({ id }): [string, number][] => {
+      const time = promptTimes.get(id)
+      return time ? [[id, time.at]] : []
+    }),
     ...(system !== undefined && { system }),
     ...(systemRun !== undefined && { systemRun }),
     activated: [...activatedSkills],

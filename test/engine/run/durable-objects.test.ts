@@ -70,12 +70,14 @@ test("objects beyond the limit are not kept, and the model is told", async () =>
     (request) => [cell('let big = "x".repeat(5000)'), cell("await pause()"), "Done."][turn(request)] ?? "?",
   )
   const agent = createAgent({ model, runtime: () => jsRuntime({ pause: fn(async () => 1, { approve: true }) }) })
-  const engine = createEngine({ agents: { agent }, store, holdMs: 0, maxSnapshotBytes: 1000 })
-  const { id } = await engine.submit("agent", "Go")
-  const { pending } = await engine.result(id)
-  await engine.approve(id, pending?.id ?? "", "allow")
-  await engine.result(id)
-  await engine.close()
+  const options = { agents: { agent }, store, holdMs: 0, maxSnapshotBytes: 1000 }
+  const first = createEngine(options)
+  const { id } = await first.submit("agent", "Go")
+  const { pending } = await first.result(id)
+  await first.close()
+  await using second = createEngine(options)
+  await second.approve(id, pending?.id ?? "", "allow")
+  await second.result(id)
   assert.match(JSON.stringify(model.requests.at(-1)?.messages), /- big: /)
 })
 
