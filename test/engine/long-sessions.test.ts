@@ -1,4 +1,4 @@
-// test lane: durable
+// test lane: durable, long
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { type AgentOptions, createAgent, jsRuntime, ModelError, messageText } from "karst"

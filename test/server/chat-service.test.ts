@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // The service of docs/web-service.md, whose snippets are the files of examples/chat-service.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"

@@ -1,3 +1,4 @@
+// test lane: unit, long
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"

@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 import assert from "node:assert/strict"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

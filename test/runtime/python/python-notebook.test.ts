@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { fn } from "../../../src/runtime/bindings.ts"

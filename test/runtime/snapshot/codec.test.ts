@@ -1,3 +1,4 @@
+// test lane: unit, long
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { type Codecs, codec, createAgent, fn, jsRuntime, messageText, type Runtime, variable } from "karst"
