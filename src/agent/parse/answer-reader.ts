@@ -40,8 +40,7 @@ export class AnswerReader {
   }
 
   /** Forgets the code and reads on: `text`, all that was read so far, was a thought. The part of it that was emitted as
-   *  code is emitted again as text, so that the text pieces add up to the answer. An empty text: read from the
-   *  start. */
+   *  code is emitted again as text, so that the text pieces add up to the answer. With "" it reads from the start. */
   restart(text: string): void {
     this.pieces.completeText(text)
     this.#forgetBlocks()
