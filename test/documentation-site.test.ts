@@ -130,6 +130,28 @@ describe("regions", () => {
     assert.equal(fillRegions("<!-- region a.ts -->\n```\n```\n", folder).includes("#region"), false)
   })
 
+  test("can have several parts, and share lines", async () => {
+    const lines = [
+      "// #region a b",
+      "import x",
+      "// #endregion",
+      "hidden",
+      "  // #region b",
+      "  two",
+      "  // #endregion",
+    ]
+    await writeFile(join(folder, "b.ts"), lines.join("\n"))
+    assert.equal(readRegion(folder, "b.ts", "a"), "import x\n")
+    assert.equal(readRegion(folder, "b.ts", "b"), "import x\n\ntwo\n")
+    await writeFile(join(folder, "c.py"), "# #region a\nx = 1\n# #endregion\n")
+    assert.equal(readRegion(folder, "c.py", "a"), "x = 1\n")
+  })
+
+  test("without an end are errors", async () => {
+    await writeFile(join(folder, "d.ts"), "// #region a\none\n// #region b\ntwo\n// #endregion\n")
+    assert.throws(() => readRegion(folder, "d.ts", "a"), /region "a" of d\.ts has no end/)
+  })
+
   test("that do not exist are errors that name the file", () => {
     assert.throws(() => fillRegions("<!-- region a.ts#no -->\n```ts\n```\n", folder), /a\.ts has no region "no"/)
     assert.throws(() => regionsOf("<!-- region a.ts -->\n\ntext\n"), /no code block follows/)

@@ -1,6 +1,7 @@
 // Keeps snippets of pages equal to regions of tested files. In a page, a comment `<!-- region examples/03-session.ts#send
 // -->` before a code block names the file and the region; without a name it is the whole file. In the file, a region is
-// the lines between `// #region send` and `// #endregion`.
+// the lines between `// #region send` and `// #endregion` (`# #region` in Python). Lines can belong to several regions
+// (`// #region send close`), and a region can have several parts: they are joined, with an empty line in between.
 import { readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 
@@ -43,19 +44,34 @@ export function fillRegions(page: string, root: string): string {
 /** The lines of a region, with common indentation removed and without the comments that mark regions. */
 export function readRegion(root: string, path: string, name?: string): string {
   const lines = readFileSync(join(root, path), "utf8").trimEnd().split("\n")
-  const chosen = name === undefined ? lines : linesOf(lines, name, path)
-  const kept = chosen.filter((line) => !/^\s*\/\/ #(?:end)?region\b/.test(line))
+  const parts = name === undefined ? [lines] : partsOf(lines, name, path)
+  return parts.map(dedented).join("\n")
+}
+
+function dedented(lines: string[]): string {
+  const kept = lines.filter((line) => !mark.test(line))
   const indents = kept.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length)
   const indent = Math.min(...indents)
   return kept.map((line) => `${line.slice(indent)}\n`).join("")
 }
 
-function linesOf(lines: string[], name: string, path: string): string[] {
-  const start = lines.findIndex((line) => line.trim() === `// #region ${name}`)
-  if (start === -1) throw new Error(`${path} has no region "${name}". Mark it: // #region ${name} … // #endregion`)
-  const length = lines.slice(start + 1).findIndex((line) => line.trim() === "// #endregion")
-  if (length === -1) throw new Error(`The region "${name}" of ${path} has no end. Add the line: // #endregion`)
-  return lines.slice(start + 1, start + 1 + length)
+const mark = /^\s*(?:\/\/|#) #(?:end)?region\b(.*)$/
+
+function partsOf(lines: string[], name: string, path: string): string[][] {
+  const starts = lines.flatMap((line, index) => (isStart(line, name) ? [index + 1] : []))
+  if (starts.length === 0)
+    throw new Error(`${path} has no region "${name}". Mark it: // #region ${name} … // #endregion`)
+  return starts.map((start) => {
+    const length = lines.slice(start).findIndex((line) => mark.test(line))
+    if (length === -1 || !lines[start + length]?.includes("#endregion"))
+      throw new Error(`The region "${name}" of ${path} has no end. Add the line: // #endregion`)
+    return lines.slice(start, start + length)
+  })
+}
+
+function isStart(line: string, name: string): boolean {
+  const [, names = ""] = mark.exec(line) ?? []
+  return line.includes("#region") && names.trim().split(/\s+/).includes(name)
 }
 
 function lineAt(text: string, index: number): number {

@@ -4,11 +4,11 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, type TestContext, test } from "node:test"
+import { createAgent, jsRuntime, variable } from "karst"
+import { createEngine } from "karst/engine"
+import { scriptedModel } from "karst/models"
+import { sqliteStore } from "karst/stores"
 import { z } from "zod"
-import { createEngine } from "../src/engine.ts"
-import { createAgent, jsRuntime, variable } from "../src/index.ts"
-import { scriptedModel } from "../src/models.ts"
-import { sqliteStore } from "../src/stores.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
