@@ -1,90 +1,25 @@
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { globSync, readFileSync } from "node:fs"
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { after, before, describe, test } from "node:test"
+import { describe, test } from "node:test"
 
 const root = dirname(import.meta.dirname)
 const pages = ["README.md", ...globSync("docs/*.md", { cwd: root }).sort()]
-const { exports }: { exports: Record<string, string | { "karst-source": string }> } = JSON.parse(
-  readFileSync(join(root, "package.json"), "utf8"),
-)
-const sources = Object.fromEntries(
-  Object.entries(exports).flatMap(([path, target]) =>
-    typeof target === "string" ? [] : [[path.replace(".", "karst"), join(root, target["karst-source"])]],
-  ),
-)
+const generated = "docs/what-the-model-sees.md" // test/what-the-model-sees.test.ts compares the whole page
 
-// What the pages leave to the reader: things of Karst with their types, and the reader's own, of any type.
-const types = {
-  CodeAgent: "agent analyst journal ours poet refunds researcher reviewer writer",
-  'CellAgent & { runtime: NonNullable<CellAgent["runtime"]> }': "cleaner",
-  Engine: "engine",
-  Model: "model bossModel strongModel",
-  'RunInfo["pending"]': "pending",
-  Runtime: "runtime",
-  CodeSession: "session",
-  "Tool[]": "tools",
-  Workspace: "workspace",
-  "Record<string, CodeAgent>": "agents",
-  "{ of(user: string): Promise<CodeSession> }": "sessions",
-  string: "_history_1 apiKey bucket code cwd id key next one three two url",
-}
-const readersOwn = `addTask ask askSomebody approver audit bindings cached cardNumber cart credentials db deadline deploy
-  description event f file freshFolder freshName isHarmless isOffTopic isRisky light log lookUp looksStuck mail myBackend myRuntime myStore
-  myWorkspace noSecrets notify object openDatabase orders parse pay rawData records reminder render reporting sales schema show tasks total value wipe`
-const readersClasses = "Class Light Row Task"
-
-describe("the snippets of README.md and docs/", () => {
-  let folder: string
-  let errors: string[]
-
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "karst-documentation-"))
-    await symlink(join(root, "node_modules"), join(folder, "node_modules"))
-    await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }))
-    await writeFile(join(folder, "names.ts"), globals())
-    await writeFile(
-      join(folder, "engine.ts"),
-      'import type { Engine } from "karst/engine"\nexport declare const engine: Engine',
-    )
-    await writeFile(join(folder, "tsconfig.json"), JSON.stringify(configuration()))
-    const values = await exportedValues()
-    for (const page of pages) {
-      for (const { line, code } of snippetsOf(page)) {
-        await writeFile(join(folder, fileOf(page, line)), `${importsFor(code, values)}export {}\n${code}`)
-      }
-    }
-    const tsc = join(root, "node_modules/typescript/bin/tsc")
-    const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { cwd: folder, encoding: "utf8" })
-    errors = stdout.split("\n").filter((line) => line !== "")
-  })
-
-  after(() => rm(folder, { recursive: true }))
-
-  for (const page of pages) {
-    const snippets = snippetsOf(page)
-    if (snippets.length === 0) continue
-    test(`${page} has snippets that compile`, () => {
-      for (const { line } of snippets) {
-        assert.deepEqual(
-          errors.filter((error) => error.startsWith(`${fileOf(page, line)}(`)),
-          [],
-          `the snippet at line ${line} of ${page}`,
-        )
-      }
+describe("a program in README.md or docs/", () => {
+  for (const page of pages.filter((page) => page !== generated)) {
+    test(`is a part of a tested file: ${page}`, () => {
+      assert.deepEqual(untestedPrograms(readFileSync(join(root, page), "utf8")), [])
     })
   }
 
-  test("compile with declarations that are right themselves", () => {
-    const files = new Set(pages.flatMap((page) => snippetsOf(page).map(({ line }) => fileOf(page, line))))
-    assert.ok(files.size > 80)
-    assert.deepEqual(
-      errors.filter((error) => /^\S+\(\d+,\d+\): error/.test(error) && !files.has(error.slice(0, error.indexOf("(")))),
-      [],
-    )
+  test("is found if it is not marked", () => {
+    assert.deepEqual(untestedPrograms("a\n\n```ts\nf()\n```\n"), ["line 3: f()"])
+    assert.deepEqual(untestedPrograms("- a\n\n  ```json\n  {}\n  ```\n"), ["line 3: {}"])
+    assert.deepEqual(untestedPrograms("<!-- region a.ts -->\n```ts\nf()\n```\n"), [])
+    assert.deepEqual(untestedPrograms("```sh\nls\n```\n```text\nf()\n```\n"), [])
   })
 })
 
@@ -145,83 +80,25 @@ function warningCodes(source: string): string[] {
   })
 }
 
-/** The snippets of a page, except regions of files: those are compiled with their files. */
-function snippetsOf(page: string): { line: number; code: string }[] {
-  const text = readFileSync(join(root, page), "utf8")
-  return [...text.matchAll(/^(?<!^<!-- region .*\n+)```ts\n([\s\S]*?)^```$/gm)].map((match) => ({
-    line: text.slice(0, match.index).split("\n").length,
-    code: match[1] ?? "",
-  }))
-}
+const languages = new Set(["ts", "js", "tsx", "jsx", "python", "json", "markdown", "dockerfile", "yaml"])
 
-function fileOf(page: string, line: number): string {
-  return `${page.replaceAll(/[^\w]/g, "-")}-${line}.ts`
-}
-
-/** Imports of what the snippet uses of Karst and neither imports nor declares itself. */
-function importsFor(code: string, values: Map<string, string>): string {
-  return [...values]
-    .filter(
-      ([name]) =>
-        new RegExp(`(?<![.\\w"'\`])${name}(?=[(<])`).test(code.replaceAll("...", "")) && !declares(code, name),
-    )
-    .map(([name, module]) => `import { ${name} } from "${module}"; `)
-    .join("")
-}
-
-function declares(code: string, name: string): boolean {
-  return new RegExp(`\\b(?:const|class|function) ${name}\\b|\\b(?:import|const) (?:type )?\\{[^}]*\\b${name}\\b`).test(
-    code,
-  )
-}
-
-async function exportedValues(): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
-  for (const module of Object.keys(sources)) {
-    for (const name of Object.keys(await import(module))) if (!found.has(name)) found.set(name, module)
+/**
+ * The blocks of code that neither are a region of a file nor are marked as foreign programs. Files of regions are tests,
+ * or files that tests run.
+ */
+function untestedPrograms(page: string): string[] {
+  const lines = page.split("\n")
+  const found: string[] = []
+  let fence: string | undefined
+  for (const [index, line] of lines.entries()) {
+    const [, opened, language = ""] = /^\s*(`{3,})(\w*)/.exec(line) ?? []
+    if (fence !== undefined) {
+      if (line.trim() === fence) fence = undefined
+    } else if (opened !== undefined) {
+      fence = opened
+      const marked = /^\s*<!-- (?:region |not run: )/.test(lines[index - 1] ?? "")
+      if (languages.has(language) && !marked) found.push(`line ${index + 1}: ${lines[index + 1]?.trim()}`)
+    }
   }
   return found
-}
-
-function globals(): string {
-  const typed = Object.entries(types).flatMap(([type, names]) =>
-    names.split(/\s+/).map((name) => `  const ${name}: ${type}`),
-  )
-  const own = readersOwn.split(/\s+/).map((name) => `  const ${name}: any`)
-  const classes = readersClasses
-    .split(" ")
-    .map((name) => `  class ${name} { [member: string]: any; constructor(...given: any[]) }`)
-  return [
-    'import type { CellAgent, CodeAgent, CodeSession, Runtime, Tool } from "karst"',
-    'import type { Engine, RunInfo } from "karst/engine"',
-    'import type { Workspace } from "karst/workspaces"',
-    "declare global {",
-    '  type Model = import("karst/models").Model',
-    '  type Hooks = import("karst").Hooks',
-    '  type AgentOptions = import("karst").AgentOptions',
-    '  const test: typeof import("node:test").test',
-    '  const after: typeof import("node:test").after',
-    '  const openai: typeof import("@ai-sdk/openai").openai',
-    "  const signal: AbortSignal",
-    '  const z: typeof import("zod").z',
-    ...typed,
-    ...own,
-    ...classes,
-    "}",
-  ].join("\n")
-}
-
-function configuration(): object {
-  return {
-    extends: join(root, "tsconfig.json"),
-    compilerOptions: {
-      paths: Object.fromEntries(Object.entries(sources).map(([name, file]) => [name, [file]])),
-      typeRoots: [join(root, "node_modules/@types")],
-      erasableSyntaxOnly: false,
-      noImplicitAny: false,
-      allowUnreachableCode: true,
-    },
-    include: ["*.ts"],
-    exclude: [],
-  }
 }
