@@ -1,10 +1,11 @@
 // The state of a chat apart from the terminal: its session, the model of the next prompt, and what it has used.
-import type { LiveObjects, Run, RunOptions, Session } from "../../core/agent.ts"
+import type { Run, RunOptions, Session } from "../../core/agent.ts"
 import type { AgentEvent, Pending } from "../../core/event.ts"
 import type { Message, Prompt } from "../../core/message.ts"
 import { addUsage, noUsage, type Usage } from "../../core/usage.ts"
 import { splitActionText } from "../../display/event-text.ts"
 import type { Model } from "../../models/model.ts"
+import { isRuntime } from "../../runtime/is-runtime.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { SessionInfo } from "../../sessions/session-archive.ts"
 import { builtInName, type PreparedAgent } from "../run/prepare-agent.ts"
@@ -140,8 +141,4 @@ export function createChat(opened: OpenedChat, services: ChatServices): Chat {
 /** Returns the newest answer that contains a cell. */
 export function lastCellAnswer(messages: readonly Message[]): Message | undefined {
   return messages.findLast(({ role, parts }) => role === "assistant" && parts.some((part) => part.type === "code"))
-}
-
-function isRuntime(objects: LiveObjects | undefined): objects is Runtime {
-  return objects !== undefined && "names" in objects && "execute" in objects
 }

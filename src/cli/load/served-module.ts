@@ -6,9 +6,9 @@ import { ConfigError, errorData } from "../../core/errors.ts"
 import type { ServeOptions, ToolSources } from "../../mcp/mcp-types.ts"
 import { addSourceTypes } from "../../runtime/bindings/module-bindings.ts"
 import { type Bindings, isBinding, isClass } from "../../runtime/bindings.ts"
+import { isRuntime } from "../../runtime/is-runtime.ts"
 import { jsRuntime } from "../../runtime/js.ts"
 import { safeRules } from "../../runtime/rules/safe-rules.ts"
-import type { Runtime } from "../../runtime/runtime.ts"
 import { UsageError } from "../usage-error.ts"
 import { importNamedModule } from "./import-named-module.ts"
 
@@ -79,9 +79,4 @@ function noObjectsError(path: string): UsageError {
   return new UsageError(
     `${path} exports no objects. Write there: export const name = object, or export const runtime = jsRuntime({ name: object })`,
   )
-}
-
-function isRuntime(value: unknown): value is Runtime {
-  if (typeof value !== "object" || value === null) return false
-  return ["execute", "describe", "retrieve", "close"].every((name) => typeof Reflect.get(value, name) === "function")
 }

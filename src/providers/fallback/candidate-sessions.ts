@@ -1,9 +1,10 @@
 // The sessions of a fallback's candidates. They are not archived themselves, and all stay open until the end, because
 // one candidate may use the runtime of another.
 import type { Session } from "../../core/agent.ts"
+import { isRuntime } from "../../runtime/is-runtime.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { CliOptions } from "../options.ts"
-import { type Candidate, isRuntime } from "./fallback-candidates.ts"
+import type { Candidate } from "./fallback-candidates.ts"
 
 export interface CandidateSessions {
   get(candidate: Candidate | undefined): Session | undefined

@@ -1,7 +1,7 @@
 // The agents of a fallback as candidates, and the error if all fail.
 import type { Agent, AgentOverrides } from "../../core/agent.ts"
 import { AgentError, ModelError, ProviderError, UnsupportedError } from "../../core/errors.ts"
-import type { Runtime } from "../../runtime/runtime.ts"
+import { isRuntime } from "../../runtime/is-runtime.ts"
 import { cliAgentInternals } from "../cli-agent-internals.ts"
 import { environmentDefaults } from "../environment-defaults.ts"
 import type { CliOptions } from "../options.ts"
@@ -110,8 +110,4 @@ function withoutOtherModel({ model, ...given }: Partial<CliOptions>, own: CliOpt
 
 function isModelName(model: string | undefined): boolean {
   return model !== undefined && model !== "" && !isTier(model)
-}
-
-export function isRuntime(value: unknown): value is Runtime {
-  return typeof value === "object" && value !== null && "execute" in value
 }

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { types } from "node:util"
 import { oneLine } from "../../core/text/tagged-text.ts"
 import { type AgentBinding, type Binding, isAgent } from "../bindings.ts"
+import { isRuntime } from "../is-runtime.ts"
 import type { Runtime } from "../runtime.ts"
 import type { DeclarationBlock } from "./declaration-block.ts"
 import { capitalize, jsDoc } from "./type-tree.ts"
@@ -80,11 +81,6 @@ async function describeRuntimeOf(agent: object): Promise<AgentRuntimeObjects | u
 const variableLines: Record<Runtime["language"], RegExp> = {
   typescript: /^declare (?:let|const) ([\w$]+): (?!(?:Omit<)?Agent\d*\b)/gm,
   python: /^([^\W\d]\w*): (?!Agent\b)/gm,
-}
-
-function isRuntime(value: unknown): value is Pick<Runtime, "describe" | "language"> {
-  if (typeof value !== "object" || value === null || !("describe" in value) || !("language" in value)) return false
-  return value.language === "typescript" || value.language === "python"
 }
 
 function replyText(name: string): string {
