@@ -105,6 +105,10 @@ export function foldMessages(messages: Message[], event: AgentEvent): void {
       return
     case "tool-end": {
       const added = result(event, toolResult(event))
+      if (messages.at(-1)?.role !== "result") {
+        messages.push(added)
+        return
+      }
       const positions = callPositions(messages)
       messages.splice(resultIndex(event.id, messages), 0, added)
       if (positions) positionsOf.set(added, positions)

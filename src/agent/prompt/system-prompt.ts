@@ -126,10 +126,7 @@ export function withPromptTimes(
 
 /** The local time with its zone, after the user's message: `(It is Monday 2026-11-16 04:44, Europe/Berlin.)`. */
 export function clockText(now: Date, timeZone = localTimeZone(), language?: PromptLanguage): string {
-  const parts = new Intl.DateTimeFormat("en-CA", {
-    ...{ weekday: "short", year: "numeric", month: "2-digit", day: "2-digit" },
-    ...{ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone },
-  }).formatToParts(now)
+  const parts = clockFormat(timeZone).formatToParts(now)
   const found = Object.fromEntries(parts.map(({ type, value }) => [type, value]))
   const { weekday = "", year, month, day, hour, minute } = found
   const number = weekdays.findIndex((name) => weekday.startsWith(name))
@@ -138,6 +135,26 @@ export function clockText(now: Date, timeZone = localTimeZone(), language?: Prom
 
 const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 
+// Formats take longer to create than a whole step of a run, so they are kept.
+const clockFormats = new Map<string, Intl.DateTimeFormat>()
+
+function clockFormat(timeZone: string): Intl.DateTimeFormat {
+  const kept = clockFormats.get(timeZone)
+  if (kept) return kept
+  const format = new Intl.DateTimeFormat("en-CA", {
+    ...{ weekday: "short", year: "numeric", month: "2-digit", day: "2-digit" },
+    ...{ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone },
+  })
+  clockFormats.set(timeZone, format)
+  return format
+}
+
+// Node reads the zone of the machine once, and again only when the program sets TZ.
+const localZone: { of?: string | undefined; name?: string } = {}
+
 function localTimeZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC"
+  if (localZone.name !== undefined && localZone.of === process.env.TZ) return localZone.name
+  localZone.of = process.env.TZ
+  localZone.name = new Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC"
+  return localZone.name
 }
