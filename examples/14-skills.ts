@@ -4,7 +4,7 @@ import { createAgent, jsRuntime, skill, variable } from "karst"
 import { scriptedModel } from "karst/models"
 import * as z from "zod"
 
-const analysis = new URL("../skills/data-analysis", import.meta.url)
+const analysis = new URL("skills/data-analysis", import.meta.resolve("karst/package.json"))
 
 const reporting = skill({
   name: "reporting",

@@ -106,6 +106,11 @@ describe("a page", () => {
     )
   })
 
+  test("keeps the title of a link", () => {
+    const { html } = renderMarkdown('[✓][a]\n\n[a]: a.ts "it is <so>"', (href) => href)
+    assert.match(html, /<a href="a\.ts" title="it is &lt;so&gt;">✓<\/a>/)
+  })
+
   test("shows code as text", () => {
     const { html } = renderMarkdown('```ts\nconst a = "<script>"\n```', (href) => href)
     assert.ok(!html.includes("<script>"))

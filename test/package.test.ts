@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { execFile, spawn, spawnSync } from "node:child_process"
 import { existsSync, globSync, lstatSync, readFileSync } from "node:fs"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { after, before, describe, type TestContext, test } from "node:test"
@@ -206,6 +206,17 @@ describe("the packed tarball in an empty folder", () => {
     }
     assert.match(notice, /Apache License\s+Version 2\.0/)
     assert.match(notice, /Permission is hereby granted/)
+  })
+
+  for (const example of ["01-hello.ts", "14-skills.ts", "32-kill-9.ts"]) {
+    test(`has examples that run where they are copied to: ${example}`, async () => {
+      await copyFile(join(project, "node_modules/karst/examples", example), join(project, example))
+      assert.ok(await run(process.execPath, [example]))
+    })
+  }
+
+  test("contains no compiled code, and neither does what it depends on", () => {
+    assert.deepEqual(globSync("node_modules/**/*.{node,so,dylib,dll,wasm}", { cwd: project }), [])
   })
 
   test("takes at most 22 MB on disk with everything it depends on", () => {

@@ -33,8 +33,9 @@ export function renderMarkdown(markdown: string, link: (href: string) => string)
         headings.push(heading)
         return `<h${depth} id="${heading.anchor}"><a href="#${heading.anchor}">${html}</a></h${depth}>\n`
       },
-      link({ href, tokens }: Tokens.Link): string {
-        return `<a href="${escapeHtml(link(href))}">${this.parser.parseInline(tokens)}</a>`
+      link({ href, title, tokens }: Tokens.Link): string {
+        const hint = title ? ` title="${escapeHtml(title)}"` : ""
+        return `<a href="${escapeHtml(link(href))}"${hint}>${this.parser.parseInline(tokens)}</a>`
       },
       image({ href, text }: Tokens.Image): string {
         return `<img src="${escapeHtml(link(href))}" alt="${escapeHtml(text)}">`

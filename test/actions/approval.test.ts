@@ -96,6 +96,26 @@ for (const { name, skip, open } of runtimes) {
       assert.deepEqual(done, [])
     })
 
+    test("is asked before each call of a loop, and a refusal ends the loop", async () => {
+      const asked: unknown[] = []
+      const approve = (call: RuntimeCall) => {
+        asked.push([call.args[0], done.length])
+        return asked.length < 3
+      }
+      const code = {
+        typescript: "for (const what of 'abcd') await wipe(what)",
+        python: "for what in 'abcd': wipe(what)",
+      }
+      const { model } = await run([code], { approver: approve })
+      assert.deepEqual(asked, [
+        ["a", 0],
+        ["b", 1],
+        ["c", 2],
+      ])
+      assert.deepEqual(done, ["a", "b"])
+      assert.match(lastResultText(model), /ApprovalDenied: wipe was not approved/)
+    })
+
     test("is asked for calls made together, each with its own answer, while the others go on", async () => {
       const all = Promise.withResolvers<void>()
       let waiting = 0

@@ -6,6 +6,7 @@ import { ConfigError } from "../../../src/core/errors.ts"
 import type { AgentEvent } from "../../../src/core/event.ts"
 import { scriptedModel } from "../../../src/models/scripted.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
+import type { RuntimeCall } from "../../../src/runtime/runtime.ts"
 import { agentTool } from "../../../src/tools/delegate/agent-tool.ts"
 import { type Tool, tool } from "../../../src/tools/tool.ts"
 import { folderWith } from "../../tools/use.ts"
@@ -164,6 +165,26 @@ describe("a tool whose every call needs approval", () => {
         offered(model)?.filter((name) => /shell|command/.test(name)),
         names,
       )
+    }
+  })
+
+  test("is the shell by default: each command is asked about before it runs, in a sandbox too", async (context) => {
+    const workspace = await folderWith(context)
+    for (const shell of [true, { sandbox: "auto" }] as const) {
+      const commands = ["echo one > one", "cat one", "cat one; rm one"]
+      const model = scriptedModel([...commands.map((command) => calls(call("shell", { command }))), "Done."])
+      const asked: unknown[] = []
+      const approver = ({ args: [input] }: RuntimeCall) => {
+        asked.push(input)
+        return asked.length < 3
+      }
+      const { trajectory } = await createAgent({ model, workspace, shell, approver }).run("go")
+      assert.deepEqual(
+        asked,
+        commands.map((command) => ({ command })),
+      )
+      assert.deepEqual(toolEnds(trajectory.events).map(errorCodeOf), [undefined, undefined, "not-approved"])
+      assert.equal(new TextDecoder().decode(await workspace.read("one")), "one\n")
     }
   })
 })

@@ -10,10 +10,14 @@ import { drawBars } from "../../../src/display/draw-bars.ts"
 import { textWidth } from "../../../src/display/text-width.ts"
 import { karst, startKarst } from "../karst.ts"
 
+// Every attempt to connect ends the program.
+const refuse = "(await import('node:net')).Socket.prototype.connect = () => process.exit(99)"
+const withoutNetwork = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(refuse)}` }
+
 test("the demo runs without key or network, corrects its error, and the program reads its objects back", async (t) => {
   const out = await mkdtemp(join(tmpdir(), "karst-test-"))
   t.after(() => rm(out, { recursive: true }))
-  const { code, stdout, stderr } = await karst(["demo", "--fast", "--out", out])
+  const { code, stdout, stderr } = await karst(["demo", "--fast", "--out", out], withoutNetwork)
   assert.equal(stderr, "")
   assert.equal(code, 0)
   assert.match(stdout, /The model's turns are replayed from a recording\.\nEverything else is live/)

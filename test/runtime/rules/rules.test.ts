@@ -145,6 +145,24 @@ test("a cell that cannot be followed is refused once, not run unchecked", () => 
   )
 })
 
+test("a module or a member of the global objects that is known only when the cell runs is refused", () => {
+  for (const code of [
+    "await import(name)",
+    "process.getBuiltinModule(name)",
+    "globalThis[name]()",
+    "process[name]",
+    "const { [name]: found } = globalThis",
+    "Reflect.get(globalThis, name)",
+  ]) {
+    const found = messages(code, ...safeRules())
+    assert.ok(
+      found.some((message) => message.includes("cannot be checked")),
+      `${code}: ${found}`,
+    )
+  }
+  assert.deepEqual(check("rows[name]", ...safeRules()), [])
+})
+
 test("text that doubles on every line does not fill the memory", () => {
   const lines = Array.from({ length: 60 }, (_, index) => `const a${index + 1} = a${index} + a${index}`)
   assert.deepEqual(check(`const a0 = "x"\n${lines.join("\n")}\nrow[a60]`, ...safeRules()), [])
