@@ -24,6 +24,13 @@ describe("the model of a command", () => {
     assert.match(await chosen(), /^openai/)
   })
 
+  test("must be named if the provider whose key is set has no default model", async () => {
+    process.env.GROQ_API_KEY = "k"
+    await assert.rejects(chosen(), /GROQ_API_KEY is set, but .*Name one: --model groq\/<model>/)
+    delete process.env.GROQ_API_KEY
+    await assert.rejects(chosen(), /no provider's key is in the environment/)
+  })
+
   test("is the configuration's before that, and the one that was named before both", async () => {
     process.env.OPENAI_API_KEY = "k"
     process.env.MISTRAL_API_KEY = "k"

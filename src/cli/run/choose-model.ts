@@ -13,12 +13,7 @@ export async function chooseModel(
   reasoning: ReasoningEffort | undefined,
 ): Promise<Model> {
   const id = requested ?? loaded.config.model ?? firstWithKey(process.env)
-  if (id === undefined) {
-    throw new UsageError(
-      "No model was chosen and no provider's key is in the environment. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or " +
-        "another provider's key, or name a model: --model ollama/qwen3, or KARST_MODEL. `karst demo` needs neither.",
-    )
-  }
+  if (id === undefined) throw noModelError(process.env)
   const isName = Object.hasOwn(loaded.config.models ?? {}, id) || !isModelId(id)
   const model = isName ? findModel(requested, loaded, "--model") : await resolveModel(id)
   return reasoning === undefined ? model : withReasoning(model, reasoning)
@@ -43,6 +38,22 @@ const defaults: Record<string, string> = {
 function firstWithKey(env: NodeJS.ProcessEnv): string | undefined {
   const provider = Object.keys(defaults).find((name) => keysOf(name).some((key) => env[key]))
   return provider && `${provider}/${defaults[provider]}`
+}
+
+function noModelError(env: NodeJS.ProcessEnv): UsageError {
+  const providers = [...Object.keys(providerPackages), ...Object.keys(compatibleServices)]
+  for (const provider of providers) {
+    const key = keysOf(provider).find((name) => env[name])
+    if (key === undefined) continue
+    return new UsageError(
+      `No model was chosen. ${key} is set, but there is no default model for "${provider}". ` +
+        `Name one: --model ${provider}/<model>, or KARST_MODEL.`,
+    )
+  }
+  return new UsageError(
+    "No model was chosen and no provider's key is in the environment. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or " +
+      "another provider's key, or name a model: --model ollama/qwen3, or KARST_MODEL. `karst demo` needs neither.",
+  )
 }
 
 function keysOf(provider: string): readonly string[] {
