@@ -7,11 +7,12 @@ import { z } from "zod"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
+interface Task {
+  name: string
+}
+
 describe("docs/concepts.md", () => {
   test("works on the bound objects, which stay the host's own", async () => {
-    interface Task {
-      name: string
-    }
     const names: string[] = []
     const addTask = (name: string): Task => {
       names.push(name)
@@ -30,8 +31,8 @@ describe("docs/concepts.md", () => {
     ])
     // #region bindings
     const runtime = jsRuntime({
-      tasks: variable([] as Task[], "The user's tasks"), // a variable
-      addTask: fn(addTask, { signature: "(name: string) => Task" }), // a function: its calls pass the call gate
+      tasks: variable([] as Task[], { type: "Task[]", description: "The user's tasks" }), // a variable
+      addTask: fn(addTask, { description: "Adds a task." }), // a function: its calls pass the call gate
       Light: classType(Light), // a class the model may instantiate
       light, // anything else is a variable, by reference
     })
@@ -46,7 +47,10 @@ describe("docs/concepts.md", () => {
     assert.equal(retrieved, light)
     assert.equal(light.level, 20)
     assert.ok((await runtime.retrieve("other", z.instanceof(Light))) !== light)
-    assert.match(await agent.describe(), /addTask\(name: string\): Promise<Task>/)
+    const declared = await agent.describe()
+    assert.match(declared, /\/\*\* The user's tasks \*\/\ndeclare let tasks: Task\[\]/)
+    assert.match(declared, /interface Task \{\s*name: string\s*\}/)
+    assert.match(declared, /\/\*\* Adds a task\. \*\/\ndeclare function addTask\(name: string\): Promise<Task>/)
   })
 
   test("creates a runtime for each run from its metadata", async () => {
