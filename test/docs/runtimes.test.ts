@@ -19,7 +19,7 @@ describe("docs/runtimes.md", () => {
     const code = "const open = tasks.filter((task) => !task.done)\nopen.length"
     const execution = await runtime.execute(code) // { ok: true, value: 2, … }
     const same = await runtime.retrieve("tasks") // the same array, not a copy
-    const open = await runtime.retrieve("open", z.array(z.object({ done: z.boolean() }))) // a cell made it: with a schema
+    const open = await runtime.retrieve("open", z.array(z.object({ done: z.boolean() }))) // by a cell: with a schema
     // #endregion
     assert.ok(execution.ok)
     assert.equal(execution.value, 2)
@@ -47,13 +47,13 @@ describe("docs/runtimes.md", () => {
     const runtime = jsRuntime({
       prices: variable(prices, "EUR per item"), // or { description, type: "Map<string, number>" }
       rows: variable(rows, { sample: 2 }), // the model sees the first two rows: see declarations.md
-      lamp: variable(lamp, { guard: { wipe: { approve: true } } }), // wipe() passes the call gate: see guarded-objects.md
+      lamp: variable(lamp, { guard: { wipe: { approve: true } } }), // wipe() passes the call gate: guarded-objects.md
       addTask: fn(addTask, { description: "Adds a task.", signature: "(name: string) => number" }),
       // Shown as types; inputs of calls are validated.
       exists: fn(exists, { input: z.object({ id: z.int() }), output: z.boolean() }),
       pay: fn(pay, { approve: true, maxCalls: 5, timeoutMs: 1000 }), // requests approval, and has limits
       today: fn(today, { sync: true }), // returns its value, not a Promise; no call gate; jsRuntime only
-      Lamp: classType(Lamp, { description: "A lamp.", schema: true, doc: true }), // shows members and comments, the default
+      Lamp: classType(Lamp, { description: "A lamp.", schema: true, doc: true }), // shows members and comments: default
     })
     // #endregion
     const declared = await runtime.describe()
