@@ -1,11 +1,9 @@
 // The programs of docs/budgets.md, each run as it is shown there.
 import assert from "node:assert/strict"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { describe, type TestContext, test } from "node:test"
+import { describe, test } from "node:test"
 import { type CodeAgent, createAgent, type Hooks, jsRuntime, tool, totalTokens, type Usage, variable } from "karst"
 import { scriptedModel } from "karst/models"
+import { inTemporaryFolder } from "./in-temporary-folder.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
@@ -34,9 +32,9 @@ describe("docs/budgets.md", () => {
     }
 
     /** Writes a cell again and again. */
-    const busy = (usage: Usage, code = "1") => {
+    const busy = (usage: Usage) => {
       let answers = 0
-      const model = scriptedModel(() => `Step ${++answers}.\n${cell(code)}`, { usage, price: { input: 1, output: 10 } })
+      const model = scriptedModel(() => `Step ${++answers}.\n${cell("1")}`, { usage, price: { input: 1, output: 10 } })
       return createAgent({ model, runtime: jsRuntime({}) })
     }
 
@@ -63,9 +61,13 @@ describe("docs/budgets.md", () => {
 
     test("time", async (t) => {
       t.mock.timers.enable({ apis: ["setTimeout", "Date"] })
-      const agent = busy({ input: 10, output: 1, complete: true }, "await new Promise(() => {})")
-      const run = sortInbox(agent)
-      await new Promise((resolve) => setImmediate(resolve))
+      const begun = Promise.withResolvers<void>()
+      const model = scriptedModel([cell("begin()\nawait new Promise(() => {})")], {
+        usage: { input: 10, output: 1, complete: true },
+        price: { input: 1, output: 10 },
+      })
+      const run = sortInbox(createAgent({ model, runtime: jsRuntime({ begin: begun.resolve }) }))
+      await begun.promise
       t.mock.timers.tick(120_000)
       const { status, reason } = await run
       assert.deepEqual([status, reason], ["stopped", "time"])
@@ -160,14 +162,3 @@ describe("docs/budgets.md", () => {
     assert.deepEqual(warned, [false, false, true])
   })
 })
-
-/** The session writes to the working directory. */
-async function inTemporaryFolder(t: TestContext): Promise<void> {
-  const before = process.cwd()
-  const folder = await mkdtemp(join(tmpdir(), "karst-budgets-"))
-  process.chdir(folder)
-  t.after(async () => {
-    process.chdir(before)
-    await rm(folder, { recursive: true })
-  })
-}

@@ -7,17 +7,16 @@ import { pythonRuntime, table } from "karst/python"
 // #endregion
 
 import assert from "node:assert/strict"
-import { once } from "node:events"
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { createServer } from "node:http"
-import { tmpdir } from "node:os"
+import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { describe, type TestContext, test } from "node:test"
+import { describe, test } from "node:test"
 import { tool } from "karst"
 import { scriptedModel } from "karst/models"
 import { localWorkspace } from "karst/workspaces"
 import { cellValue } from "../runtime/cell-results.ts"
+import { listen } from "../server/loopback.ts"
 import { requires } from "../system.ts"
+import { inTemporaryFolder } from "./in-temporary-folder.ts"
 
 const orders = [{ total: 20 }, { total: 22 }]
 
@@ -73,28 +72,8 @@ describe("docs/choosing-a-runtime.md", () => {
     assert.notEqual(await cellValue(runtime, read(join(folder, "secret.txt"))), "secret")
     const write = read(join(folder, "reports/new.txt")).replace("readFile", "writeFile")
     assert.match(String(await cellValue(runtime, write)), /EROFS|EACCES|ERR_ACCESS_DENIED/)
-    const connect = `await fetch("${await startServer(t)}").then(() => "connected", () => "no network")`
+    await using server = await listen((_request, response) => response.end("hello"))
+    const connect = `await fetch("${server.url}").then(() => "connected", () => "no network")`
     assert.equal(await cellValue(runtime, connect), "no network")
   })
 })
-
-/** The sandbox names a folder of the working directory. */
-async function inTemporaryFolder(t: TestContext): Promise<string> {
-  const before = process.cwd()
-  const folder = await mkdtemp(join(tmpdir(), "karst-runtimes-"))
-  process.chdir(folder)
-  t.after(async () => {
-    process.chdir(before)
-    await rm(folder, { recursive: true })
-  })
-  return folder
-}
-
-/** The address of a server in this process. */
-async function startServer(t: TestContext): Promise<string> {
-  const server = createServer((_request, response) => response.end("hello")).listen(0, "127.0.0.1")
-  t.after(() => server.close())
-  await once(server, "listening")
-  const address = server.address()
-  return typeof address === "object" ? `http://127.0.0.1:${address?.port}` : ""
-}

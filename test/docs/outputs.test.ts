@@ -1,15 +1,14 @@
 // The programs of docs/outputs.md, each run as it is shown there.
 import assert from "node:assert/strict"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { describe, type TestContext, test } from "node:test"
+import { readFile } from "node:fs/promises"
+import { describe, test } from "node:test"
 import { createAgent, jsRuntime, variable } from "karst"
 // #region suite
 import { suite } from "karst/evals"
 // #endregion
 import { scriptedModel } from "karst/models"
 import { z } from "zod"
+import { inTemporaryFolder } from "./in-temporary-folder.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
@@ -79,14 +78,3 @@ describe("docs/outputs.md", () => {
     assert.match(await readFile("report.json", "utf8"), /"dims"/)
   })
 })
-
-/** The suite writes to the working directory. */
-async function inTemporaryFolder(t: TestContext): Promise<void> {
-  const before = process.cwd()
-  const folder = await mkdtemp(join(tmpdir(), "karst-outputs-"))
-  process.chdir(folder)
-  t.after(async () => {
-    process.chdir(before)
-    await rm(folder, { recursive: true })
-  })
-}

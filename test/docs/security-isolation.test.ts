@@ -1,15 +1,14 @@
 // test lane: runtimes
 // The program of docs/security.md that needs a sandbox, run as it is shown there.
 import assert from "node:assert/strict"
-import { once } from "node:events"
-import { createServer } from "node:http"
-import { type TestContext, test } from "node:test"
+import { test } from "node:test"
 import { type Approver, createAgent, fn, variable } from "karst"
 import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
+import { listen } from "../server/loopback.ts"
 import { requires } from "../system.ts"
 
-test("docs/security.md confines cells and asks before calls", { skip: requires("bwrap") }, async (t) => {
+test("docs/security.md confines cells and asks before calls", { skip: requires("bwrap") }, async () => {
   const done: string[] = []
   const wipe = (folder: string) => void done.push(`wipe ${folder}`)
   class Database {
@@ -25,13 +24,13 @@ test("docs/security.md confines cells and asks before calls", { skip: requires("
     done.push(`asked ${binding}${method ? `.${method}` : ""} ${args[0]}`)
     return args[0] !== "home"
   }
-  const url = await startServer(t)
+  await using server = await listen((_request, response) => response.end("hello"))
   const code = `import { readFile } from "node:fs/promises"
 await wipe("logs")
 const refused = await wipe("home").catch((error) => error.name)
 await db.exec("delete from orders")
 const file = await readFile(${JSON.stringify(import.meta.filename)}).catch(() => "no file")
-const answer = await fetch("${url}").catch(() => "no network")
+const answer = await fetch("${server.url}").catch(() => "no network")
 finish([refused, await db.count(), file, answer, Object.keys(process.env).length].join(", "))`
   const model = scriptedModel([`\`\`\`ts\n${code}\n\`\`\``])
   // #region isolation
@@ -53,12 +52,3 @@ finish([refused, await db.count(), file, answer, Object.keys(process.env).length
     "delete from orders",
   ])
 })
-
-/** The address of a server in this process. */
-async function startServer(t: TestContext): Promise<string> {
-  const server = createServer((_request, response) => response.end("hello")).listen(0, "127.0.0.1")
-  t.after(() => server.close())
-  await once(server, "listening")
-  const address = server.address()
-  return typeof address === "object" ? `http://127.0.0.1:${address?.port}` : ""
-}
