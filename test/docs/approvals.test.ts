@@ -9,12 +9,18 @@ import { withEnoughTime } from "../waiting.ts"
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
 describe("docs/approvals.md", () => {
-  test("asks before the calls that need approval, and limits the others", async () => {
+  test("asks before the calls that need approval, and limits the others", async (t) => {
+    const sending = Promise.withResolvers<void>()
     const asked: string[] = []
     const made: string[] = []
     const wipe = (folder: string) => made.push(`wipe ${folder}`)
     const pay = (order: number, euros: number) => made.push(`pay ${order} ${euros}`)
-    const mail = (to: string) => made.push(`mail ${to}`)
+    const mail = async (to: string) => {
+      made.push(`mail ${to}`)
+      if (to !== "nobody") return
+      sending.resolve()
+      await new Promise(() => {})
+    }
     class Database {
       exec(sql: string) {
         made.push(sql)
@@ -55,6 +61,11 @@ describe("docs/approvals.md", () => {
     assert.deepEqual(asked, ["wipe logs", ...payments, "db exec delete from orders"])
     const letters = ["a", "b", "c", "d", "e"].map((to) => `mail ${to}`)
     assert.deepEqual(made, ["wipe logs", "pay 1 50", ...payments, "delete from orders", ...letters])
+    t.mock.timers.enable({ apis: ["setTimeout"] })
+    const run = agent.with({ model: scriptedModel([cell('await mail("nobody")'), "Done."]) }).run("Write to nobody")
+    await sending.promise
+    t.mock.timers.tick(10_000)
+    assert.match(JSON.stringify((await run).trajectory.events), /TimeoutError/)
     for (const name of ["tooMany", "tooManyQueries"]) assert.equal(await cellValue(runtime, name), "CallLimitReached")
   })
 

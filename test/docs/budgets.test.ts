@@ -1,7 +1,7 @@
 // The programs of docs/budgets.md, each run as it is shown there.
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { type CodeAgent, createAgent, type Hooks, jsRuntime, tool, totalTokens, type Usage, variable } from "karst"
+import { type CodeAgent, createAgent, fn, type Hooks, jsRuntime, tool, totalTokens, type Usage, variable } from "karst"
 import { scriptedModel } from "karst/models"
 import { inTemporaryFolder } from "./in-temporary-folder.ts"
 
@@ -71,6 +71,28 @@ describe("docs/budgets.md", () => {
       t.mock.timers.tick(120_000)
       const { status, reason } = await run
       assert.deepEqual([status, reason], ["stopped", "time"])
+    })
+
+    test("time, without the time in which it waits for a person", async (t) => {
+      t.mock.timers.enable({ apis: ["setTimeout", "Date"] })
+      const asked = Promise.withResolvers<void>()
+      const answer = Promise.withResolvers<boolean>()
+      const agent = createAgent({
+        model: scriptedModel([cell("await wipe()"), "Done."], {
+          usage: { input: 10, output: 1, complete: true },
+          price: { input: 1, output: 10 },
+        }),
+        runtime: jsRuntime({ wipe: fn(() => {}, { approve: true }) }),
+        approver() {
+          asked.resolve()
+          return answer.promise
+        },
+      })
+      const run = sortInbox(agent)
+      await asked.promise
+      t.mock.timers.tick(200_000)
+      answer.resolve(true)
+      assert.equal((await run).status, "done")
     })
 
     test("calls, of all kinds and by name", async () => {
