@@ -1,5 +1,6 @@
 // Bindings: the host values, functions, types and agents that are injected into a runtime by name, and the wrappers
 // `variable`, `fn` and `classType` that describe them.
+import { attempt } from "../core/attempt.ts"
 import * as check from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
@@ -210,6 +211,12 @@ export function toBinding(value: unknown): Binding {
   if (typeof value === "function") return isClass(value) ? classType(value) : fn(value as AnyFunction)
   if (isAgent(value)) return { [bindingMark]: true, kind: "agent", agent: value }
   return variable(value)
+}
+
+/** Converts a value that a cell made. A getter or Proxy of the cell may throw when it is read: the value is then a
+ *  variable. */
+export function toCellMadeBinding(value: unknown): Binding {
+  return attempt(() => toBinding(value)) ?? variable(value)
 }
 
 function definesBinding(value: unknown): value is { [asBinding](): Binding } {

@@ -1,4 +1,5 @@
 // Short texts of values for messages, and their sizes.
+import { types } from "node:util"
 import { inspectSafely } from "./show/inspect-safely.ts"
 
 /** A short text of a value, for messages. */
@@ -7,8 +8,9 @@ export function inspectShort(value: unknown): string {
   return text.length > 1000 ? `${text.slice(0, 1000)}…` : text
 }
 
-/** Length, size or byte length of a value; undefined if it has none. */
+/** Length, size or byte length of a value; undefined if it has none, or if reading it would run a Proxy's traps. */
 export function sizeOf(value: unknown): number | undefined {
+  if (types.isProxy(value)) return undefined
   if (typeof value === "string" || Array.isArray(value)) return value.length
   if (value instanceof Map || value instanceof Set) return value.size
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return value.byteLength

@@ -6,7 +6,7 @@ import { createNameGenerator, isThenable, listNames, toCheckedBindings } from ".
 import { injectedObjectPath } from "../bindings/injected-object-path.ts"
 import { bindingGuardProblem } from "../bindings/method-guards.ts"
 import { createUsedObjects, injectedObjects, type UsedObjects } from "../bindings/used-objects.ts"
-import { type Binding, type Bindings, boundValue, rebind, toBinding } from "../bindings.ts"
+import { type Binding, type Bindings, boundValue, rebind, toBinding, toCellMadeBinding } from "../bindings.ts"
 import type { CompiledCell, Scope } from "../compiler/compile-cell.ts"
 import { impliedClasses } from "../declare/declaration-block.ts"
 import { describeType } from "../declare/inspect-value.ts"
@@ -142,7 +142,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCell
 
   // A cell calls its own functions directly, so they are declared as they were written.
   const cellMadeBinding = (value: unknown, held: unknown, constant: boolean): Binding => {
-    const made = toBinding(value)
+    const made = toCellMadeBinding(value)
     if (made.kind === "variable") return { ...made, constant }
     const source = isObject(value) ? origins.originOf(value)?.source : undefined
     if (made.kind === "type") return { ...made, options: { ...made.options, source } }

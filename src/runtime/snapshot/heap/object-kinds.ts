@@ -85,6 +85,7 @@ export function classOfPrototype(prototype: object): object | undefined {
 /** Returns the global name of a function, class or object of the platform. */
 export function globalName(value: object): string | undefined {
   if (typeof value !== "function") return platformObjects.get(value)
+  if (types.isProxy(value)) return undefined
   const name: unknown = Object.getOwnPropertyDescriptor(value, "name")?.value
   // Looked up by name: enumerating all globals would load lazy ones.
   if (typeof name !== "string" || !Object.hasOwn(globalThis, name)) return undefined

@@ -1,0 +1,81 @@
+// test lane: runtimes
+// Names, declarations and snapshots of a runtime do not depend on whether a value of a cell can be looked at.
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { createAgent, jsRuntime, type Runtime } from "karst"
+import { scriptedModel } from "karst/models"
+import { processRuntime } from "karst/process"
+import { cellValue, errorOf } from "./cell-results.ts"
+
+const traps = ["get", "has", "ownKeys", "getOwnPropertyDescriptor", "getPrototypeOf", "isExtensible"]
+const throwing = traps.map((trap) => `${trap}() { throw new Error("${trap}") }`).join(", ")
+const unreadable: Record<string, string> = {
+  "a Proxy of an object": `new Proxy({}, { ${throwing} })`,
+  "a Proxy of a list": `new Proxy([], { ${throwing} })`,
+  "a Proxy of a function": `new Proxy(function () {}, { ${throwing} })`,
+  "a Proxy of a class": `new Proxy(class {}, { ${throwing} })`,
+  "an object whose getter throws": `{ get name() { throw new Error("name") }, get size() { throw new Error("size") } }`,
+  "an instance whose getters throw": `new (class { get name() { throw new Error("name") } get length() { throw new Error("length") } })()`,
+  "a class whose static getter throws": `class { static get name() { throw new Error("name") } }`,
+}
+
+/** Everything that reads all names of a runtime. */
+async function useAllNames(runtime: Runtime): Promise<string[]> {
+  const names = (await runtime.names()).map(({ name }) => name)
+  await runtime.describe()
+  await runtime.describe(names)
+  const taken = await runtime.snapshot?.()
+  assert.ok(taken)
+  assert.equal((await runtime.execute("throw new Error('undone')", { transaction: true })).ok, false)
+  return names
+}
+
+for (const [title, code] of Object.entries(unreadable)) {
+  test(`jsRuntime goes on after a cell that made ${title}`, async () => {
+    const runtime = jsRuntime({})
+    await runtime.execute(`const made = ${code}\nconst list = [made]\nconst total = 3\nundefined`)
+    assert.deepEqual(await useAllNames(runtime), ["made", "list", "total"])
+    await using fork = await runtime.fork?.()
+    assert.equal(fork && (await cellValue(fork, "total")), 3)
+  })
+}
+
+test("processRuntime goes on after cells that made values of all these kinds", async () => {
+  await using runtime = processRuntime({})
+  for (const [at, code] of Object.values(unreadable).entries())
+    await runtime.execute(`const made${at} = ${code}\nconst list${at} = [made${at}]\nundefined`)
+  assert.equal((await useAllNames(runtime)).length, 2 * Object.keys(unreadable).length)
+})
+
+describe("after a cell that forgot an `await`", () => {
+  class Order {
+    total = 3
+    note = ""
+    add(item: string) {
+      return item
+    }
+  }
+
+  test("processRuntime goes on", async () => {
+    await using runtime = processRuntime({ order: new Order() })
+    for (const code of [
+      "const read = order.total",
+      "const list = [order.total]",
+      "const record = { total: order.total }",
+      "const { note = 'none' } = order",
+      "const added = order.add('pen')",
+    ])
+      await runtime.execute(`${code}\nundefined`)
+    assert.deepEqual(await useAllNames(runtime), ["order", "read", "list", "record", "note", "added"])
+    assert.equal(await cellValue(runtime, "await order.total"), 3)
+  })
+
+  test("a session takes the next message", async () => {
+    await using runtime = processRuntime({ order: new Order() })
+    assert.match(errorOf(await runtime.execute("const total = order.total")).message, /write `await order\.total`/)
+    const model = scriptedModel(["```ts\nconst again = order.total\n```", "I forgot an await.", "It is 3."])
+    await using session = await createAgent({ model, runtime }).session()
+    assert.equal((await session.send("What is the total?")).status, "done")
+    assert.equal((await session.send("And now?")).output, "It is 3.")
+  })
+})
