@@ -1,4 +1,6 @@
 // The backend contract: a queue of jobs and the workers that take them.
+
+// #region contract
 /** Schedules jobs: a queue, and workers that take jobs from it. A job only says which run to continue; the run's
  *  checkpoint is the authority. So a job may be handled more than once, and losing one loses no run: an engine that
  *  finds a run without a worker in the store pushes a job for it again. */
@@ -22,6 +24,7 @@ export interface Backend {
   /** Stops the workers and closes the connections that `push` and `countQueued` opened. May be called twice. */
   close?(): Promise<void>
 }
+// #endregion
 
 /** A request to continue a run. `revision` is the revision of its head when the job was pushed. */
 export interface Job {
