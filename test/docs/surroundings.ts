@@ -39,16 +39,23 @@ export async function modelServices(
   ...behaviours: Behaviour[]
 ): Promise<Pick<ModelServer, "requests"> & { asked: string[] }> {
   const server = await modelServer(...behaviours)
-  const before = globalThis.fetch
+  t.after(() => server[Symbol.asyncDispose]())
+  const asked = redirectRequests(t, ({ pathname, search }) => server.url + pathname + search)
+  return { requests: server.requests, asked }
+}
+
+/** Sends every request of `fetch` to another address until the test ends. Returns the addresses that were meant, to
+ *  which each request is added. */
+export function redirectRequests(t: TestContext, to: (url: URL) => string): string[] {
+  const { fetch } = globalThis
   const asked: string[] = []
   globalThis.fetch = (input, init) => {
-    const { origin, pathname, search } = new URL(input instanceof Request ? input.url : input)
-    asked.push(origin + pathname)
-    return before(server.url + pathname + search, input instanceof Request ? { ...input, ...init } : init)
+    const url = new URL(input instanceof Request ? input.url : input)
+    asked.push(url.origin + url.pathname)
+    return fetch(to(url), init)
   }
-  t.after(async () => {
-    globalThis.fetch = before
-    await server[Symbol.asyncDispose]()
+  t.after(() => {
+    globalThis.fetch = fetch
   })
-  return { requests: server.requests, asked }
+  return asked
 }
