@@ -1,0 +1,4 @@
+// Stands for a workspace that a reader wrote.
+import { memoryWorkspace, type Workspace } from "karst/workspaces"
+
+export const myWorkspace = (): Workspace => ({ ...memoryWorkspace() })
