@@ -6,11 +6,8 @@ import { createAgent, tool, toolFailure } from "karst"
 import { z } from "zod"
 // #endregion
 import { toolResult } from "../../src/index.ts"
-import { type ModelPart, scriptedModel } from "../../src/models.ts"
-
-const call = (name: string, input: object): ModelPart[] => [
-  { type: "tool-call", id: `call-${name}`, name, input: JSON.stringify(input) },
-]
+import { scriptedModel } from "../../src/models.ts"
+import { call } from "../tools/delegate-case.ts"
 
 describe("docs/tools.md", () => {
   test("shows a tool whose failure the model reads, and a run that ends with an answer", async () => {
