@@ -10,13 +10,13 @@ import { once } from "node:events"
 import { readFile, writeFile } from "node:fs/promises"
 import { get } from "node:http"
 import type { AddressInfo } from "node:net"
-// #region ask
-import { createInterface } from "node:readline/promises"
-// #endregion
 import { PassThrough } from "node:stream"
 import { describe, test } from "node:test"
 // #region csv
 import { createAgent, jsRuntime, readRows } from "karst"
+// #endregion
+// #region ask
+import { display } from "karst/display"
 // #endregion
 import { createEngine } from "karst/engine"
 import { scriptedModel } from "karst/models"
@@ -44,33 +44,32 @@ describe("the recipe", () => {
     for (const file of ["sales.tsv", "sales.json", "sales.jsonl"]) assert.deepEqual(await readRows(file), sales)
   })
 
-  test("for a question to a person asks before large payments only", async () => {
+  test("for a question to a person asks before large payments only, one at a time", async (t) => {
     const paid: unknown[] = []
     const pay = (to: string, amount: number) => void paid.push([to, amount])
     const model = scriptedModel([
-      cell("await pay('Ada', 100)\nawait pay('Bob', 101)"),
-      cell("await pay('Eve', 2000)"),
+      cell("await Promise.allSettled([pay('Ada', 100), pay('Bob', 101), pay('Eve', 2000), pay('Kim', NaN)])"),
       "Paid Ada and Bob.",
     ])
-    const process = { stdin: new PassThrough(), stdout: new PassThrough() }
-    const shown: string[] = []
-    process.stdout.setEncoding("utf8").on("data", (text: string) => {
-      shown.push(text)
-      process.stdin.write(text.includes("Bob") ? "y\n" : "n\n")
+    const [typed, screen] = [Object.assign(new PassThrough(), { isTTY: true }), new PassThrough()]
+    const answers = ["y\n", "n\n", "n\n"]
+    let shown = ""
+    screen.setEncoding("utf8").on("data", (text: string) => {
+      shown += text
+      if (text.includes("Allow it?")) setImmediate(() => typed.write(answers.shift() ?? ""))
     })
+    t.mock.getter(process, "stdin", () => typed)
+    t.mock.getter(process, "stdout", () => screen)
     // #region ask
     const careful = createAgent({
       model,
       // Asks unless the amount is a number up to 100.
       runtime: jsRuntime({ pay: fn(pay, { approve: ({ args }) => !(typeof args[1] === "number" && args[1] <= 100) }) }),
-      async approver({ binding, args }) {
-        using terminal = createInterface({ input: process.stdin, output: process.stdout })
-        return (await terminal.question(`${binding}(${args.join(", ")})? [y/n] `)) === "y"
-      },
     })
+    await display(careful.run("Pay the bills")) // shows each such call in the terminal, and waits for y or n
     // #endregion
-    assert.equal((await careful.run("Pay the bills")).status, "done")
-    assert.deepEqual(shown, ["pay(Bob, 101)? [y/n] ", "pay(Eve, 2000)? [y/n] "])
+    t.mock.restoreAll()
+    assert.match(shown, /pay\("Bob", 101\)[\s\S]*Allow it\?[\s\S]*"Eve", 2000[\s\S]*Allow it\?[\s\S]*"Kim", NaN/)
     assert.deepEqual(paid, [
       ["Ada", 100],
       ["Bob", 101],
@@ -179,18 +178,22 @@ describe("the recipe", () => {
 
   test("for a list works through it in one cell", async () => {
     const model = scriptedModel([cell("text.length > 3 ? 'long' : 'short'"), "long", cell("text"), "short"])
+    const bossModel = scriptedModel([() => cell(bossCell), "Done."])
+    const texts = ["tree"]
     // #region list
     const worker = createAgent({ model, runtime: () => jsRuntime({ text: variable("") }) })
+    const boss = createAgent({ model: bossModel, runtime: jsRuntime({ worker, texts }) })
     // #endregion
     const bossCell = `
       // #region list
-      // a cell of an agent that has worker and texts:
-      const replies = await worker.runAll(texts.map((text) => ({ prompt: "Classify text", values: { text } })), { maxParallel: 8 })
+      // a cell of boss:
+      const replies = await worker.runAll(
+        texts.map((text) => ({ prompt: "Classify text", values: { text } })),
+        { maxParallel: 8 },
+      )
       // #endregion
       replies.map((reply) => reply.output)
     `
-    const bossModel = scriptedModel([cell(bossCell), "Done."])
-    const boss = createAgent({ model: bossModel, runtime: jsRuntime({ worker, texts: ["tree"] }) })
     assert.equal((await boss.run("Classify the texts")).status, "done")
     assert.match(JSON.stringify(bossModel.requests.at(-1)?.messages), /\['long'\]|\[ 'long' \]/)
   })
