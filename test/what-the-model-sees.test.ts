@@ -2,6 +2,8 @@ import assert from "node:assert/strict"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
+import { createAgent } from "karst"
+import { scriptedModel } from "karst/models"
 import { seenBlocks } from "./what-the-model-sees.ts"
 
 const file = join(import.meta.dirname, "../docs/what-the-model-sees.md")
@@ -19,4 +21,14 @@ test("docs/what-the-model-sees.md shows what the model of its agent really sees"
   }
   const shown = [...readFileSync(file, "utf8").matchAll(block)].map(([, text]) => text)
   assert.deepEqual(shown, seen, "Run this test with UPDATE_DOCS=1 to write the page again.")
+})
+
+test("docs/what-the-model-sees.md shows an agent whose model reads Chinese", async () => {
+  const model = scriptedModel(["好的。"])
+  // #region chinese
+  const chinese = createAgent({ model, language: "zh" })
+  // #endregion
+  assert.match(await chinese.describe(), /\p{Script=Han}{4}/u)
+  await chinese.run("你好")
+  assert.match(JSON.stringify(model.requests[0]?.messages), /你好[\s\S]*现在/)
 })

@@ -1,8 +1,10 @@
 // The agent of docs/what-the-model-sees.md, and everything that its model sees.
+import assert from "node:assert/strict"
 import { createAgent, jsRuntime, messageText, variable } from "karst"
 import { scriptedModel } from "karst/models"
 import { clockText } from "../src/agent/prompt/system-prompt.ts"
 
+// #region program
 class Light {
   brightness = 100
   room: string
@@ -17,6 +19,7 @@ class Light {
     this.brightness = percent
   }
 }
+// #endregion
 
 const cells = [
   "const rooms = lights.map((light) => light.room)\nrooms",
@@ -27,18 +30,24 @@ const cells = [
 
 /** Returns the texts that the page shows, by their place in it. */
 export async function seenBlocks(): Promise<Record<string, string>> {
+  const model = scriptedModel([...cells.map((code) => `\`\`\`ts\n${code}\n\`\`\`\n`), "All lights are at 20 %."])
+  // #region program
   const lights = [new Light("kitchen"), new Light("hall")]
   const report = async (text: string) => text.length
-  const runtime = jsRuntime({ lights: variable(lights, "The lights of the house"), report })
-  const model = scriptedModel([...cells.map((code) => `\`\`\`ts\n${code}\n\`\`\`\n`), "All lights are at 20 %."])
+  const agent = createAgent({
+    model,
+    runtime: jsRuntime({ lights: variable(lights, "The lights of the house"), report }),
+  })
+  const prompt = await agent.describe() // the system prompt
+  // #endregion
   const now = new Date(Date.UTC(2026, 10, 16, 3, 44))
-  const agent = createAgent({ model, runtime, now: () => now.getTime() })
-  const { trajectory } = await agent.run("Dim the lights to 20 %.")
+  const { trajectory } = await agent.with({ now: () => now.getTime() }).run("Dim the lights to 20 %.")
   const results = trajectory.events.flatMap((event) => (event.type === "code-end" ? [event.text] : []))
   const [request] = model.requests
   const user = request?.messages.flatMap((message) => (message.role === "user" ? [messageText(message)] : [])) ?? []
+  assert.equal(request?.system, prompt)
   return {
-    prompt: request?.system ?? "",
+    prompt,
     // The zone of the machine differs; the page shows one.
     user: user.join("").replace(clockText(now), `\n${clockText(now, "Europe/Berlin")}`),
     ...Object.fromEntries(results.map((text, at) => [`result${at}`, `${cells[at]}\n\n${text}`])),

@@ -1,18 +1,112 @@
-// The programs of docs/recipes.md, each run as it is shown there.
+// The programs of docs/recipes.md, each run as it is shown there. test/docs/recipes-clis.test.ts has the one for CLIs.
+
+// #region stream
+import { createServer } from "node:http"
+import { toNode } from "karst/server"
+// #endregion
+
 import assert from "node:assert/strict"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { describe, type TestContext, test } from "node:test"
-import { createAgent, jsRuntime, variable } from "karst"
+import { once } from "node:events"
+import { readFile, writeFile } from "node:fs/promises"
+import { get } from "node:http"
+import type { AddressInfo } from "node:net"
+import { PassThrough } from "node:stream"
+import { describe, test } from "node:test"
+// #region csv
+import { createAgent, jsRuntime, readRows } from "karst"
+// #endregion
+// #region ask
+import { display } from "karst/display"
+// #endregion
 import { createEngine } from "karst/engine"
 import { scriptedModel } from "karst/models"
 import { sqliteStore } from "karst/stores"
 import { z } from "zod"
+import { fn, variable } from "../../src/index.ts"
+import { until } from "../waiting.ts"
+import { inTemporaryFolder } from "./in-temporary-folder.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
 describe("the recipe", () => {
+  test("for a CSV file reads its rows, and those of the other formats", async (t) => {
+    await inTemporaryFolder(t)
+    await writeFile("sales.csv", "month,amount\nMay,40\nJune,25\n")
+    const model = scriptedModel([cell("finish(sales.toSorted((a, b) => b.amount - a.amount)[0].month)")])
+    // #region csv
+    const sales = await readRows("sales.csv") // also .tsv, .json, .jsonl
+    const analyst = createAgent({ model, runtime: jsRuntime({ sales }) })
+    // #endregion
+    assert.equal((await analyst.run("Which month had the highest sales?")).output, "May")
+    await writeFile("sales.tsv", "month\tamount\nMay\t40\nJune\t25\n")
+    await writeFile("sales.json", JSON.stringify(sales))
+    await writeFile("sales.jsonl", sales.map((row) => JSON.stringify(row)).join("\n"))
+    for (const file of ["sales.tsv", "sales.json", "sales.jsonl"]) assert.deepEqual(await readRows(file), sales)
+  })
+
+  test("for a question to a person asks before large payments only, one at a time", async (t) => {
+    const paid: unknown[] = []
+    const pay = (to: string, amount: number) => void paid.push([to, amount])
+    const model = scriptedModel([
+      cell("await Promise.allSettled([pay('Ada', 100), pay('Bob', 101), pay('Eve', 2000), pay('Kim', NaN)])"),
+      "Paid Ada and Bob.",
+    ])
+    const [typed, screen] = [Object.assign(new PassThrough(), { isTTY: true }), new PassThrough()]
+    const answers = ["y\n", "n\n", "n\n"]
+    let shown = ""
+    screen.setEncoding("utf8").on("data", (text: string) => {
+      shown += text
+      if (text.includes("Allow it?")) setImmediate(() => typed.write(answers.shift() ?? ""))
+    })
+    t.mock.getter(process, "stdin", () => typed)
+    t.mock.getter(process, "stdout", () => screen)
+    // #region ask
+    const careful = createAgent({
+      model,
+      // Asks unless the amount is a number up to 100.
+      runtime: jsRuntime({ pay: fn(pay, { approve: ({ args }) => !(typeof args[1] === "number" && args[1] <= 100) }) }),
+    })
+    await display(careful.run("Pay the bills")) // shows each such call in the terminal, and waits for y or n
+    // #endregion
+    t.mock.restoreAll()
+    assert.match(shown, /pay\("Bob", 101\)[\s\S]*Allow it\?[\s\S]*"Eve", 2000[\s\S]*Allow it\?[\s\S]*"Kim", NaN/)
+    assert.deepEqual(paid, [
+      ["Ada", 100],
+      ["Bob", 101],
+    ])
+  })
+
+  test("for a browser streams the events, and the run continues without it", async () => {
+    const { promise: day, resolve: endDay } = Promise.withResolvers<string>()
+    const model = scriptedModel([() => day, "A quiet day."])
+    const ended: string[] = []
+    const agent = createAgent({
+      model,
+      onEvent: (event) => {
+        if (event.type === "run-end") ended.push(event.status)
+      },
+    })
+    const process = { env: { PORT: "0" } }
+    // #region stream
+    const server = createServer((_request, response) => toNode(agent.run("Summarise the day"), response))
+    server.listen(Number(process.env.PORT ?? 8080), "localhost")
+    // #endregion
+    await once(server, "listening")
+    const url = `http://localhost:${(server.address() as AddressInfo).port}`
+    // The first browser leaves before the answer is there.
+    const gone = once(server, "request").then(([, response]) => once(response, "close"))
+    const browser = get(url).on("error", () => {})
+    await until(() => model.requests.length === 1)
+    browser.destroy()
+    await gone
+    endDay("A long day.")
+    await until(() => ended.length === 1)
+    assert.deepEqual(ended, ["done"])
+    assert.match(await (await fetch(url)).text(), /run-start[\s\S]*A quiet day\.[\s\S]*run-end/)
+    server.close()
+    await once(server, "close")
+  })
+
   test("for a typed object returns it", async () => {
     const mail = "Ada owes 12.50, due on 1 May 2026."
     const filled = "invoice = { customer: mail.split(' ')[0], total: 12.5, due: '2026-05-01' }"
@@ -83,16 +177,23 @@ describe("the recipe", () => {
   })
 
   test("for a list works through it in one cell", async () => {
-    const classify =
-      'const replies = await worker.runAll(texts.map((text) => ({ prompt: "Classify text", values: { text } })), { maxParallel: 8 })'
-    const bossModel = scriptedModel([cell(`${classify}\nreplies.map((reply) => reply.output)`), "Done."])
     const model = scriptedModel([cell("text.length > 3 ? 'long' : 'short'"), "long", cell("text"), "short"])
+    const bossModel = scriptedModel([() => cell(bossCell), "Done."])
+    const texts = ["tree"]
     // #region list
     const worker = createAgent({ model, runtime: () => jsRuntime({ text: variable("") }) })
-    const boss = createAgent({ model: bossModel, runtime: jsRuntime({ worker, texts: variable<string[]>([]) }) })
-    // a cell of boss: await worker.runAll(texts.map((text) => ({ prompt: "Classify text", values: { text } })), { maxParallel: 8 })
+    const boss = createAgent({ model: bossModel, runtime: jsRuntime({ worker, texts }) })
     // #endregion
-    await boss.runtime?.update({ texts: ["tree"] })
+    const bossCell = `
+      // #region list
+      // a cell of boss:
+      const replies = await worker.runAll(
+        texts.map((text) => ({ prompt: "Classify text", values: { text } })),
+        { maxParallel: 8 },
+      )
+      // #endregion
+      replies.map((reply) => reply.output)
+    `
     assert.equal((await boss.run("Classify the texts")).status, "done")
     assert.match(JSON.stringify(bossModel.requests.at(-1)?.messages), /\['long'\]|\[ 'long' \]/)
   })
@@ -129,14 +230,3 @@ describe("the recipe", () => {
     assert.match(await readFile("trajectory.json", "utf8"), /Which month was best\?[\s\S]*May\./)
   })
 })
-
-/** The recipes write to the working directory. */
-async function inTemporaryFolder(t: TestContext): Promise<void> {
-  const before = process.cwd()
-  const folder = await mkdtemp(join(tmpdir(), "karst-recipes-"))
-  process.chdir(folder)
-  t.after(async () => {
-    process.chdir(before)
-    await rm(folder, { recursive: true })
-  })
-}
