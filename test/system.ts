@@ -81,7 +81,7 @@ const look: Record<SystemPart, () => string | undefined> = {
       encoding: "utf8",
     })
     if (!error && status === 0) return undefined
-    return `a small disk cannot be mounted here (${error?.message ?? stderr.trim()}): run as root`
+    return `by design: a small disk cannot be mounted here (${error?.message ?? stderr.trim()}): run as root`
   },
   bwrap() {
     const sandbox = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "true"]

@@ -1,9 +1,10 @@
 // Creates files that may contain secrets (conversations, values, recordings) so that only their owner can read them.
 // The mode is set at creation: a umask only removes bits, and there is no moment in which others could open the file.
 // Existing files and folders keep their mode.
-import { appendFileSync, closeSync, mkdirSync, openSync } from "node:fs"
+import { appendFileSync, closeSync, fstatSync, ftruncateSync, mkdirSync, openSync } from "node:fs"
 import { mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
+import { isFullDisk, namedIfFull } from "./full-disk.ts"
 import { newId } from "./message.ts"
 
 export const privateFileMode = 0o600
@@ -11,11 +12,19 @@ export const privateFolderMode = 0o700
 
 /** Creates a folder, and missing folders above it, for the owner alone. */
 export async function makePrivateFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: privateFolderMode })
+  try {
+    await mkdir(path, { recursive: true, mode: privateFolderMode })
+  } catch (error) {
+    throw namedIfFull(error, path)
+  }
 }
 
 export function makePrivateFolderSync(path: string): void {
-  mkdirSync(path, { recursive: true, mode: privateFolderMode })
+  try {
+    mkdirSync(path, { recursive: true, mode: privateFolderMode })
+  } catch (error) {
+    throw namedIfFull(error, path)
+  }
 }
 
 /** Creates an empty file if it does not exist. An existing file is not opened, because closing it would release the
@@ -25,24 +34,38 @@ export function createPrivateFileSync(path: string): void {
   try {
     closeSync(openSync(path, "wx", privateFileMode))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw namedIfFull(error, path)
   }
 }
 
-/** Appends to a file. Creates the file and its folders if missing. */
+/** Appends to a file, all or nothing. Creates the file and its folders if missing. */
 export function appendPrivateFileSync(path: string, text: string): void {
   makePrivateFolderSync(dirname(path))
-  appendFileSync(path, text, { mode: privateFileMode })
+  const file = openSync(path, "a", privateFileMode)
+  try {
+    const before = fstatSync(file).size
+    try {
+      appendFileSync(file, text)
+    } catch (error) {
+      // A disk that becomes full takes a part of the text.
+      ftruncateSync(file, before)
+      throw namedIfFull(error, path)
+    }
+  } finally {
+    closeSync(file)
+  }
 }
 
-/** Writes a new file. Returns false, and writes nothing, if there is already a file of that name. */
+/** Writes a new file, completely or not at all. Returns false, and writes nothing, if there is already a file of that
+ *  name. */
 export async function writeNewPrivateFile(path: string, text: string): Promise<boolean> {
   try {
     await writeFile(path, text, { flag: "wx", mode: privateFileMode })
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false
-    throw error
+    if (isFullDisk(error)) await rm(path, { force: true })
+    throw namedIfFull(error, path)
   }
 }
 
@@ -62,6 +85,6 @@ export async function replacePrivateFile(path: string, text: string): Promise<vo
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })
-    throw error
+    throw namedIfFull(error, path)
   }
 }

@@ -53,7 +53,7 @@ export function recordModel(
   if (append && typeof sink !== "string") throw new ConfigError("recordModel: append is for a file. Leave it out.")
   let calls = typeof sink === "string" ? nextCallNumber(sink, append) : 0
   let hasWritten = append
-  const recordedRequest = createRequestRecorder()
+  let recordedRequest = createRequestRecorder()
 
   function write(entry: RecordedCall): void {
     if (typeof sink === "function") return sink(entry)
@@ -64,7 +64,13 @@ export function recordModel(
     // Another recorder may have started the file in the meantime.
     if (!hasWritten) refuseExisting(sink)
     hasWritten = true
-    appendPrivateFileSync(sink, `${JSON.stringify(entry)}\n`)
+    try {
+      appendPrivateFileSync(sink, `${JSON.stringify(entry)}\n`)
+    } catch (error) {
+      // The next request is recorded as a whole, because it cannot refer to this one.
+      recordedRequest = createRequestRecorder()
+      throw error
+    }
   }
 
   async function* recorded(request: ModelRequest): AsyncGenerator<ModelPart> {
@@ -76,9 +82,17 @@ export function recordModel(
       ...(includeRequests && { request: recordedRequest(call, request) }),
       parts: [],
     }
+    let isWritten = false
+    const writeOnce = () => {
+      if (isWritten) return
+      isWritten = true
+      write(entry)
+    }
     try {
       for await (const part of model.stream(request)) {
         appendPart(entry.parts, part)
+        // A reader takes no part after this one and would not see that the call could not be recorded.
+        if (part.type === "finish") writeOnce()
         yield part
       }
     } catch (error) {
@@ -86,7 +100,7 @@ export function recordModel(
       if (!isAbortError(error)) entry.error = recordedErrorFields(error)
       throw error
     } finally {
-      write(entry)
+      writeOnce()
     }
   }
 

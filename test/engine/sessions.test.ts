@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent, jsRuntime, type Message, messageText } from "karst"
-import { createEngine } from "karst/engine"
+import { createEngine, inlineBackend, type Job } from "karst/engine"
 import { type ScriptedStep, scriptedModel } from "karst/models"
 import { memoryStore } from "karst/stores"
 import { askTool } from "karst/tools"
@@ -25,6 +25,24 @@ describe("the runs of one session", () => {
     const result = await second.result(id)
     assert.match(result.output, /^heard: My name is Ada\. \| ask me \| blue$/)
     assert.equal(new Set(requests().map(({ system }) => system)).size, 1)
+  })
+
+  test("go on when the job of the next one could not be pushed at first", async () => {
+    const { agent } = listener()
+    const queue = inlineBackend({ onError: () => undefined })
+    let pushes = 0
+    const push = async (job: Job) => {
+      // The third push comes at the end of the first run.
+      if (++pushes === 3) throw new Error("The queue is out of reach.")
+      await queue.push(job)
+    }
+    const backend = { ...queue, push, isShared: true }
+    await using engine = createEngine({ agents: { agent }, store: memoryStore(), backend })
+    await engine.submit("agent", "One", { session: "s" })
+    const { id } = await engine.submit("agent", "Two", { session: "s" })
+    await engine.work()
+    assert.equal((await engine.result(id)).status, "done")
+    assert.equal(pushes, 4)
   })
 
   test("give the whole conversation in each result, and their own events in the trajectory", async () => {

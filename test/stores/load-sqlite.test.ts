@@ -5,7 +5,16 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
 
+// Earlier versions of Node 24 print this warning when they load SQLite; the newest one does not.
 const program = `
+  const { getBuiltinModule } = process
+  let loads = 0
+  process.getBuiltinModule = (name) => {
+    if (name !== "node:sqlite") return getBuiltinModule(name)
+    loads++
+    process.emitWarning("SQLite is an experimental feature and might change at any time", "ExperimentalWarning")
+    return getBuiltinModule(name)
+  }
   import { createAgent } from "karst"
   import { scriptedModel } from "karst/models"
   import { sqliteStore } from "karst/stores"
@@ -15,6 +24,7 @@ const program = `
   await session.send("Hi")
   await using store = sqliteStore("store.db")
   await store.get("key")
+  if (loads === 0) throw new Error("SQLite was loaded in another way, which prints the warning")
   if (process.emitWarning !== before) throw new Error("process.emitWarning was not restored")
   process.emitWarning("of the program", "ExperimentalWarning")
 `

@@ -4,7 +4,7 @@ import type { Agent } from "../../core/agent.ts"
 import { ConflictError } from "../../core/errors.ts"
 import type { UnknownPolicy } from "../../runtime/bindings.ts"
 import type { Store } from "../../stores/store.ts"
-import { readHead } from "../checkpoint.ts"
+import { hasEnded, readHead } from "../checkpoint.ts"
 import { unknownAgentMessage } from "../run-refusal.ts"
 import type { RetryPolicy } from "../run-retries.ts"
 import { isPoison, poisonError, worksAlone } from "./claim-attempts.ts"
@@ -55,6 +55,9 @@ export async function executeSlice(setup: SliceSetup, id: string): Promise<Slice
       if (end) return end
       const known = await readHead(setup.store, id)
       if (!known) return { type: "none" }
+      // The worker that stored this may have failed before it did what follows from it.
+      if (known.head.status === "waiting") return { type: "waiting" }
+      if (hasEnded(known.head)) return { type: "ended" }
       return await setup.slots.enter(worksAlone(known.head, setup), async () => {
         const loaded = await claimAndLoadRun(setup, known)
         return "held" in loaded ? await startSlice(setup, loaded) : loaded

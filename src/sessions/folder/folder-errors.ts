@@ -1,5 +1,6 @@
 // Maps errors of the file system to errors that name the archive and the cure.
 import { AgentError } from "../../core/errors.ts"
+import { isFullDisk } from "../../core/full-disk.ts"
 import { noSpaceError, sqliteCodeOf, sqliteCodes } from "../../stores/store-errors.ts"
 
 /** Returns the `AgentError` for an error of the file system; any other error is returned unchanged. */
@@ -7,8 +8,7 @@ export function folderError(error: unknown, name: string): unknown {
   const code = codeOf(error)
   if (error instanceof AgentError || code === undefined) return error
   // The lock file is one of SQLite's.
-  const isFull = ["ENOSPC", "EDQUOT"].includes(code) || sqliteCodeOf(error) === sqliteCodes.full
-  if (isFull) return noSpaceError(name, error)
+  if (isFullDisk(error) || sqliteCodeOf(error) === sqliteCodes.full) return noSpaceError(name, error)
   const isForbidden = ["EACCES", "EPERM", "EROFS"].includes(code)
   const why = error instanceof Error ? error.message : code
   const cure = isForbidden

@@ -11,7 +11,7 @@ import type { Order, Point, Told } from "./program.ts"
 export type Plan = readonly Point[]
 
 /** Executes a kind of run once without a kill, then once for each plan. Fresh processes continue the runs, and each
- *  result is checked call by call. Returns the number of kills. */
+ *  result is checked call by call. Every plan's first point is reached, or this throws. Returns the number of kills. */
 export async function killAt(
   kind: string,
   place: Order["place"],
@@ -56,7 +56,11 @@ async function chain(runs: PlannedRun[], check: (run: PlannedRun, told: Told) =>
     const both = [left, diesAgain ? undefined : runs.shift()].filter((run) => run !== undefined)
     const { told, signal } = await runProgram(both)
     for (const [index, run] of both.entries()) if (told[index] && run.killed > 0) check(run, told[index])
-    // A run may make fewer writes than the first one, and end before it is killed.
+    for (const [index, run] of both.entries()) {
+      const isMissed = told[index] && run.plan.length > 0 && run.killed === 0
+      assert.ok(!isMissed, `${run.kind} on ${run.place} ended without ${run.plan.slice(0, 1).map(textOf)}`)
+    }
+    // The process that continues a run may end before it has made as many writes as its point says.
     left = signal === "SIGKILL" ? both[told.length] : undefined
     if (!left) continue
     left.killed++
@@ -65,14 +69,20 @@ async function chain(runs: PlannedRun[], check: (run: PlannedRun, told: Told) =>
   return kills
 }
 
-function allPoints(writes: number): Point[] {
-  return Array.from({ length: writes }, (_, index): Point[] => [
-    { write: index + 1, before: true },
-    { write: index + 1, before: false },
-  ]).flat()
+/** The points before and after each write, named by the first fact that it stores. */
+function allPoints(writes: readonly string[][]): Point[] {
+  return writes.flatMap(([fact], index): Point[] => {
+    assert.ok(fact !== undefined, `write ${index + 1} stores nothing new: ${JSON.stringify(writes)}`)
+    return [
+      { at: fact, before: true },
+      { at: fact, before: false },
+    ]
+  })
 }
 
-const textOf = ({ write, before }: Point) => `${before ? "before" : "after"} write ${write}`
+function textOf({ at, before }: Point): string {
+  return `${before ? "before" : "after"} ${typeof at === "number" ? `write ${at}` : `"${at}" was stored`}`
+}
 
 interface Ended {
   told: Told[]

@@ -14,16 +14,20 @@ export function seeded(text: string): () => number {
   }
 }
 
-/** So many of the points by chance, always the same ones. None of the last, which a run may end without. */
+/** So many of the points by chance, always the same ones. */
 export function some(count: number, seed: string): (all: readonly Point[]) => Plan[] {
   const random = seeded(seed)
-  return (all) => Array.from({ length: count }, () => [pick(all.slice(0, all.length * 0.8), random)])
+  return (all) => Array.from({ length: count }, () => [pick(all, random)])
 }
 
-/** Pairs of points; the second is for the process that continues the run. */
+/** Pairs of points; the second is one of the first writes of the process that continues the run. */
 export function pairs(count: number, seed: string): (all: readonly Point[]) => Plan[] {
   const random = seeded(seed)
-  return (all) => Array.from({ length: count }, () => [pick(all, random), pick(all, random)])
+  return (all) =>
+    Array.from({ length: count }, () => [
+      pick(all, random),
+      { at: 1 + Math.floor((random() * all.length) / 4), before: random() < 0.5 },
+    ])
 }
 
 export const each = (all: readonly Point[]): Plan[] => all.map((point) => [point])

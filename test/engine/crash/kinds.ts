@@ -45,19 +45,9 @@ export const kinds: Record<string, (marks: Marks) => Agent> = {
       runtime: () => jsRuntime(functions(marks)),
     }),
 
-  "approval pending": (marks) =>
-    createAgent({
-      model: model(marks, [
-        cell(
-          "const first = await pay(1).catch(String)",
-          "const all = await Promise.allSettled([wipe(2), pay(3)])",
-          "all.length",
-        ),
-        cell("await wipe(all.length + 2).catch(String)"),
-        "Wiped.",
-      ]),
-      runtime: () => jsRuntime(functions(marks)),
-    }),
+  "approval pending": twoApprovals,
+
+  "approval of a held cell": twoApprovals,
 
   "finish in a cell": (marks) =>
     createAgent({
@@ -123,6 +113,27 @@ export const kinds: Record<string, (marks: Marks) => Agent> = {
   },
 }
 
+/** Returns true if the cells of such a run are held until their calls are approved. Others are given up, and executed
+ *  again after the answer. */
+export function isHeld(kind: string): boolean {
+  return ["approval of a held cell", "finish in a cell"].includes(kind)
+}
+
+function twoApprovals(marks: Marks): Agent {
+  return createAgent({
+    model: model(marks, [
+      cell(
+        "const first = await pay(1).catch(String)",
+        "const all = await Promise.allSettled([wipe(2), pay(3)])",
+        "all.length",
+      ),
+      cell("await wipe(all.length + 2).catch(String)"),
+      "Wiped.",
+    ]),
+    runtime: () => jsRuntime(functions(marks)),
+  })
+}
+
 /** Answers by how far the conversation is, so that every process says the same. */
 function model(marks: Marks, steps: readonly (string | readonly ModelPart[])[], id = "agent") {
   return scriptedModel(
@@ -172,8 +183,8 @@ function settleTool(marks: Marks) {
   })
 }
 
-// Calls that were begun together end one after the other, far enough apart for each outcome to be stored by itself;
-// some take effect at their beginning, some at their end.
+// Calls that were begun together end one after the other, mostly far enough apart for each outcome to be stored by
+// itself; some take effect at their beginning, some at their end.
 function functions(marks: Marks) {
   const work = (name: string, before: boolean, after: boolean) => async (amount: number) => {
     const key = currentCall()?.idempotencyKey

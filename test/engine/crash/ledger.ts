@@ -24,39 +24,42 @@ export function openLedger(folder: string): Ledger {
   return {
     call: (label, key) => write({ what: "call", label, ...(key !== undefined && { key }) }),
     model: (label) => write({ what: "model", label }),
-    committed(changes) {
-      for (const change of changes) {
-        if (change.type !== "append") continue
-        if (change.log.endsWith("/journal")) change.items.forEach(noteEntry)
-        if (change.log.endsWith("/events")) noteEvents(change.items as unknown as AgentEvent[])
-      }
-    },
+    committed: (changes) => linesOf(changes).forEach(write),
     killed: () => write({ what: "killed" }),
   }
+}
 
-  function noteEvents(events: readonly AgentEvent[]): void {
-    const models = new Map<string, string>()
-    const calls = new Map<string, string>()
-    for (const event of events) {
-      if (event.type === "run-start") models.set(event.run, event.model ?? "")
-      // The run itself began with an earlier commit. No model wrote the answer that a cell passed to `finish`.
-      if (event.type === "message-end" && event.finish !== "cell")
-        write({ what: "told", label: models.get(event.run) ?? "agent" })
-      if (event.type === "memory-compacted" && event.tier === 2) write({ what: "told", label: "summariser" })
-      if (event.type === "call-start" || event.type === "tool-start") calls.set(event.id, callLabel(event))
-      // A call with an unknown outcome does not count as done.
-      const isDone = (event.type === "call-end" || event.type === "tool-end") && event.ok
-      if (isDone) write({ what: "done", label: calls.get(event.id) ?? "" })
-    }
-    if (events.some(({ type, parent }) => type === "cycle-end" && parent === undefined)) write({ what: "cycle" })
-  }
+/** What these changes store about calls, models and cycles. */
+export function linesOf(changes: readonly StoreChange[]): Line[] {
+  return changes.flatMap((change) => {
+    if (change.type !== "append") return []
+    if (change.log.endsWith("/journal")) return change.items.flatMap(entryLines)
+    return change.log.endsWith("/events") ? [...eventLines(change.items as unknown as AgentEvent[])] : []
+  })
+}
 
-  function noteEntry(item: Json): void {
-    const entry = item as unknown as JournalEntry
-    if (entry.type === "model") write({ what: "answered", label: /model (\S+)#\d+$/.exec(entry.key)?.[1] ?? "" })
-    if (entry.type === "started") write({ what: "begun", label: labelOf(entry.key) })
-    if (entry.type === "done" || entry.type === "failed") write({ what: "done", label: labelOf(entry.key) })
+function* eventLines(events: readonly AgentEvent[]): Generator<Line> {
+  const models = new Map<string, string>()
+  const calls = new Map<string, string>()
+  for (const event of events) {
+    if (event.type === "run-start") models.set(event.run, event.model ?? "")
+    // The run itself began with an earlier commit. No model wrote the answer that a cell passed to `finish`.
+    if (event.type === "message-end" && event.finish !== "cell")
+      yield { what: "told", label: models.get(event.run) ?? "agent" }
+    if (event.type === "memory-compacted" && event.tier === 2) yield { what: "told", label: "summariser" }
+    if (event.type === "call-start" || event.type === "tool-start") calls.set(event.id, callLabel(event))
+    // A call with an unknown outcome does not count as done.
+    const isDone = (event.type === "call-end" || event.type === "tool-end") && event.ok
+    if (isDone) yield { what: "done", label: calls.get(event.id) ?? "" }
   }
+  if (events.some(({ type, parent }) => type === "cycle-end" && parent === undefined)) yield { what: "cycle" }
+}
+
+function entryLines(item: Json): Line[] {
+  const entry = item as unknown as JournalEntry
+  if (entry.type === "model") return [{ what: "answered", label: /model (\S+)#\d+$/.exec(entry.key)?.[1] ?? "" }]
+  if (entry.type === "started") return [{ what: "begun", label: labelOf(entry.key) }]
+  return entry.type === "done" || entry.type === "failed" ? [{ what: "done", label: labelOf(entry.key) }] : []
 }
 
 export function readLedger(folder: string): Line[] {

@@ -1,10 +1,13 @@
 // A process of the crash matrix. Its orders are JSON in the first argument: each is a run to start or to continue in a
 // folder. The last order may have the process killed at a chosen write. Prints one line of JSON for the result of each
 // run.
-import type { AgentEvent, RunResult } from "karst"
+import type { AgentEvent, Json, RunResult } from "karst"
 import { type Backend, createEngine } from "karst/engine"
 import type { Store } from "karst/stores"
-import { kinds } from "./kinds.ts"
+import { isRecord } from "../../../src/core/object.ts"
+import { until } from "../../waiting.ts"
+import { createFactReader } from "./facts.ts"
+import { isHeld, kinds } from "./kinds.ts"
 import { type Ledger, openLedger } from "./ledger.ts"
 import { openPlace } from "./places.ts"
 
@@ -17,9 +20,9 @@ export interface Order {
   kill?: Point | undefined
 }
 
-/** Where a process is killed: before or after its nth write, counted from 1. */
+/** Where a process is killed: before or after the write that stores a fact, or its nth write, counted from 1. */
 export interface Point {
-  write: number
+  at: string | number
   before: boolean
 }
 
@@ -29,8 +32,8 @@ export interface Told {
   output: string
   error?: RunResult["error"]
   events: AgentEvent[]
-  /** How many writes the process made for it. */
-  writes: number
+  /** For each write that the process made for it, the facts that it was the first to store. */
+  writes: string[][]
 }
 
 const orders: Order[] = JSON.parse(process.argv[2] ?? "[]")
@@ -48,31 +51,37 @@ async function carryOut(order: Order): Promise<Told> {
     agents: { agent: make(ledger) },
     store: killingStore(inner, ledger, writes),
     ...(backend && { backend: killingBackend(backend, writes) }),
-    holdMs: 0,
+    holdMs: isHeld(kind) ? Number.POSITIVE_INFINITY : 0,
   })
   if (backend) await engine.work({ maxParallel: 1 })
   const { id } = await engine.submit("agent", "Go.", { key: "crash" })
   if (recovers) await engine.recover()
   let result = await engine.result(id)
   while (result.status === "waiting" && result.pending) {
+    // An answer that comes while the cell is given up takes other writes than one that comes afterwards.
+    if (!isHeld(kind)) await until(async () => statusIn((await inner.get(`runs/${id}`))?.value) === "waiting")
     if (result.pending.kind === "question") await engine.answer(id, "blue")
     else await engine.approve(id, result.pending.id, "allow")
     result = await engine.result(id)
   }
   const events = await Array.fromAsync(engine.watch(id))
   const { status, output, error } = result
-  return { folder, status, output, ...(error && { error }), events, writes: writes.count() }
+  return { folder, status, output, ...(error && { error }), events, writes: writes.facts() }
+}
+
+function statusIn(head: Json | Uint8Array | undefined): Json | undefined {
+  return head && !(head instanceof Uint8Array) && isRecord(head) ? head.status : undefined
 }
 
 interface Writes {
-  /** Does the write, or dies of it. */
-  pass<T>(write: () => Promise<T>, written?: () => void): Promise<T>
-  count(): number
+  /** Does the write, which is the first to store these facts, or dies of it. */
+  pass<T>(facts: string[], write: () => Promise<T>, written?: () => void): Promise<T>
+  facts(): string[][]
 }
 
 function countWrites({ kill }: Order, ledger: Ledger): Writes {
   const underWay = new Set<Promise<unknown>>()
-  let count = 0
+  const made: string[][] = []
 
   // Waits for writes under way: one that the server made without an answer would be missing in the ledger.
   async function die(): Promise<never> {
@@ -89,8 +98,9 @@ function countWrites({ kill }: Order, ledger: Ledger): Writes {
   }
 
   return {
-    async pass(write, written) {
-      const isLast = ++count === kill?.write
+    async pass(facts, write, written) {
+      made.push(facts)
+      const isLast = typeof kill?.at === "string" ? facts.includes(kill.at) : made.length === kill?.at
       if (isLast && kill?.before) await die()
       const work = pass(write, written)
       underWay.add(work)
@@ -101,21 +111,24 @@ function countWrites({ kill }: Order, ledger: Ledger): Writes {
         if (isLast) await die()
       }
     },
-    count: () => count,
+    facts: () => made,
   }
 }
 
 function killingStore(inner: Store, ledger: Ledger, writes: Writes): Store {
+  const factsIn = createFactReader()
   return {
     ...inner,
-    commit: (changes, guard) =>
+    commit: (changes, ...rest) =>
       writes.pass(
-        () => inner.commit(changes, guard),
+        factsIn(changes),
+        () => inner.commit(changes, ...rest),
         () => ledger.committed(changes),
       ),
   }
 }
 
 function killingBackend(inner: Backend, writes: Writes): Backend {
-  return { ...inner, push: (job) => writes.pass(() => inner.push(job)) }
+  let pushes = 0
+  return { ...inner, push: (job) => writes.pass([`push ${++pushes}`], () => inner.push(job)) }
 }

@@ -1,7 +1,7 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { type AgentEvent, createAgent, fn, jsRuntime } from "karst"
+import { AgentError, type AgentEvent, createAgent, fn, jsRuntime } from "karst"
 import { createEngine, type Engine, inlineBackend } from "karst/engine"
 import { scriptedModel } from "karst/models"
 import { memoryStore, type Store } from "karst/stores"
@@ -227,3 +227,32 @@ for (const [title, holdMs] of [
     await last.close()
   })
 }
+
+test("a decision that could not be applied when the run began to wait is applied by the next attempt of its job", async () => {
+  const inner = memoryStore()
+  const wiped: string[] = []
+  const agent = createAgent({
+    model: scriptedModel(["```ts\nawait wipe('a')\n```", "Done."]),
+    runtime: () => jsRuntime({ wipe: fn(async (name: string) => wiped.push(name), { approve: true }) }),
+  })
+  let failures = 0
+  const store: Store = {
+    ...inner,
+    async commit(changes, ...rest) {
+      const head = changes.find((change) => change.type === "put" && change.key === `runs/${id}`) as
+        | { value: { status: string; asked: { id: string }[] } }
+        | undefined
+      if (head?.value.status === "waiting") await engine.approve(id, head.value.asked[0]?.id ?? "", "allow")
+      if (head?.value.status === "queued" && head.value.asked.length > 0 && ++failures === 1)
+        throw new AgentError("The disk is full.", { code: "no-space", retryable: true })
+      return await inner.commit(changes, ...rest)
+    },
+  }
+  let id = ""
+  const backend = inlineBackend({ onError: () => undefined })
+  await using engine = createEngine({ agents: { agent }, store, backend, holdMs: 0 })
+  id = (await engine.submit("agent", "Go")).id
+  await engine.work()
+  assert.equal((await Array.fromAsync(engine.watch(id))).at(-1)?.type, "run-end")
+  assert.deepEqual({ wiped, failures }, { wiped: ["a"], failures: 2 })
+})

@@ -2,7 +2,6 @@
 import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
-import { writeFile } from "node:fs/promises"
 import type { Socket } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -11,6 +10,7 @@ import { spawn } from "../../../core/child/child-process.ts"
 import { processTree, waitUntilGone } from "../../../core/child/process-tree.ts"
 import { megabyte } from "../../../core/child/process-usage.ts"
 import { findSandboxedProgram, systemSandboxCommand } from "../../../core/child/system-sandbox.ts"
+import { writeNewPrivateFile } from "../../../core/private-files.ts"
 import { removeFolder, removeFolderSync } from "../../../core/remove-folder.ts"
 import { findInterpreter, type Interpreter } from "./find-interpreter.ts"
 
@@ -59,7 +59,7 @@ export async function launchKernel(
   const interpreter = await findInterpreter(options.python)
   const key = randomBytes(32).toString("hex")
   const connection = join(folder, "connection.json")
-  await writeFile(connection, JSON.stringify(connectionFile(folder, key)), { mode: 0o600 })
+  await writeNewPrivateFile(connection, JSON.stringify(connectionFile(folder, key)))
   const work = join(folder, "work")
   const cwd = options.cwd ?? work
   const isSandboxed = options.isolation === "os"

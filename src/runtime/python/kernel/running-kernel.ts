@@ -4,6 +4,7 @@ import { mkdir, mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { AgentError } from "../../../core/errors.ts"
+import { namedIfFull } from "../../../core/full-disk.ts"
 import { removeFolder } from "../../../core/remove-folder.ts"
 import type { HostAccess } from "../../handles/operations.ts"
 import { listenForKernel } from "./bridge-socket.ts"
@@ -99,7 +100,13 @@ const maxStartMs = 60_000
 async function createKernelFolder(): Promise<string> {
   // The path of a Unix socket has at most about a hundred characters.
   const parent = tmpdir().length > 60 ? "/tmp" : tmpdir()
-  const folder = await mkdtemp(join(parent, "karst-"))
-  for (const part of ["work", "tmp", "shm"]) await mkdir(join(folder, part))
-  return folder
+  let folder: string | undefined
+  try {
+    folder = await mkdtemp(join(parent, "karst-"))
+    for (const part of ["work", "tmp", "shm"]) await mkdir(join(folder, part))
+    return folder
+  } catch (error) {
+    if (folder !== undefined) await removeFolder(folder)
+    throw namedIfFull(error, folder ?? parent)
+  }
 }
