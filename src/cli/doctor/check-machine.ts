@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { connect } from "node:net"
 import { sandboxProblem } from "../../core/child/bubblewrap.ts"
 import { AgentError, errorData } from "../../core/errors.ts"
+import { hideInAddresses } from "../../core/text/hide-secrets.ts"
 import { findInterpreter } from "../../runtime/python/kernel/find-interpreter.ts"
 import { pythonRuntime } from "../../runtime/python.ts"
 import { closeClient, connectRedis, redisError } from "../../stores/redis-client.ts"
@@ -40,7 +41,12 @@ const localRedis = "redis://127.0.0.1:6379"
 export async function checkRedis(given: string | undefined): Promise<Check> {
   const address = given ?? localRedis
   if (!URL.canParse(address))
-    return { name: "redis", state: "broken", text: `"${address}" is no address.`, cure: "Write redis://host:6379." }
+    return {
+      name: "redis",
+      state: "broken",
+      text: `"${hideInAddresses(address)}" is no address.`,
+      cure: "Write redis://host:6379.",
+    }
   const url = new URL(address)
   const place = `${url.protocol}//${url.host}`
   const problem = await connectionProblem(url)

@@ -1,4 +1,5 @@
 // The result of one check of `karst doctor`, and the removal of secrets from its texts.
+import { hidden, isSecretName } from "../../core/text/hide-secrets.ts"
 
 export interface Check {
   /** The word by which `--need` names it; a package has its own name. */
@@ -25,9 +26,7 @@ export function withoutSecrets(check: Check, env: NodeJS.ProcessEnv = process.en
 }
 
 function hideSecrets(text: string, env: NodeJS.ProcessEnv): string {
-  const secrets = Object.entries(env).filter(([name, value = ""]) => secretName.test(name) && value.length >= 6)
+  const secrets = Object.entries(env).filter(([name, value = ""]) => isSecretName(name) && value.length >= 6)
   const named = secrets.reduce((shown, [name, value = ""]) => shown.replaceAll(value, `(${name})`), text)
-  return named.replace(/(?<=:\/\/)[^\s/@]*@/g, "(hidden)@")
+  return named.replace(/(?<=:\/\/)[^\s/@]*@/g, `${hidden}@`)
 }
-
-const secretName = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i
