@@ -7,6 +7,7 @@ import { isRecord } from "../core/object.ts"
 import { promptLanguages } from "../core/prompt-texts.ts"
 import { baseUrlProblem } from "../models/base-url.ts"
 import { baseUrlOfId, checkModelId, resolveChecks } from "../models/resolve.ts"
+import { cliNameProblem } from "../providers/cli-names.ts"
 import { cliChecks, tierChecks } from "../providers/option-checks.ts"
 import { isAgent } from "../runtime/bindings.ts"
 import type { Store } from "../stores/store.ts"
@@ -76,7 +77,7 @@ const definitionChecks: check.OptionChecks<AgentDefinition> = {
   mcp: check.mustBeTextList,
   agents: check.mustBeTextList,
   skills: mustBeSkills,
-  provider: check.mustBeEither("a name or a list of names", check.mustBeText, check.mustBeTextList),
+  provider: mustBeProvider,
   reasoning: check.mustBeText,
   allow: cliChecks.allow,
   permissions: cliChecks.permissions,
@@ -90,7 +91,7 @@ const configChecks: check.OptionChecks<Config> = {
   language: check.mustBeOneOf(...promptLanguages),
   skills: mustBeSkills,
   mcpServers: check.mustBeRecordOf(mustBeMcpServer),
-  providers: check.mustBeTextList,
+  providers: mustBeListOf(mustBeCliName),
   tiers: check.mustBeOptions({ claude: mustBeTiers, codex: mustBeTiers, opencode: mustBeTiers, gemini: mustBeTiers }),
   archive: check.mustBeEither(
     "a folder or a store",
@@ -131,6 +132,17 @@ function mustBeAgent(value: unknown, path: string): ReturnType<check.OptionCheck
   if (isAgent(value)) return undefined
   const problems = definitionProblems(value, path)
   return problems.length > 0 ? problems : undefined
+}
+
+function mustBeProvider(value: unknown, path: string): ReturnType<check.OptionCheck> {
+  if (Array.isArray(value)) return mustBeListOf(mustBeCliName)(value, path)
+  return value === "auto" ? undefined : mustBeCliName(value)
+}
+
+function mustBeCliName(value: unknown): string | undefined {
+  if (typeof value !== "string") return `is not a name: it is ${check.describeValue(value)}`
+  const problem = cliNameProblem(value)
+  return problem && `names the ${problem}`
 }
 
 function mustBeMcpServer(value: unknown, path: string): ReturnType<check.OptionCheck> {

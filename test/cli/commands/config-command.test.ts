@@ -165,6 +165,42 @@ describe("karst config", () => {
     assert.match(await said("models", "list"), /karst\.config\.json:2: `model` names the model "fst"/)
   })
 
+  test("unknown coding CLIs are reported with file, line and suggestion when the configuration is read", async (t) => {
+    const { folder, write, command } = await project(t, {})
+    const file = `${folder}/karst.config.json`
+    await write({ "project/karst.config.json": { providers: ["codex", "claud"], agents: { a: { provider: "codx" } } } })
+    const { code, stderr } = await command(["models", "list"])
+    assert.equal(code, 2)
+    for (const problem of [
+      `${file}:4: \`providers.1\` names the unknown coding CLI "claud". Did you mean "claude"? There are: claude, codex`,
+      `${file}:8: \`agents.a.provider\` names the unknown coding CLI "codx". Did you mean "codex"?`,
+    ])
+      assert.ok(stderr.includes(problem), `${problem}\n${stderr}`)
+    await write({ "project/karst.config.json": {} })
+    const given = await command(["models", "list"], { KARST_PROVIDER: "codex,claud" })
+    assert.equal(given.code, 2)
+    assert.match(given.stderr, /KARST_PROVIDER: unknown coding CLI "claud"\. Did you mean "claude"\?/)
+  })
+
+  test("folders of skills that are missing are reported with file and line, with all other mistakes", async (t) => {
+    const { folder, command } = await project(t, {
+      "project/karst.config.json": {
+        model: "fst",
+        skills: ["nowhere"],
+        agents: { ada: { model: "ollama/x", skills: ["neither"] } },
+      },
+    })
+    const file = `${folder}/karst.config.json`
+    const { code, stderr } = await command(["config", "show"])
+    assert.equal(code, 1)
+    for (const problem of [
+      `${file}:2: \`model\` names the model "fst"`,
+      `${file}:3: skills: ${folder}/nowhere: is not there`,
+      `${file}:7: skills: ${folder}/neither: is not there`,
+    ])
+      assert.ok(stderr.includes(problem), `${problem}\n${stderr}`)
+  })
+
   test("a file that is not trusted is refused with the cure, outside of a terminal", async (t) => {
     const { command } = await project(t)
     const { code, stderr } = await command(["config", "show"], { KARST_TRUST_CONFIG: "" })
