@@ -1,5 +1,6 @@
 // Opens the store and the queue that the options --store, --backend, --redis, --queue and --prefix name.
 import { existsSync } from "node:fs"
+import { hideInAddresses } from "../core/text/hide-secrets.ts"
 import type { Backend } from "../engine/backends/backend.ts"
 import { bullmqBackend } from "../engine/backends/bullmq.ts"
 import { inlineBackend } from "../engine/backends/inline.ts"
@@ -60,10 +61,10 @@ function isRedis(text: string | undefined): text is string {
 
 /** The option for messages, without a password. */
 export function storeOptionText(store: string | undefined): string {
-  return ` --store ${store === undefined || store.includes("@") ? "…" : quoteShellWord(store)}`
+  return ` --store ${store === undefined || hideInAddresses(store) !== store ? "…" : quoteShellWord(store)}`
 }
 
 /** The name of a store for messages, without a password. */
 export function storeName(store: string): string {
-  return store.replace(/\/\/[^@/]*@/, "//")
+  return hideInAddresses(store)
 }

@@ -5,7 +5,9 @@ import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import { isRecord } from "../core/object.ts"
 import { promptLanguages } from "../core/prompt-texts.ts"
-import { checkModelId, resolveChecks } from "../models/resolve.ts"
+import { baseUrlProblem } from "../models/base-url.ts"
+import { baseUrlOfId, checkModelId, resolveChecks } from "../models/resolve.ts"
+import { cliNameProblem } from "../providers/cli-names.ts"
 import { cliChecks, tierChecks } from "../providers/option-checks.ts"
 import { isAgent } from "../runtime/bindings.ts"
 import type { Store } from "../stores/store.ts"
@@ -24,12 +26,12 @@ export function definitionProblems(definition: unknown, path: string): string[] 
 
 const mustBeTiers = check.mustBeOptions(tierChecks)
 
-const { apiKey, baseURL, contextWindow, images, price, providerOptions, retry, timeouts } = resolveChecks
+const { apiKey, contextWindow, images, price, providerOptions, retry, timeouts } = resolveChecks
 
 const endpointChecks: check.OptionChecks<EndpointDefinition> = {
   id: mustBeModelId,
   apiKey,
-  baseURL,
+  baseURL: mustBeBaseUrl,
   headers: mustBeSecrets,
 }
 
@@ -75,7 +77,7 @@ const definitionChecks: check.OptionChecks<AgentDefinition> = {
   mcp: check.mustBeTextList,
   agents: check.mustBeTextList,
   skills: mustBeSkills,
-  provider: check.mustBeEither("a name or a list of names", check.mustBeText, check.mustBeTextList),
+  provider: mustBeProvider,
   reasoning: check.mustBeText,
   allow: cliChecks.allow,
   permissions: cliChecks.permissions,
@@ -89,7 +91,7 @@ const configChecks: check.OptionChecks<Config> = {
   language: check.mustBeOneOf(...promptLanguages),
   skills: mustBeSkills,
   mcpServers: check.mustBeRecordOf(mustBeMcpServer),
-  providers: check.mustBeTextList,
+  providers: mustBeListOf(mustBeCliName),
   tiers: check.mustBeOptions({ claude: mustBeTiers, codex: mustBeTiers, opencode: mustBeTiers, gemini: mustBeTiers }),
   archive: check.mustBeEither(
     "a folder or a store",
@@ -115,14 +117,32 @@ function mustBeModel(value: unknown, path: string): ReturnType<check.OptionCheck
 
 function mustBeModelId(value: unknown): string | undefined {
   if (typeof value !== "string") return `is not a model id: it is ${check.describeValue(value)}`
-  if (attempt(() => [checkModelId(value)])) return undefined
+  if (attempt(() => [checkModelId(value)])) {
+    const problem = baseUrlProblem(baseUrlOfId(value) ?? "https://host/v1")
+    return problem === undefined ? undefined : `has a base URL that ${problem}`
+  }
   return `is not a model id: it is ${check.describeValue(value)}. Write provider/model, as "openai/gpt-5.2", or "openai-compatible:https://host/v1#model"`
+}
+
+function mustBeBaseUrl(value: unknown): string | undefined {
+  return typeof value === "string" ? baseUrlProblem(value) : `is not a text: it is ${check.describeValue(value)}`
 }
 
 function mustBeAgent(value: unknown, path: string): ReturnType<check.OptionCheck> {
   if (isAgent(value)) return undefined
   const problems = definitionProblems(value, path)
   return problems.length > 0 ? problems : undefined
+}
+
+function mustBeProvider(value: unknown, path: string): ReturnType<check.OptionCheck> {
+  if (Array.isArray(value)) return mustBeListOf(mustBeCliName)(value, path)
+  return value === "auto" ? undefined : mustBeCliName(value)
+}
+
+function mustBeCliName(value: unknown): string | undefined {
+  if (typeof value !== "string") return `is not a name: it is ${check.describeValue(value)}`
+  const problem = cliNameProblem(value)
+  return problem && `names the ${problem}`
 }
 
 function mustBeMcpServer(value: unknown, path: string): ReturnType<check.OptionCheck> {
@@ -132,12 +152,17 @@ function mustBeMcpServer(value: unknown, path: string): ReturnType<check.OptionC
   return "has neither `command` nor `url`. Name the program that serves, or its address"
 }
 
-const addressChecks = { url: check.mustBeText, headers: mustBeSecrets }
+const addressChecks = { url: mustBeAddress, headers: mustBeSecrets }
 const commandChecks = {
   command: check.mustBeText,
   args: check.mustBeTextList,
   env: mustBeSecrets,
   cwd: check.mustBeText,
+}
+
+function mustBeAddress(value: unknown): string | undefined {
+  if (typeof value === "string" && /^(https?:\/\/|\$\{\w+\})/i.test(value)) return undefined
+  return `is not an address: it is ${check.describeValue(value)}. Write it whole, as https://host/mcp`
 }
 
 // The message does not contain the values, which may be secrets.

@@ -1,5 +1,6 @@
 // Lists the values of a configuration with their origins, as `karst config show` prints them. Secrets stay hidden.
 import { isRecord } from "../core/object.ts"
+import { hidden, hideArgument, hideInAddresses, hideSecret, isSecretName } from "../core/text/hide-secrets.ts"
 import { isAgent } from "../runtime/bindings.ts"
 import { isModelObject } from "./config-checks.ts"
 import type { Config } from "./define-config.ts"
@@ -60,11 +61,12 @@ const alwaysShown: readonly string[] = ["model", "agent", "language", "providers
 /** Returns a value as JSON: secrets are hidden, and things made in code are named in parentheses. */
 function shown(value: unknown, name: string): ShownValue {
   if (value === null || typeof value === "boolean" || typeof value === "number") return value
-  if (typeof value === "string") return isSecretName(name) ? hideSecret(value) : hideInAddress(value)
+  if (typeof value === "string") return isSecretName(name) ? hideSecret(value) : hideInAddresses(value)
   if (typeof value === "function") return "(a function)"
   if (isModelObject(value)) return "(a model made in code)"
   if (isAgent(value)) return "(an agent made in code)"
-  if (Array.isArray(value)) return name === "args" ? hideInArguments(value) : value.map((each) => shown(each, name))
+  if (Array.isArray(value))
+    return value.map((each) => (name === "args" && typeof each === "string" ? hideArgument(each) : shown(each, name)))
   if (!isRecord(value) || !isPlain(value)) return "(made in code)"
   if (secretGroups.has(name)) return mapEntries(value, (each) => (typeof each === "string" ? hideSecret(each) : hidden))
   return mapEntries(value, shown)
@@ -75,49 +77,7 @@ function mapEntries(value: Record<string, unknown>, change: (each: unknown, name
   return Object.fromEntries(entries.map(([name, each]) => [name, change(each, name)]))
 }
 
-const hidden = "(hidden)"
 const secretGroups = new Set(["headers", "env"])
-
-function isSecretName(name: string): boolean {
-  return /key|token|secret|password|credential|authorization/i.test(name)
-}
-
-/** Hides a text, except names of environment variables: `Bearer ${TOKEN}` is shown as it is written. */
-function hideSecret(text: string): string {
-  const rest = text.replaceAll(/\$\{\w+\}/g, "").replace(/^(Bearer|Basic|token)\s/i, "")
-  return rest.trim() === "" && text !== "" ? text : hidden
-}
-
-/** Hides a password and the query of an address. */
-function hideInAddress(text: string): string {
-  if (!text.includes("://")) return text
-  return text
-    .replace(/(:\/\/)[^/@\s]*@/g, (all, scheme: string) =>
-      /^:\/\/\$\{\w+\}@$/.test(all) ? all : `${scheme}${hidden}@`,
-    )
-    .replace(/\?[^#\s]+/g, `?${hidden}`)
-}
-
-/** Hides the value of an argument such as `--token x`, `--api-key=x` or `TOKEN=x`. */
-function hideInArguments(list: readonly unknown[]): ShownValue[] {
-  return list.map((each, index) => {
-    if (typeof each !== "string") return hidden
-    const before = list[index - 1]
-    if (typeof before === "string" && /^-/.test(before) && !before.includes("=") && isSecretName(before))
-      return hideSecret(each)
-    return hideInAddress(hideAssigned(each))
-  })
-}
-
-/** Hides what follows the first name of a secret: `--api-key=x`, `TOKEN=x`, `--header=Authorization: Bearer x`. */
-function hideAssigned(text: string): string {
-  for (const { index } of text.matchAll(/[=:]/g)) {
-    const name = text.slice(0, index)
-    const isName = isSecretName(/(?<![\w-])[\w-]*$/.exec(name)?.[0] ?? "")
-    if (isName) return `${text.slice(0, index + 1)}${hideSecret(text.slice(index + 1))}`
-  }
-  return text
-}
 
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)

@@ -7,6 +7,7 @@ import type { PromptLanguage } from "../core/prompt-texts.ts"
 import type { McpServer } from "../mcp/mcp-types.ts"
 import type { ModelSource } from "../models/model-source.ts"
 import type { ResolveOptions } from "../models/resolve.ts"
+import type { CliName } from "../providers/cli-names.ts"
 import type { CodingAgentOptions } from "../providers/coding-agent.ts"
 import type { TierModels } from "../providers/tiers.ts"
 import type { RuntimeSource } from "../runtime/typed-runtime.ts"
@@ -43,7 +44,7 @@ export interface Config {
   providers?: readonly string[] | undefined
   /** The models of coding CLIs for the tiers "strongest" and "fast", by the CLI's names for them. The CLI's own
    *  environment variables have precedence. */
-  tiers?: Readonly<Partial<Record<"claude" | "codex" | "opencode" | "gemini", TierModels>>> | undefined
+  tiers?: Readonly<Partial<Record<CliName, TierModels>>> | undefined
   /** Where sessions are stored: a folder, or a store. Default: they are not stored. */
   archive?: ArchiveSource | undefined
   /** Limits of every defined agent. Its own limits have precedence. */

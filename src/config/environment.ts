@@ -1,6 +1,7 @@
 // The environment variables of Karst: one table, and the configuration that some of them set.
 import { ConfigError } from "../core/errors.ts"
 import { type PromptLanguage, promptLanguages } from "../core/prompt-texts.ts"
+import { cliNameProblem } from "../providers/cli-names.ts"
 import type { Config } from "./define-config.ts"
 import type { Environment } from "./find-files.ts"
 
@@ -47,7 +48,7 @@ export function configOfEnvironment(env: Environment): EnvironmentConfig {
     variables.set(key, name)
     return value
   }
-  const providers = read("KARST_PROVIDER")?.split(",")
+  const providers = names("KARST_PROVIDER", read("KARST_PROVIDER"))
   const cycles = wholeNumber("KARST_MAX_CYCLES", read("KARST_MAX_CYCLES"))
   const costUsd = amount("KARST_MAX_COST_USD", read("KARST_MAX_COST_USD"))
   const limits = { ...(cycles !== undefined && { cycles }), ...(costUsd !== undefined && { costUsd }) }
@@ -58,10 +59,18 @@ export function configOfEnvironment(env: Environment): EnvironmentConfig {
       agent: read("KARST_AGENT"),
       language: language("KARST_LANGUAGE", read("KARST_LANGUAGE")),
       archive: read("KARST_ARCHIVE"),
-      providers: providers?.map((name) => name.trim()).filter((name) => name !== ""),
+      providers,
       limits: Object.keys(limits).length > 0 ? limits : undefined,
     },
   }
+}
+
+function names(variable: string, text: string | undefined): string[] | undefined {
+  const list = text?.split(",").map((name) => name.trim())
+  const given = list?.filter((name) => name !== "")
+  const [problem] = given?.flatMap((name) => cliNameProblem(name) ?? []) ?? []
+  if (problem !== undefined) throw new ConfigError(`${variable}: ${problem}.`)
+  return given
 }
 
 function language(name: string, text: string | undefined): PromptLanguage | undefined {

@@ -1,6 +1,7 @@
 // Reads one configuration file, TypeScript, JavaScript or JSON, and reports every mistake with file and line.
-import { readFile, realpath } from "node:fs/promises"
+import { realpath } from "node:fs/promises"
 import { ConfigError } from "../core/errors.ts"
+import { readRegularFile } from "../core/read-regular-file.ts"
 import { configProblems } from "./config-checks.ts"
 import type { Config } from "./define-config.ts"
 import { runModule } from "./import-module.ts"
@@ -19,14 +20,20 @@ export interface ReadConfig {
  *  `ConfigError` that lists all mistakes. */
 export async function readConfigFile(file: string, trusted?: TrustedFiles | undefined): Promise<ReadConfig> {
   const isJson = file.endsWith(".json")
-  const source = trusted
-    ? readTrustedFile(await realpath(file), trusted).toString("utf8")
-    : await readFile(file, "utf8")
+  const source = trusted ? readTrustedFile(await realpath(file), trusted).toString("utf8") : await readGivenFile(file)
   const value = isJson ? withoutSchema(parseJsonFile(file, source)) : await importFile(file, trusted)
   const lineOf = lineOfKey(source, isJson ? "json" : "module")
   checkConfig(value, (key) => placeText(file, lineOf(key)))
   return { config: value, lineOf }
 }
+
+async function readGivenFile(file: string): Promise<string> {
+  const found = await readRegularFile(file, maxConfigBytes)
+  if ("problem" in found) throw new ConfigError(`The configuration "${file}" ${found.problem}.`)
+  return found.bytes.toString("utf8")
+}
+
+const maxConfigBytes = 10_000_000
 
 /** Throws a `ConfigError` that lists every mistake, each with its place. */
 export function checkConfig(value: unknown, placeOf: (key: string) => string): asserts value is Config {

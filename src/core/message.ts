@@ -160,7 +160,8 @@ function copyPromptPart(part: PromptPart): PromptPart {
   return { type: "image", mediaType: part.mediaType, data: part.data }
 }
 
-function partText(part: Message["parts"][number]): string {
+/** The text of one part. */
+export function partText(part: Message["parts"][number]): string {
   switch (part.type) {
     case "text":
     case "summary":

@@ -1,6 +1,6 @@
 // Turns events into short texts for the terminal.
 import type { CallPreview, EventOf } from "../core/event.ts"
-import { messageText } from "../core/message.ts"
+import { typedText } from "../core/mentioned-files.ts"
 import { totalTokens, type Usage } from "../core/usage.ts"
 import type { Paint, Palette } from "./paint.ts"
 import { safeLine, safeText } from "./safe-text.ts"
@@ -96,7 +96,7 @@ function findClosingTag(text: string, tag: string, from: number): number {
 
 export function promptText({ messages }: EventOf<"run-start">): string {
   const prompts = messages.filter((message) => message.role === "user" && message.origin === "prompt")
-  const text = safeText(prompts.map(messageText).join("\n")).trim()
+  const text = safeText(prompts.map(typedText).join("\n")).trim()
   return shortenLines(text, { most: 8, head: 5, tail: 2 }).join("\n")
 }
 

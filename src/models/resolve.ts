@@ -5,9 +5,11 @@ import { mustBePrice } from "../core/checks/limit-checks.ts"
 import { ConfigError, MissingPackageError } from "../core/errors.ts"
 import { withoutUndefined } from "../core/object.ts"
 import { importOptionalPackage } from "../core/optional-package.ts"
+import { hideInAddresses } from "../core/text/hide-secrets.ts"
 import { editDistance } from "../core/text/nearest-word.ts"
 import { type AiSdkOptions, aiSdk } from "./ai-sdk.ts"
 import type { AiSdkModel } from "./ai-sdk-types.ts"
+import { baseUrlProblem, shownBaseUrl } from "./base-url.ts"
 import { compatibleServices, providerPackages } from "./compatible-services.ts"
 import type { Model } from "./model.ts"
 import { type RetryOptions, retryChecks, withRetry } from "./retry.ts"
@@ -91,11 +93,20 @@ export function checkModelId(
   if (provider !== undefined) return
   const [, address] = /^openai-compatible:([^#]*)#?$/.exec(id) ?? []
   if (address !== undefined) {
-    const example = `openai-compatible:${address || (baseURL ?? "https://host/v1")}#model`
-    throw new ConfigError(`"${id}" lacks the name of the model. Write it after a "#", as "${example}".`)
+    const example = `openai-compatible:${shownBaseUrl(address || (baseURL ?? "https://host/v1"))}#model`
+    throw new ConfigError(
+      `"${hideInAddresses(id)}" lacks the name of the model. Write it after a "#", as "${example}".`,
+    )
   }
   if (!/^[^/]+\/.+/.test(id)) throw new ConfigError(malformedIdMessage(id))
 }
+
+/** The base URL in an id `openai-compatible:<base URL>#<model>`; undefined for other ids. */
+export function baseUrlOfId(id: string): string | undefined {
+  return compatibleId.exec(id)?.[1]
+}
+
+const compatibleId = /^openai-compatible:(.+)#(.+)$/
 
 /** Adds the wrappers that every model made by Karst has. */
 export function withRetryAndTimeouts(model: Model, options: Pick<ResolveOptions, "retry" | "timeouts"> = {}): Model {
@@ -110,7 +121,7 @@ interface FoundModel {
 }
 
 async function findLanguageModel(id: string, options: ResolveOptions): Promise<FoundModel> {
-  const [, address, model] = /^openai-compatible:(.+)#(.+)$/.exec(id) ?? []
+  const [, address, model] = compatibleId.exec(id) ?? []
   const { baseURL = address } = options
   if (baseURL !== undefined) checkBaseUrl(baseURL)
   if (baseURL !== undefined && model !== undefined) {
@@ -132,16 +143,8 @@ async function findLanguageModel(id: string, options: ResolveOptions): Promise<F
 }
 
 function checkBaseUrl(baseURL: string): void {
-  if (!(/^https?:/i.test(baseURL) && URL.canParse(baseURL))) {
-    const shown = baseURL.replace(/(?<![^/\s])[^/\s]*@/g, "(hidden)@")
-    throw new ConfigError(`"${shown}" is not a base URL. Write it whole, as https://host/v1.`)
-  }
-  const { username, password, host } = new URL(baseURL)
-  // No request can be sent to such an address, and the error of `fetch` would show the password.
-  if (username !== "" || password !== "")
-    throw new ConfigError(
-      `The base URL of ${host} contains a user name or a password. Leave it out, and give it as \`apiKey\` or in \`headers\`.`,
-    )
+  const problem = baseUrlProblem(baseURL)
+  if (problem !== undefined) throw new ConfigError(`The base URL "${shownBaseUrl(baseURL)}" ${problem}.`)
 }
 
 async function compatibleModel(
@@ -235,7 +238,7 @@ function malformedIdMessage(id: string): string {
   const family = /^(gpt|o\d|claude|gemini)/i.exec(id)?.[1]?.toLowerCase()
   const owner = family === "claude" ? "anthropic" : family === "gemini" ? "google" : "openai"
   const example = family ? `${owner}/${id}` : "openai/gpt-5.2"
-  return `"${id}" is not a model id. Write provider/model, as "${example}", or "openai-compatible:https://host/v1#model".`
+  return `"${hideInAddresses(id)}" is not a model id. Write provider/model, as "${example}", or "openai-compatible:https://host/v1#model".`
 }
 
 function isLocalAddress(baseURL: string | undefined): boolean {

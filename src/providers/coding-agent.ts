@@ -3,6 +3,7 @@ import * as check from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { claude, claudeProvider } from "./claude/claude.ts"
 import type { CliAgent } from "./cli-agent.ts"
+import { cliNameProblem } from "./cli-names.ts"
 import { codex, codexProvider } from "./codex/codex.ts"
 import { environmentDefaults } from "./environment-defaults.ts"
 import { type FallbackOptions, fallback } from "./fallback/fallback.ts"
@@ -78,7 +79,7 @@ function providerNames(provider: CodingAgentOptions["provider"] = "auto"): reado
 export function requireCli(name: string): (typeof clis)[number] {
   const found = clis.find(({ provider }) => provider.name === name)
   if (found) return found
-  throw new ConfigError(`Unknown coding CLI "${name}". There are: ${allNames()}.`)
+  throw new ConfigError(`provider: ${cliNameProblem(name)}.`)
 }
 
 function allNames(): string {

@@ -1,11 +1,13 @@
 // Loads a stored session for reading.
-import { readFile, stat } from "node:fs/promises"
+import { stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import type { Session } from "../core/agent.ts"
+import { attempt } from "../core/attempt.ts"
 import { isListOf } from "../core/checks/check-shape.ts"
 import { isMessageList } from "../core/checks/message-shape.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { isRecord } from "../core/object.ts"
+import { readRegularFile } from "../core/read-regular-file.ts"
 import type { Trajectory } from "../core/trajectory.ts"
 import { isEvent } from "./archive-checks.ts"
 import { readCawTrajectory } from "./caw-trajectory.ts"
@@ -62,14 +64,19 @@ async function locateAndLoad(source: ArchiveSource, id: string | undefined): Pro
     return await loadFromArchive(folder, named)
   }
   const found = await stat(source).catch(() => undefined)
-  if (!found) throw new ConfigError(`loadSession: there is no "${source}".`)
+  if (!found)
+    throw new ConfigError(
+      `There is no file or folder "${source}". Name a session by its folder, a file of session.save(path), or its handle.`,
+    )
   if (!found.isDirectory()) return { record: await readTrajectory(source) }
   const parent = dirname(source)
   const isSession = basename(parent) === "sessions" && (await stat(join(source, "session.json")).catch(() => undefined))
   const ofCaw = join(source, "trajectory.json")
   if (!isSession && (await stat(ofCaw).catch(() => undefined))) return { record: await readTrajectory(ofCaw) }
   if (isSession) return await loadFromArchive(dirname(parent), nameOfPath(basename(source)) ?? basename(source))
-  throw new ConfigError(`loadSession: "${source}" is not the folder of one session. Give its id as well.`)
+  throw new ConfigError(
+    `"${source}" is not the folder of one session, which contains a session.json. If it is an archive, give the id of a session as well.`,
+  )
 }
 
 async function loadFromArchive(source: ArchiveSource, id: string): Promise<LoadedSession> {
@@ -81,19 +88,19 @@ async function loadFromArchive(source: ArchiveSource, id: string): Promise<Loade
 }
 
 async function readTrajectory(path: string): Promise<Trajectory> {
-  try {
-    const read: unknown = JSON.parse(await readFile(path, "utf8"))
-    const record = isTrajectory(read) ? read : readCawTrajectory(read)
-    if (record) return record
-  } catch (cause) {
-    throw new ConfigError(`loadSession: "${path}" cannot be read as JSON. Write one with session.save(path).`, {
-      cause,
-    })
-  }
+  const found = await readRegularFile(path, maxTrajectoryBytes)
+  if ("problem" in found) throw new ConfigError(`"${path}" ${found.problem}.`)
+  const read = attempt((): { value: unknown } => ({ value: JSON.parse(found.bytes.toString("utf8")) }))
+  const record = read && attempt(() => (isTrajectory(read.value) ? read.value : readCawTrajectory(read.value)))
+  if (record) return record
+  const problem = found.bytes.length === 0 ? "is empty" : read ? "is JSON, but no trajectory" : "is no JSON"
   throw new ConfigError(
-    `loadSession: "${path}" is no trajectory of version 1, and none of caw. Write one with session.save(path).`,
+    `"${path}" ${problem}. A trajectory is a file that \`session.save(path)\` or \`karst sessions export\` wrote, or one of caw.`,
   )
 }
+
+// A longer text is more than one string of JavaScript can hold.
+const maxTrajectoryBytes = 500_000_000
 
 function isTrajectory(value: unknown): value is Trajectory {
   return isRecord(value) && value.version === 1 && isListOf(isEvent)(value.events) && isMessageList(value.messages)

@@ -219,7 +219,7 @@ describe("the entries of a configuration", () => {
       "project/karst.config.ts": `export default {
   models: {
     one: { id: "openai/one", apiKey: "\${ONE_KEY}", headers: { Authorization: "Bearer \${ONE}", "x-id": "s3cret" } },
-    two: { id: "openai-compatible:https://user:s3cret@host/v1#two", endpoints: [{ apiKey: "s3cret" }] },
+    two: { id: "openai-compatible:https://host/s3cret/v1#two", endpoints: [{ apiKey: "s3cret" }] },
     own: { id: "own", stream() {} },
   },
   mcpServers: {
@@ -227,7 +227,8 @@ describe("the entries of a configuration", () => {
       ...["--token", "s3cret", "--api-key=s3cret", "--port=1", "-H", "Authorization: Bearer s3cret", "-e", "MY_TOKEN=s3cret"],
       ...["--header=X-Api-Key: s3cret", "--env", "PASSWORD: s3cret", "--header", "Authorization:\${HEADER}"],
     ], env: { TOKEN: "s3cret" } },
-    b: { url: "https://host/mcp?key=s3cret" },
+    b: { url: "https://host/mcp/s3cret?key=s3cret" },
+    c: { command: "npx", args: ["-y", "@scope/server", "s3cret", "-ps3cret", "\${TOKEN}", "https://host/s3cret"] },
   },
   agents: { ada: { description: "Counts", approver: () => true } },
   hooks: { onEvent() {} },
@@ -244,9 +245,12 @@ describe("the entries of a configuration", () => {
     })
     assert.equal(values["models.own"], "(a model made in code)")
     assert.deepEqual(Object(values["mcpServers.a"]).args, [
-      ...["--token", "(hidden)", "--api-key=(hidden)", "--port=1", "-H", "Authorization:(hidden)", "-e"],
-      ...["MY_TOKEN=(hidden)", "--header=X-Api-Key:(hidden)", "--env", "PASSWORD:(hidden)", "--header"],
-      "Authorization:${HEADER}",
+      ...["--token", "(hidden)", "--api-key=(hidden)", "--port=(hidden)", "-H", "(hidden)", "-e", "(hidden)"],
+      ...["--header=(hidden)", "--env", "(hidden)", "--header", "(hidden)${HEADER}"],
+    ])
+    assert.deepEqual(values["mcpServers.b"], { url: "https://host/mcp/(hidden)?(hidden)" })
+    assert.deepEqual(Object(values["mcpServers.c"]).args, [
+      ...["-y", "@scope/server", "(hidden)", "(hidden)", "${TOKEN}", "(hidden)"],
     ])
     assert.deepEqual(values["agents.ada"], { description: "Counts", approver: "(a function)" })
     assert.equal(values.hooks, "(1 object of hooks)")

@@ -13,6 +13,8 @@ import {
   fallback,
   installedProviders,
 } from "karst/providers"
+import { cliNames } from "../../src/providers/cli-names.ts"
+import { knownProviders } from "../../src/providers/coding-agent.ts"
 import { eventsOfType, fakeCliMachine } from "./cli-machines.ts"
 
 const saved = { ...process.env }
@@ -30,6 +32,13 @@ async function machine() {
   const options: CodingAgentOptions = { cwd: place.cwd, maxRetries: 0, autoWait: false }
   return { place, options, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() }
 }
+
+test("the list of names is that of the known coding CLIs, in the same order", () => {
+  assert.deepEqual(
+    knownProviders.map(({ name }) => name),
+    cliNames,
+  )
+})
 
 describe("a coding agent by name", () => {
   test("is every CLI that is installed, Claude Code first", async () => {
@@ -57,7 +66,7 @@ describe("a coding agent by name", () => {
     assert.equal(codingAgent({ ...at.options, provider: ["claude", "codex"] }).provider, "claude")
     assert.equal(codingAgent({ ...at.options, provider: "auto" }).provider, "codex")
     process.env.KARST_PROVIDER = "codex,nobody"
-    assert.throws(() => codingAgent(), /Unknown coding CLI "nobody"\. There are: claude, codex, opencode, gemini\./)
+    assert.throws(() => codingAgent(), /unknown coding CLI "nobody"\. There are: claude, codex, opencode, gemini\./)
   })
 
   test("of one name has no other to fall back on", async () => {
@@ -175,6 +184,6 @@ describe("the health of a coding CLI", () => {
       some.map(({ provider, live }) => [provider, live?.ok]),
       [["codex", true]],
     )
-    await assert.rejects(checkHealth({ providers: ["cursor"] }), /Unknown coding CLI "cursor"/)
+    await assert.rejects(checkHealth({ providers: ["cursor"] }), /unknown coding CLI "cursor"/)
   })
 })

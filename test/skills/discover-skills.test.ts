@@ -123,7 +123,11 @@ test("a SKILL.md that is a link outside, a folder or a pipe is an error and hang
   assert.deepEqual(skills, [])
   assert.deepEqual(
     problems.map(({ message }) => message),
-    ["is not a file", "is a link that leads outside its folder, and is not followed", "is not a file"],
+    [
+      "is not a file, but a folder",
+      "is a link that leads outside its folder, and is not followed",
+      "is not a file, but a pipe or a device. Write its content to a file",
+    ],
   )
 })
 

@@ -1,8 +1,11 @@
 // `@file` in a prompt: completes the names of files, and puts the contents of the mentioned files into the prompt.
-import { readdir, readFile, stat } from "node:fs/promises"
+import { readdir, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
+import { mentionedFileText } from "../../core/mentioned-files.ts"
 import type { Prompt, PromptPart } from "../../core/message.ts"
+import { readRegularFile } from "../../core/read-regular-file.ts"
 import { detectImageType } from "../../tools/read-image/image-type.ts"
+import { maxImageBytes } from "../run/read-prompt.ts"
 
 /** The mention that the cursor is at the end of: where its `@` is, and what is written of the path. */
 export interface OpenMention {
@@ -47,7 +50,6 @@ export function commonStart(paths: readonly string[]): string {
 }
 
 const maxFileBytes = 200_000
-const maxImageBytes = 20_000_000
 
 /** Returns the prompt with the contents of the mentioned files, and what could not be read. Names without a file stay
  *  text: `@deprecated` is a word. */
@@ -69,13 +71,14 @@ export async function readMentions(text: string, cwd: string): Promise<{ prompt:
 async function readPart(path: string, file: string, size: number): Promise<PromptPart | string> {
   // Longer files are not read at all: they may be larger than the memory.
   if (size > maxImageBytes) return tooLong(path, size)
-  const bytes = await readFile(file).catch((error: Error) => error)
-  if (bytes instanceof Error) return `@${path} cannot be read (${bytes.message}).`
+  const found = await readRegularFile(file, maxImageBytes)
+  if ("problem" in found) return `@${path} ${found.problem}.`
+  const { bytes } = found
   const image = detectImageType(bytes)
   if (image) return { type: "image", mediaType: image.mediaType, data: bytes.toString("base64") }
   if (bytes.includes(0)) return `@${path} is neither text nor an image; only its name is sent.`
   if (bytes.length > maxFileBytes) return tooLong(path, bytes.length)
-  return { type: "text", text: `<file path="${path}">\n${bytes.toString("utf8")}\n</file>` }
+  return { type: "text", text: mentionedFileText(path, bytes.toString("utf8")) }
 }
 
 function tooLong(path: string, size: number): string {

@@ -1,11 +1,13 @@
 // The chat without a terminal, or with `--plain`: one prompt a line, and plain text. Nothing is redrawn.
 import { createInterface } from "node:readline/promises"
+import { StringDecoder } from "node:string_decoder"
 import { errorData } from "../../core/errors.ts"
 import { safeText } from "../../display/safe-text.ts"
 import { createScreen } from "../../display/screen.ts"
 import { writeNote } from "../../display/stream-writers.ts"
 import { display } from "../../display.ts"
 import { interruptible } from "../interruptible-run.ts"
+import { UsageError } from "../usage-error.ts"
 import type { Chat } from "./chat.ts"
 import { readMentions } from "./mentions.ts"
 import { answerTo } from "./question-answer.ts"
@@ -64,7 +66,7 @@ async function observeRun(chat: Chat, run: AsyncIterable<Parameters<Chat["observ
  *  one, because approvals also read from it. */
 async function* readPrompts(mark: string): AsyncGenerator<string> {
   let text = ""
-  const lines = process.stdin.isTTY ? readLinesOnDemand(mark) : createInterface({ input: process.stdin })
+  const lines = process.stdin.isTTY ? readLinesOnDemand(mark) : readLines(process.stdin)
   for await (const line of lines) {
     text += line.endsWith("\\") ? `${line.slice(0, -1)}\n` : line
     if (line.endsWith("\\")) continue
@@ -73,6 +75,24 @@ async function* readPrompts(mark: string): AsyncGenerator<string> {
     if (prompt !== "") yield prompt
   }
   if (text.trim() !== "") yield text.trim()
+}
+
+const maxLineLength = 10_000_000
+
+/** Yields the lines of an input that is no terminal. Throws for a longer one, which may never end. */
+async function* readLines(input: NodeJS.ReadableStream): AsyncGenerator<string> {
+  const decoder = new StringDecoder("utf8")
+  let rest = ""
+  for await (const chunk of input) {
+    const lines = (rest + decoder.write(Buffer.from(chunk))).split(/\r?\n/)
+    rest = lines.pop() ?? ""
+    yield* lines
+    if (rest.length > maxLineLength)
+      throw new UsageError(
+        `A line of standard input has more than ${maxLineLength} characters. Write it to a file, and mention it: @file`,
+      )
+  }
+  if (rest !== "") yield rest
 }
 
 async function* readLinesOnDemand(mark: string): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 // Runs the slash commands of the chat. Each writes its result to the screen.
 import type { AgentEvent } from "../../core/event.ts"
-import { messageText } from "../../core/message.ts"
+import { typedText } from "../../core/mentioned-files.ts"
 import { drawTable } from "../../display/draw-table.ts"
 import { callText, plural, toolText, usageTexts } from "../../display/event-text.ts"
 import { safeLine, safeText } from "../../display/safe-text.ts"
@@ -136,7 +136,7 @@ async function undo(chat: Chat, screen: Screen, say: Say): Promise<SlashEffect |
   const before = messages.slice(0, messages.indexOf(answer))
   const prompt = before.findLast((message) => message.role === "user" && message.origin === "prompt")
   if (!prompt || fork.messages().some(({ id }) => id === prompt.id)) return undefined
-  return { edit: messageText(prompt).split('<file path="', 1).join("").trimEnd() }
+  return { edit: typedText(prompt).trimEnd() }
 }
 
 /** Names what events did outside of the session's variables: calls, tools, and objects of the program. */

@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder"
 import type { Run } from "../../core/agent.ts"
 import { errorData } from "../../core/errors.ts"
 import type { AgentEvent, EventOf } from "../../core/event.ts"
-import { type Message, messageText, userMessage } from "../../core/message.ts"
+import { type Message, messageText } from "../../core/message.ts"
 import { allowReadersToApprove } from "../../core/run-approvals.ts"
 import { createFullView, maxOutputLines } from "../../display/full-view.ts"
 import { safeText } from "../../display/safe-text.ts"
@@ -93,14 +93,14 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
     askNext()
   }
 
-  async function follow(run: Run, typed: string): Promise<void> {
+  async function follow(run: Run): Promise<void> {
     allowReadersToApprove(run)
     active = run
     const show = createFullView(screen, run.id)
     const progress = createStatusLine(screen, run.id)
     for await (const event of run) {
       chat.observe(event)
-      show(withTypedPrompt(event, run.id, typed))
+      show(event)
       progress(event)
       if (event.type === "code-end" || event.type === "tool-end") await showRest(event, run)
       if (event.type === "approval-requested" && !event.answerer) {
@@ -165,7 +165,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
     start(async () => {
       const { prompt, problems } = await readMentions(answer.answer, cwd)
       for (const problem of problems) note(problem, paint.yellow)
-      await follow(chat.send(prompt), answer.answer)
+      await follow(chat.send(prompt))
     })
   }
 
@@ -256,11 +256,6 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
 
 // A person needs longer than this to read a question.
 const settleMs = 300
-
-/** Shows what the person wrote instead of the prompt with the contents of the mentioned files. */
-function withTypedPrompt(event: AgentEvent, run: string, typed: string): AgentEvent {
-  return event.type === "run-start" && event.run === run ? { ...event, messages: [userMessage(typed)] } : event
-}
 
 function showEarlier(events: readonly AgentEvent[], screen: Parameters<typeof createFullView>[0]): void {
   const [first] = events

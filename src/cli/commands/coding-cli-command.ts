@@ -1,5 +1,4 @@
 // `karst claude ./objects.ts [prompt]`, and the same for the other coding CLIs: the CLI can use the module's objects.
-import { text as readAll } from "node:stream/consumers"
 import { display } from "../../display.ts"
 import { claude } from "../../providers/claude/claude.ts"
 import type { CliAgent } from "../../providers/cli-agent.ts"
@@ -15,6 +14,7 @@ import type { Input } from "../command.ts"
 import { exitCode, interruptible, printEvent } from "../interruptible-run.ts"
 import { loadServedModule } from "../load/served-module.ts"
 import { loadProjectConfig } from "../project-config.ts"
+import { readStandardInput } from "../run/read-prompt.ts"
 import type { codingCliOptions } from "../table/coding-clis.ts"
 import { UsageError } from "../usage-error.ts"
 
@@ -73,7 +73,7 @@ function requireInstalled(name: CodingCli, program: string | undefined): void {
 
 async function readPrompt(words: string[]): Promise<string | undefined> {
   if (words.length === 0) return undefined
-  const prompt = words.length === 1 && words[0] === "-" ? await readAll(process.stdin) : words.join(" ")
+  const prompt = words.length === 1 && words[0] === "-" ? await readStandardInput() : words.join(" ")
   if (prompt.trim() === "")
     throw new UsageError("The prompt is empty. Say what to do, or leave it out to work in the terminal.")
   return prompt

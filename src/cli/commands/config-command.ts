@@ -1,5 +1,5 @@
 // `karst config path | show | trust`: the configuration files, every value with its origin, and which files may run.
-import { existsSync } from "node:fs"
+import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import { configDiagnostics } from "../../config/agents/config-diagnostics.ts"
 import { findProject, findUser } from "../../config/find-files.ts"
@@ -50,7 +50,10 @@ export async function trustConfigCommand({ positionals: [given] }: Input): Promi
   const files = given === undefined ? found : [resolve(given)]
   if (files.length === 0) throw new UsageError("There is no configuration file. See: karst config path")
   for (const file of files) {
-    if (!existsSync(file)) throw new UsageError(`There is no file ${given}.`)
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (!found) throw new UsageError(`There is no file ${given}.`)
+    if (!found.isFile())
+      throw new UsageError(`${file} is not a file. Name a configuration file. See: karst config path`)
     await trustConfig(file)
     for (const each of moduleFiles(file)) printLine(`trusted  ${each}`)
   }

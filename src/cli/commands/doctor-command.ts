@@ -38,9 +38,9 @@ function printChecks(checks: readonly Check[]): void {
   const paint = createPalette(wantsColor(process.stdout))
   const paints = { ok: paint.green, missing: paint.yellow, broken: paint.red }
   const width = Math.max(...checks.map(({ name }) => name.length))
-  for (const { name, state, text, cure } of checks) {
+  for (const { name, state, text, remedy } of checks) {
     const line = [paints[state](state.padEnd(7)), name.padEnd(width), safeLine(text)].join("  ")
     process.stdout.write(`${line}\n`)
-    if (cure !== undefined) process.stdout.write(`${" ".repeat(width + 11)}${paint.dim(`→ ${safeLine(cure)}`)}\n`)
+    if (remedy !== undefined) process.stdout.write(`${" ".repeat(width + 11)}${paint.dim(`→ ${safeLine(remedy)}`)}\n`)
   }
 }

@@ -1,5 +1,5 @@
 // `karst init [template]`: creates a project from a template, without overwriting any file.
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { basename, dirname, join, relative, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -24,6 +24,8 @@ export async function initProjectCommand({
 }: Input<typeof initOptions>): Promise<number> {
   await checkTemplate(template)
   const folder = resolve(values.to ?? ".")
+  if (!(statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? true))
+    throw new UsageError(`--to: ${values.to} is not a folder. Name a new or an existing one.`)
   const files = { ...(await readTemplate("shared")), ...(await readTemplate(template)) }
   const existing = Object.keys(files).filter((path) => existsSync(join(folder, path)))
   refuseOverwriting(existing, folder)

@@ -9,8 +9,9 @@ import { trustConfig } from "../../config/trust.ts"
 import { isRecord, withoutUndefined } from "../../core/object.ts"
 import { replacePrivateFile } from "../../core/private-files.ts"
 import type { Price } from "../../core/usage.ts"
+import { baseUrlProblem } from "../../models/base-url.ts"
 import { listedModels, modelFacts } from "../../models/prices.ts"
-import { checkModelId, modelDisplayId } from "../../models/resolve.ts"
+import { baseUrlOfId, checkModelId, modelDisplayId } from "../../models/resolve.ts"
 import { knownProviders } from "../../providers/coding-agent.ts"
 import { tierModel, tiers } from "../../providers/tiers.ts"
 import type { Input } from "../command.ts"
@@ -100,6 +101,9 @@ type SetValues = Input<typeof setModelOptions>["values"]
 async function setModel(name: string, id: string, values: SetValues): Promise<number> {
   if (name === "default" && !isModelId(id)) await requireUserModel(id)
   else checkModelId(id)
+  const problem = baseUrlProblem(values["base-url"] ?? baseUrlOfId(id) ?? "https://host/v1")
+  if (problem !== undefined)
+    throw new UsageError(`${values["base-url"] === undefined ? "The base URL" : "--base-url"} ${problem}.`)
   const details = withoutUndefined({
     baseURL: values["base-url"],
     apiKey: values["api-key"],

@@ -1,6 +1,7 @@
 // `karst resume <handle | id | last> ["prompt"]`: continues a stored session with the agent that it was run with.
 import { createOwnEventFilter } from "../../core/trajectory.ts"
 import { safeLine } from "../../display/safe-text.ts"
+import { cliNames } from "../../providers/cli-names.ts"
 import type { StoredSession } from "../../sessions/session-archive.ts"
 import { parseSessionHandle } from "../../sessions/session-handle.ts"
 import type { Input } from "../command.ts"
@@ -30,7 +31,7 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
     const options = place.isUserFolder ? mergeStoredOptions(given, stored?.record.metadata.command) : given
     const missing = missingOptionsText(given, stored?.record.metadata.command, place)
     if (missing !== undefined) printToErrors(missing)
-    const provider = cliOptions.find((name) => name === handle.provider) ?? options.provider
+    const provider = cliNames.find((name) => name === handle.provider) ?? options.provider
     const text = words.length > 0 ? await readPromptText(words) : continuation(stored)
     const prompt = await withImages(text, image)
     const prepared = await prepareSessionAgent(stored, { ...options, provider }, config)
@@ -49,8 +50,6 @@ export async function resumeCommand({ values, positionals }: Input<typeof resume
     await place.close()
   }
 }
-
-const cliOptions = ["claude", "codex", "opencode", "gemini"] as const
 
 /** The prompt of a resume without one. A question needs an answer. */
 function continuation(stored: StoredSession | undefined): string {

@@ -12,6 +12,7 @@ import { endSignal } from "../end-signal.ts"
 import { exitCode, printEvent } from "../interruptible-run.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
 import { printLine, printToErrors } from "../print-text.ts"
+import { wrongIdText } from "../run/wrong-id.ts"
 import { createEventViewer } from "../show-events.ts"
 import {
   openBackend,
@@ -165,7 +166,7 @@ function withRun(values: QueueValues, id: string, change: (engine: Engine) => Pr
 async function requireRun(engine: Engine, id: string): Promise<RunInfo> {
   const info = await engine.get(id)
   if (info) return info
-  throw new UsageError(`There is no run "${id}" in the store. See: karst runs list`)
+  throw new UsageError(wrongIdText(id, "run") ?? `There is no run "${id}" in the store. See: karst runs list`)
 }
 
 function isUnderWay({ status }: RunInfo): boolean {

@@ -1,8 +1,9 @@
 // Checks of the machine: Node, isolation, the Python kernel, Redis.
 import { once } from "node:events"
 import { connect } from "node:net"
-import { sandboxProblem } from "../../core/child/bubblewrap.ts"
+import { sandboxFailure } from "../../core/child/bubblewrap.ts"
 import { AgentError, errorData } from "../../core/errors.ts"
+import { hideInAddresses } from "../../core/text/hide-secrets.ts"
 import { findInterpreter } from "../../runtime/python/kernel/find-interpreter.ts"
 import { pythonRuntime } from "../../runtime/python.ts"
 import { closeClient, connectRedis, redisError } from "../../stores/redis-client.ts"
@@ -13,11 +14,11 @@ export function checkNode(): Check {
 }
 
 export function checkIsolation(): Check {
-  const problem = sandboxProblem()
-  if (problem === undefined)
+  const failure = sandboxFailure()
+  if (failure === undefined)
     return { name: "isolation", state: "ok", text: "os: bubblewrap keeps files and network from cells" }
-  const text = `process: cells run in a process of their own, which keeps neither files nor network from them; ${problem}`
-  return { name: "isolation", state: "missing", text }
+  const text = `process: cells run in a process of their own, which keeps neither files nor network from them; ${failure.cause}`
+  return { name: "isolation", state: "missing", text, remedy: `${failure.remedy}.` }
 }
 
 /** Starts a kernel and runs a cell in it. */
@@ -27,12 +28,16 @@ export async function checkPython(): Promise<Check> {
     await using runtime = pythonRuntime()
     const execution = await runtime.execute("6 * 7")
     if (execution.ok) return { name: "python", state: "ok", text: `${version}, ${executable}` }
-    return { name: "python", state: "broken", text: `${executable}: ${execution.error.message}` }
+    const text = `${executable} runs, but a cell fails: ${execution.error.message}`
+    return { name: "python", state: "broken", text, remedy: pythonRemedy }
   } catch (error) {
     const isMissing = ["missing-python", "missing-package"].includes(errorData(error).code ?? "")
-    return failedCheck("python", error, isMissing ? "missing" : "broken")
+    return failedCheck("python", error, { state: isMissing ? "missing" : "broken", remedy: pythonRemedy })
   }
 }
+
+const pythonRemedy =
+  "Install ipykernel again: pip install --force-reinstall ipykernel. KARST_PYTHON names another Python."
 
 const localRedis = "redis://127.0.0.1:6379"
 
@@ -40,13 +45,18 @@ const localRedis = "redis://127.0.0.1:6379"
 export async function checkRedis(given: string | undefined): Promise<Check> {
   const address = given ?? localRedis
   if (!URL.canParse(address))
-    return { name: "redis", state: "broken", text: `"${address}" is no address.`, cure: "Write redis://host:6379." }
+    return {
+      name: "redis",
+      state: "broken",
+      text: `"${hideInAddresses(address)}" is no address.`,
+      remedy: "Write redis://host:6379.",
+    }
   const url = new URL(address)
   const place = `${url.protocol}//${url.host}`
   const problem = await connectionProblem(url)
   if (problem !== undefined) {
-    const cure = given === undefined ? "Start one, or name it with --redis; only Redis stores need it." : "Start it."
-    return { name: "redis", state: given === undefined ? "missing" : "broken", text: `${place}: ${problem}`, cure }
+    const remedy = given === undefined ? "Start one, or name it with --redis; only Redis stores need it." : "Start it."
+    return { name: "redis", state: given === undefined ? "missing" : "broken", text: `${place}: ${problem}`, remedy }
   }
   return await redisVersion(address, place)
 }
@@ -59,14 +69,12 @@ async function redisVersion(address: string, place: string): Promise<Check> {
     const isOld = Number(major) < 6 || (Number(major) === 6 && Number(minor) < 2)
     const text = `${version}, ${place}`
     if (!isOld) return { name: "redis", state: "ok", text }
-    return { name: "redis", state: "broken", text, cure: "Install Redis 6.2 or newer." }
+    return { name: "redis", state: "broken", text, remedy: "Install Redis 6.2 or newer." }
   } catch (error) {
     const known = redisError(error, place)
-    return failedCheck(
-      "redis",
-      known,
-      known instanceof AgentError && known.code === "missing-package" ? "missing" : "broken",
-    )
+    const isMissing = known instanceof AgentError && known.code === "missing-package"
+    const remedy = "Check the address, and that the server accepts connections."
+    return failedCheck("redis", known, { state: isMissing ? "missing" : "broken", remedy })
   }
 }
 

@@ -25,15 +25,19 @@ export async function checkConfigAndModel(options: ModelCheckOptions): Promise<C
     const errors = (await configDiagnostics(loaded, builtInName)).filter(({ severity }) => severity === "error")
     return [configCheck(files, errors.map(diagnosticText)), await checkModel(loaded, options)]
   } catch (error) {
-    const broken: Check = { ...failedCheck("config", error), asked: true }
-    return [broken, { name: "model", state: "missing", text: "not checked, because the configuration is broken" }]
+    const broken: Check = { ...failedCheck("config", error, { remedy: configRemedy }), asked: true }
+    const text = "not checked, because the configuration is broken"
+    return [broken, { name: "model", state: "missing", text, remedy: "Correct the configuration first." }]
   }
 }
 
+const configRemedy = "Correct it; karst config show checks it again."
+
 function configCheck(files: readonly string[], errors: readonly string[]): Check {
-  if (errors.length > 0) return { name: "config", state: "broken", text: errors.join("; "), asked: true }
+  if (errors.length > 0)
+    return { name: "config", state: "broken", text: errors.join("; "), remedy: configRemedy, asked: true }
   if (files.length > 0) return { name: "config", state: "ok", text: files.join(", ") }
-  return { name: "config", state: "missing", text: "no configuration file", cure: "karst init creates a project." }
+  return { name: "config", state: "missing", text: "no configuration file", remedy: "karst init creates a project." }
 }
 
 async function checkModel(loaded: LoadedConfig, { model: given, live }: ModelCheckOptions): Promise<Check> {
@@ -51,7 +55,8 @@ async function checkModel(loaded: LoadedConfig, { model: given, live }: ModelChe
     return { name: "model", state: "ok", text, asked }
   } catch (error) {
     const isMissing = !asked && error instanceof UsageError
-    return { ...failedCheck("model", error, isMissing ? "missing" : "broken"), asked }
+    const remedy = "Check its name and its key; --model checks another."
+    return { ...failedCheck("model", error, { state: isMissing ? "missing" : "broken", remedy }), asked }
   }
 }
 
@@ -72,6 +77,7 @@ export function checkKeys(env: NodeJS.ProcessEnv): Check {
   const names = new Set([...Object.values(providerPackages).flat(), ...services])
   const found = [...names].filter((name) => env[name])
   if (found.length > 0) return { name: "keys", state: "ok", text: found.join(", ") }
-  const cure = "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key. Local models and karst demo need none."
-  return { name: "keys", state: "missing", text: "no provider's key is in the environment", cure }
+  const remedy =
+    "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key. Local models and karst demo need none."
+  return { name: "keys", state: "missing", text: "no provider's key is in the environment", remedy }
 }

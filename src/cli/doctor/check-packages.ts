@@ -50,17 +50,17 @@ export async function checkPackages(): Promise<Check[]> {
 async function checkPackage(name: string, range: string): Promise<Check> {
   const purpose = purposes[name] ?? "an optional part of Karst"
   const [manifest] = packageFolders().flatMap((folder) => findManifest(name, folder) ?? [])
-  if (manifest === undefined) return { name, state: "missing", text: `for ${purpose}`, cure: `npm install ${name}` }
+  if (manifest === undefined) return { name, state: "missing", text: `for ${purpose}`, remedy: `npm install ${name}` }
   const { version } = attempt(() => readManifest(manifest)) ?? {}
   if (typeof version !== "string")
-    return { name, state: "broken", text: `${manifest} cannot be read`, cure: `npm install ${name}` }
+    return { name, state: "broken", text: `${manifest} cannot be read`, remedy: `npm install ${name}` }
   if (!isInRange(version, range)) {
-    const cure = `npm install ${name}@"${range}"`
-    return { name, state: "broken", text: `${version}, for ${purpose}; Karst needs ${range}`, cure }
+    const remedy = `npm install ${name}@"${range}"`
+    return { name, state: "broken", text: `${version}, for ${purpose}; Karst needs ${range}`, remedy }
   }
   const problem = compiled.includes(name) ? await loadProblem(name) : undefined
   if (problem === undefined) return { name, state: "ok", text: `${version}, for ${purpose}` }
-  return { name, state: "broken", text: `${version} does not load: ${problem}`, cure: `npm rebuild ${name}` }
+  return { name, state: "broken", text: `${version} does not load: ${problem}`, remedy: `npm rebuild ${name}` }
 }
 
 function readManifest(path: string): Manifest {

@@ -1,33 +1,45 @@
 // The result of one check of `karst doctor`, and the removal of secrets from its texts.
+import { hidden, isSecretName } from "../../core/text/hide-secrets.ts"
 
-export interface Check {
+/** What was checked and found. A check that is not ok says what to do about it. */
+export type Check = CheckedPart & ({ state: "ok"; remedy?: never } | FailedCheck)
+
+interface CheckedPart {
   /** The word by which `--need` names it; a package has its own name. */
   name: string
-  /** `missing`: not there, or not set up. `broken`: there, but it does not work. */
-  state: "ok" | "missing" | "broken"
-  /** What was found. */
+  /** What was found, without what to do about it. */
   text: string
-  /** What to do about it. */
-  cure?: string
   /** True if it must be ok, because the command line or the configuration asks for it. */
   asked?: boolean
 }
 
-/** The check that failed with this error. Messages of Karst contain the cure. */
-export function failedCheck(name: string, error: unknown, state: Check["state"] = "broken"): Check {
-  return { name, state, text: error instanceof Error ? error.message : String(error) }
+interface FailedCheck {
+  /** `missing`: not there, or not set up. `broken`: there, but it does not work. */
+  state: "missing" | "broken"
+  /** What to do about it. */
+  remedy: string
+}
+
+/** The check that failed with this error. A message of Karst says what is wrong in its first sentence, and what to do in
+ *  the others; `remedy` is used for a message of one sentence. */
+export function failedCheck(
+  name: string,
+  error: unknown,
+  { state = "broken", remedy }: { state?: FailedCheck["state"]; remedy: string },
+): Check {
+  const message = error instanceof Error ? error.message : String(error)
+  const [, cause = message, cure] = /^(.*?[^.\s]{2,}[.?!])\s+(?=["`(]?[A-Z])(.+)$/.exec(message) ?? []
+  return { name, state, text: cause, remedy: cure ?? remedy }
 }
 
 /** Replaces the values of keys, tokens and passwords in the environment, and passwords in addresses, by their names. */
 export function withoutSecrets(check: Check, env: NodeJS.ProcessEnv = process.env): Check {
-  const hide = (text: string) => hideSecrets(text, env)
-  return { ...check, text: hide(check.text), ...(check.cure !== undefined && { cure: hide(check.cure) }) }
+  const text = hideSecrets(check.text, env)
+  return check.state === "ok" ? { ...check, text } : { ...check, text, remedy: hideSecrets(check.remedy, env) }
 }
 
 function hideSecrets(text: string, env: NodeJS.ProcessEnv): string {
-  const secrets = Object.entries(env).filter(([name, value = ""]) => secretName.test(name) && value.length >= 6)
+  const secrets = Object.entries(env).filter(([name, value = ""]) => isSecretName(name) && value.length >= 6)
   const named = secrets.reduce((shown, [name, value = ""]) => shown.replaceAll(value, `(${name})`), text)
-  return named.replace(/(?<=:\/\/)[^\s/@]*@/g, "(hidden)@")
+  return named.replace(/(?<=:\/\/)[^\s/@]*@/g, `${hidden}@`)
 }
-
-const secretName = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i

@@ -34,8 +34,11 @@ export function variableName(file: string): string {
 
 const platformNames = new Set([...Object.getOwnPropertyNames(globalThis), finishName])
 
+// Larger data, as objects, would need more memory than Node has by default.
+const maxDataBytes = 100_000_000
+
 async function readData(path: string): Promise<unknown> {
-  return await readDataFile(path).catch((error: unknown) => {
+  return await readDataFile(path, maxDataBytes).catch((error: unknown) => {
     throw error instanceof ConfigError ? new UsageError(`--data ${error.message}`) : error
   })
 }

@@ -12,6 +12,7 @@ import { parseSessionHandle } from "../../sessions/session-handle.ts"
 import { emptyListText } from "../empty-list.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import { UsageError } from "../usage-error.ts"
+import { wrongIdText } from "./wrong-id.ts"
 
 export async function findSession(source: ArchiveSource | undefined, text: string): Promise<StoredSession> {
   if (source === undefined) throw new UsageError("--store off stores no sessions. Name a folder or a store.")
@@ -40,6 +41,8 @@ function existsIfDamaged(error: unknown): true {
 export const firstSession = 'karst run "…" and karst chat store one.'
 
 async function findId(source: ArchiveSource, wanted: string): Promise<string> {
+  const wrong = wrongIdText(wanted, "session")
+  if (wrong !== undefined) throw new UsageError(wrong)
   const sessions = await listSessions(source)
   const [newest] = sessions
   if (!newest) throw new UsageError(emptyListText({ what: "sessions", where: nameOf(source), cure: firstSession }))

@@ -1,6 +1,5 @@
 // Creates the agent that the options of a command describe: the built-in one, a coding CLI, or an agent of the user.
 import { existsSync } from "node:fs"
-import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import { type BuiltInParts, loadBuiltInParts } from "../../config/agents/built-in-parts.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
@@ -10,6 +9,7 @@ import { codingAgent } from "../../providers/coding-agent.ts"
 import type { SkillSource } from "../../skills.ts"
 import type { Input } from "../command.ts"
 import { loadData } from "../load/load-data.ts"
+import { readOptionFile } from "../load/read-option-file.ts"
 import type { agentOptions } from "../table/agent-options.ts"
 import { UsageError } from "../usage-error.ts"
 import { builtInAgent, builtInRuntime } from "./built-in-agent.ts"
@@ -171,7 +171,7 @@ async function codingCli(values: AgentValues, provider: string, { config }: Load
 async function readInstructions(system: string | undefined): Promise<string | undefined> {
   if (!system?.startsWith("@")) return system
   const path = system.slice(1)
-  return await readFile(path, "utf8").catch((error: Error) => {
-    throw new UsageError(`--system @${path}: the file cannot be read (${error.message}).`)
-  })
+  return (await readOptionFile("--system @", path, maxSystemBytes)).toString("utf8")
 }
+
+const maxSystemBytes = 1_000_000

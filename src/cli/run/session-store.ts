@@ -1,9 +1,12 @@
 // Finds the place where a command stores sessions: an archive folder, or a store.
+import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import { findUser } from "../../config/find-files.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import type { ArchiveSource } from "../../sessions/session-archive.ts"
+import { quoteShellWord } from "../shell-words.ts"
 import { findStore, requireExistingStore, storeName, storeOptionText } from "../store-option.ts"
+import { UsageError } from "../usage-error.ts"
 
 export interface SessionPlace {
   /** Undefined: sessions are not stored. */
@@ -30,6 +33,7 @@ export function openSessionPlace(given: string | undefined, { config }: LoadedCo
     return { source: undefined, name: "nowhere", isUserFolder: false, option: "", close: async () => {} }
   const userFolder = findUser(process.env).folder
   const store = findStore(given)
+  if (store === undefined && given !== undefined) refuseFile(given)
   const source = store ?? (given === undefined ? (config.archive ?? userFolder) : resolve(given))
   return {
     source,
@@ -41,4 +45,11 @@ export function openSessionPlace(given: string | undefined, { config }: LoadedCo
       await store?.close()
     },
   }
+}
+
+function refuseFile(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? true) return
+  throw new UsageError(
+    `--store: ${path} is not a folder. A SQLite store is named by --store sqlite:${quoteShellWord(path)}`,
+  )
 }

@@ -20,6 +20,7 @@ export interface UserAgent {
 export async function loadUserAgent(text: string, model: string | undefined, config: LoadedConfig): Promise<UserAgent> {
   const [, path = "", name] = /^(.*\.[cm]?[jt]s)(?:#(.+))?$/s.exec(text) ?? []
   if (path !== "") return { agent: await agentOfModule(path, name, model), close: async () => {} }
+  if (/[\\/]/.test(text)) throw new UsageError(`--agent: ${text} is no module. Name a .ts or .js file, or an agent.`)
   const registry = await loadRegistry({ config, only: [text] })
   // An error of this agent is thrown below; errors of others do not matter here.
   printDiagnostics(registry.diagnostics().filter(({ severity }) => severity === "warning"))

@@ -1,4 +1,5 @@
 // The options that say which agent runs and what it works with. `run`, `resume`, `prompt` and `replay` have them.
+import { cliNames } from "../../providers/cli-names.ts"
 import type { OptionSpecs } from "../command.ts"
 
 export const agentOptions = {
@@ -57,7 +58,7 @@ export const agentOptions = {
   },
   provider: {
     type: "choice",
-    choices: ["claude", "codex", "opencode", "gemini"],
+    choices: cliNames,
     help: "let a coding CLI do it; it may read, and with --shell also write and run commands",
   },
   config: { type: "text", value: "<file>", files: true, help: "the configuration file. Default: karst.config.ts" },

@@ -1,4 +1,5 @@
 // The commands about the credentials of coding CLIs.
+import { cliNames } from "../../providers/cli-names.ts"
 import { type CommandGroup, defineCommand, type OptionSpecs } from "../command.ts"
 import { jsonOption } from "./shared-options.ts"
 
@@ -10,7 +11,7 @@ export const authOptions = {
   agents: {
     type: "list",
     value: "<names>",
-    choices: ["claude", "codex", "opencode", "gemini"],
+    choices: cliNames,
     help: "only these CLIs. Default: all of",
   },
   ...jsonOption,

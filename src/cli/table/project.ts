@@ -1,4 +1,5 @@
 // The commands for a new project and for the machine it runs on: init, doctor.
+import { cliNames } from "../../providers/cli-names.ts"
 import { defineCommand, type OptionSpecs } from "../command.ts"
 import { jsonOption } from "./shared-options.ts"
 
@@ -30,7 +31,7 @@ export const doctorOptions = {
   need: {
     type: "list",
     value: "<words>",
-    choices: ["config", "model", "keys", "python", "isolation", "redis", "claude", "codex", "opencode", "gemini"],
+    choices: ["config", "model", "keys", "python", "isolation", "redis", ...cliNames],
     help: "exit with 1 if one of these does not work. Some of",
   },
   model: { type: "text", value: "<id>", help: "the model to check. Default: the one that karst run would use" },

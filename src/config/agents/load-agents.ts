@@ -9,7 +9,7 @@ import { type LoadConfigOptions, type LoadedConfig, loadConfig, loadConfigChecks
 import type { Origin } from "../merge-config.ts"
 import { originPlace } from "../read-config-file.ts"
 import { type AgentEntry, checkDefault, collectEntries, promptsFor, serversOf, withSubAgents } from "./agent-entries.ts"
-import { loadConfigSkills } from "./config-skills.ts"
+import { definedSkillProblems, loadConfigSkills } from "./config-skills.ts"
 import { type AgentParts, defineAgent, namesText } from "./define-agent.ts"
 import { discoverResources, type Resources } from "./discover-resources.ts"
 import { connectMcpServers, describeMcpServers, type McpConnections } from "./mcp-servers.ts"
@@ -78,7 +78,8 @@ export async function loadAgents(options: LoadAgentsOptions = {}): Promise<Loade
 }
 
 export interface RegistryOptions {
-  /** False: no MCP servers are started, and agents lack their tools. Default true. */
+  /** False: only to find mistakes. No MCP servers are started, agents lack their tools, and skills with mistakes are
+   *  among the diagnostics. Default true. */
   connects?: boolean | undefined
   /** The name of an agent that the configuration need not define. */
   builtIn?: string | undefined
@@ -95,7 +96,8 @@ export async function loadRegistry(
   const entries = collectEntries(loaded, resources, diagnostics)
   if (builtIn === undefined || loaded.config.agent !== builtIn) checkDefault(loaded, entries, diagnostics)
   const names = only === undefined ? [...entries.keys()] : withSubAgents(only, entries)
-  const skills = await loadConfigSkills(loaded, resources.skills, diagnostics)
+  const skills = await loadConfigSkills(loaded, resources.skills, diagnostics, { throws: connects })
+  if (!connects) await checkSkills(entries, diagnostics)
   const servers = connects
     ? await connectMcpServers(serversOf(names, entries), loaded, diagnostics)
     : await describeMcpServers(loaded)
@@ -110,6 +112,12 @@ export async function loadRegistry(
       : undefined,
   }
   return createRegistry({ names, entries, parts, diagnostics, servers, resources })
+}
+
+async function checkSkills(entries: ReadonlyMap<string, AgentEntry>, diagnostics: Diagnostic[]): Promise<void> {
+  for (const { definition, origin } of entries.values()) {
+    if (definition?.skills) diagnostics.push(...(await definedSkillProblems(definition.skills, origin)))
+  }
 }
 
 /** What all agents share. */

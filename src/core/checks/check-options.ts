@@ -2,6 +2,7 @@
 import { ConfigError } from "../errors.ts"
 import { copyIfJson } from "../json.ts"
 import { isRecord } from "../object.ts"
+import { hideInAddresses } from "../text/hide-secrets.ts"
 import { nearestWord } from "../text/nearest-word.ts"
 import { isBoolean as flag, type ShapeCheck, isString as text } from "./check-shape.ts"
 
@@ -62,7 +63,10 @@ function unknownOption(fullName: string, name: string, names: readonly string[])
 
 /** A value for an error message: primitives as written, anything else by its type. */
 export function describeValue(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === "string") {
+    const shown = hideInAddresses(value)
+    return JSON.stringify(shown.length > 60 ? `${shown.slice(0, 60)}…` : shown)
+  }
   if (value == null || typeof value === "number" || typeof value === "boolean") return String(value)
   if (Array.isArray(value)) return "a list"
   return value instanceof Date || typeof value !== "object" ? `a ${typeof value}` : "an object"

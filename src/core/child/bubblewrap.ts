@@ -34,22 +34,38 @@ export function bubblewrapCommand({ network, mounts, cwd, env, command }: Bubble
 /** Returns why the sandbox does not work on this machine and the cure, or undefined if it works. Each program is tried
  *  once. */
 export function sandboxProblem(program = findBubblewrap()): string | undefined {
+  const failure = sandboxFailure(program)
+  return failure && `${failure.cause}. ${failure.remedy}`
+}
+
+/** Why bubblewrap cannot be used, and what to do about it, as sentences without a period at the end. */
+export interface SandboxFailure {
+  cause: string
+  remedy: string
+}
+
+/** The same in two parts. */
+export function sandboxFailure(program = findBubblewrap()): SandboxFailure | undefined {
   if (!probed.has(program)) probed.set(program, probeSandbox(program))
   return probed.get(program)
 }
 
-const probed = new Map<string, string | undefined>()
+const probed = new Map<string, SandboxFailure | undefined>()
 
-function probeSandbox(program: string): string | undefined {
-  if (process.platform !== "linux") return `bubblewrap needs Linux, and this is ${process.platform}`
+function probeSandbox(program: string): SandboxFailure | undefined {
+  if (process.platform !== "linux") {
+    const cause = `bubblewrap needs Linux, and this is ${process.platform}`
+    return { cause, remedy: "Run code that you do not trust in a container or on Linux" }
+  }
   const mounts = [...systemMounts, ...nodeMounts(process.execPath)]
   const args = [...namespaceArguments("none"), ...mounts, "--", process.execPath, "--version"]
   const { error, status, stderr } = spawnSync(program, args, { env: {}, timeoutMs: 10_000 })
   if (error && "code" in error && error.code === "ENOENT") {
-    return "bubblewrap is not installed (on Debian: apt-get install bubblewrap)"
+    return { cause: "bubblewrap is not installed", remedy: "Install it; on Debian: apt-get install bubblewrap" }
   }
   if (status === 0) return undefined
-  return `bubblewrap does not work here (${stderr?.trim() || error?.message}): allow user namespaces, or run as root`
+  const cause = `bubblewrap does not work here (${stderr?.trim() || error?.message})`
+  return { cause, remedy: "Allow user namespaces, or run as root" }
 }
 
 /** Returns the full path of bubblewrap, because the child may have another PATH. */

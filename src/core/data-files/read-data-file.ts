@@ -1,8 +1,8 @@
 // Reads data files: CSV, TSV, JSON and JSON Lines.
-import { readFile } from "node:fs/promises"
 import { extname } from "node:path"
 import { ConfigError } from "../errors.ts"
 import { isRecord } from "../object.ts"
+import { readRegularFile } from "../read-regular-file.ts"
 import { type CsvRow, parseCsv } from "./csv.ts"
 
 /** Reads a `.csv`, `.tsv`, `.json`, `.jsonl` or `.ndjson` file as an array of records, ready to be injected. Of CSV and
@@ -18,15 +18,17 @@ function isListOfRecords<Row extends object>(value: unknown): value is Row[] {
   return Array.isArray(value) && value.every(isRecord)
 }
 
+// A longer text is more than one string of JavaScript can hold.
+const maxTextBytes = 500_000_000
+
 /** Reads the value of a data file. Throws a `ConfigError` with the path and the reason. */
-export async function readDataFile(path: string): Promise<unknown> {
+export async function readDataFile(path: string, maxBytes = maxTextBytes): Promise<unknown> {
   const read = readers[extname(path).toLowerCase()]
   if (!read) throw new ConfigError(`${path}: only ${Object.keys(readers).join(", ")} files can be read.`)
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new ConfigError(`${path}: ${readErrorReasons[error.code ?? ""] ?? error.message}.`, { cause: error })
-  })
+  const found = await readRegularFile(path, maxBytes)
+  if ("problem" in found) throw new ConfigError(`${path} ${found.problem}.`)
   try {
-    return read(decode(bytes))
+    return read(decode(found.bytes))
   } catch (error) {
     throw new ConfigError(`${path}: ${error instanceof Error ? error.message : String(error)}.`, { cause: error })
   }
@@ -38,12 +40,6 @@ const readers: Record<string, (text: string) => unknown> = {
   ".json": (text) => JSON.parse(text),
   ".jsonl": parseLines,
   ".ndjson": parseLines,
-}
-
-const readErrorReasons: Record<string, string> = {
-  ENOENT: "there is no such file",
-  EACCES: "it may not be read",
-  EISDIR: "it is a folder, not a file",
 }
 
 /** Decodes UTF-8, and UTF-16 if the file begins with its byte order mark. */

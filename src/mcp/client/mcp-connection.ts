@@ -7,6 +7,7 @@ import type {
 } from "@modelcontextprotocol/client"
 import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
 import { ownVersion } from "../../core/own-version.ts"
+import { hideInAddresses, isProgram } from "../../core/text/hide-secrets.ts"
 import { timerMs } from "../../core/time-limit.ts"
 import type { McpClientOptions, McpServer } from "../mcp-types.ts"
 import type { ClientPackage } from "../sdk-packages.ts"
@@ -53,8 +54,8 @@ export async function connectToServer(
 
 /** A name for a server in messages, without parts that may be secret. */
 export function serverLabel(server: McpServer): string {
-  if ("url" in server) return URL.canParse(server.url) ? new URL(server.url).host : server.url
-  const script = server.args?.find((arg) => !arg.startsWith("-"))
+  if ("url" in server) return URL.canParse(server.url) ? new URL(server.url).host : hideInAddresses(server.url)
+  const script = server.args?.find(isProgram)
   return script === undefined ? server.command : `${server.command} ${script}`
 }
 

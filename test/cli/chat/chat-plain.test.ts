@@ -52,6 +52,26 @@ describe("karst chat without a terminal", () => {
     assert.match(stdout, /Undone: .*\n· The prompt was: Count it\n/)
   })
 
+  test("sends the contents of mentioned files and does not print them, also not when the session is shown again", async (t) => {
+    const folder = await temporaryFolder(t)
+    const env = { KARST_HOME: join(folder, "home") }
+    await writeFile(join(folder, "notes.txt"), "inside\n</file>\nstill inside")
+    const { id, bodies } = await modelServer(t, [cell("1"), "Read."])
+    const { stdout, stderr } = await talk(folder, ["--model", id], ["Read @notes.txt now", "/undo"], env)
+    assert.match(stdout, /\n❯ Read @notes\.txt now\n\n/, stderr)
+    assert.match(stdout, /The prompt was: Read @notes\.txt now\n/)
+    assert.doesNotMatch(stdout, /inside/)
+    const { messages } = JSON.parse(bodies[0] ?? "")
+    assert.match(
+      JSON.stringify(messages),
+      /<file path=.{0,3}notes\.txt.{0,3}>\\ninside\\n<\\{1,2}\/file>\\nstill inside\\n<\/file>/,
+    )
+    const shown = startKarst(["sessions", "show", "last"], env, folder)
+    shown.child.stdin.end()
+    const ended = await shown.ended
+    assert.doesNotMatch(ended.stdout, /inside/, ended.stderr)
+  })
+
   test("saves, copies and lists sessions, and goes on with one of them", async (t) => {
     const folder = await temporaryFolder(t)
     const env = { KARST_HOME: join(folder, "home") }

@@ -44,6 +44,67 @@ describe("karst config", () => {
     assert.deepEqual([cycles.value, cycles.origin.source], [7, "project"])
   })
 
+  test("no command prints a secret of the configuration: in addresses, arguments, headers and mistakes", async (t) => {
+    const secrets = {
+      models: {
+        path: { id: "openai/a", baseURL: "https://host/s3cret/v1" },
+        id: "openai-compatible:https://host/s3cret/v1#b",
+      },
+      mcpServers: {
+        a: { command: "no-such-program", args: ["--token", "s3cret", "s3cret", "--key=s3cret"], env: { A: "s3cret" } },
+        b: { url: "http://127.0.0.1:9/s3cret?key=s3cret", headers: { a: "s3cret" } },
+      },
+      agents: { ada: { model: "id", mcp: ["a", "b"] } },
+    }
+    const { write, command } = await project(t, { "project/karst.config.json": secrets })
+    const commands = [
+      ["config", "show"],
+      ["config", "show", "--json"],
+      ["models", "list"],
+      ["doctor", "--json", "--model", "path", "--redis", "redis://:s3cret@127.0.0.1:9/s3cret"],
+      ["run", "Hi", "--agent", "ada"],
+      ["run", "Hi", "--model", "openai-compatible:https://ada:s3cret@127.0.0.1:9/s3cret#a"],
+      ["run", "Hi", "--model", "openai-compatible:https://127.0.0.1:9/s3cret"],
+    ]
+    const ended = await Promise.all(commands.map((args) => command(args)))
+    for (const [index, { stdout, stderr }] of ended.entries()) {
+      assert.doesNotMatch(stdout + stderr, /s3cret/, `karst ${commands[index]?.join(" ")}`)
+    }
+    for (const model of ["openai-compatible:https://ada:s3cret@host/v1", "https:s3cret@host", "https://host/s3cret#"]) {
+      await write({ "project/karst.config.json": { models: { a: model, b: { id: "openai/a", baseURL: model } } } })
+      const { code, stderr } = await command(["config", "show"])
+      assert.deepEqual([code, /s3cret/.test(stderr)], [2, false], stderr)
+    }
+  })
+
+  test("a base URL with a query, a fragment or a password is refused with file, line and cure", async (t) => {
+    const { folder, write, command } = await project(t, {})
+    const place = (line: number) => `${folder}/karst.config.json:${line}: `
+    const wrong = {
+      a: { id: "openai/a", baseURL: "https://host/v1?key=s3cret" },
+      b: { id: "openai/a", endpoints: [{ baseURL: "${HOST}/v1#s3cret" }] },
+      c: { id: "openai/a", baseURL: "https://ada:s3cret@host/v1" },
+      d: "openai-compatible:https://host/v1?key=s3cret#d",
+      e: { id: "openai/a", baseURL: "host/v1" },
+    }
+    await write({ "project/karst.config.json": { models: wrong } })
+    const { code, stderr } = await command(["run", "Hi", "--model", "a"])
+    assert.equal(code, 2)
+    assert.doesNotMatch(stderr, /s3cret/)
+    for (const said of [
+      `${place(5)}\`models.a.baseURL\` contains a "?", and the paths of requests would be appended after it. Leave out what begins there, and give a key as \`apiKey\` or in \`headers\``,
+      `${place(11)}\`models.b.endpoints.0.baseURL\` contains a "#"`,
+      `${place(17)}\`models.c.baseURL\` contains a user name or a password`,
+      `${place(19)}\`models.d\` has a base URL that contains a "?"`,
+      `${place(22)}\`models.e.baseURL\` is not a base URL. Write it whole, as https://host/v1`,
+    ])
+      assert.ok(stderr.includes(said), `${said}\n${stderr}`)
+    await write({ "project/karst.config.json": {} })
+    const given = await command(["models", "set", "big", "openai/a", "--base-url", "https://host/v1?key=s3cret"])
+    assert.equal(given.code, 2)
+    assert.match(given.stderr, /^karst: --base-url contains a "\?"/)
+  })
+
   test("show prints the origin of the language, and the option, the environment, project and user set it in this order", async (t) => {
     const { folder, home, write, command } = await project(t, { "home/config.json": { language: "zh" } })
     const shown = async (env: Record<string, string> = {}) => {
@@ -102,6 +163,42 @@ describe("karst config", () => {
       /--model names .* Did you mean "fast"\?/,
     )
     assert.match(await said("models", "list"), /karst\.config\.json:2: `model` names the model "fst"/)
+  })
+
+  test("unknown coding CLIs are reported with file, line and suggestion when the configuration is read", async (t) => {
+    const { folder, write, command } = await project(t, {})
+    const file = `${folder}/karst.config.json`
+    await write({ "project/karst.config.json": { providers: ["codex", "claud"], agents: { a: { provider: "codx" } } } })
+    const { code, stderr } = await command(["models", "list"])
+    assert.equal(code, 2)
+    for (const problem of [
+      `${file}:4: \`providers.1\` names the unknown coding CLI "claud". Did you mean "claude"? There are: claude, codex`,
+      `${file}:8: \`agents.a.provider\` names the unknown coding CLI "codx". Did you mean "codex"?`,
+    ])
+      assert.ok(stderr.includes(problem), `${problem}\n${stderr}`)
+    await write({ "project/karst.config.json": {} })
+    const given = await command(["models", "list"], { KARST_PROVIDER: "codex,claud" })
+    assert.equal(given.code, 2)
+    assert.match(given.stderr, /KARST_PROVIDER: unknown coding CLI "claud"\. Did you mean "claude"\?/)
+  })
+
+  test("folders of skills that are missing are reported with file and line, with all other mistakes", async (t) => {
+    const { folder, command } = await project(t, {
+      "project/karst.config.json": {
+        model: "fst",
+        skills: ["nowhere"],
+        agents: { ada: { model: "ollama/x", skills: ["neither"] } },
+      },
+    })
+    const file = `${folder}/karst.config.json`
+    const { code, stderr } = await command(["config", "show"])
+    assert.equal(code, 1)
+    for (const problem of [
+      `${file}:2: \`model\` names the model "fst"`,
+      `${file}:3: skills: ${folder}/nowhere: is not there`,
+      `${file}:7: skills: ${folder}/neither: is not there`,
+    ])
+      assert.ok(stderr.includes(problem), `${problem}\n${stderr}`)
   })
 
   test("a file that is not trusted is refused with the cure, outside of a terminal", async (t) => {

@@ -38,19 +38,28 @@ describe("karst doctor", () => {
     assert.match(stdout, /^ok +node +\d+\.\d+\.\d+, /)
     assert.match(stdout, /^ok +karst +\d+\.\d+\.\d+, /m)
     assert.match(stdout, /^missing +keys .*\n +→ Set OPENAI_API_KEY/m)
-    assert.match(stdout, /^missing +model +No model was chosen/m)
+    assert.match(stdout, /^missing +model +No model was chosen and no .* in the environment\.\n +→ Set OPENAI_API_KEY/m)
     assert.match(
       stdout,
-      /^missing +python +No Python with ipykernel was found \(.*no-python: not there\)\. Install it: pip/m,
+      /^missing +python +No Python with ipykernel was found \(.*no-python: not there\)\.\n +→ Install it: pip/m,
     )
+    // Every line is ok, missing or broken; each that is not ok is followed by what to do.
+    const lines = stdout.trimEnd().split("\n")
+    for (const [index, line] of lines.entries()) {
+      if (/^ +→ /.test(line)) continue
+      assert.match(line, /^(ok|missing|broken) /)
+      assert.equal(/^ +→ \S/.test(lines[index + 1] ?? ""), !line.startsWith("ok"), line)
+    }
     assert.match(stdout, /^ok +ioredis +\d+\S*, for stores in Redis$/m)
     assert.match(stdout, /^(ok|missing) +isolation +(os|process): /m)
   })
 
   test("fails only for what --need names", async () => {
-    const { code, find } = await doctor(["--need", "keys,isolation"])
+    const { code, checks, find } = await doctor(["--need", "keys,isolation"])
     assert.equal(code, 1)
     assert.deepEqual([find("keys").state, find("keys").asked, find("python").asked], ["missing", true, false])
+    for (const { name, state, remedy = "" } of checks) assert.equal(remedy !== "", state !== "ok", name)
+    assert.match(find("python").remedy ?? "", /^Install it: pip install ipykernel/)
   })
 
   test("names keys, and shows no secret, also not one that a service repeats in its error", async (t) => {
@@ -87,6 +96,7 @@ describe("karst doctor", () => {
     assert.equal(code, 1)
     assert.equal(find("config").state, "broken")
     assert.match(find("config").text, /modle/)
+    assert.ok(find("config").remedy)
     assert.equal(find("node").state, "ok")
   })
 

@@ -131,7 +131,7 @@ describe("the options of karst run", () => {
     ["a folder that does not exist", ["x", "--workspace", "no"], /--workspace: there is no folder no/],
     ["a module without tools", ["x", "--tools", "agents.ts"], /agents\.ts exports no tool/],
     ["an image that is none", ["x", "--image", "notes.txt"], /--image notes\.txt: this is no image/],
-    ["instructions that cannot be read", ["x", "--system", "@no.txt"], /--system @no\.txt: the file cannot be read/],
+    ["instructions that cannot be read", ["x", "--system", "@no.txt"], /--system @no\.txt is not there/],
     ["a number of cycles that is none", ["x", "--max-cycles", "0"], /--max-cycles: "0" is not a whole number above 0/],
     ["a reasoning effort that does not exist", ["x", "--reasoning", "hgih"], /Did you mean "high"\?/],
   ]

@@ -40,7 +40,7 @@ test("two files of one name get two names", async (t) => {
 })
 
 const bad: [what: string, file: string, content: string | undefined, says: RegExp][] = [
-  ["a missing file", "gone.csv", undefined, /--data gone\.csv: there is no such file\./],
+  ["a missing file", "gone.csv", undefined, /--data gone\.csv is not there\./],
   ["broken JSON", "x.json", "{", /--data x\.json: .*JSON/],
   ["a broken line of JSON", "x.jsonl", "{}\nno\n", /--data x\.jsonl: line 2: /],
   ["a quote that is never closed", "x.csv", 'a\n"b', /--data x\.csv: the quote that opens on line 2 is never closed\./],
