@@ -15,6 +15,7 @@ import type { Attempts } from "./run/claim-attempts.ts"
 import type { Owner } from "./run/run-owner.ts"
 import type { RunInfo } from "./run-info.ts"
 import type { Retries } from "./run-retries.ts"
+import type { RunUsage } from "./run-usage.ts"
 
 export type RunStatus = Status | "queued" | "running"
 
@@ -31,7 +32,7 @@ export const runStatuses: readonly RunStatus[] = [
 /** The head of a run: a small JSON record with everything that changes at each step. The messages are in the log of
  *  events; the calls of the cycle under way are in the journal. */
 export interface RunHead
-  extends Omit<RunInfo, "cycles" | "retryAt" | "retries">,
+  extends Omit<RunInfo, keyof RunUsage | "retryAt" | "retries">,
     Omit<ConversationHead, "approved" | "steered" | "memory" | "tools"> {
   /** The previous run of its session. Until the run has begun, its position in the queue may name another. */
   after?: string
@@ -68,6 +69,8 @@ export interface RunHead
   retries?: Retries
   /** No worker takes the run before this time, in milliseconds since the epoch. */
   retryAt?: number
+  /** In a failed or aborted run: what it used, if `state` does not say it. A retry ignores it. */
+  used?: RunUsage
   /** In a failed run: where the failed cycle begins in the log of events. */
   failedFrom?: number
   /** In a failed run: what the failed cycle leaves to later runs of the session. A retry ignores it. */

@@ -1,6 +1,8 @@
 // The short description of a run for lists.
 import type { Metadata, Pending } from "../core/event.ts"
+import type { Usage } from "../core/usage.ts"
 import { hasEnded, type RunHead, type RunStatus } from "./checkpoint.ts"
+import { usageOfRun } from "./run-usage.ts"
 
 /** A run as `engine.get` and `engine.list` show it. */
 export interface RunInfo {
@@ -10,7 +12,12 @@ export interface RunInfo {
   key?: string
   session?: string
   metadata: Metadata
+  /** Cycles, tokens, cost and calls are counted at the end of each cycle, and when the run ends. */
   cycles: number
+  /** Tokens and cost of the run and its child runs. */
+  usage: Usage
+  /** How many calls of tools, functions and guarded methods it made. */
+  calls: number
   createdAt: number
   updatedAt: number
   pending?: Pending
@@ -30,7 +37,7 @@ export function runInfoOf(head: RunHead): RunInfo {
     agent,
     status,
     metadata,
-    cycles: head.state?.cycle ?? 0,
+    ...usageOfRun(head),
     createdAt,
     updatedAt,
     ...(key !== undefined && { key }),
