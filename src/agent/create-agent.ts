@@ -18,7 +18,7 @@ import type { RuntimeOf } from "../runtime/typed-runtime.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { ArchiveOptions } from "../sessions/session-archive.ts"
 import { checkInitialState } from "../tools/tool-state.ts"
-import { type AgentConfig, type AgentOptions, resolveConfig } from "./agent-config.ts"
+import { type AgentConfig, type AgentOptions, requirePrice, resolveConfig } from "./agent-config.ts"
 import { withInternals } from "./agent-internals.ts"
 import * as check from "./agent-option-checks.ts"
 import { type AgentSessionDriver, openSession } from "./agent-session.ts"
@@ -34,6 +34,7 @@ import type { DurableRun } from "./run/durable-run.ts"
 import { type LoopSetup, runLoop } from "./run/run-loop.ts"
 import { brokenOutcome } from "./run/run-result.ts"
 import type { Verify } from "./run/verify.ts"
+import { limitsFromBudget } from "./session-budget.ts"
 
 /** The options of `run` and `send`: overrides of the agent's options, and options of one run. `V` are the values in the
  *  runtime. */
@@ -153,6 +154,11 @@ export function createAgent<V extends Bindings = Bindings>(options: AgentOptions
   return withInternals(agent, {
     usesCode: config.usesCode,
     startDurableRun: (durable) => startDurableRun(options, durable),
+    checkDurableOptions({ limits, outputs, budget }) {
+      const { model, usesCode } = resolveConfig(mergeOptions(options, { limits }))
+      checkOutputs(outputs, usesCode)
+      if (budget?.costUsd !== undefined) requirePrice(model, "budget.costUsd")
+    },
     openReplaySession: (journal) => openSession(createSessionDriver(options, {}, undefined), {}, journal),
   })
 }
@@ -187,9 +193,10 @@ function createSessionDriver(
 }
 
 function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
-  const { run: id, session, prompt, metadata, resumed, earlierConversation } = durable
+  const { run: id, session, prompt, metadata, resumed, earlierConversation, budgetLeft } = durable
   const { limits, outputs, values, state } = durable.options ?? {}
   const config = resolveConfig(mergeOptions(options, { limits }))
+  if (budgetLeft?.costUsd !== undefined) requirePrice(config.model, "budget.costUsd")
   return startRun({
     id,
     agent: config.name,
@@ -212,6 +219,7 @@ function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
       try {
         control.setRecorder(shared.record)
         shared.artifacts.setReader(durable.readArtifact)
+        shared.sessionLimits = budgetLeft && limitsFromBudget(budgetLeft)
         if (config.usesCode) await shared.runtime.trackInjected?.()
         await durable.attach(config, shared, control)
         const setup = { config, conversation: shared, prompt, metadata, outputs, values, state, durable }

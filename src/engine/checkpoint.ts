@@ -1,7 +1,8 @@
 // The checkpoint of a run: its head, the keys of its records, and how heads are read, changed and listed.
 import type { ConversationHead } from "../agent/conversation/restore-conversation.ts"
 import type { RunState } from "../agent/run/run-state.ts"
-import type { Decision } from "../core/agent.ts"
+import type { SessionUsage } from "../agent/session-budget.ts"
+import type { Decision, SessionBudget } from "../core/agent.ts"
 import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { CallPreview, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
@@ -13,9 +14,8 @@ import { openApprovals } from "./open-approvals.ts"
 import type { AgentDefinition } from "./run/agent-definition.ts"
 import type { Attempts } from "./run/claim-attempts.ts"
 import type { Owner } from "./run/run-owner.ts"
-import type { RunInfo } from "./run-info.ts"
+import type { RunInfo, RunUsage } from "./run-info.ts"
 import type { Retries } from "./run-retries.ts"
-import type { RunUsage } from "./run-usage.ts"
 
 export type RunStatus = Status | "queued" | "running"
 
@@ -39,6 +39,10 @@ export interface RunHead
   /** True if a run of its session had not ended when it was submitted. It is held back if that run fails or is
    *  aborted. */
   isQueued?: boolean
+  /** The budget of its session: as given to `submit`, or from the first checkpoint on that of the run before. */
+  budget?: SessionBudget
+  /** What the earlier runs of its session have used. Absent before the first checkpoint. */
+  usedBefore?: SessionUsage
   /** Absent until the run has begun. */
   state?: RunState
   /** The run that stores the folded conversation up to itself. */

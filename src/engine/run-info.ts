@@ -1,8 +1,8 @@
-// The short description of a run for lists.
+// The short description of a run for lists, and what it has used.
+import type { RunState } from "../agent/run/run-state.ts"
 import type { Metadata, Pending } from "../core/event.ts"
-import type { Usage } from "../core/usage.ts"
+import { noUsage, type Usage } from "../core/usage.ts"
 import { hasEnded, type RunHead, type RunStatus } from "./checkpoint.ts"
-import { usageOfRun } from "./run-usage.ts"
 
 /** A run as `engine.get` and `engine.list` show it. */
 export interface RunInfo {
@@ -47,6 +47,24 @@ export function runInfoOf(head: RunHead): RunInfo {
     ...(retryAt !== undefined && { retryAt }),
     ...(retries && { retries: retries.count }),
   }
+}
+
+/** JSON, because it is part of the stored head. */
+export interface RunUsage {
+  cycles: number
+  /** The tokens and the cost, including those of child runs. */
+  usage: Usage
+  /** The calls of tools, functions and guarded methods. */
+  calls: number
+}
+
+/** What a run has used until its last saved cycle, or until its end. */
+export function usageOfRun({ used, state }: Pick<RunHead, "used" | "state">): RunUsage {
+  return used ?? usageOfState(state)
+}
+
+export function usageOfState(state: RunState | undefined): RunUsage {
+  return { cycles: state?.cycle ?? 0, usage: state?.usage ?? noUsage, calls: state?.calls.total ?? 0 }
 }
 
 export interface ListFilter {

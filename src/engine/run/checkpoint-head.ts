@@ -3,7 +3,8 @@ import type { Conversation } from "../../agent/conversation.ts"
 import type { RunState } from "../../agent/run/run-state.ts"
 import type { AgentEvent, Pending } from "../../core/event.ts"
 import type { RunHead, SnapshotInfo } from "../checkpoint.ts"
-import { usageOfState } from "../run-usage.ts"
+import { usageOfState } from "../run-info.ts"
+import type { SessionStart } from "../session-info.ts"
 import type { AgentDefinition } from "./agent-definition.ts"
 
 export interface CheckpointProgress {
@@ -22,6 +23,7 @@ export interface CheckpointProgress {
   pending: Pending | undefined
   /** The run that stores the folded conversation. */
   folded: string | undefined
+  sessionStart: SessionStart | undefined
   /** The number of the next event. */
   seq: number
 }
@@ -35,6 +37,7 @@ export function headAfterSave(head: RunHead, progress: CheckpointProgress): RunH
   const lease = current && progress.isCycle ? { ...current, forMs: progress.leaseMs } : current
   return {
     ...rest,
+    ...progress.sessionStart,
     ...(retries && !progress.isCycle && { retries }),
     ...(attempts && !progress.isCycle && { attempts }),
     status,

@@ -6,7 +6,7 @@ import type { Json } from "../../core/json.ts"
 import type { StoreChange } from "../../stores/store.ts"
 import { type RunHead, runKeys } from "../checkpoint.ts"
 import { pendingApproval } from "../open-approvals.ts"
-import { usageOfState } from "../run-usage.ts"
+import { usageOfState } from "../run-info.ts"
 import type { HeldRun } from "./held-run.ts"
 
 /** The arguments of `HeldRun.commit`: how the head changes, and what else is stored with it. */
@@ -81,6 +81,12 @@ export function failureCommit({ id, state }: RunHead, failure: unknown): HeadCom
     status: "failed",
     failedFrom: head.stored - 1,
   }))
+}
+
+/** Ends a run that cannot start, and releases it. */
+export async function failRun(held: HeldRun, failure: unknown): Promise<{ type: "ended" }> {
+  await held.commit(...failureCommit(held.head, failure)).finally(held.stopRenewing)
+  return { type: "ended" }
 }
 
 /** Ends a run that was aborted before, between or outside of its cycles. */

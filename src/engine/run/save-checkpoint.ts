@@ -41,6 +41,7 @@ export async function saveCheckpoint(execution: RunExecution, progress: RunProgr
       snapshot: snapshot?.note,
       pending,
       folded: loaded.folding.run,
+      sessionStart: loaded.sessionStart,
       // The event of the checkpoint has the next number and is not stored.
       seq: execution.nextSeq() + (hasEnded ? 0 : 1),
     })
