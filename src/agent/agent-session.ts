@@ -137,6 +137,7 @@ function createAgentSession(
   const { runtime } = shared
   const isOwn = createOwnEventFilter()
   snapshots.follow(shared)
+  shared.session = id
   let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
   const counter = budget && createBudgetCounter(budget, shared.events)
   if (storage) {

@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { approvalAnswers, requireApproval } from "../../actions/approval.ts"
 import { setCallPolicy } from "../../actions/call-policy.ts"
+import { setHookCaller } from "../../actions/hook-caller.ts"
 import { createStopwatch, noCalls, reachedLimit } from "../../actions/run-limits.ts"
 import { type ProviderError, UnsupportedError } from "../../core/errors.ts"
 import type { EventBody, StopReason } from "../../core/event.ts"
@@ -93,7 +94,7 @@ export function createPromptSender(
     signal,
     activeMs: watch.activeMs,
     pauseSignal: watch.pauseSignal,
-    caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
+    caller: setHookCaller(control.context, config.name, { session: conversation.sessionId, metadata: config.metadata }),
     leftMs: watch.leftMs,
   }
 
