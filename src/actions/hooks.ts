@@ -66,7 +66,8 @@ export class HookFailed extends Error {
 }
 
 const twoSidedPoints = ["Run", "Model", "Call", "Compact"]
-const hookNames = [
+/** The names of all hooks. */
+export const hookNames: readonly string[] = [
   ...twoSidedPoints.flatMap((point) => [`before${point}`, `after${point}`]),
   "afterCycle",
   "onEvent",

@@ -65,7 +65,7 @@ export function createPromptSender(
     },
   })
   const used = () => addUsage(addUsage(usedBefore, cost(currentTurn)), control.spent())
-  const cost = (usage: Usage) => withCost(usage, model === undefined ? provider.price : priceOf(provider, model))
+  const cost = (usage: Usage) => withCost(usage, priceOf(provider, model, config.prices))
   function reached(): StopReason | undefined {
     const usage = used()
     const spent = { cycle: cycles, usage, activeMs: watch.activeMs() }
