@@ -6,6 +6,7 @@ import type { CallGate, PauseSignal, RuntimeCall, RuntimeMakeCall } from "../run
 import { createToolState } from "../tools/tool-state.ts"
 import { type ApprovalServices, askReadersAbout, callIfStillApproved, requireApproval } from "./approval.ts"
 import type { CallPolicy } from "./call-policy.ts"
+import type { HookCaller } from "./hook-caller.ts"
 import { type CallContext, type CallOutcome, runAfterCall, runBeforeCall } from "./hooks.ts"
 import type { CallSteps, Journal } from "./journal-contract.ts"
 import { callName, previewCall } from "./preview-call.ts"
@@ -19,7 +20,7 @@ export interface GateServices extends ApprovalServices, CallPolicy {
   /** Reports when the clocks stop and continue. */
   pauseSignal: PauseSignal
   /** The run that makes the calls, as hooks see it. */
-  caller: Pick<CallContext, "run" | "parent" | "agent">
+  caller: HookCaller
   /** Set for a durable or recorded run. */
   journal?: Journal | undefined
   /** The state of the run's tools; needed if there is a journal. */

@@ -1,7 +1,7 @@
 // User hooks: the `Hooks` interface, its validation, and the functions that run the hooks around calls.
 import { rejectOnAbort } from "../core/abort.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
-import type { AgentEvent } from "../core/event.ts"
+import type { AgentEvent, Metadata } from "../core/event.ts"
 import { nearestWord } from "../core/text/nearest-word.ts"
 import type { CompactHooks } from "../memory.ts"
 import type { RuntimeCall } from "../runtime/runtime.ts"
@@ -40,6 +40,11 @@ export interface HookContext {
   run: string
   parent?: string | undefined
   agent: string
+  /** The id of the session that the run belongs to; undefined outside of sessions. A child run without a session
+   *  belongs to that of the run that started it. */
+  session?: string | undefined
+  /** The metadata of the run. A child run has that of the run that started it, too. */
+  metadata: Metadata
   /** Fires when the run, cell or call is aborted or out of time. */
   signal: AbortSignal
 }
@@ -61,7 +66,8 @@ export class HookFailed extends Error {
 }
 
 const twoSidedPoints = ["Run", "Model", "Call", "Compact"]
-const hookNames = [
+/** The names of all hooks. */
+export const hookNames: readonly string[] = [
   ...twoSidedPoints.flatMap((point) => [`before${point}`, `after${point}`]),
   "afterCycle",
   "onEvent",

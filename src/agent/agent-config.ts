@@ -6,6 +6,7 @@ import type { Agent, AgentOverrides, Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
+import { withoutUndefined } from "../core/object.ts"
 import { type PromptLanguage, textsIn } from "../core/prompt-texts.ts"
 import { type MemoryConfig, type MemoryOptions, resolveMemory } from "../memory.ts"
 import type { Model, ModelRequest } from "../models/model.ts"
@@ -154,6 +155,17 @@ export function requirePrice({ id, price }: Model, option: string): void {
     `${option}: the price of "${id}" is not known, so its cost cannot be limited. Give the model a price, e.g. ` +
       `resolveModel(id, { price: { input: 1.25, output: 10 } }), or leave out ${option}.`,
   )
+}
+
+/** The options with those that the overrides have. Limits, prompt sections and metadata are merged. */
+export function mergeOptions(options: AgentOptions, overrides: Partial<AgentOptions>): AgentOptions {
+  return {
+    ...options,
+    ...withoutUndefined(overrides),
+    limits: { ...options.limits, ...withoutUndefined(overrides.limits ?? {}) },
+    prompt: { ...options.prompt, ...withoutUndefined(overrides.prompt ?? {}) },
+    metadata: { ...options.metadata, ...overrides.metadata },
+  }
 }
 
 export type NoToolPolicy = "answer" | "continue" | "wait"

@@ -1,9 +1,10 @@
 // What the engine, replays and the command need from agents made by createAgent, beyond the public interface: one
 // symbol member.
-import type { Run } from "../core/agent.ts"
+import type { Limits, Run, SessionBudget } from "../core/agent.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { JournalForRun } from "./agent-session.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
+import type { Outputs } from "./outputs.ts"
 import type { DurableRun } from "./run/durable-run.ts"
 
 const agentInternals = Symbol("karst.agentInternals")
@@ -12,6 +13,12 @@ export interface AgentInternals {
   /** False: it works by tool calls only, and runs no cells. */
   usesCode: boolean
   startDurableRun(durable: DurableRun): Run
+  /** Throws if the agent cannot have a durable run with these options. */
+  checkDurableOptions(options: {
+    limits?: Limits | undefined
+    outputs?: Outputs | undefined
+    budget?: SessionBudget | undefined
+  }): void
   /** Opens a session whose runs replay the outcomes in their journals. */
   openReplaySession(journal: JournalForRun): Promise<SessionOf<CodeRunOptions>>
 }

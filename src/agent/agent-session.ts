@@ -38,7 +38,7 @@ import {
 import { readStoredHead } from "./conversation/stored-head.ts"
 import type { Conversation } from "./conversation.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
-import { createBudgetCounter } from "./session-budget.ts"
+import { createBudgetCounter, limitsFromBudget } from "./session-budget.ts"
 
 export interface AgentSessionDriver {
   /** Identifies the agent. */
@@ -137,6 +137,7 @@ function createAgentSession(
   const { runtime } = shared
   const isOwn = createOwnEventFilter()
   snapshots.follow(shared)
+  shared.session = id
   let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
   const counter = budget && createBudgetCounter(budget, shared.events)
   if (storage) {
@@ -154,8 +155,7 @@ function createAgentSession(
     start(prompt, sent, waitForStart) {
       const run = driver.startRun(prompt, sent, waitForStart, async (run) => {
         await storage?.writer.claim()
-        // Without a limit of its own, `cycles` would have the default of a run.
-        shared.sessionLimits = counter && { cycles: Infinity, ...counter.left() }
+        shared.sessionLimits = counter && limitsFromBudget(counter.left())
         const number = runs++
         if (journal) setJournal(run, journal(number))
         // Do not replace the journal of a parent run: a durable parent must not repeat calls.

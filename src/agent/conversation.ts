@@ -15,6 +15,8 @@ import type { InterruptedCall } from "./conversation/interruption.ts"
 import type { ToolEnvironment } from "./toolbox.ts"
 
 export interface Conversation {
+  /** The session that the conversation belongs to. */
+  session?: string | undefined
   readonly events: readonly AgentEvent[]
   /** The part of the conversation before `events`; undefined if `events` is complete. */
   readonly folded: FoldedConversation | undefined

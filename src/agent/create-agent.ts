@@ -1,13 +1,11 @@
 // createAgent: an agent that works by writing code or calling tools, with its runs, sessions and durable runs.
 import { combineObservers } from "../actions/hooks.ts"
-import { setJournal } from "../actions/journal-contract.ts"
 import { combineSignals } from "../core/abort.ts"
 import type { Agent, ForkOptions, Run, RunOptions, SessionBudget, SessionOptions } from "../core/agent.ts"
 import type { AgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
-import { withoutUndefined } from "../core/object.ts"
 import { type RunBodyResult, type RunControl, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { WaitForStart } from "../core/run-queue.ts"
@@ -18,21 +16,20 @@ import type { RuntimeOf } from "../runtime/typed-runtime.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { ArchiveOptions } from "../sessions/session-archive.ts"
 import { checkInitialState } from "../tools/tool-state.ts"
-import { type AgentConfig, type AgentOptions, resolveConfig } from "./agent-config.ts"
+import { type AgentConfig, type AgentOptions, mergeOptions, resolveConfig } from "./agent-config.ts"
 import { withInternals } from "./agent-internals.ts"
 import * as check from "./agent-option-checks.ts"
 import { type AgentSessionDriver, openSession } from "./agent-session.ts"
 import { createAgentSpec } from "./agent-to-spec.ts"
 import { attachConversation, restoreFromResult } from "./conversation/continue-from-result.ts"
 import { closeConversation, openConversation, rejectWhenAborted } from "./conversation/open-conversation.ts"
-import { restoreConversation } from "./conversation/restore-conversation.ts"
 import { type Conversation, conversationOfResult } from "./conversation.ts"
 import { checkOutputs, type Outputs, type ResultWith, type ValuesWith } from "./outputs.ts"
 import { buildPrompt } from "./prompt/build-prompt.ts"
 import { approvedInRunTree, refuseUnpriced, shareFilesWithChildRuns, withInheritedWorkspace } from "./run/child-runs.ts"
-import type { DurableRun } from "./run/durable-run.ts"
 import { type LoopSetup, runLoop } from "./run/run-loop.ts"
 import { brokenOutcome } from "./run/run-result.ts"
+import { checkDurableOptions, startDurableRun } from "./run/start-durable-run.ts"
 import type { Verify } from "./run/verify.ts"
 
 /** The options of `run` and `send`: overrides of the agent's options, and options of one run. `V` are the values in the
@@ -153,6 +150,7 @@ export function createAgent<V extends Bindings = Bindings>(options: AgentOptions
   return withInternals(agent, {
     usesCode: config.usesCode,
     startDurableRun: (durable) => startDurableRun(options, durable),
+    checkDurableOptions: (given) => checkDurableOptions(options, given),
     openReplaySession: (journal) => openSession(createSessionDriver(options, {}, undefined), {}, journal),
   })
 }
@@ -184,43 +182,6 @@ function createSessionDriver(
       })
     },
   }
-}
-
-function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
-  const { run: id, session, prompt, metadata, resumed, earlierConversation } = durable
-  const { limits, outputs, values, state } = durable.options ?? {}
-  const config = resolveConfig(mergeOptions(options, { limits }))
-  return startRun({
-    id,
-    agent: config.name,
-    depth: config.limits.depth,
-    signal: durable.signal,
-    firstSeq: durable.firstSeq,
-    isSuspended: () => durable.isSuspended,
-    onEvent: combineObservers(options.onEvent, config.hooks),
-    now: config.now,
-    onBodyError: (error) => ({ ...brokenOutcome(id, error, []), suspended: true }),
-    async body(control) {
-      setJournal(control.context, durable.journal)
-      shareFilesWithChildRuns(control.context, config)
-      const stored = resumed ?? earlierConversation
-      const { signal } = control
-      const context = runtimeContext({ metadata }, { session, signal })
-      const shared = stored
-        ? await restoreConversation(stored, config, { keepPrompt: resumed !== undefined, context })
-        : await openConversation(config, { session, metadata, signal })
-      try {
-        control.setRecorder(shared.record)
-        shared.artifacts.setReader(durable.readArtifact)
-        if (config.usesCode) await shared.runtime.trackInjected?.()
-        await durable.attach(config, shared, control)
-        const setup = { config, conversation: shared, prompt, metadata, outputs, values, state, durable }
-        return await runLoop(control, setup)
-      } finally {
-        await closeConversation(shared)
-      }
-    },
-  })
 }
 
 interface AgentRunSetup {
@@ -278,14 +239,4 @@ async function runAgent(
   const outcome = await runLoop(control, { ...setup.inputs, config, conversation: shared, prompt, metadata })
   attachConversation(outcome.result, shared)
   return outcome
-}
-
-function mergeOptions(options: AgentOptions, overrides: Partial<AgentOptions>): AgentOptions {
-  return {
-    ...options,
-    ...withoutUndefined(overrides),
-    limits: { ...options.limits, ...withoutUndefined(overrides.limits ?? {}) },
-    prompt: { ...options.prompt, ...withoutUndefined(overrides.prompt ?? {}) },
-    metadata: { ...options.metadata, ...overrides.metadata },
-  }
 }

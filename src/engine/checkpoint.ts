@@ -1,7 +1,8 @@
 // The checkpoint of a run: its head, the keys of its records, and how heads are read, changed and listed.
 import type { ConversationHead } from "../agent/conversation/restore-conversation.ts"
 import type { RunState } from "../agent/run/run-state.ts"
-import type { Decision } from "../core/agent.ts"
+import type { SessionUsage } from "../agent/session-budget.ts"
+import type { Decision, SessionBudget } from "../core/agent.ts"
 import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { CallPreview, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
@@ -13,7 +14,7 @@ import { openApprovals } from "./open-approvals.ts"
 import type { AgentDefinition } from "./run/agent-definition.ts"
 import type { Attempts } from "./run/claim-attempts.ts"
 import type { Owner } from "./run/run-owner.ts"
-import type { RunInfo } from "./run-info.ts"
+import type { RunInfo, RunUsage } from "./run-info.ts"
 import type { Retries } from "./run-retries.ts"
 
 export type RunStatus = Status | "queued" | "running"
@@ -31,13 +32,17 @@ export const runStatuses: readonly RunStatus[] = [
 /** The head of a run: a small JSON record with everything that changes at each step. The messages are in the log of
  *  events; the calls of the cycle under way are in the journal. */
 export interface RunHead
-  extends Omit<RunInfo, "cycles" | "retryAt" | "retries">,
+  extends Omit<RunInfo, keyof RunUsage | "retryAt" | "retries">,
     Omit<ConversationHead, "approved" | "steered" | "memory" | "tools"> {
   /** The previous run of its session. Until the run has begun, its position in the queue may name another. */
   after?: string
   /** True if a run of its session had not ended when it was submitted. It is held back if that run fails or is
    *  aborted. */
   isQueued?: boolean
+  /** The budget of its session: as given to `submit`, or from the first checkpoint on that of the run before. */
+  budget?: SessionBudget
+  /** What the earlier runs of its session have used. Absent before the first checkpoint. */
+  usedBefore?: SessionUsage
   /** Absent until the run has begun. */
   state?: RunState
   /** The run that stores the folded conversation up to itself. */
@@ -68,6 +73,8 @@ export interface RunHead
   retries?: Retries
   /** No worker takes the run before this time, in milliseconds since the epoch. */
   retryAt?: number
+  /** In a failed or aborted run: what it used, if `state` does not say it. A retry ignores it. */
+  used?: RunUsage
   /** In a failed run: where the failed cycle begins in the log of events. */
   failedFrom?: number
   /** In a failed run: what the failed cycle leaves to later runs of the session. A retry ignores it. */

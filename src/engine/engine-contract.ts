@@ -8,7 +8,7 @@ import type { Store } from "../stores/store.ts"
 import type { Backend } from "./backends/backend.ts"
 import type { ListFilter, RunInfo } from "./run-info.ts"
 import type { RetryPolicy } from "./run-retries.ts"
-import type { SessionQueue } from "./session-queue.ts"
+import type { SessionQueue } from "./session-info.ts"
 import type { SubmitOptions } from "./submit.ts"
 import type { WatchOptions } from "./watch-run.ts"
 
@@ -73,7 +73,7 @@ export interface Engine<Name extends string = string> extends AsyncDisposable {
   get(id: string): Promise<RunInfo | undefined>
   /** Lists runs, all or those that match the filter. */
   list(filter?: ListFilter): AsyncIterable<RunInfo>
-  /** The runs of a session that have not begun, and the one that is running or waiting. */
+  /** The runs of a session that have not begun, the one that is running or waiting, and what is left of its budget. */
   queue(agent: Name, session: string): Promise<SessionQueue>
   /** Releases the runs of a session that are held back: when a run fails or is aborted, the runs queued behind it are.
    *  A run that is submitted later comes before them. */

@@ -1,4 +1,5 @@
 // Checks the options of the engine and its methods.
+import { mustBeBudget } from "../agent/session-budget.ts"
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks } from "../core/checks/limit-checks.ts"
 import type { Store } from "../stores/store.ts"
@@ -35,6 +36,7 @@ const engineChecks: check.OptionChecks<EngineOptions> = {
 const submitChecks: check.OptionChecks<SubmitOptions> = {
   key: check.mustBeText,
   session: check.mustBeText,
+  budget: mustBeBudget,
   metadata: check.mustBeMetadata,
   limits: check.mustBeOptions(limitChecks),
   outputs: check.mustBeObject,

@@ -1,4 +1,5 @@
 // The engine: submits, executes, controls and recovers durable runs that live in a store.
+import { internalsOf } from "../agent/agent-internals.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { checkDecision } from "../core/run-approvals.ts"
 import { timerMs } from "../core/time-limit.ts"
@@ -28,7 +29,8 @@ import { runInfoOf } from "./run-info.ts"
 import { checkDurableAgents, heldElsewhereError } from "./run-refusal.ts"
 import { retryRun } from "./run-retries.ts"
 import { createRunTimers } from "./run-timers.ts"
-import { readSessionQueue, releaseHeldBackRuns } from "./session-queue.ts"
+import { readSessionQueue } from "./session-info.ts"
+import { releaseHeldBackRuns } from "./session-queue.ts"
 import { submitRun } from "./submit.ts"
 import { viewRun } from "./view-run.ts"
 import { waitForResult, watchRun } from "./watch-run.ts"
@@ -199,6 +201,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
         )
       }
       checkSubmitOptions(submitted)
+      internalsOf(agents[agent])?.checkDurableOptions(submitted)
       const { id, isNew } = await submitRun(store, agent, prompt, submitted)
       if (isNew) await push(id)
       return { id }

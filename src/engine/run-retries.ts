@@ -97,7 +97,16 @@ export function manualRetryCommit({ id }: RunHead): HeadCommit {
   return commitWithEvents(
     id,
     [{ type: "warning-raised", code: "run-retried", message }],
-    ({ retries: _, retryAt: __, failedFrom, failedWith: ___, pending: ____, attempts: _____, ...head }) => ({
+    ({
+      retries: _,
+      retryAt: __,
+      failedFrom,
+      failedWith: ___,
+      pending: ____,
+      attempts: _____,
+      used: ______,
+      ...head
+    }) => ({
       ...head,
       status: "queued",
       skipped: [...(head.skipped ?? []), [failedFrom ?? head.stored - 1, head.stored - 1]],

@@ -1,18 +1,9 @@
 // The queue of runs in a session: order, runs held back after a failure, and whether a run may start.
-import type { QueuedRun } from "../core/agent.ts"
 import { ConflictError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
-import type { UserMessage } from "../core/message.ts"
 import type { Store, StoreChange, StoreGuard } from "../stores/store.ts"
 import { hasEnded, type RunHead, readHead, runKeys, sessionKey } from "./checkpoint.ts"
 import { parseRunId } from "./stored-records.ts"
-
-export interface SessionQueue {
-  /** The id of the run that is running, or waits for an answer or an approval. */
-  running: string | undefined
-  /** The runs that have not begun, in the order in which they will run. */
-  pending: QueuedRun[]
-}
 
 /** The position of a run that has not begun, stored beside its head. It changes only in commits guarded by the
  *  session's key, which every change of the queue writes. */
@@ -82,16 +73,6 @@ export async function releaseHeldBackRuns(store: Store, agent: string, session: 
   }
 }
 
-export async function readSessionQueue(store: Store, agent: string, session: string): Promise<SessionQueue> {
-  const { before, pending } = await readQueue(store, agent, session)
-  const runs = pending.map(async ({ head: { id } }): Promise<QueuedRun> => {
-    // Only the engine writes this key.
-    const input = (await store.get(runKeys(id).input))?.value as unknown as UserMessage | undefined
-    return { id, prompt: (input?.parts ?? []).filter((part) => part.type !== "summary") }
-  })
-  return { running: before && !hasEnded(before) ? before.id : undefined, pending: await Promise.all(runs) }
-}
-
 /** Returns true if the runs before it in its session have ended and it is not held back. */
 export async function mayStart(store: Store, head: RunHead): Promise<boolean> {
   if (head.state || head.session === undefined) return true
@@ -129,7 +110,8 @@ function isHeldBack({ head, position }: PendingRun, before: RunHead | undefined)
   return (before.status === "failed" || before.status === "aborted") && position.mayFollow !== before.id
 }
 
-async function readQueue(store: Store, agent: string, session: string): Promise<StoredQueue> {
+/** Reads the queue of a session as it is stored. */
+export async function readQueue(store: Store, agent: string, session: string): Promise<StoredQueue> {
   const key = sessionKey(agent, session)
   const entry = await store.get(key)
   const last = entry && parseRunId(entry.value, `of session "${session}"`)

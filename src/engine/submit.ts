@@ -1,7 +1,8 @@
 // Stores a submitted run, once for each idempotency key.
 import { isDeepStrictEqual } from "node:util"
+import type { SessionBudget } from "../core/agent.ts"
 import { checkName } from "../core/checks/check-name.ts"
-import { ConflictError } from "../core/errors.ts"
+import { ConfigError, ConflictError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
@@ -16,6 +17,9 @@ export interface SubmitOptions extends SubmittedRunOptions {
   key?: string | undefined
   /** Runs of one session share a conversation and its objects, and run one after the other. */
   session?: string | undefined
+  /** What all runs of the session may use together. It holds for this run and the later ones, until one is submitted
+   *  with another budget. `limits` apply to this run. Default: the budget of the run before, or no limit. */
+  budget?: SessionBudget | undefined
   /** Stored with the run; `get` and `list` return it. */
   metadata?: Metadata | undefined
 }
@@ -25,16 +29,22 @@ export async function submitRun(
   store: Store,
   agent: string,
   prompt: Prompt,
-  { key, session, metadata = {}, ...run }: SubmitOptions,
+  { key, session, budget, metadata = {}, ...run }: SubmitOptions,
 ): Promise<{ id: string; isNew: boolean }> {
   if (key !== undefined) checkName("engine.submit(): the key", key)
   if (session !== undefined) checkName("engine.submit(): the session", session)
+  if (budget && session === undefined) {
+    throw new ConfigError(
+      "budget: it is that of a session, and this run has none. Give submit a session, or limits for this run only.",
+    )
+  }
   const input = userMessage(prompt)
   const options = encodeRunOptions(run)
   for (;;) {
     const reserved = key === undefined ? undefined : await findByKey(store, agent, key, input, session)
     if (reserved?.isStored) return { id: reserved.id, isNew: false }
     const head = createHead(agent, metadata, reserved?.id)
+    if (budget) head.budget = finiteLimits(budget)
     try {
       await store.commit(
         ...(await newRunChanges(store, head, { input, options, key, session, isReserved: !!reserved })),
@@ -102,6 +112,11 @@ async function newRunChanges(
     changes.push(...queued)
   }
   return [[...changes, ...headChanges(head)], guard]
+}
+
+// JSON has no number for `Infinity`, which is the same as no limit.
+function finiteLimits(budget: SessionBudget): SessionBudget {
+  return Object.fromEntries(Object.entries(budget).filter(([, limit]) => Number.isFinite(limit)))
 }
 
 function createHead(agent: string, metadata: Metadata, id = newId("run")): RunHead {

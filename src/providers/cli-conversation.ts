@@ -14,6 +14,8 @@ import { type ServedTools, serveTools } from "./serve-tools.ts"
 export interface CliConversation {
   /** The name of the CLI. */
   readonly provider: string
+  /** The id of the session that it belongs to. */
+  readonly sessionId: string | undefined
   readonly session: ProviderSession
   readonly events: readonly AgentEvent[]
   readonly messages: readonly Message[]
@@ -85,6 +87,7 @@ export async function createCliConversation(
   for (const event of start.events ?? []) record(event)
   return {
     provider: provider.name,
+    sessionId: context.session,
     session,
     events,
     messages,

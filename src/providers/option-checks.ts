@@ -1,6 +1,6 @@
 // Checks the options that all coding-CLI agents share.
 import * as check from "../core/checks/check-options.ts"
-import { limitChecks } from "../core/checks/limit-checks.ts"
+import { limitChecks, mustBePrice } from "../core/checks/limit-checks.ts"
 import type { CliOptions } from "./options.ts"
 import type { TierModels } from "./tiers.ts"
 import { mustBeAutoWait } from "./usage-limits.ts"
@@ -14,6 +14,7 @@ export const cliChecks: check.OptionChecks<CliOptions> = {
   description: check.mustBeText,
   model: check.mustBeText,
   tiers: check.mustBeRecordOf(check.mustBeOptions(tierChecks)),
+  prices: check.mustBeRecordOf(mustBePrice),
   reasoning: check.mustBeText,
   instructions: check.mustBeText,
   systemPrompt: check.mustBeText,

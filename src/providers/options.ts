@@ -37,6 +37,9 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   /** The models of the tiers, by the name of the CLI: `{ claude: { fast: "haiku" } }`. The CLI's own environment
    *  variables, such as `ANTHROPIC_MODEL`, have precedence. */
   tiers?: TierSettings | undefined
+  /** US dollars per million tokens by the id of the model, such as `openai/gpt-5.2`, or by the CLI's name for it. They
+   *  have precedence over the price list, and count if the CLI reports no cost. */
+  prices?: Readonly<Record<string, Price>> | undefined
   /** The reasoning effort, by the CLI's name for it: "low", "high". Default: `KARST_EFFORT`, else the CLI's default. */
   reasoning?: string | undefined
   /** Replaces the CLI's system prompt, if it can be replaced; `instructions` are added to it. */
@@ -100,6 +103,7 @@ export interface CliConfig {
   maxRetries: number
   autoWait: AutoWait | undefined
   limits: Limits
+  prices: Readonly<Record<string, Price>>
   metadata: Metadata
   logger: Logger | undefined
   trajectoryPath: string | undefined
@@ -111,7 +115,15 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   checkOptions(`${provider.name}()`, options, cliChecks)
   const defaults = environmentDefaults()
   const { allow = toolGroups.filter((group) => group !== "interaction"), permissions, mcpServers = {} } = options
-  const { idleTimeoutMs = 600_000, timeoutMs, cellTimeoutMs, maxRetries = 2, runtime, limits = {} } = options
+  const {
+    idleTimeoutMs = 600_000,
+    timeoutMs,
+    cellTimeoutMs,
+    maxRetries = 2,
+    runtime,
+    limits = {},
+    prices = {},
+  } = options
   checkGroups(allow)
   checkPermissions(provider, permissions)
   for (const [name, server] of Object.entries(mcpServers)) {
@@ -124,7 +136,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   const env = childEnvironment(options.env)
   const model = options.model ?? defaults.model
   const modelName = isTier(model) ? tierModel(provider, model, options.tiers, env).id : model || undefined
-  checkLimits(provider, limits, modelName)
+  checkLimits(provider, limits, priceOf(provider, modelName, prices))
   checkCapability(provider, "systemPrompt", options.systemPrompt !== undefined)
   checkCapability(provider, "userServers", (options.userServers ?? []).length > 0)
   return {
@@ -142,6 +154,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
     maxRetries,
     autoWait: resolveAutoWait(options.autoWait ?? defaults.autoWait),
     limits,
+    prices,
     metadata: options.metadata ?? {},
     logger: options.logger,
     trajectoryPath: options.trajectoryPath,
@@ -212,8 +225,7 @@ function checkCapability({ title, can }: Provider, name: "systemPrompt" | "userS
 }
 
 /** Throws for limits that cannot be enforced with this CLI. */
-function checkLimits(provider: Provider, limits: Limits, model: string | undefined): void {
-  const { name, title, can } = provider
+function checkLimits({ name, title, can }: Provider, limits: Limits, price: Price | undefined): void {
   const tokens = (["tokens", "uncachedTokens"] as const).find((key) => limits[key] !== undefined)
   if (tokens !== undefined && !can.tokens) {
     throw new ConfigError(
@@ -221,16 +233,23 @@ function checkLimits(provider: Provider, limits: Limits, model: string | undefin
     )
   }
   if (limits.costUsd === undefined || can.cost) return
-  if (can.tokens && (model === undefined ? provider.price : priceOf(provider, model))) return
+  if (can.tokens && price) return
   const cure = can.tokens
-    ? `Give ${name}({ price: { input: 1.25, output: 10 } }), in US dollars per million tokens, or a model of the price list.`
+    ? `Give ${name}({ model, prices: { [model]: { input: 1.25, output: 10 } } }), in US dollars per million tokens, or a model of the price list.`
     : "Use limits.cycles or limits.timeMs."
   throw new ConfigError(`limits.costUsd: ${title} reports no cost while it works, so it cannot be limited. ${cure}`)
 }
 
-/** The price of a model of a CLI, if known. */
-export function priceOf({ maker, price }: Provider, model: string): Price | undefined {
-  return price ?? modelFacts(maker === undefined ? model : `${maker}/${model}`)?.price
+/** The price of a model of a CLI, if known. Without a model, only a price that is fixed for the CLI is known. */
+export function priceOf(
+  { maker, price }: Provider,
+  model: string | undefined,
+  prices: CliConfig["prices"],
+): Price | undefined {
+  if (price || model === undefined) return price
+  const id = maker === undefined ? model : `${maker}/${model}`
+  const given = [model, id].find((name) => Object.hasOwn(prices, name))
+  return given === undefined ? modelFacts(id)?.price : prices[given]
 }
 
 // CLIs build tool names from the server name.

@@ -1,6 +1,7 @@
 // Serves the agent's tools and runtime to a coding CLI over MCP.
+import { resolve } from "node:path"
 import { ConfigError } from "../core/errors.ts"
-import type { McpCall, McpHost, ServeOptions } from "../mcp/mcp-types.ts"
+import type { McpCall, McpCommand, McpHost, ServeOptions } from "../mcp/mcp-types.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { CliConfig } from "./options.ts"
 import type { CliServer } from "./provider.ts"
@@ -35,10 +36,7 @@ export async function serveTools(
   const { tools, mcpServers } = config
   const users = Object.entries(mcpServers).map(([name, server]): CliServer => {
     if ("url" in server) return { name, toolTimeoutMs, url: server.url, headers: server.headers }
-    if (server.cwd !== undefined) {
-      throw new ConfigError(`mcpServers.${name}: a CLI starts its servers in its own folder; \`cwd\` cannot be given.`)
-    }
-    return { name, toolTimeoutMs, command: server.command, args: server.args, env: server.env }
+    return { name, toolTimeoutMs, ...commandInFolder(name, server, config.cwd), env: server.env }
   })
   const hasTools = tools !== undefined && (Array.isArray(tools) ? tools.length > 0 : Object.keys(tools).length > 0)
   if (!hasTools && !runtime) return { servers: users, setCallHost: () => undefined, close: async () => undefined }
@@ -61,4 +59,20 @@ export async function serveTools(
     },
     close: () => endpoint.close(),
   }
+}
+
+/** The command that starts a server in its folder. CLIs start servers in their own folder, so a shell changes it. */
+function commandInFolder(
+  name: string,
+  { command, args = [], cwd }: McpCommand,
+  cliFolder = ".",
+): Pick<McpCommand, "command" | "args"> {
+  if (cwd === undefined || resolve(cwd) === resolve(cliFolder)) return { command, args }
+  if (process.platform === "win32") {
+    throw new ConfigError(
+      `mcpServers.${name}: on Windows a coding CLI starts its servers in its own folder, and not in ${cwd}. ` +
+        "Leave out `cwd`, or work in that folder.",
+    )
+  }
+  return { command: "/bin/sh", args: ["-c", 'cd "$0" && exec "$@"', resolve(cwd), command, ...args] }
 }

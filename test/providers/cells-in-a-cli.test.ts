@@ -3,8 +3,8 @@ import assert from "node:assert/strict"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { fn, jsRuntime, variable } from "karst"
-import { type CliOptions, claude } from "karst/providers"
+import { type CallContext, fn, jsRuntime, variable } from "karst"
+import { type CliOptions, claude, fallback } from "karst/providers"
 import { eventsOfType } from "./cli-machines.ts"
 import { createPlannedCliMachine } from "./planned-clis.ts"
 
@@ -38,6 +38,27 @@ describe("a cell that a CLI has run", () => {
     const hooks = { beforeCall: () => ({ refuse: "Not on Fridays." }) }
     assert.match(await told("await send('Ada')", { runtime, hooks }), /Not on Fridays/)
     assert.deepEqual(sent, [])
+  })
+
+  test("tells its hooks the session and the metadata, also of a session with a fallback", async () => {
+    const seen: unknown[] = []
+    const runtime = jsRuntime({ send: fn((to: string) => to) })
+    const hooks = {
+      beforeCall(_call: unknown, { session, metadata }: CallContext) {
+        seen.push({ session, metadata })
+      },
+    }
+    const go = [{ tool: "run", input: { code: "await send('Ada')" } }, "Done."]
+    await using machine = await createPlannedCliMachine({ Go: go })
+    const agent = claude({ runtime, hooks, cwd: machine.cwd, env: machine.env, metadata: { tenant: "acme" } })
+    const metadata = { tenant: "acme", user: "ada" }
+    for (const each of [agent, fallback(agent)]) {
+      await using session = await each.session()
+      await session.send("Go", { metadata: { user: "ada" } })
+      assert.deepEqual(seen.splice(0), [{ session: session.id, metadata }])
+    }
+    await agent.run("Go")
+    assert.deepEqual(seen, [{ session: undefined, metadata: { tenant: "acme" } }])
   })
 
   test("has no other hooks than those of calls", () => {

@@ -24,6 +24,28 @@ describe("limits on tokens and cost", () => {
     opencode({ limits })
     codex({ limits, price: { input: 1, output: 10 } })
     codex({ limits, model: "gpt-5.4-mini" })
+    for (const name of ["own", "openai/own"]) {
+      const prices = { [name]: { input: 1, output: 10 } }
+      codex({ limits, model: "own", prices })
+      codex({ model: "own", prices }).with({ limits })
+      assert.throws(() => codex({ limits, model: "other", prices }), /limits\.costUsd: Codex .*prices/)
+    }
+    assert.throws(() => claude({ prices: { own: { input: 1 } } } as object), /prices\.own` lacks `output`/)
+    assert.throws(() => codex({ price: { output: 1 } } as object), /price` lacks `input`/)
+  })
+
+  test("have the cost of tokens by the given prices, if the CLI reports none", async () => {
+    await using place = await fakeCliMachine()
+    const prices = { "openai/own": { input: 1000, output: 0 } }
+    const unpriced = await codex({ ...place.options, model: "own" }).run("say hello")
+    assert.equal(unpriced.usage.costUsd, undefined)
+    const { usage } = await codex({ ...place.options, model: "own", prices }).run("say hello")
+    assert.equal(usage.costUsd, ((usage.input ?? 0) * 1000) / 1e6)
+    // The CLI's own figure has precedence.
+    const reported = await claude({ ...place.options, prices: { "fake-1": { input: 1000, output: 0 } } }).run(
+      "say hello",
+    )
+    assert.equal(reported.usage.costUsd, 0.01)
   })
 
   const commands = [1, 2, 3, 4].map((n) => `[[tool:exec_command ${JSON.stringify({ cmd: `echo ${n}` })}]]`).join(" ")

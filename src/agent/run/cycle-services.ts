@@ -1,6 +1,8 @@
 // Assembles what a cycle needs from the configuration, the conversation and the run.
+
 import { approvalAnswers } from "../../actions/approval.ts"
 import type { CallPolicy } from "../../actions/call-policy.ts"
+import type { HookCaller } from "../../actions/hook-caller.ts"
 import type { Journal } from "../../actions/journal-contract.ts"
 import type { Stopwatch } from "../../actions/run-limits.ts"
 import type { Message } from "../../core/message.ts"
@@ -25,6 +27,7 @@ export interface RunServices {
   tools: RunTools | undefined
   system: string
   policy: CallPolicy
+  caller: HookCaller
   /** The journal of a durable or recorded run. */
   journal: Journal | undefined
   stopwatch: Stopwatch
@@ -96,7 +99,8 @@ export function createCycleServices(
   { config, conversation, durable }: LoopSetup,
   services: RunServices,
 ): CycleServices {
-  const { outputs, tools, system, policy, journal, stopwatch, signal, steers, wasAborted, recordFailure } = services
+  const { outputs, tools, system, policy, journal, stopwatch, signal, steers, wasAborted, recordFailure, caller } =
+    services
   const { runtime } = conversation
   const valueStore = config.usesCode || !tools ? runtime : conversation.artifacts
   const reservedNames = namesMentionedIn(config.messages).union(conversation.mentionedNames)
@@ -123,7 +127,7 @@ export function createCycleServices(
     typeGate: config.typeGate,
     activeMs: stopwatch.activeMs,
     ...policy,
-    caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
+    caller,
     approved: conversation.approved,
     state: conversation.state,
     ...approvalAnswers(control),

@@ -1,6 +1,6 @@
 // The contract between a durable run and the engine that stores and resumes it.
 import type { Journal } from "../../actions/journal-contract.ts"
-import type { Limits } from "../../core/agent.ts"
+import type { Limits, SessionBudget } from "../../core/agent.ts"
 import type { Metadata } from "../../core/event.ts"
 import type { UserMessage } from "../../core/message.ts"
 import type { RunControl } from "../../core/run.ts"
@@ -18,6 +18,8 @@ export interface DurableRun {
   run: string
   /** The session that the run belongs to. */
   session?: string | undefined
+  /** What its session may still use; undefined without a budget. */
+  budgetLeft?: SessionBudget | undefined
   prompt: UserMessage
   metadata: Metadata
   options?: DurableOptions | undefined

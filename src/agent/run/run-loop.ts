@@ -1,5 +1,6 @@
 // The run loop: cycles until the agent answers, waits, reaches a limit, fails or is aborted.
 import { setCallPolicy } from "../../actions/call-policy.ts"
+import { setHookCaller } from "../../actions/hook-caller.ts"
 import type { HookContext } from "../../actions/hooks.ts"
 import { ensureJournal } from "../../actions/journal-contract.ts"
 import { runBeforeRun } from "../../actions/run-hooks.ts"
@@ -70,7 +71,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
 
 /** What the steps of the loop share and change. */
 export interface LoopProgress
-  extends Pick<RunServices, "outputs" | "policy" | "journal" | "stopwatch" | "signal" | "steers"> {
+  extends Pick<RunServices, "outputs" | "policy" | "caller" | "journal" | "stopwatch" | "signal" | "steers"> {
   control: RunControl
   setup: LoopSetup
   state: RunState
@@ -100,6 +101,8 @@ function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
   const { signal } = controller
   const state = createFirstState(setup)
   const budgets = [{ ...limits, counts: state.calls }]
+  const { session } = conversation
+  const caller = setHookCaller(context, config.name, { session, metadata: setup.metadata })
   const toolFilter = setToolFilter(context, config.toolPolicy)
   const progress: LoopProgress = {
     control,
@@ -114,7 +117,8 @@ function startProgress(control: RunControl, setup: LoopSetup): LoopProgress {
     stopwatch,
     steers: createSteerBuffer(conversation, control),
     signal,
-    hookContext: { run: control.id, parent: context.parent?.id, agent: config.name, signal },
+    hookContext: { ...caller, signal },
+    caller,
   }
   control.setBudget({
     reachedLimit: () => limitReachedInCycle(progress),

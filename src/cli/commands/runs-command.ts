@@ -1,6 +1,7 @@
 // `karst runs …`: lists, shows and controls the durable runs of a store. Workers execute them elsewhere.
 
 import { callName } from "../../actions/preview-call.ts"
+import { usageTexts } from "../../display/event-text.ts"
 import { safeLine } from "../../display/safe-text.ts"
 import type { Engine } from "../../engine/engine.ts"
 import { createEngine } from "../../engine/engine.ts"
@@ -25,6 +26,7 @@ import {
 } from "../store-option.ts"
 import type { approveOptions, listRunsOptions, pruneOptions, showRunOptions, watchRunOptions } from "../table/runs.ts"
 import type { queueOptions } from "../table/worker.ts"
+import { costText, tokensText } from "../trajectory/overview.ts"
 import { UsageError } from "../usage-error.ts"
 
 type RunInput = Input<typeof queueOptions>
@@ -42,8 +44,11 @@ export function listRunsCommand({ values }: Input<typeof listRunsOptions>): Prom
         filters: { status: status?.join(","), agent, session },
       })
     else {
-      const rows = runs.map((run) => [run.id, run.status, formatTime(run.updatedAt), run.agent, waitsFor(run)])
-      printTable([["run", "status", "changed", "agent", "waits for"], ...rows])
+      const rows = runs.map((run) => {
+        const { id, status, updatedAt, usage, agent } = run
+        return [id, status, formatTime(updatedAt), usageTexts(usage).join(", ") || "-", agent, waitsFor(run)]
+      })
+      printTable([["run", "status", "changed", "used", "agent", "waits for"], ...rows])
     }
     return 0
   })
@@ -64,6 +69,9 @@ export function showRunCommand({ values, positionals: [id = ""] }: Input<typeof 
         ["status", info.status],
         ...(info.session === undefined ? [] : [["session", info.session]]),
         ["cycles", String(info.cycles)],
+        ["calls", String(info.calls)],
+        ["tokens", tokensText(info.usage)],
+        ["cost", costText(info.usage) ?? "unknown"],
         ["submitted", formatTime(info.createdAt)],
         ["changed", formatTime(info.updatedAt)],
         ...(info.refused === undefined ? [] : [["refused", info.refused]]),

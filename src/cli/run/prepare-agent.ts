@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { type BuiltInParts, loadBuiltInParts } from "../../config/agents/built-in-parts.ts"
+import { loadCodingCliParts } from "../../config/agents/coding-cli-parts.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import type { Agent, Limits } from "../../core/agent.ts"
 import type { Model } from "../../models/model.ts"
@@ -148,17 +149,20 @@ function existingPath(path: string): string {
   throw new UsageError(`--skill: there is no folder ${path}.`)
 }
 
-async function codingCli(values: AgentValues, provider: string, { config }: LoadedConfig): Promise<Agent> {
-  const [bindings, tools, instructions] = await Promise.all([
+/** A coding CLI. It has the MCP servers, limits, prices and hooks of the configuration. */
+async function codingCli(values: AgentValues, provider: string, config: LoadedConfig): Promise<Agent> {
+  const [bindings, tools, instructions, parts] = await Promise.all([
     loadData(values.data),
     loadTools(values.tools),
     readInstructions(values.system),
+    loadCodingCliParts(config),
   ])
+  printDiagnostics(parts.diagnostics)
   const { model, reasoning, workspace, shell } = values
   return codingAgent({
+    ...parts.options,
     provider,
     model,
-    tiers: config.tiers,
     reasoning,
     instructions,
     tools,

@@ -114,7 +114,7 @@ export function tokensText(usage: Usage): string {
   return `${complete ? "" : "at least "}${number(input)} in${cached}, ${number(output)} out`
 }
 
-function costText({ costUsd, complete }: Usage): string | undefined {
+export function costText({ costUsd, complete }: Usage): string | undefined {
   if (costUsd === undefined) return undefined
   return `${complete ? "" : "at least "}$${costUsd.toFixed(costUsd < 1 ? 4 : 2)}`
 }

@@ -6,8 +6,8 @@ import type { AgentDefinition } from "../define-config.ts"
 import type { Diagnostic } from "../diagnostics.ts"
 import type { LoadedConfig } from "../load-config.ts"
 import type { Origin } from "../merge-config.ts"
-import { namesText } from "./define-agent.ts"
 import type { Resources } from "./discover-resources.ts"
+import { namesText } from "./names-text.ts"
 
 /** An agent made in code, or its definition, and where it comes from. */
 export interface AgentEntry {

@@ -1,23 +1,22 @@
 // Creates an agent from its definition: finds its model, runtime, tools, skills and sub-agents by their names.
 import type { ApproverOption } from "../../actions/approval.ts"
-import type { Hooks } from "../../actions/hooks.ts"
 import { createAgent } from "../../agent/create-agent.ts"
 import type { Agent } from "../../core/agent.ts"
 import { ConfigError } from "../../core/errors.ts"
 import { withoutUndefined } from "../../core/object.ts"
 import { type PromptTexts, textsIn } from "../../core/prompt-texts.ts"
-import { nearestWord } from "../../core/text/nearest-word.ts"
 import type { McpServer } from "../../mcp/mcp-types.ts"
 import type { CodingAgentOptions } from "../../providers/coding-agent.ts"
-import type { CallHooks } from "../../providers/options.ts"
 import type { Skill } from "../../skills.ts"
 import type { Tool } from "../../tools/tool.ts"
 import { localWorkspace } from "../../workspaces/local.ts"
 import type { AgentDefinition } from "../define-config.ts"
 import type { LoadedConfig } from "../load-config.ts"
 import { hooksOf } from "../merge-config.ts"
+import { callHooks, pricesOf, warnAboutSkills } from "./coding-cli-parts.ts"
 import { isolatedRuntime, runtimeOf } from "./default-runtime.ts"
 import { findModel } from "./named-models.ts"
+import { namesText } from "./names-text.ts"
 
 /** What a definition can name, and what every agent gets. */
 export interface AgentParts {
@@ -85,13 +84,6 @@ function instructionsOf({ instructions, promptName }: AgentDefinition, { prompts
   throw new ConfigError(`promptName: there is no prompt "${promptName}".${namesText(promptName, [...prompts.keys()])}`)
 }
 
-/** The end of a message about an unknown name: the nearest name and all names. */
-export function namesText(name: string, names: readonly string[]): string {
-  const near = nearestWord(name, names)
-  const there = names.length === 0 ? "There are none." : `There are: ${names.toSorted().join(", ")}.`
-  return `${near === undefined ? "" : ` Did you mean "${near}"?`} ${there}`
-}
-
 function refuseOthers(name: string, values: object, why: string): void {
   const [found] = Object.keys(withoutUndefined(values))
   if (found !== undefined) throw new ConfigError(`\`${found}\` of the agent "${name}" is ${why}.`)
@@ -105,11 +97,13 @@ function defineCodingAgent(name: string, definition: AgentDefinition, parts: Age
   if (workspace !== undefined && typeof workspace !== "string")
     throw new ConfigError(`\`workspace\` of the agent "${name}" must be a folder: a coding CLI works in one.`)
   const { config } = parts.loaded
+  warnAboutSkills(parts.skills, parts.warn)
   const options: CodingAgentOptions = {
     ...withoutUndefined({ model, reasoning, allow, permissions, description, tools, approver, metadata }),
     ...withoutUndefined({ approvalTimeoutMs, cellTimeoutMs, typeGate, transaction, cwd: workspace }),
     name,
     tiers: config.tiers,
+    prices: pricesOf(config),
     provider: provider === "auto" ? (config.providers ?? "auto") : provider,
     instructions: instructionsOf(definition, parts),
     mcpServers: Object.fromEntries(mcp.map((server) => [server, parts.serverOf(server)])),
@@ -120,13 +114,4 @@ function defineCodingAgent(name: string, definition: AgentDefinition, parts: Age
   if (!parts.makeCodingAgent)
     throw new ConfigError("An inline agent cannot be a coding CLI. Define it in the configuration.")
   return parts.makeCodingAgent(options)
-}
-
-/** Hooks of the configuration apply to all agents, but a coding CLI has only those around calls. */
-function callHooks(hooks: readonly Hooks[], warn: (message: string) => void): CallHooks[] {
-  return hooks.flatMap(({ beforeCall, afterCall, inherited, ...others }) => {
-    const [other] = Object.keys(others)
-    if (other !== undefined) warn(`the hook \`${other}\` of the configuration does not apply to a coding CLI`)
-    return beforeCall || afterCall ? [withoutUndefined({ beforeCall, afterCall, inherited })] : []
-  })
 }

@@ -10,9 +10,10 @@ import type { Origin } from "../merge-config.ts"
 import { originPlace } from "../read-config-file.ts"
 import { type AgentEntry, checkDefault, collectEntries, promptsFor, serversOf, withSubAgents } from "./agent-entries.ts"
 import { definedSkillProblems, loadConfigSkills } from "./config-skills.ts"
-import { type AgentParts, defineAgent, namesText } from "./define-agent.ts"
+import { type AgentParts, defineAgent } from "./define-agent.ts"
 import { discoverResources, type Resources } from "./discover-resources.ts"
 import { connectMcpServers, describeMcpServers, type McpConnections } from "./mcp-servers.ts"
+import { namesText } from "./names-text.ts"
 
 export interface LoadAgentsOptions extends Omit<LoadConfigOptions, "config"> {
   /** The path of a configuration file; the configuration itself, and no file or resource is read; or the result of

@@ -6,7 +6,7 @@ import type { Tool } from "../../tools/tool.ts"
 import type { Diagnostic } from "../diagnostics.ts"
 import { expandRecord, expandVariables } from "../expand-variables.ts"
 import { environmentOf, type LoadedConfig } from "../load-config.ts"
-import { namesText } from "./define-agent.ts"
+import { namesText } from "./names-text.ts"
 
 export interface McpConnections {
   /** Returns the tools of a server, with its name as a prefix. Throws if it is unknown or could not be reached. */

@@ -3,6 +3,8 @@ import type { Conversation } from "../../agent/conversation.ts"
 import type { RunState } from "../../agent/run/run-state.ts"
 import type { AgentEvent, Pending } from "../../core/event.ts"
 import type { RunHead, SnapshotInfo } from "../checkpoint.ts"
+import { usageOfState } from "../run-info.ts"
+import type { SessionStart } from "../session-info.ts"
 import type { AgentDefinition } from "./agent-definition.ts"
 
 export interface CheckpointProgress {
@@ -21,6 +23,7 @@ export interface CheckpointProgress {
   pending: Pending | undefined
   /** The run that stores the folded conversation. */
   folded: string | undefined
+  sessionStart: SessionStart | undefined
   /** The number of the next event. */
   seq: number
 }
@@ -34,6 +37,7 @@ export function headAfterSave(head: RunHead, progress: CheckpointProgress): RunH
   const lease = current && progress.isCycle ? { ...current, forMs: progress.leaseMs } : current
   return {
     ...rest,
+    ...progress.sessionStart,
     ...(retries && !progress.isCycle && { retries }),
     ...(attempts && !progress.isCycle && { attempts }),
     status,
@@ -60,13 +64,14 @@ export function headAfterSave(head: RunHead, progress: CheckpointProgress): RunH
 export function headAfterFailure(
   head: RunHead,
   conversation: Conversation,
-  { events, seq }: Pick<CheckpointProgress, "events" | "seq">,
+  { events, seq, state: ended }: Pick<CheckpointProgress, "events" | "seq" | "state">,
 ): RunHead {
   const { lease: _, pending: __, ...rest } = head
   const { approved, state, artifacts } = conversation
   const failedWith = { approved: [...approved], tools: { ...state.values }, artifacts: { ...artifacts.counts } }
   const stored = head.stored + events.length
-  return { ...rest, status: "failed", asked: [], failedFrom: head.stored, failedWith, stored, seq }
+  const used = usageOfState(ended)
+  return { ...rest, status: "failed", asked: [], failedFrom: head.stored, failedWith, used, stored, seq }
 }
 
 // The run changes counts, approvals and the state of tools in place.

@@ -3,10 +3,10 @@ import type { Decision } from "../../core/agent.ts"
 import { errorData } from "../../core/errors.ts"
 import type { AgentEvent, EventBody, EventOf } from "../../core/event.ts"
 import type { Json } from "../../core/json.ts"
-import { noUsage } from "../../core/usage.ts"
 import type { StoreChange } from "../../stores/store.ts"
 import { type RunHead, runKeys } from "../checkpoint.ts"
 import { pendingApproval } from "../open-approvals.ts"
+import { usageOfState } from "../run-info.ts"
 import type { HeldRun } from "./held-run.ts"
 
 /** The arguments of `HeldRun.commit`: how the head changes, and what else is stored with it. */
@@ -72,7 +72,8 @@ export function approvalResolvedEvent({ id, expired }: RunHead["asked"][number],
 
 /** Ends a run that failed before or between its cycles. */
 export function failureCommit({ id, state }: RunHead, failure: unknown): HeadCommit {
-  const { cycle: cycles = 0, usage = noUsage, output = "" } = state ?? {}
+  const { cycles, usage } = usageOfState(state)
+  const { output = "" } = state ?? {}
   const error = errorData(failure ?? new Error("The run broke off."))
   const end: EventBody = { type: "run-end", status: "failed", output, cycles, usage, error }
   return commitWithEvents(id, [end], ({ lease: _, ...head }) => ({
@@ -82,14 +83,23 @@ export function failureCommit({ id, state }: RunHead, failure: unknown): HeadCom
   }))
 }
 
+/** Ends a run that cannot start, and releases it. */
+export async function failRun(held: HeldRun, failure: unknown): Promise<{ type: "ended" }> {
+  await held.commit(...failureCommit(held.head, failure)).finally(held.stopRenewing)
+  return { type: "ended" }
+}
+
 /** Ends a run that was aborted before, between or outside of its cycles. */
 export function abortCommit({ id, status, state }: RunHead, detail: { detail?: string }): HeadCommit {
-  const { cycle: cycles = 0, usage: saved = noUsage, output = "" } = state ?? {}
+  const saved = usageOfState(state)
   // The usage of a cycle that a worker had under way is unknown.
-  const usage = status === "running" ? { ...saved, complete: false } : saved
+  const used = status === "running" ? { ...saved, usage: { ...saved.usage, complete: false } } : saved
+  const { cycles, usage } = used
+  const { output = "" } = state ?? {}
   const end: EventBody = { type: "run-end", status: "aborted", output, cycles, usage, ...detail }
   return commitWithEvents(id, [end], ({ pending: _, lease: __, retryAt: ___, ...rest }) => ({
     ...rest,
+    used,
     status: "aborted",
   }))
 }

@@ -8,6 +8,7 @@ import { initialMemory } from "../../memory.ts"
 import type { Store } from "../../stores/store.ts"
 import { damagedRunError, type RunHead, readHead, runKeys, type StoredRunHead } from "../checkpoint.ts"
 import type { JournalEntry } from "../journal/run-journal.ts"
+import { readSessionStart, type SessionStart } from "../session-info.ts"
 import { mayStart, previousRun, previousRunId } from "../session-queue.ts"
 import { parseEvents, parseJournal, parsePrompt, parseRunOptions } from "../stored-records.ts"
 import { claimRun } from "./claim-run.ts"
@@ -30,6 +31,8 @@ export interface LoadedRun {
   resumed: ResumedConversation | undefined
   earlier: StoredConversation | undefined
   folding: ConversationFolder
+  /** What earlier runs of its session have used, and its budget. Undefined without a session. */
+  sessionStart: SessionStart | undefined
 }
 
 /** Claims a run and loads it, or returns why it cannot be executed now. */
@@ -62,12 +65,13 @@ async function loadClaimedRun(store: Store, claimed: StoredRunHead, leaseMs: num
   const { head } = claimed
   const { id } = head
   const keys = runKeys(id)
-  const [journal, input, options, resumed, earlier] = await Promise.all([
+  const [journal, input, options, resumed, earlier, sessionStart] = await Promise.all([
     Array.fromAsync(store.read(keys.journal, head.journal)),
     store.get(keys.input),
     store.get(keys.options),
     head.state && loadResumed(store, head, head.state),
     head.state ? undefined : loadEarlierRuns(store, head),
+    readSessionStart(store, head),
   ])
   if (!input) throw damagedRunError(id, "its prompt is missing")
   const entries = parseJournal(journal, id)
@@ -86,6 +90,7 @@ async function loadClaimedRun(store: Store, claimed: StoredRunHead, leaseMs: num
     resumed: resumed?.kept,
     earlier: earlier?.kept,
     folding: createConversationFolder(folded?.run, cost),
+    sessionStart,
   }
 }
 

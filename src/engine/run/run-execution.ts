@@ -3,6 +3,7 @@
 import type { AgentConfig } from "../../agent/agent-config.ts"
 import type { Conversation } from "../../agent/conversation.ts"
 import type { DurableRun } from "../../agent/run/durable-run.ts"
+import { budgetLeft } from "../../agent/session-budget.ts"
 import type { Run } from "../../core/agent.ts"
 import { AbortError, abortDetail, ConflictError } from "../../core/errors.ts"
 import type { AgentEvent, Emit } from "../../core/event.ts"
@@ -12,7 +13,7 @@ import { changedAgentMessage, changedAgentWarning, Refusal, sharedRuntimeMessage
 import { nextRetry, retryLaterCommit } from "../run-retries.ts"
 import { type AgentDefinition, definitionChanges, describeAgent } from "./agent-definition.ts"
 import { runArtifactReader } from "./checkpoint-records.ts"
-import { abortCommit, approvalWaitCommit, failureCommit, type HeadCommit, refuseRun } from "./engine-events.ts"
+import { abortCommit, approvalWaitCommit, failRun, failureCommit, type HeadCommit, refuseRun } from "./engine-events.ts"
 import type { HeldRun } from "./held-run.ts"
 import type { LoadedRun } from "./load-run.ts"
 import { type Approvals, createApprovals } from "./run-approvals.ts"
@@ -64,7 +65,13 @@ export function executeClaimedRun(
   const { held, approvals, controller } = execution
   const { state, unheard } = held.head
   let ending: Promise<void> = Promise.resolve()
-  const run = start(durableRun(execution, () => ending))
+  let run: Run
+  try {
+    run = start(durableRun(execution, () => ending))
+  } catch (error) {
+    // The agent of this worker cannot keep an option of the run, such as a limit on the cost.
+    return failRun(held, error)
+  }
   // A run that has begun gets these texts with its conversation.
   if (!state) for (const text of unheard) run.steer(text)
   const inbox = followInbox(setup.store, held, {
@@ -167,9 +174,11 @@ function createExecutionJournal(
 function durableRun(execution: RunExecution, ending: () => Promise<void>): DurableRun {
   const { setup, held, loaded, journal, controller } = execution
   const { id, session, metadata, seq, interrupted } = held.head
+  const { budget, usedBefore } = loaded.sessionStart ?? {}
   return {
     run: id,
     session,
+    budgetLeft: budget && usedBefore && budgetLeft(budget, usedBefore),
     prompt: loaded.prompt,
     options: loaded.options,
     metadata,

@@ -1,5 +1,4 @@
 // Saves the checkpoint of a run after each cycle and at its end, and requeues a run that yields to other jobs.
-import type { Conversation } from "../../agent/conversation.ts"
 import type { RunProgress } from "../../agent/run/durable-run.ts"
 import type { AgentEvent } from "../../core/event.ts"
 import type { RunHead } from "../checkpoint.ts"
@@ -13,7 +12,7 @@ import { takeSnapshot } from "./run-snapshots.ts"
 export async function saveCheckpoint(execution: RunExecution, progress: RunProgress): Promise<void> {
   const { setup, held, journal, loaded, timer } = execution
   const { state, conversation, hasEnded, objects } = progress
-  if (state.end?.status === "failed") return hasEnded ? await saveFailure(execution, conversation) : undefined
+  if (state.end?.status === "failed") return hasEnded ? await saveFailure(execution, progress) : undefined
   const { id } = held.head
   const received = execution.inbox?.received ?? 0
   const isCycle = state.cycle > timer.cycle && !hasEnded
@@ -42,6 +41,7 @@ export async function saveCheckpoint(execution: RunExecution, progress: RunProgr
       snapshot: snapshot?.note,
       pending,
       folded: loaded.folding.run,
+      sessionStart: loaded.sessionStart,
       // The event of the checkpoint has the next number and is not stored.
       seq: execution.nextSeq() + (hasEnded ? 0 : 1),
     })
@@ -56,11 +56,14 @@ export async function saveCheckpoint(execution: RunExecution, progress: RunProgr
 
 /** Commits the end of a failed run. Its head stays as the last saved cycle left it, with the journal since then: a
  *  retry continues from there. */
-async function saveFailure(execution: RunExecution, conversation: Conversation): Promise<void> {
+async function saveFailure(execution: RunExecution, { conversation, state }: RunProgress): Promise<void> {
   const { held } = execution
   const events = conversation.events.slice(execution.savedEvents)
   const changes = checkpointChanges(held.head.id, { events, artifacts: conversation.artifacts.unsaved() })
-  await held.commit((head) => headAfterFailure(head, conversation, { events, seq: execution.nextSeq() }), changes)
+  await held.commit(
+    (head) => headAfterFailure(head, conversation, { events, seq: execution.nextSeq(), state }),
+    changes,
+  )
   execution.stop = "ended"
 }
 

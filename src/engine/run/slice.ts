@@ -8,7 +8,7 @@ import { hasEnded, readHead } from "../checkpoint.ts"
 import { unknownAgentMessage } from "../run-refusal.ts"
 import type { RetryPolicy } from "../run-retries.ts"
 import { isPoison, poisonError, worksAlone } from "./claim-attempts.ts"
-import { failureCommit, refuseRun } from "./engine-events.ts"
+import { failRun, refuseRun } from "./engine-events.ts"
 import type { LeaseObserver } from "./lease-observer.ts"
 import { claimAndLoadRun, type LoadedRun } from "./load-run.ts"
 import { executeClaimedRun } from "./run-execution.ts"
@@ -72,15 +72,8 @@ export async function executeSlice(setup: SliceSetup, id: string): Promise<Slice
 
 async function startSlice(setup: SliceSetup, loaded: LoadedRun): Promise<SliceEnd> {
   const { held } = loaded
-  if (isPoison(held.head, setup.maxCrashes)) {
-    await held.commit(...failureCommit(held.head, poisonError(held.head))).finally(held.stopRenewing)
-    return { type: "ended" }
-  }
+  if (isPoison(held.head, setup.maxCrashes)) return await failRun(held, poisonError(held.head))
   const start = internalsOf(setup.agents[held.head.agent])?.startDurableRun
-  if (start) return executeClaimedRun(setup, loaded, start)
-  try {
-    return await refuseRun(held, unknownAgentMessage(held.head, setup.agents))
-  } finally {
-    held.stopRenewing()
-  }
+  if (start) return await executeClaimedRun(setup, loaded, start)
+  return await refuseRun(held, unknownAgentMessage(held.head, setup.agents)).finally(held.stopRenewing)
 }

@@ -69,7 +69,7 @@ export function createCallHosts(options: ServeOptions): (call: McpCall, session:
         activeMs: stopwatch.activeMs,
         withClocksPaused: stopwatch.withClockPaused,
         pauseSignal: stopwatch.pauseSignal,
-        caller: { run: id, agent: name },
+        caller: { run: id, agent: name, metadata: {} },
         ...withoutUndefined(gate),
       },
       emit: emitEvent,

@@ -1,4 +1,5 @@
 // Runs one prompt with the first candidate that succeeds, as one run.
+import { replaceHookSession } from "../../actions/hook-caller.ts"
 import { rejectOnAbort } from "../../core/abort.ts"
 import type { Run, RunResult } from "../../core/agent.ts"
 import { abortDetail, errorData, ProviderError } from "../../core/errors.ts"
@@ -27,6 +28,8 @@ export interface FallbackRunSetup {
   prompt: PromptPart[]
   changes: Partial<CliOptions>
   conversation: FallbackConversation
+  /** The id of the session that the run belongs to. */
+  session?: string | undefined
   /** Prepares a candidate; `runtime` is the one that earlier candidates of this run used. */
   openCandidate(candidate: Candidate, runtime: Run["runtime"]): Promise<CandidateSender>
   signal?: AbortSignal | undefined
@@ -68,6 +71,7 @@ async function runFallback(control: RunControl, setup: FallbackRunSetup, relay: 
   }
   const firstEvent = conversation.events.length
   control.setRecorder(conversation.record)
+  if (setup.session !== undefined) replaceHookSession(control.context, setup.session)
   const { result: reached, error } = await tryCandidates(control, setup, relay).catch((error): Attempt => ({ error }))
   relay.ensureStarted()
   await control.endChildRuns()

@@ -97,6 +97,7 @@ function createFallbackSession(
     return startFallbackRun({
       ...setup,
       conversation,
+      session: id,
       changes,
       prompt: userMessage(prompt).parts.filter((part) => part.type !== "summary"),
       signal: combineSignals(setup.signal, signal),

@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { approvalAnswers, requireApproval } from "../../actions/approval.ts"
 import { setCallPolicy } from "../../actions/call-policy.ts"
+import { setHookCaller } from "../../actions/hook-caller.ts"
 import { createStopwatch, noCalls, reachedLimit } from "../../actions/run-limits.ts"
 import { type ProviderError, UnsupportedError } from "../../core/errors.ts"
 import type { EventBody, StopReason } from "../../core/event.ts"
@@ -64,7 +65,7 @@ export function createPromptSender(
     },
   })
   const used = () => addUsage(addUsage(usedBefore, cost(currentTurn)), control.spent())
-  const cost = (usage: Usage) => withCost(usage, model === undefined ? provider.price : priceOf(provider, model))
+  const cost = (usage: Usage) => withCost(usage, priceOf(provider, model, config.prices))
   function reached(): StopReason | undefined {
     const usage = used()
     const spent = { cycle: cycles, usage, activeMs: watch.activeMs() }
@@ -93,7 +94,7 @@ export function createPromptSender(
     signal,
     activeMs: watch.activeMs,
     pauseSignal: watch.pauseSignal,
-    caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
+    caller: setHookCaller(control.context, config.name, { session: conversation.sessionId, metadata: config.metadata }),
     leftMs: watch.leftMs,
   }
 

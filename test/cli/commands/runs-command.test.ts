@@ -23,7 +23,12 @@ const payModel = () =>
   scriptedModel(({ messages }) =>
     messages.some(({ role }) => role === "assistant") ? "All paid." : "```ts\nawait pay(250)\n```",
   )
+const usage = { input: 1000, output: 100, complete: true }
 const agents = {
+  counter: createAgent({
+    model: scriptedModel(["```ts\nincrement(1)\n```", "Counted."], { price: { input: 1, output: 10 }, usage }),
+    runtime: () => jsRuntime({ increment: (n: number) => n + 1 }),
+  }),
   payer: createAgent({ model: payModel(), runtime: () => jsRuntime({ pay }) }),
   asker: createAgent({
     tools: [askTool()],
@@ -78,6 +83,20 @@ describe("karst runs", () => {
     const again = await runs("watch", id)
     assert.equal(again.code, 0)
     assert.match(again.stdout, /await pay\(250\)[\s\S]*● All paid\.[\s\S]*✓ done/)
+  })
+
+  test("list and show say what a run has used: tokens, cost and calls", async () => {
+    const { id } = await engine.submit("counter", "Count.")
+    assert.equal((await engine.result(id)).output, "Counted.")
+    const { stdout } = await runs("list", "--agent", "counter")
+    assert.match(stdout, /^run .* used .*\nrun_\w+ +done .* 2,200 tokens, \$0\.0040 +counter/)
+    const shown = await runs("show", id)
+    assert.match(shown.stdout, /^calls +1\ntokens +2,000 in, 200 out\ncost +\$0\.0040$/m)
+    const { usage, calls } = JSON.parse((await runs("show", id, "--json")).stdout)
+    assert.deepEqual([usage.input, usage.costUsd, calls], [2000, 0.004, 1])
+    const unpriced = await engine.submit("payer", "Pay it.")
+    await engine.result(unpriced.id)
+    assert.match((await runs("show", unpriced.id)).stdout, /^tokens +unknown\ncost +unknown$/m)
   })
 
   test("the trajectory of a run is shown step by step", async () => {
