@@ -5,6 +5,8 @@ import { describe, test } from "node:test"
 import { createAgent, jsRuntime, type Runtime } from "karst"
 import { scriptedModel } from "karst/models"
 import { processRuntime } from "karst/process"
+import { pythonRuntime } from "karst/python"
+import { requires } from "../system.ts"
 import { cellValue, errorOf } from "./cell-results.ts"
 
 const traps = ["get", "has", "ownKeys", "getOwnPropertyDescriptor", "getPrototypeOf", "isExtensible"]
@@ -45,6 +47,25 @@ test("processRuntime goes on after cells that made values of all these kinds", a
   for (const [at, code] of Object.values(unreadable).entries())
     await runtime.execute(`const made${at} = ${code}\nconst list${at} = [made${at}]\nundefined`)
   assert.equal((await useAllNames(runtime)).length, 2 * Object.keys(unreadable).length)
+})
+
+test("pythonRuntime goes on after cells that made objects that cannot be read", {
+  skip: requires("python"),
+}, async () => {
+  await using runtime = pythonRuntime({})
+  const methods = ["__getattribute__", "__repr__", "__len__", "__iter__", "__bool__", "__eq__"]
+  const failing = methods.map((method) => `    def ${method}(self, *args): raise RuntimeError("${method}")`).join("\n")
+  // As the objects of some web frameworks outside of a request.
+  const proxy = '    @property\n    def __class__(self): raise RuntimeError("outside of a request")'
+  for (const members of [failing, proxy]) {
+    await runtime.execute(`class Made:\n${members}\nmade = Made()\nvalues = [made]\ntable = {"made": made}\ntotal = 3`)
+    const names = (await runtime.names()).map(({ name }) => name)
+    assert.deepEqual(names, ["Made", "made", "values", "table", "total"])
+    assert.match(await runtime.describe(names), /^made: Made$/m)
+    const { lost } = (await runtime.snapshot?.()) ?? {}
+    assert.deepEqual(lost?.map(({ name }) => name).sort(), ["Made", "made", "table", "values"])
+  }
+  assert.equal(await cellValue(runtime, "total"), 3)
 })
 
 describe("after a cell that forgot an `await`", () => {

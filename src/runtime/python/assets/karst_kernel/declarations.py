@@ -14,12 +14,17 @@ from .type_names import type_text
 
 
 def entry(name, value):
-    size = None
+    type_name = type(value).__name__
+    kind, text = _attempt(kind_of, value, "variable"), _attempt(type_text, value, type_name)
+    return {"name": name, "kind": kind, "type": text, "size": _attempt(len, value, None)}
+
+
+def _attempt(read, value, otherwise):
+    """Returns `otherwise` if code of the value fails, such as its `__len__` or `__class__`."""
     try:
-        size = len(value)
+        return read(value)
     except Exception:
-        pass
-    return {"name": name, "kind": kind_of(value), "type": type_text(value), "size": size}
+        return otherwise
 
 
 def kind_of(value):
@@ -39,7 +44,8 @@ def is_changeable(value):
 def describe(names, namespace, about):
     """Returns a declaration for each name, and those of the classes of their values. `about` has what the author of a
     name said about it."""
-    bound = {id(namespace[name]): name for name in names if inspect.isclass(namespace[name])}
+    # By the type: a value's own `__class__` may fail.
+    bound = {id(namespace[name]): name for name in names if issubclass(type(namespace[name]), type)}
     classes = class_text.Classes(bound, names)
     texts = [_safe_declaration(name, namespace[name], about.get(name, {}), classes) for name in names]
     return {"names": texts, "classes": classes.texts()}

@@ -20,7 +20,9 @@ def snapshot(namespace, names, max_bytes, digests):
     lost = []
     stored = {}
     sizes = {}
-    imports = {name: namespace[name].__name__ for name in names if isinstance(namespace[name], types.ModuleType)}
+    # By the type: a value's own `__class__` may fail.
+    modules = [name for name in names if issubclass(type(namespace[name]), types.ModuleType)]
+    imports = {name: namespace[name].__name__ for name in modules}
     for name in names:
         if name in imports:
             continue
