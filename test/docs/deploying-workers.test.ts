@@ -21,6 +21,7 @@ test("a server submits a run, and the worker of the page executes it and ends on
   const [, command = ""] = /^\$ karst (worker .*)$/m.exec(await textOf("../../docs/deploying-workers.md")) ?? []
   assert.deepEqual(command.split(" ").slice(0, -2), (await commandOfImage()).args)
   assert.deepEqual(command.split(" ").slice(-2), ["--max-parallel", "8"])
+  assert.ok((await textOf("../../docs/scaling.md")).includes(`\nkarst ${command}\n`))
 
   await using redis = await startRedis()
   await using model = await modelServer({ text: ["```ts\ndb.sumOf('May')\n```"] }, { text: ["May is closed: 12,400."] })

@@ -1,0 +1,1 @@
+_history_1.match(/order [A-Z]-\d+/g)
