@@ -53,7 +53,8 @@ export async function createTerminalMachine(...installed: string[]): Promise<Ter
     home,
     cwd,
     env,
-    start: (task, more) => startTerminal({ ...task, options: { cwd, ...task.options } }, { ...env, ...more }),
+    start: (task, more) =>
+      startTerminal(taskCommand({ ...task, options: { cwd, ...task.options } }), { ...env, ...more }),
     launched: async () => JSON.parse(await readFile(join(home, "launched.json"), "utf8")),
     processes: async () => (await processesWith(`HOME=${home}`)).filter((command) => !command.startsWith("sh -c")),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
@@ -81,10 +82,11 @@ type Spawn = (
   resize(columns: number, rows: number): void
 }
 
-function startTerminal(task: Task, env: Record<string, string>): TestTerminal {
+/** Runs a command in a terminal. The result of the program is the JSON that it prints after `RESULT`. */
+export function startTerminal(command: string, env: Record<string, string>, cwd = tmpdir()): TestTerminal {
   const { spawn } = createRequire(import.meta.url)("node-pty") as { spawn: Spawn }
-  const script = `echo "[$(stty -g)]"; ${taskCommand(task)}; echo "code $?"; echo "[$(stty -g)]"`
-  const pty = spawn("sh", ["-c", script], { cols: 100, rows: 30, cwd: tmpdir(), env })
+  const script = `echo "[$(stty -g)]"; ${command}; echo "code $?"; echo "[$(stty -g)]"`
+  const pty = spawn("sh", ["-c", script], { cols: 100, rows: 30, cwd, env })
   let shown = ""
   let isOver = false
   pty.onData((text) => {
