@@ -1,6 +1,6 @@
 // Answers in place of the model services of the internet, for snippets of pages that name a real model.
 import type { TestContext } from "node:test"
-import { type ModelServer, modelServer } from "../fixtures/model-server.ts"
+import { type Behaviour, type ModelServer, modelServer } from "../fixtures/model-server.ts"
 import { useEnvironment } from "./use-environment.ts"
 
 export interface AnsweringServices {
@@ -14,9 +14,11 @@ export interface AnsweringServices {
 export async function answerAsServices(
   t: TestContext,
   keyName: string,
-  answers: readonly string[],
+  answers: readonly (string | Behaviour)[],
 ): Promise<AnsweringServices> {
-  const server = await modelServer(...answers.map((answer) => ({ text: [answer] })))
+  const server = await modelServer(
+    ...answers.map((answer) => (typeof answer === "string" ? { text: [answer] } : answer)),
+  )
   t.after(() => server[Symbol.asyncDispose]())
   useEnvironment(t, { [keyName]: "a-key" })
   const addresses: string[] = []

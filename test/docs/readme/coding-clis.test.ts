@@ -15,13 +15,17 @@ const work = [
   "It is in `report`.",
 ]
 
-describe("README.md shows coding CLIs on live objects: Claude Code works", () => {
+describe("README.md shows two coding CLIs on live objects", () => {
   for (const [title, installed, plan] of [
-    ["", ["claude", "codex"], { "claude: Find": work }],
-    [", or Codex if Claude Code is missing", ["codex"], { "codex: Find": work }],
-    [", or Codex if Claude Code fails", ["claude", "codex"], { "claude: Find": [{ fail: 401 }], "codex: Find": work }],
+    ["Claude Code does the work", ["claude", "codex"], { "claude: Find": work }],
+    ["Codex does it if Claude Code is missing", ["codex"], { "codex: Find": work }],
+    [
+      "Codex does it if Claude Code fails",
+      ["claude", "codex"],
+      { "claude: Find": [{ fail: 401 }], "codex: Find": work },
+    ],
   ] as const) {
-    test(`with them${title}`, async (t) => {
+    test(title, async (t) => {
       await using machine = await createPlannedCliMachine(plan, [...installed])
       useEnvironment(t, machine.env)
       const { cwd } = machine

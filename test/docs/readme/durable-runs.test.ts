@@ -10,7 +10,7 @@ import { scriptedModel } from "../../../src/models.ts"
 import { until } from "../../waiting.ts"
 import { inTemporaryFolder } from "../in-temporary-folder.ts"
 
-test("README.md shows durable runs: those of an ended process are continued, and an approval is given later", async (t) => {
+test("README.md shows durable runs: those that another engine left are continued, and an approval is given later", async (t) => {
   await inTemporaryFolder(t)
   const booked: string[] = []
   const book = (month: string) => void booked.push(month)

@@ -40,6 +40,7 @@ test("README.md shows an agent on live objects: approvals, limits, typed results
     "Five mails are sent.",
     "It was June.",
   ])
+  const logged = t.mock.method(console, "log", () => {})
   // #region program
   const runtime = jsRuntime({
     sales: variable(records, "Sales of 2026"),
@@ -55,6 +56,7 @@ test("README.md shows an agent on live objects: approvals, limits, typed results
   await using session = await agent.session({ archive: ".karst" }) // a conversation that survives the process
   for await (const event of session.send("And the worst?")) render(event) // every step, as it happens
   // #endregion
+  assert.deepEqual(logged.mock.calls[0]?.arguments, [40])
   assert.deepEqual(result.objects?.report, { month: "May", total: 40 })
   assert.ok(shown.some((event) => event.type === "code-delta"))
   const end = shown.at(-1)
