@@ -5,7 +5,7 @@ import { openPlace } from "../crash/places.ts"
 import { type HeldSetup, wipingAgent } from "./held-agent.ts"
 
 const setup: HeldSetup = JSON.parse(process.argv[2] ?? "{}")
-const { store, backend } = openPlace(setup)
+const { store, backend } = openPlace(setup, { mayDie: true })
 const engine = createEngine({
   agents: { agent: wipingAgent(setup) },
   store,
