@@ -62,6 +62,11 @@ export async function replacePrivateFile(path: string, text: string): Promise<vo
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })
-    throw error
+    throw withPath(error, path)
   }
+}
+
+/** Adds the path to an error of the operating system: an error of writing to an open file does not have it. */
+export function withPath(error: unknown, path: string): unknown {
+  return error instanceof Error && "code" in error && !("path" in error) ? Object.assign(error, { path }) : error
 }
