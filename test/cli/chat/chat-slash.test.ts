@@ -99,7 +99,7 @@ describe("the commands of karst chat in a terminal", { skip: requires("tmux") },
     const chat = await openChat(t, ["From the first."])
     await command(chat, "/model", /· karst · openai-compatible\/test · cells /)
     chat.type("/model nonsense", "Enter")
-    await chat.sees(/✗ --model names the model "nonsense"/)
+    await chat.sees(/✗ \/model names the model "nonsense"/)
     await say(chat, "Who", "● From the first\\.")
     const id = other.id.replace("#test", "#other")
     chat.type(`/model ${id}`, "Enter")
