@@ -91,7 +91,7 @@ describe("the commands of karst chat in a terminal", { skip: requires("tmux") },
     await say(chat, "And now")
     assert.doesNotMatch(messagesOf(chat.bodies.at(-1)), /Change it/)
     chat.type("/resume nowhere", "Enter")
-    await chat.sees(/✗ There is no session "nowhere" in .*\n?.*karst sessions list/)
+    await chat.sees(/✗ There is no session "nowhere" in .*\n?.*See:\s+\/resume/)
   })
 
   test("/model names the model, changes it from the next prompt on, and refuses one that cannot be", async (t) => {
