@@ -73,7 +73,7 @@ describe("a command that gets the wrong kind of file or id", () => {
         /^karst: "binary" is no JSON\. A trajectory is a file that `session\.save\(path\)` or/,
       ],
       ["trajectory show empty.json", /^karst: "empty\.json" is empty\. A trajectory is/],
-      ["trajectory show other.json", /^karst: "other\.json" is JSON, but no trajectory\./],
+      ["trajectory show other.json", /^karst: "other\.json" is no trajectory of version 1, and none of caw\./],
       [
         "trajectory show empty.jsonl",
         /^karst: empty\.jsonl contains no events\. `karst run --json` writes such a file\./,
