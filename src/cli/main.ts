@@ -2,6 +2,7 @@
 import { trustsAll } from "../config/find-files.ts"
 import { refuseProjectPackages } from "../core/optional-package.ts"
 import { ownVersion } from "../core/own-version.ts"
+import { systemErrorText } from "../core/text/system-error-text.ts"
 import type { Command, CommandGroup } from "./command.ts"
 import { commands, isGroup } from "./commands.ts"
 import { commandHelp, groupHelp, mainHelp } from "./help.ts"
@@ -96,8 +97,9 @@ function reportError(error: unknown, verbose: boolean): number {
   if (!(error instanceof Error)) throw error
   const { name, message, stack = message } = error
   // Errors of Karst explain themselves; for others the stack is what helps.
-  const hint = usageErrors.includes(name) || "retryable" in error ? "" : " Add --verbose to see where it comes from."
-  printNotice(verbose ? fullStack(stack, error.cause) : `${message}${hint}`)
+  const isKnown = usageErrors.includes(name) || "retryable" in error
+  const text = isKnown ? message : (systemErrorText(error) ?? `${message} Add --verbose to see where it comes from.`)
+  printNotice(verbose ? fullStack(stack, error.cause) : text)
   return usageErrors.includes(name) ? 2 : 1
 }
 
