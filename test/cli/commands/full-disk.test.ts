@@ -80,7 +80,7 @@ describe("a full disk", { skip: !isMounted && "by design: needs a mount" }, () =
     assert.equal(exported.code, 1)
     assert.equal(
       exported.stderr,
-      `karst: ${out} cannot be used: the disk is full. Free some space, and try again (ENOSPC).\n`,
+      `karst: "${out}" cannot be written: the disk or the quota is full. Make room, then try again.\n`,
     )
     assert.ok(!readdirSync(disk).some((name) => name.startsWith("out.json")))
     const { code } = await karst(["resume", "last", "Second", "--model", id], { KARST_HOME: home }, folder)
@@ -119,7 +119,7 @@ describe("a full disk", { skip: !isMounted && "by design: needs a mount" }, () =
       assert.equal(code, 1, stderr)
       assert.equal(
         stderr,
-        `karst: ${file} cannot be used: the disk is full. Free some space, and try again (ENOSPC).\n`,
+        `karst: "${file}" cannot be written: the disk or the quota is full. Make room, then try again.\n`,
       )
     }
     assert.deepEqual(contents(home), before)
