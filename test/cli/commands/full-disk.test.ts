@@ -125,7 +125,7 @@ describe("a full disk", { skip: !isMounted && "by design: needs a mount" }, () =
     assert.deepEqual(contents(home), before)
     const { code, stderr } = await full(["init", "--to", join(disk, "new")])
     assert.equal(code, 1)
-    assert.match(stderr, /the disk is full/)
+    assert.match(stderr, /the disk or the quota is full/)
     assert.deepEqual(contents(join(disk, "new")), {})
   })
 })
