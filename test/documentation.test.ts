@@ -23,6 +23,26 @@ describe("a program in README.md or docs/", () => {
   })
 })
 
+describe("a page", () => {
+  for (const page of pages) {
+    test(`imports the functions of Karst that its programs call, in the same or an earlier program: ${page}`, async () => {
+      assert.deepEqual(missingImports(readFileSync(join(root, page), "utf8"), await publicFunctions()), [])
+    })
+  }
+
+  test("has a missing import if a program calls a public function that was not imported above it", () => {
+    const functions = new Map([["display", "karst/display"]])
+    const missing = ['display from "karst/display"']
+    assert.deepEqual(missingImports("```ts\nf(...display(run))\n```\n", functions), missing)
+    assert.deepEqual(missingImports("```ts\nawait display(run)\n```\n", functions), missing)
+    const late = '```ts\ndisplay(run)\n```\n```ts\nimport { display } from "karst/display"\n```\n'
+    assert.deepEqual(missingImports(late, functions), missing)
+    const early = '```ts\nimport { display, type Paint } from "karst/display"\n```\n```ts\ndisplay(run)\n```\n'
+    assert.deepEqual(missingImports(early, functions), [])
+    assert.deepEqual(missingImports("```ts\nrun.display()\nfunction display() {}\n```\n", functions), [])
+  })
+})
+
 test("README.md and docs/getting-started.md show what their first program prints", () => {
   const flags = ["--conditions=karst-source", "--disable-warning=ExperimentalWarning"]
   const program = join(root, "examples/01-hello.ts")
@@ -78,6 +98,35 @@ function warningCodes(source: string): string[] {
     const [, value] = new RegExp(`^const ${constant} = "([a-z-]+)"`, "m").exec(source) ?? []
     return value === undefined ? [] : [value]
   })
+}
+
+/** Every function that a public module exports, with the first module that has it. */
+async function publicFunctions(): Promise<Map<string, string>> {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { exports: object }
+  const functions = new Map<string, string>()
+  for (const path of Object.keys(exports).filter((path) => path !== "./package.json")) {
+    const name = `karst${path.slice(1)}`
+    const values: Record<string, unknown> = await import(name)
+    for (const [key, value] of Object.entries(values))
+      if (typeof value === "function" && !functions.has(key)) functions.set(key, name)
+  }
+  return functions
+}
+
+/** The public functions that a program of the page calls, and that neither it nor a program above it imports. */
+function missingImports(page: string, functions: Map<string, string>): string[] {
+  const missing = new Set<string>()
+  const imported = new Set<string>()
+  for (const [, mark = "", program = ""] of page.matchAll(/(?:^(<!-- .*)\n)?^```tsx?\n([\s\S]*?)^```$/gm)) {
+    if (mark.startsWith("<!-- not run: ")) continue
+    for (const [, names = ""] of program.matchAll(/^import (?:type )?\{([^}]*)\}/gm))
+      for (const name of names.split(",")) imported.add(name.replace(/^\s*(?:type )?/, "").trim())
+    for (const [name, path] of functions) {
+      const called = new RegExp(`(?<![\\w$\`"'/]|(?<!\\.\\.)\\.|function )${name}\\(`).test(program)
+      if (called && !imported.has(name)) missing.add(`${name} from "${path}"`)
+    }
+  }
+  return [...missing]
 }
 
 const languages = new Set(["ts", "js", "tsx", "jsx", "python", "json", "markdown", "dockerfile", "yaml"])
