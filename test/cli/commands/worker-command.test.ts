@@ -106,8 +106,8 @@ describe("karst worker", () => {
 
   for (const [what, args, says] of [
     ["no agents", [], /--agents/],
-    ["no store", ["--agents", module], /--store: there is none/],
-    ["a store of no kind", ["--agents", module, "--store", "karst.db"], /"karst\.db" is not a store.*sqlite:karst\.db/],
+    ["no store", ["--agents", module], /--store is missing\. .*sqlite:karst\.db/],
+    ["a store of no kind", ["--agents", module, "--store", "runs.db"], /"runs\.db" is not a store.*sqlite:runs\.db/],
     ["no such module", ["--agents", "nowhere.ts", "--store", "sqlite::memory:"], /no file nowhere\.ts/],
     ["a module without agents", ["--agents", "package.json", "--store", "sqlite:x"], /could not be loaded|no agent/],
     ["no such backend", ["--agents", module, "--store", "sqlite:x", "--backend", "celery"], /"celery" is not one of/],
