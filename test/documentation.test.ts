@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process"
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, test } from "node:test"
+import { compatibleServices } from "../src/models/compatible-services.ts"
 
 const root = dirname(import.meta.dirname)
 const pages = ["README.md", ...globSync("docs/*.md", { cwd: root }).sort()]
@@ -82,6 +83,15 @@ describe("docs/events.md", () => {
       [],
     )
   })
+})
+
+test("docs/models.md names every service that needs no package", () => {
+  const page = readFileSync(join(root, "docs/models.md"), "utf8")
+  const services = Object.keys(compatibleServices)
+  assert.deepEqual(
+    services.filter((name) => !page.includes(`\`${name}\``) && !page.includes(`\`${name}/…\``)),
+    [],
+  )
 })
 
 function hasEvents(source: string): boolean {
