@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Decision } from "../core/agent.ts"
 import { AgentError, ConflictError } from "../core/errors.ts"
-import type { Json } from "../core/json.ts"
+import { asJson } from "../core/json.ts"
 import { checkSteerText, userMessage } from "../core/message.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import { hasEnded, type RunHead, readHead, runKeys, type StoredRunHead, updateHead } from "./checkpoint.ts"
@@ -86,7 +86,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     for (;;) {
       const { head, revision } = await requireRun(id)
       if (head.status !== "running") return false
-      const change: StoreChange = { type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }
+      const change: StoreChange = { type: "append", log: runKeys(id).inbox, items: [asJson(message)] }
       try {
         const guard = { key: runKeys(id).head, ifRevision: revision }
         await store.commit([change], guard, { evenIfFull: message.type === "abort" })
@@ -119,7 +119,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     const { head } = await requireRun(id)
     if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nothing would read it.`, { code: "ended" })
     const message: InboxMessage = { type: "steer", text: checkSteerText(text) }
-    await store.commit([{ type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }])
+    await store.commit([{ type: "append", log: runKeys(id).inbox, items: [asJson(message)] }])
   }
 
   /** Ends a run and resolves when it has ended. Its worker does it; if the worker is gone, or gives no sign of life for
