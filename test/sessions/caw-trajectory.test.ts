@@ -164,7 +164,7 @@ describe("a trajectory of caw", () => {
       { version: 2, turns: [] },
     ]) {
       await writeFile(path, JSON.stringify(other))
-      await assert.rejects(loadSession(path), /is JSON, but no trajectory\. .*or one of caw/, JSON.stringify(other))
+      await assert.rejects(loadSession(path), /no trajectory\b.*\bcaw/, JSON.stringify(other))
     }
   })
 })
