@@ -127,7 +127,7 @@ export function denyExpired(asked: RunHead["asked"], now: number): RunHead["aske
 }
 
 /** Returns true if the approval has no decision and its time is over. */
-export function isExpired({ decision, expiresAt }: RunHead["asked"][number], now: number): boolean {
+function isExpired({ decision, expiresAt }: RunHead["asked"][number], now: number): boolean {
   return decision === undefined && expiresAt !== undefined && expiresAt <= now
 }
 
