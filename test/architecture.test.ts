@@ -5,42 +5,42 @@ import { describe, test } from "node:test"
 import { tsPlugin } from "@sveltejs/acorn-typescript"
 import { type AnyNode, type CallExpression, type Node, Parser } from "acorn"
 
-// The house, from the ground up. A part is a folder of src/ or a file beside it. It may import itself, the parts on
-// floors below its own, what stands in `also`, and the packages named here; Node's own modules are everyone's.
-const house: Record<string, { floor: number; packages?: string[]; also?: string[] }> = {
-  core: { floor: 0 },
-  models: { floor: 1, packages: ["@ai-sdk"] },
-  runtime: { floor: 1, packages: ["acorn", "@sveltejs/acorn-typescript", "typescript", "zeromq"] },
-  workspaces: { floor: 1, packages: ["aws4fetch"] },
-  stores: { floor: 1, packages: ["ioredis"] },
-  display: { floor: 1 },
-  server: { floor: 1 },
-  otel: { floor: 1, packages: ["@opentelemetry/api"] },
-  memory: { floor: 2 },
-  skills: { floor: 2, packages: ["yaml"] },
-  tools: { floor: 2, packages: ["zod"], also: ["memory", "skills"] },
-  actions: { floor: 3 },
-  sessions: { floor: 4 },
-  mcp: { floor: 4, packages: ["@modelcontextprotocol"] },
-  agent: { floor: 5 },
-  providers: { floor: 5, packages: ["@agentclientprotocol/sdk"] },
-  engine: { floor: 6, packages: ["bullmq"] },
-  index: { floor: 7 },
-  rules: { floor: 7 },
-  config: { floor: 7 },
-  evals: { floor: 7 },
-  testing: { floor: 7 },
-  cli: { floor: 8 },
+// The parts of src/ by level. A part is a folder of src/ or a file beside it. It may import itself, the parts of lower
+// levels, the parts in `also`, the packages in `packages`, and Node's own modules.
+const parts: Record<string, { level: number; packages?: string[]; also?: string[] }> = {
+  core: { level: 0 },
+  models: { level: 1, packages: ["@ai-sdk"] },
+  runtime: { level: 1, packages: ["acorn", "@sveltejs/acorn-typescript", "typescript", "zeromq"] },
+  workspaces: { level: 1, packages: ["aws4fetch"] },
+  stores: { level: 1, packages: ["ioredis"] },
+  display: { level: 1 },
+  server: { level: 1 },
+  otel: { level: 1, packages: ["@opentelemetry/api"] },
+  memory: { level: 2 },
+  skills: { level: 2, packages: ["yaml"] },
+  tools: { level: 2, packages: ["zod"], also: ["memory", "skills"] },
+  actions: { level: 3 },
+  sessions: { level: 4 },
+  mcp: { level: 4, packages: ["@modelcontextprotocol"] },
+  agent: { level: 5 },
+  providers: { level: 5, packages: ["@agentclientprotocol/sdk"] },
+  engine: { level: 6, packages: ["bullmq"] },
+  index: { level: 7 },
+  rules: { level: 7 },
+  config: { level: 7 },
+  evals: { level: 7 },
+  testing: { level: 7 },
+  cli: { level: 8 },
 }
 
-// What shows events in a terminal is for programs, not for the library: only the command imports it.
+// Only the command imports the terminal display. The library does not.
 const readersOfDisplay = ["cli", "display"]
 
-// What `import "karst"` may load; anything else arrives at first use, by a dynamic import.
+// The packages that `import "karst"` may load. Other packages are loaded at first use, by a dynamic import.
 const loadedAtOnce = ["acorn", "@sveltejs/acorn-typescript"]
 
-// Public modules that only list names of other modules.
-const doors = "index config engine mcp models providers rules server sessions stores tools workspaces"
+// Public modules that only re-export names of other modules.
+const reexportingModules = "index config engine mcp models providers rules server sessions stores tools workspaces"
   .split(" ")
   .map((name) => `src/${name}.ts`)
 
@@ -69,23 +69,23 @@ const parser = Parser.extend(tsPlugin())
 const trees = new Map(sources.map((file) => [file, parse(file)]))
 const imports = new Map(sources.map((file) => [file, importsOf(file)]))
 
-describe("the house", () => {
-  test("has a place for every source file", () => {
-    const homeless = sources.filter((file) => !house[partOf(file)])
-    assert.deepEqual(homeless, [], "Give the part a row in the table of this test.")
+describe("the source tree", () => {
+  test("has every file in a part that the table names", () => {
+    const unknown = sources.filter((file) => !parts[partOf(file)])
+    assert.deepEqual(unknown, [], "Give the part a row in the table of this test.")
   })
 
-  test("lets imports go down only", () => {
+  test("imports from lower levels only", () => {
     const wrong = [...imports].flatMap(([file, found]) =>
       found.filter(({ specifier }) => !isAllowed(file, specifier)).map(({ specifier }) => `${file} → ${specifier}`),
     )
     assert.deepEqual(wrong, [])
   })
 
-  test("loads only small packages from its doors", () => {
+  test("loads only small packages at the import of a public module", () => {
     const found = new Set(
       [
-        ...doors.filter((door) => !/mcp|tools/.test(door)),
+        ...reexportingModules.filter((file) => !/mcp|tools/.test(file)),
         "src/display.ts",
         "src/testing.ts",
         "src/runtime/process.ts",
@@ -95,19 +95,19 @@ describe("the house", () => {
     assert.deepEqual([...found.difference(new Set(loadedAtOnce))], [], "Load it at first use: await import(…).")
   })
 
-  test("has no utils folder, no barrel but the doors, and no cycle among files at run time", () => {
+  test("has no utils folder, no barrel except public modules, and no cycle among files at run time", () => {
     assert.deepEqual(
       sources.filter((file) => /\/(utils?|helpers|common|lib)(\/|\.ts$)/.test(file)),
       [],
     )
     assert.deepEqual(
-      sources.filter((file) => !doors.includes(file) && (file.endsWith("/index.ts") || isBarrel(file))),
+      sources.filter((file) => !reexportingModules.includes(file) && (file.endsWith("/index.ts") || isBarrel(file))),
       [],
     )
     assert.deepEqual(cycles(), [])
   })
 
-  test("starts processes in one place, where no descriptor is handed on", () => {
+  test("starts processes in one file, which passes on no descriptor", () => {
     const starting = /import (?!type\b)[^"]*?from "node:child_process"/
     assert.deepEqual(
       sources.filter((file) => starting.test(read(file))),
@@ -130,6 +130,20 @@ describe("the house", () => {
     )
   })
 
+  test("exports no function, constant or class that only its own file uses", () => {
+    const folders = "{src,test,scripts,bench,evals,examples}/**/*.ts"
+    const users = new Map<string, number>()
+    for (const file of globSync(folders, { cwd: root }))
+      for (const name of new Set(read(file).match(/[\w$]+/g))) users.set(name, (users.get(name) ?? 0) + 1)
+    const exported = /^export (?:async )?(?:function\*?|const|let|class) ([\w$]+)/gm
+    const unused = sources.flatMap((file) =>
+      [...read(file).matchAll(exported)].flatMap(([, name = ""]) =>
+        users.get(name) === 1 ? [`${file}: ${name}`] : [],
+      ),
+    )
+    assert.deepEqual(unused, [], "Remove `export`.")
+  })
+
   test("names no machine, registry or account", () => {
     const traces = /\/(?:home|Users)\/\w|\/root\/|\/work\/|[A-Z]:\\Users|registry\.npmjs|"resolved":/
     const places = [
@@ -144,7 +158,7 @@ describe("the house", () => {
     )
   })
 
-  test("promises a Run to nobody, because awaiting the promise would await the run", () => {
+  test("has no promise of a Run, because awaiting the promise would await the run", () => {
     assert.deepEqual(
       sources.filter((file) => /Promise<\s*Run\s*>|AsyncGenerator<\s*Run\b/.test(read(file))),
       [],
@@ -161,11 +175,11 @@ interface Import {
 function isAllowed(file: string, specifier: string): boolean {
   if (specifier.startsWith("node:")) return true
   const own = partOf(file)
-  const { floor, packages = [], also = [] } = house[own] ?? { floor: 0 }
+  const { level, packages = [], also = [] } = parts[own] ?? { level: 0 }
   if (!specifier.startsWith(".")) return packages.some((name) => isOf(specifier, name))
   const other = partOf(resolve(file, specifier))
   if (other === "display") return readersOfDisplay.includes(own)
-  return other === own || also.includes(other) || (house[other]?.floor ?? floor) < floor
+  return other === own || also.includes(other) || (parts[other]?.level ?? level) < level
 }
 
 function packagesReachedBy(entry: string): string[] {

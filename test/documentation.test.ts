@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process"
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, test } from "node:test"
+import { compatibleServices } from "../src/models/compatible-services.ts"
 
 const root = dirname(import.meta.dirname)
 const pages = ["README.md", ...globSync("docs/*.md", { cwd: root }).sort()]
@@ -20,6 +21,26 @@ describe("a program in README.md or docs/", () => {
     assert.deepEqual(untestedPrograms("- a\n\n  ```json\n  {}\n  ```\n"), ["line 3: {}"])
     assert.deepEqual(untestedPrograms("<!-- region a.ts -->\n```ts\nf()\n```\n"), [])
     assert.deepEqual(untestedPrograms("```sh\nls\n```\n```text\nf()\n```\n"), [])
+  })
+})
+
+describe("a page", () => {
+  for (const page of pages) {
+    test(`imports the functions of Karst that its programs call, in the same or an earlier program: ${page}`, async () => {
+      assert.deepEqual(missingImports(readFileSync(join(root, page), "utf8"), await publicFunctions()), [])
+    })
+  }
+
+  test("has a missing import if a program calls a public function that was not imported above it", () => {
+    const functions = new Map([["display", "karst/display"]])
+    const missing = ['display from "karst/display"']
+    assert.deepEqual(missingImports("```ts\nf(...display(run))\n```\n", functions), missing)
+    assert.deepEqual(missingImports("```ts\nawait display(run)\n```\n", functions), missing)
+    const late = '```ts\ndisplay(run)\n```\n```ts\nimport { display } from "karst/display"\n```\n'
+    assert.deepEqual(missingImports(late, functions), missing)
+    const early = '```ts\nimport { display, type Paint } from "karst/display"\n```\n```ts\ndisplay(run)\n```\n'
+    assert.deepEqual(missingImports(early, functions), [])
+    assert.deepEqual(missingImports("```ts\nrun.display()\nfunction display() {}\n```\n", functions), [])
   })
 })
 
@@ -64,6 +85,15 @@ describe("docs/events.md", () => {
   })
 })
 
+test("docs/models.md names every service that needs no package", () => {
+  const page = readFileSync(join(root, "docs/models.md"), "utf8")
+  const services = Object.keys(compatibleServices)
+  assert.deepEqual(
+    services.filter((name) => !page.includes(`\`${name}\``) && !page.includes(`\`${name}/…\``)),
+    [],
+  )
+})
+
 function hasEvents(source: string): boolean {
   return source.includes("export type EventBody =")
 }
@@ -78,6 +108,35 @@ function warningCodes(source: string): string[] {
     const [, value] = new RegExp(`^const ${constant} = "([a-z-]+)"`, "m").exec(source) ?? []
     return value === undefined ? [] : [value]
   })
+}
+
+/** Every function that a public module exports, with the first module that has it. */
+async function publicFunctions(): Promise<Map<string, string>> {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { exports: object }
+  const functions = new Map<string, string>()
+  for (const path of Object.keys(exports).filter((path) => path !== "./package.json")) {
+    const name = `karst${path.slice(1)}`
+    const values: Record<string, unknown> = await import(name)
+    for (const [key, value] of Object.entries(values))
+      if (typeof value === "function" && !functions.has(key)) functions.set(key, name)
+  }
+  return functions
+}
+
+/** The public functions that a program of the page calls, and that neither it nor a program above it imports. */
+function missingImports(page: string, functions: Map<string, string>): string[] {
+  const missing = new Set<string>()
+  const imported = new Set<string>()
+  for (const [, mark = "", program = ""] of page.matchAll(/(?:^(<!-- .*)\n)?^```tsx?\n([\s\S]*?)^```$/gm)) {
+    if (mark.startsWith("<!-- not run: ")) continue
+    for (const [, names = ""] of program.matchAll(/^import (?:type )?\{([^}]*)\}/gm))
+      for (const name of names.split(",")) imported.add(name.replace(/^\s*(?:type )?/, "").trim())
+    for (const [name, path] of functions) {
+      const called = new RegExp(`(?<![\\w$\`"'/]|(?<!\\.\\.)\\.|function )${name}\\(`).test(program)
+      if (called && !imported.has(name)) missing.add(`${name} from "${path}"`)
+    }
+  }
+  return [...missing]
 }
 
 const languages = new Set(["ts", "js", "tsx", "jsx", "python", "json", "markdown", "dockerfile", "yaml"])

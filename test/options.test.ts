@@ -98,6 +98,11 @@ const mistyped: Case[] = [
     /lacks read, stream, write, stat, list, remove/,
   ],
   ["a runtime", () => createAgent({ model, runtime: wrong({ execute: noop }) }), /runtime: .*lacks .*retrieve/],
+  [
+    "a path in place of a store",
+    () => createEngine({ agents: { agent }, store: wrong("runs.db") }),
+    /`store` is not a store: it is "runs\.db"\. Make one with sqliteStore\(\)/,
+  ],
   ["a store", () => createEngine({ agents: { agent }, store: wrong({ get: noop }) }), /store: .*lacks commit/],
   [
     "a model without its name",

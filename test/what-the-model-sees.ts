@@ -1,6 +1,11 @@
 // The agent of docs/what-the-model-sees.md, and everything that its model sees.
+
+// #region program
+import { createAgent, jsRuntime, variable } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
-import { createAgent, jsRuntime, messageText, variable } from "karst"
+import { messageText } from "karst"
 import { scriptedModel } from "karst/models"
 import { clockText } from "../src/agent/prompt/system-prompt.ts"
 

@@ -1,6 +1,7 @@
 // Stores long texts and values, and shortens a text to its beginning and its end.
 import { errorData } from "../core/errors.ts"
 import { characterBoundary, wellFormed } from "../core/message.ts"
+import { isKeptIn } from "../core/text/kept-text.ts"
 
 /** Says where a value is stored, or why it is not. A value that cannot be stored is no failure of the action that made
  *  it. */
@@ -10,7 +11,7 @@ export async function tryToKeep(
 ): Promise<{ keptName?: string; where: string }> {
   try {
     const keptName = await keeping
-    return { keptName, where: `is in the ${storage} ${keptName}` }
+    return { keptName, where: isKeptIn(storage, keptName) }
   } catch (error) {
     return { where: `could not be kept: ${errorData(error).message}` }
   }

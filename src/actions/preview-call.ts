@@ -30,7 +30,7 @@ function previewArgument(value: unknown): string {
 }
 
 /** The longest call text that is shown for approval. */
-export const maxCallTextChars = 256 * 1024
+const maxCallTextChars = 256 * 1024
 
 /** Returns the whole call as text, on several lines if it is long, cut at `maxCallTextChars`. */
 export function fullCallText(call: RuntimeCall): string {

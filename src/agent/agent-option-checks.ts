@@ -147,7 +147,7 @@ export function checkCombinations(options: AgentOptions): void {
 const toolOptions = ["stopOn", "todos", "compactMemory"] as const
 
 /** The options of cells. */
-export const cellOptions = ["cellTimeoutMs", "typeGate", "fence", "transaction"] as const
+const cellOptions = ["cellTimeoutMs", "typeGate", "fence", "transaction"] as const
 
 export function checkStopOn(stopOn: AgentOptions["stopOn"], tools: readonly Tool[]): void {
   if (stopOn === undefined || stopOn === "first-tool") return

@@ -2,7 +2,7 @@
 import { hasJournaledParent, type Journal, setJournal } from "../actions/journal-contract.ts"
 import type { Run, SessionBudget } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
-import type { Json } from "../core/json.ts"
+import { asJson } from "../core/json.ts"
 import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { WaitForStart } from "../core/run-queue.ts"
@@ -227,9 +227,9 @@ const objectsNotArchivedText =
  *  run. */
 function archiveConversation(writer: SessionWriter, shared: Conversation): void {
   storeEvents(writer, shared)
-  shared.save = async (ended, unheard) => {
+  shared.save = async (ended, undeliveredSteers) => {
     const current = headOf(shared)
-    const head = { ...current, steered: [...current.steered, ...unheard] } as unknown as Json
+    const head = asJson({ ...current, steered: [...current.steered, ...undeliveredSteers] })
     const artifacts = shared.artifacts.unsaved()
     if (ended) await writer.commitRunEnd({ head, artifacts, snapshot: await snapshotOwnRuntime(shared) })
     else await writer.commitCycle({ head, artifacts })

@@ -24,13 +24,17 @@ export interface AnswerParser {
   answer(): ParsedAnswer
 }
 
-/** Finds the first block that is meant to run. A block with a tag of the session's language is, wherever it stands,
- *  unless the sentence before it introduces an example. A block without a telling tag is if it contains code and is the
- *  whole answer, or if the sentence before it announces an action. Nothing inside `<think>` ever is. An answer with
- *  code that is not run, but is no example either, is sent back. Without a syntax all text is prose.
+/** Finds the first block to run:
  *
- *  `startsInThought`: the answer is expected to start with a thought that has only an end tag. If the tag does not
- *  come, the answer is read as any other at its end. */
+ *  - A block with a tag of the session's language runs, unless the sentence before it introduces an example.
+ *  - A block without such a tag runs if it contains code and is the whole answer, or if the sentence before it announces
+ *    an action.
+ *  - A block inside `<think>` never runs.
+ *
+ *  An answer whose code does not run and is no example is sent back. Without a syntax all text is prose.
+ *
+ *  `startsInThought`: the answer is expected to start with a thought that has only an end tag. If the tag is missing at
+ *  the end of the answer, the answer is read again as one without a thought. */
 export function createAnswerParser(
   syntax: CodeSyntax | undefined,
   options: { startsInThought?: boolean } = {},

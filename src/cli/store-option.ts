@@ -39,9 +39,12 @@ export function requireExistingStore(text: string | undefined): void {
 export function openStore(text: string | undefined, prefix: string | undefined): Store {
   const store = findStore(text, prefix)
   if (store) return store
-  throw new UsageError(
-    `--store: ${text === undefined ? "there is none" : `"${text}" is not a store`}. Say redis://host:6379 or sqlite:karst.db.`,
-  )
+  if (text === undefined)
+    throw new UsageError(
+      "--store is missing. Name the store of the runs: --store sqlite:karst.db or redis://host:6379.",
+    )
+  const file = /^[\w./-]+$/.test(text) ? text : "karst.db"
+  throw new UsageError(`--store: "${text}" is not a store. Say sqlite:${file} for a file, or redis://host:6379.`)
 }
 
 /** Returns undefined for a text that names no store. */

@@ -18,7 +18,7 @@ export interface ConfigPlace {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export const resourceFolder = ".karst"
+const resourceFolder = ".karst"
 
 const extensions = ["ts", "mts", "js", "mjs", "json"]
 

@@ -6,6 +6,23 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 
 export type JsonSchema = { [key: string]: Json }
 
+/** Returns a record as `Json`, so that it can be stored. The compiler refuses a record with a function, a class instance,
+ *  a `Date`, a `Map` or a `Set` in it. Members of type `unknown` are not checked; those that are undefined are not
+ *  stored. */
+export function asJson<T>(record: JsonRecord<T>): Json {
+  return record as Json
+}
+
+// The same type if it is JSON. A part that is not becomes `never`, to which nothing can be assigned: instances of classes
+// fail by their methods.
+type JsonRecord<T> = unknown extends T
+  ? T
+  : T extends Json | undefined
+    ? T
+    : T extends bigint | symbol | ((...args: never[]) => unknown)
+      ? never
+      : { [K in keyof T]: JsonRecord<T[K]> }
+
 /** Returns a deep copy. Throws an `AgentError` for data that is nested too deeply. */
 export function copyJson(value: Json): Json {
   return guardNestingDepth("The data", () => copyJsonValue(value))

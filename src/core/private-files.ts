@@ -19,7 +19,7 @@ export async function makePrivateFolder(path: string): Promise<void> {
   }
 }
 
-export function makePrivateFolderSync(path: string): void {
+function makePrivateFolderSync(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: privateFolderMode })
   } catch (error) {

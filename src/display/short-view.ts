@@ -30,7 +30,7 @@ export function createNestedView(screen: Screen): (event: AgentEvent) => void {
   }
 }
 
-export function writeAnswer(screen: Screen, output: string): void {
+function writeAnswer(screen: Screen, output: string): void {
   if (output.trim() === "") return
   const writer = createProseWriter(screen, "● ", screen.paint.cyan)
   writer.add(output.trim())

@@ -5,7 +5,7 @@ import type { SessionUsage } from "../agent/session-budget.ts"
 import type { Decision, SessionBudget } from "../core/agent.ts"
 import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { CallPreview, Status } from "../core/event.ts"
-import type { Json } from "../core/json.ts"
+import { asJson } from "../core/json.ts"
 import type { RuntimeSnapshot } from "../runtime/runtime.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import { corruptError } from "../stores/store-errors.ts"
@@ -185,7 +185,7 @@ export function damagedRunError(id: string, what: string): AgentError {
 /** The changes that store a head, including its entry in the lists by status. */
 export function headChanges(next: RunHead, before?: RunHead): StoreChange[] {
   const keys = runKeys(next.id)
-  const changes: StoreChange[] = [{ type: "put", key: keys.head, value: next as unknown as Json }]
+  const changes: StoreChange[] = [{ type: "put", key: keys.head, value: asJson(next) }]
   const known = new Set(before && openApprovals(before).map(({ id }) => id))
   const isAskedMore = openApprovals(next).some(({ id }) => !known.has(id))
   if (!isUnderWay(next) || next.refused !== before?.refused || isAskedMore) {

@@ -18,10 +18,13 @@ const retryChecks: check.OptionChecks<RetryPolicy> = {
   withinMs: check.mustBeLimit(0),
 }
 
+const storeMakers = "sqliteStore(), redisStore() or memoryStore() of karst/stores"
+const backendMakers = "inlineBackend(), workerBackend() or bullmqBackend() of karst/engine"
+
 const engineChecks: check.OptionChecks<EngineOptions> = {
   agents: check.mustBeObject,
-  store: check.mustImplement<Store>(["get", "commit", "keys", "read", "close"], "a store"),
-  backend: check.mustImplement<Backend>(["push", "start", "countQueued"], "a backend"),
+  store: check.mustImplement<Store>(["get", "commit", "keys", "read", "close"], "a store", storeMakers),
+  backend: check.mustImplement<Backend>(["push", "start", "countQueued"], "a backend", backendMakers),
   leaseMs: check.mustBeIntegerFrom(1),
   holdMs: check.mustBeLimit(0),
   sliceMs: check.mustBeLimit(0),

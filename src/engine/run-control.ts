@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Decision } from "../core/agent.ts"
 import { AgentError, ConflictError } from "../core/errors.ts"
-import type { Json } from "../core/json.ts"
+import { asJson } from "../core/json.ts"
 import { checkSteerText, userMessage } from "../core/message.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import { hasEnded, type RunHead, readHead, runKeys, type StoredRunHead, updateHead } from "./checkpoint.ts"
@@ -91,7 +91,7 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
     for (;;) {
       const { head, revision } = await requireRun(id)
       if (!canReceive(head)) return false
-      const change: StoreChange = { type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }
+      const change: StoreChange = { type: "append", log: runKeys(id).inbox, items: [asJson(message)] }
       try {
         const guard = { key: runKeys(id).head, ifRevision: revision }
         await store.commit([change], guard, { evenIfFull: message.type === "abort" })

@@ -92,7 +92,7 @@ export async function retryRun(store: Store, { head: { id, agent, session, statu
 
 /** A failed run continues from its last checkpoint. The events of the cycle that failed stay in the log but leave the
  *  conversation. */
-export function manualRetryCommit({ id }: RunHead): HeadCommit {
+function manualRetryCommit({ id }: RunHead): HeadCommit {
   const message = "The run had failed and is tried again from its last checkpoint."
   return commitWithEvents(
     id,

@@ -4,7 +4,7 @@ import type { SessionBudget } from "../core/agent.ts"
 import { checkName } from "../core/checks/check-name.ts"
 import { ConfigError, ConflictError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
-import type { Json } from "../core/json.ts"
+import { asJson } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
 import type { Store, StoreChange, StoreGuard } from "../stores/store.ts"
 import { headChanges, type RunHead, runKeys, submitKeyKey } from "./checkpoint.ts"
@@ -91,8 +91,8 @@ async function newRunChanges(
   { input, options, key, session, isReserved }: NewRun,
 ): Promise<[StoreChange[], StoreGuard]> {
   const keys = runKeys(head.id)
-  const changes: StoreChange[] = [{ type: "put", key: keys.input, value: input as unknown as Json }]
-  if (options) changes.push({ type: "put", key: keys.options, value: options as unknown as Json })
+  const changes: StoreChange[] = [{ type: "put", key: keys.input, value: asJson(input) }]
+  if (options) changes.push({ type: "put", key: keys.options, value: asJson(options) })
   let guard: StoreGuard = { key: keys.head, ifRevision: 0 }
   if (key !== undefined) {
     head.key = key

@@ -1,5 +1,6 @@
 // Replaces old results by short markers: the first step of a compaction, and the last if it is still too long.
 import type { CodeResultPart, ImagePart, Message, ResultMessage, ToolResultPart } from "../core/message.ts"
+import { isKeptIn } from "../core/text/kept-text.ts"
 import type { MemoryServices } from "../memory.ts"
 import type { CompactionJob } from "./compaction-job.ts"
 import { keepImages, keepValue } from "./kept-values.ts"
@@ -70,7 +71,7 @@ async function createMarker<T extends CodeResultPart | ToolResultPart>(
   const length = part.text.length.toLocaleString("en")
   // The result of a tool may be stored as data instead of text.
   const whole = part.kept === kept && part.type === "tool-result" ? "result" : "text"
-  const words = `[The result of ${what} (${how}, ${length} characters) was cleared to save room; the whole ${whole} is in the ${services.resultStorage} ${kept}.]`
+  const words = `[The result of ${what} (${how}, ${length} characters) was cleared to save room; the whole ${whole} ${isKeptIn(services.resultStorage, kept)}.]`
   const text = headChars === 0 ? words : `${words}\nIt begins:\n${part.text.slice(0, headChars).toWellFormed()}`
   return { ...part, text, kept, cleared: true }
 }
@@ -80,12 +81,11 @@ const outputEnd = "</output>"
 // Output that was too long to show is already stored. Any other text that the model saw must be stored now.
 function existingKeptName({ type, ok, text, kept }: CodeResultPart | ToolResultPart): string | undefined {
   if (type === "tool-result") return kept
-  // Only if the text is one block of output, with the wording of `storeAndShorten` in perform-code.ts.
+  // Only if the text is one block of output that was shortened, as actions/cell-output.ts writes it.
   if (!ok || kept === undefined || text.indexOf(outputEnd) !== text.length - outputEnd.length) return undefined
   const named = text.match(/\b_output(?:_p\d+)?_\d+\b/g) ?? []
-  return text.includes(`the whole text is in the variable ${kept}`) && named.every((name) => name === kept)
-    ? kept
-    : undefined
+  const isWhole = text.includes(`the whole text ${isKeptIn("variable", kept)}`)
+  return isWhole && named.every((name) => name === kept) ? kept : undefined
 }
 
 async function withImages<T extends CodeResultPart | ToolResultPart>(

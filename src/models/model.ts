@@ -37,7 +37,7 @@ export interface ModelRequest {
   providerOptions?: { [provider: string]: { [key: string]: Json } } | undefined
 }
 
-export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
+const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
 export type ReasoningEffort = (typeof reasoningEfforts)[number]
 
 export interface ToolSpec {

@@ -70,7 +70,7 @@ export function exitFailure(
   )
 }
 
-export function errorCodeOfStatus(status: number | undefined): ProviderErrorCode {
+function errorCodeOfStatus(status: number | undefined): ProviderErrorCode {
   if (status === undefined) return "provider"
   if (status === 401 || status === 403) return "authentication"
   if (status === 402) return "billing"

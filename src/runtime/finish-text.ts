@@ -7,7 +7,7 @@ export const finishName = "finish"
 export const finishNameProblem = "is the function with which a cell ends its run; choose another name"
 
 /** How long an answer may be. */
-export const maxFinishChars = 1_000_000
+const maxFinishChars = 1_000_000
 
 /** Explains why a text cannot be the answer of a run; undefined if it can. */
 export function finishTextProblem(text: string): string | undefined {

@@ -11,7 +11,7 @@ export interface RemoteEnv {
   /** Seed of the random numbers. Absent: the child uses real randomness. */
   seed?: string | undefined
   /** Whether the child reports how the cell reaches outside its bindings. */
-  tellsEffects?: boolean | undefined
+  reportsEffects?: boolean | undefined
 }
 
 /** Throws an `UnsupportedError` for a part of the environment that cannot be sent to this runtime. */
@@ -38,7 +38,7 @@ export function toRemoteEnv({ clock, random, onEffect }: Partial<CellEnv> = {}):
   return {
     ...(clock && { times: clock.recorded }),
     ...(random && { seed: [random(), random(), random()].join() }),
-    ...(onEffect && { tellsEffects: true }),
+    ...(onEffect && { reportsEffects: true }),
   }
 }
 

@@ -63,7 +63,7 @@ export interface SessionRecord extends SessionInfo {
   /** The state of the conversation that is not in its events. Only the agent interprets it. */
   head?: Json
   /** Describes the stored snapshot; `at` is the number of events before it. */
-  snapshot?: Omit<RuntimeSnapshot, "data" | "lost"> & { lost: RuntimeLoss[]; at: number }
+  snapshot?: Omit<RuntimeSnapshot, "data" | "changes" | "lost"> & { lost: RuntimeLoss[]; at: number }
 }
 
 /** A session as it is read from an archive. */

@@ -2,7 +2,7 @@
 import { ConflictError } from "../core/errors.ts"
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import { isDelta } from "../core/event.ts"
-import type { Json } from "../core/json.ts"
+import { asJson, type Json } from "../core/json.ts"
 import { messageText, newId } from "../core/message.ts"
 import { serialQueue } from "../core/serial.ts"
 import { createOwnEventFilter, isUsageLimit } from "../core/trajectory.ts"
@@ -70,24 +70,23 @@ export function createSessionWriter(
   async function put(changed: Partial<SessionRecord>, more: StoreChange[] = []): Promise<void> {
     hasBegun = false
     const change = { ...changed, updatedAt: Date.now() }
-    const value = { ...record, ...change } as unknown as Json
+    const value = asJson({ ...record, ...change })
     revision = await guarded([...more, { type: "put", key: sessionKeys.record(id), value }])
     record = { ...record, ...change }
   }
 
   function callChanges(): StoreChange[] {
     const unstored = calls.takeUnstored()
-    return unstored ? [{ type: "put", key: sessionKeys.calls(id), value: unstored as unknown as Json }] : []
+    return unstored ? [{ type: "put", key: sessionKeys.calls(id), value: asJson(unstored) }] : []
   }
 
   // Stores the new events and entries by `store`. Those that arrive meanwhile are part of the next commit.
   async function withNewItems(store: (added: StoreChange[]) => Promise<unknown>): Promise<void> {
     calls.dropEndedCalls()
     const [newEvents, newEntries] = [events.length, entries.length]
-    // Events and entries are plain JSON, which the compiler does not know of an interface.
     await store([
-      { type: "append", log: sessionKeys.events(id), items: events.slice() as unknown as Json[] },
-      { type: "append", log: sessionKeys.recording(id), items: entries.slice() as unknown as Json[] },
+      { type: "append", log: sessionKeys.events(id), items: events.map(asJson) },
+      { type: "append", log: sessionKeys.recording(id), items: entries.map(asJson) },
       ...callChanges(),
     ])
     storedEvents += newEvents
@@ -228,7 +227,7 @@ function recordAfterRunEnd({ runs }: SessionRecord, event: EventOf<"run-end">): 
   return { runs: runs + 1, status: event.status, usageLimited: isUsageLimit(event.error) }
 }
 
-function snapshotInfo({ data, ...rest }: RuntimeSnapshot): Omit<RuntimeSnapshot, "data"> {
+function snapshotInfo({ data, changes, ...rest }: RuntimeSnapshot): Omit<RuntimeSnapshot, "data" | "changes"> {
   return rest
 }
 

@@ -75,7 +75,7 @@ describe("createLocalClient", () => {
     const own = createAgent({ name: "own", description: "Mine", model: says("Mine.") })
     await using client = await createLocalClient({ config: { agents: { own }, limits: { cycles: 1 } }, env: {} })
     assert.equal(await client.ask("Hi"), "Mine.")
-    assert.throws(() => client.run("Hi", { model: "a/b" }), /the agent "own" is made in code/)
+    assert.throws(() => client.run("Hi", { model: "a/b" }), /The agent "own" is made in code: choose its model there/)
     assert.equal(client.agents()[0]?.description, "Mine")
   })
 

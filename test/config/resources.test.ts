@@ -84,7 +84,7 @@ describe("resources in .karst", () => {
     )
   })
 
-  test("of which several are folders of other frameworks are not read, and a diagnostic says what to write", async (t) => {
+  test("in the form of other frameworks are not read, and a diagnostic says what to write instead", async (t) => {
     const { folder, env } = await testProject(t, { "project/.karst/mcp.json": {}, "project/.karst/hooks/a.py": "x" })
     await using client = await createLocalClient({ cwd: folder, env })
     assert.deepEqual(

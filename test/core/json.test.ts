@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { copyJson, type Json } from "../../src/core/json.ts"
+import { asJson, copyJson, type Json } from "../../src/core/json.ts"
 import fc from "../property.ts"
 
 test("a copy of data is the same and shares nothing", () => {
@@ -25,3 +25,26 @@ function spoil(value: Json): void {
   if (Array.isArray(value)) value.push("spoilt")
   else value.spoilt = true
 }
+
+test("asJson accepts records of plain data, and the compiler refuses functions, instances, Maps and Dates in them", () => {
+  interface Row {
+    id: number
+    tags: readonly string[]
+    note?: string | undefined
+    input: unknown
+  }
+  const row: Row = { id: 1, tags: ["a"], input: { b: null } }
+  assert.equal(asJson(row), row)
+  assert.deepEqual([row].map(asJson), [row])
+  const refused = [
+    // @ts-expect-error: a function is not JSON.
+    asJson({ run: () => 1 }),
+    // @ts-expect-error: a Date is not JSON.
+    asJson({ at: new Date(0) }),
+    // @ts-expect-error: a Map is not JSON.
+    asJson({ rows: [new Map<string, number>()] }),
+    // @ts-expect-error: a bigint is not JSON.
+    asJson({ size: 1n }),
+  ]
+  assert.equal(refused.length, 4)
+})

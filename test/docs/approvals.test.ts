@@ -1,7 +1,16 @@
 // The programs of docs/approvals.md, each run as it is shown there.
+
+// #region signal
+import { currentCall } from "karst"
+// #endregion
+
+// #region options
+import { createAgent, fn, jsRuntime, variable } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { type Approver, createAgent, currentCall, fn, jsRuntime, variable } from "karst"
+import type { Approver } from "karst"
 import { scriptedModel } from "karst/models"
 import { cellValue } from "../runtime/cell-results.ts"
 import { withEnoughTime } from "../waiting.ts"

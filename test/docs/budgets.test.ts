@@ -1,7 +1,12 @@
 // The programs of docs/budgets.md, each run as it is shown there.
+
+// #region hook
+import { type Hooks, totalTokens } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { type CodeAgent, createAgent, fn, type Hooks, jsRuntime, tool, totalTokens, type Usage, variable } from "karst"
+import { type CodeAgent, createAgent, fn, jsRuntime, tool, type Usage, variable } from "karst"
 import { createEngine } from "karst/engine"
 import { scriptedModel } from "karst/models"
 import { memoryStore } from "karst/stores"

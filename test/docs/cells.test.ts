@@ -1,9 +1,14 @@
 // The programs and texts of docs/cells.md, each run as it is shown there.
+
+// #region names
+import { jsRuntime } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime } from "karst"
+import { createAgent } from "karst"
 import { scriptedModel } from "karst/models"
 import { cellValue } from "../runtime/cell-results.ts"
 

@@ -1,7 +1,11 @@
 // The programs of docs/concepts.md, each run as it is shown there.
+
+// #region bindings
+import { classType, createAgent, fn, jsRuntime, variable } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { classType, createAgent, fn, jsRuntime, variable } from "karst"
 import { scriptedModel } from "karst/models"
 import { z } from "zod"
 

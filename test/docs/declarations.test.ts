@@ -1,9 +1,14 @@
 // The program and the declaration of docs/declarations.md, each as it is shown there.
+
+// #region types
+import { jsRuntime } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { jsRuntime, variable } from "karst"
+import { variable } from "karst"
 import { passengers } from "./declarations/passengers.ts"
 
 const db = { orders: async (customer: string): Promise<Order[]> => [{ id: customer.length, open: true }] }

@@ -1,7 +1,12 @@
 // The program of docs/guarded-objects.md, run as it is shown there.
+
+// #region guard
+import { jsRuntime, variable } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime, variable } from "karst"
+import { createAgent } from "karst"
 import { scriptedModel } from "karst/models"
 import { cellValue } from "../runtime/cell-results.ts"
 

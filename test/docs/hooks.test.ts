@@ -1,17 +1,12 @@
 // The programs of docs/hooks.md, each run as it is shown there.
+
+// #region hooks
+import { createAgent, guardInput, guardOutput, type Hooks, validateOutput } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import {
-  createAgent,
-  fn,
-  type Guardrail,
-  guardInput,
-  guardOutput,
-  type Hooks,
-  jsRuntime,
-  type Tool,
-  validateOutput,
-} from "karst"
+import { fn, type Guardrail, jsRuntime, type Tool } from "karst"
 import { scriptedModel } from "karst/models"
 import { z } from "zod"
 import { cellValue } from "../runtime/cell-results.ts"

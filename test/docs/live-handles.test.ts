@@ -1,8 +1,12 @@
 // test lane: runtimes
 // The program of docs/live-handles.md, run as it is shown there.
+
+// #region order
+import { processRuntime } from "karst/process"
+// #endregion
+
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { processRuntime } from "karst/process"
 import { cellValue } from "../runtime/cell-results.ts"
 
 test("docs/live-handles.md lets a cell in another process use an object of this one", async () => {

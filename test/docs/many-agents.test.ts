@@ -1,9 +1,17 @@
 // The snippets of docs/many-agents.md, each run as it is shown there.
+
+// #region delegate
+import { agentTool, handoffTool } from "karst/tools"
+// #endregion
+
+// #region objects
+import { createAgent, jsRuntime } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime, variable } from "karst"
+import { variable } from "karst"
 import { scriptedModel } from "karst/models"
-import { agentTool, handoffTool } from "karst/tools"
 import { memoryWorkspace } from "karst/workspaces"
 import { call, delegate, resultIn } from "../tools/delegate-case.ts"
 

@@ -1,5 +1,10 @@
 // test lane: clis
 // The programs and files of docs/mcp.md, each run as it is shown there.
+
+// #region serve
+import { fn, jsRuntime, tool } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { copyFile, mkdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
@@ -7,7 +12,7 @@ import { DatabaseSync } from "node:sqlite"
 import { describe, test } from "node:test"
 
 // #region tools
-import { createAgent, jsRuntime } from "karst"
+import { createAgent } from "karst"
 import { mcpTools } from "karst/mcp" // npm install @modelcontextprotocol/client
 // #endregion
 
@@ -15,7 +20,6 @@ import { mcpTools } from "karst/mcp" // npm install @modelcontextprotocol/client
 import { methods, serveMcp } from "karst/mcp"
 // #endregion
 
-import { fn, tool } from "karst"
 import { scriptedModel } from "karst/models"
 import { z } from "zod"
 import { use } from "../mcp/clients.ts"

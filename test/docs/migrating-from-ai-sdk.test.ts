@@ -1,9 +1,13 @@
 // The programs of docs/migrating-from-ai-sdk.md that are Karst's, each run as it is shown there.
+
+// #region program
+import { createAgent, jsRuntime, tool } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { openai } from "@ai-sdk/openai"
 import { tool as aiTool } from "@ai-sdk/provider-utils"
-import { createAgent, jsRuntime, tool } from "karst"
 import { scriptedModel } from "karst/models"
 import { z } from "zod"
 import { modelServices, setVariables } from "./surroundings.ts"

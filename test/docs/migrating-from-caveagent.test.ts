@@ -1,7 +1,11 @@
 // The program of docs/migrating-from-caveagent.md that is Karst's, run as it is shown there.
+
+// #region program
+import { classType, createAgent, fn, jsRuntime, variable } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { classType, createAgent, fn, jsRuntime, variable } from "karst"
 import { scriptedModel } from "karst/models"
 
 interface Task {

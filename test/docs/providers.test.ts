@@ -1,5 +1,15 @@
 // test lane: clis
 // The programs of docs/providers.md, each run as it is shown there, with small programs in the place of the CLIs.
+
+// #region acp
+import { gemini } from "karst/providers"
+// #endregion
+
+// #region objects
+import { jsRuntime, tool, variable } from "karst"
+import { methods } from "karst/mcp"
+// #endregion
+
 import assert from "node:assert/strict"
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
@@ -18,10 +28,8 @@ import { codingAgent } from "karst/providers"
 import { acp, opencode } from "karst/providers"
 // #endregion
 
-import { createAgent, jsRuntime, tool, variable } from "karst"
-import { methods } from "karst/mcp"
+import { createAgent } from "karst"
 import { scriptedModel } from "karst/models"
-import { gemini } from "karst/providers"
 import { z } from "zod"
 import { eventsOfType, processesWith } from "../providers/cli-machines.ts"
 import { type CliPlan, createPlannedCliMachine } from "../providers/planned-clis.ts"

@@ -1,8 +1,12 @@
 // test lane: clis
 // The program of docs/recipes.md that needs coding CLIs, run as it is shown there.
+
+// #region fallback
+import { claude, codex, fallback } from "karst/providers"
+// #endregion
+
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { claude, codex, fallback } from "karst/providers"
 import { createPlannedCliMachine } from "../providers/planned-clis.ts"
 import { setVariables } from "./surroundings.ts"
 

@@ -1,5 +1,19 @@
 // The programs of docs/recipes.md, each run as it is shown there. test/docs/recipes-clis.test.ts has the one for CLIs.
 
+// #region ask
+import { fn } from "karst"
+import { display } from "karst/display"
+// #endregion
+
+// #region nightly
+import { createEngine } from "karst/engine"
+import { sqliteStore } from "karst/stores"
+// #endregion
+
+// #region list
+import { variable } from "karst"
+// #endregion
+
 // #region stream
 import { createServer } from "node:http"
 import { toNode } from "karst/server"
@@ -15,14 +29,8 @@ import { describe, test } from "node:test"
 // #region csv
 import { createAgent, jsRuntime, readRows } from "karst"
 // #endregion
-// #region ask
-import { display } from "karst/display"
-// #endregion
-import { createEngine } from "karst/engine"
 import { scriptedModel } from "karst/models"
-import { sqliteStore } from "karst/stores"
 import { z } from "zod"
-import { fn, variable } from "../../src/index.ts"
 import { until } from "../waiting.ts"
 import { workIn } from "./surroundings.ts"
 

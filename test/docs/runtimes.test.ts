@@ -1,9 +1,18 @@
 // The programs of docs/runtimes.md that need no other process, each run as it is shown there.
+
+// #region bindings
+import { classType, fn, variable } from "karst"
+// #endregion
+
+// #region execute
+import { jsRuntime } from "karst"
+import { safeRules } from "karst/rules"
+// #endregion
+
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { classType, createAgent, fn, jsRuntime, variable } from "karst"
+import { createAgent } from "karst"
 import { scriptedModel } from "karst/models"
-import { safeRules } from "karst/rules"
 import { z } from "zod"
 import { errorOf } from "../runtime/cell-results.ts"
 

@@ -1,10 +1,15 @@
 // test lane: runtimes
 // The program of docs/security.md that needs a sandbox, run as it is shown there.
+
+// #region isolation
+import { createAgent, fn, variable } from "karst"
+import { processRuntime } from "karst/process"
+// #endregion
+
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { type Approver, createAgent, fn, variable } from "karst"
+import type { Approver } from "karst"
 import { scriptedModel } from "karst/models"
-import { processRuntime } from "karst/process"
 import { listen } from "../server/loopback.ts"
 import { requires } from "../system.ts"
 

@@ -1,9 +1,17 @@
 // The programs of docs/security.md that need no other process, each run as it is shown there.
+
+// #region rules
+import { attributeRule, functionRule, importRule, regexRule, safeRules } from "karst/rules"
+// #endregion
+
+// #region approver
+import { jsRuntime } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { type Approver, createAgent, fn, jsRuntime } from "karst"
+import { type Approver, createAgent, fn } from "karst"
 import { scriptedModel } from "karst/models"
-import { attributeRule, functionRule, importRule, regexRule, safeRules } from "karst/rules"
 import { errorOf } from "../runtime/cell-results.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``

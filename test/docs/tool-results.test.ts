@@ -1,7 +1,12 @@
 // The snippet of docs/tool-results.md, run as it is shown there.
+
+// #region failure
+import { toolFailure } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createAgent, messageText, tool, toolFailure } from "karst"
+import { createAgent, messageText, tool } from "karst"
 import { scriptedModel } from "karst/models"
 import { z } from "zod"
 import { call } from "../tools/delegate-case.ts"

@@ -1,11 +1,15 @@
 // The snippets of docs/tools.md, each run as it is shown there.
+
+// #region directive
+import { toolResult } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 // #region look-up
 import { createAgent, tool, toolFailure } from "karst"
 import { z } from "zod"
 // #endregion
-import { toolResult } from "../../src/index.ts"
 import { scriptedModel } from "../../src/models.ts"
 import { call } from "../tools/delegate-case.ts"
 

@@ -1,7 +1,12 @@
 // The programs of docs/undo-and-snapshots.md, each run as it is shown there.
+
+// #region transactions
+import { createAgent } from "karst"
+// #endregion
+
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime, type Runtime } from "karst"
+import { jsRuntime, type Runtime } from "karst"
 import { scriptedModel } from "karst/models"
 import { cellValue, errorOf } from "../runtime/cell-results.ts"
 

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
+import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Message, ResultMessage } from "../../src/core/message.ts"
 import { cutPoints, isPaired } from "../../src/memory/call-result-pairs.ts"
 import { compact, initialMemory } from "../../src/memory.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import fc from "../property.ts"
 import { ask, call, cell, memoryConversation, say } from "./memory-helpers.ts"
 
@@ -70,6 +72,16 @@ describe("clearing old results", () => {
     const kept = talk.messages.map(resultOf).flatMap((part) => (part?.type === "code-result" ? [part.kept] : []))
     assert.deepEqual(kept, ["_output_7", "_output_1"])
     assert.match(String(await talk.runtime.retrieve("_output_1")), /whole value is in the variable _output_8/)
+  })
+
+  test("uses the variable in which an agent has stored the output of a cell", async () => {
+    const model = scriptedModel(['```ts\nconsole.log("word ".repeat(4000))\n```', "Printed."])
+    const memory = { compactAtTokens: 800, keepResults: 0 }
+    const { messages, trajectory } = await createAgent({ model, maxOutputChars: 3000, memory }).run("Print it")
+    const shown = trajectory.events.find((event) => event.type === "code-end")?.text ?? ""
+    assert.match(shown, /the whole text is in the variable _output_1 …/)
+    assert.match(JSON.stringify(messages), /was cleared to save room; the whole text is in the variable _output_1\./)
+    assert.doesNotMatch(JSON.stringify(messages), /_output_2/)
   })
 
   test("keeps images of old results in variables too", async () => {

@@ -1,6 +1,6 @@
 // Continues the conversation of a result: in the same runtime, or in a new one from the stored part of it.
 import type { RunResult } from "../../core/agent.ts"
-import type { Json } from "../../core/json.ts"
+import { asJson } from "../../core/json.ts"
 import { continuations } from "../../tools/delegate/restore-subtask.ts"
 import type { AgentConfig } from "../agent-config.ts"
 import { type Conversation, conversationOfResult } from "../conversation.ts"
@@ -15,7 +15,7 @@ export function attachConversation(result: RunResult, conversation: Conversation
     head() {
       // Approvals are not stored: a stored result must not allow any call.
       const { tools, artifacts, memory } = headOf(conversation)
-      return { tools, memory, ...(artifacts && { artifacts }) } as unknown as Json
+      return asJson({ tools, memory, ...(artifacts && { artifacts }) })
     },
     unsaved: artifacts.unsaved,
     readArtifact: artifacts.find,

@@ -156,7 +156,8 @@ async function runCycles(progress: LoopProgress, prompt: UserMessage): Promise<v
   })
   if (runSkills) services.runtime = runSkills.runtime
   if (!durable?.resumed) await saveProgress(progress)
-  while (!progress.state.end && !(durable?.shouldYield() && (await yieldsRun(durable, control, stopwatch)))) {
+  while (!progress.state.end) {
+    if (durable?.shouldYield() && !(await continuesAfterParking(durable, control, stopwatch))) break
     const end = endingBeforeCycle(progress)
     if (end) progress.state = { ...progress.state, end }
     else progress.state = await cycle(progress.state, services, runSkills?.emit ?? emit)
@@ -249,9 +250,14 @@ function emitStartWithoutPrompt(control: RunControl, { config, metadata }: LoopS
   control.emit({ type: "run-start", agent: config.name, model: config.model.id, messages: [], metadata })
 }
 
-// Yields only without open child runs: they would continue without an owner. Otherwise parks until the next job.
-async function yieldsRun(durable: DurableRun, { context }: RunControl, stopwatch: Stopwatch): Promise<boolean> {
-  return context.children.size > 0 || !(await stopwatch.withClockPaused(() => durable.parkUntilNextJob()))
+// Waits for the next job of the run, unless child runs are open: they would continue without an owner. Returns true if
+// the run continues in this process.
+async function continuesAfterParking(
+  durable: DurableRun,
+  { context }: RunControl,
+  stopwatch: Stopwatch,
+): Promise<boolean> {
+  return context.children.size === 0 && (await stopwatch.withClockPaused(() => durable.parkUntilNextJob()))
 }
 
 function endingBeforeCycle({ control, setup, state }: LoopProgress): RunState["end"] {

@@ -8,7 +8,7 @@ import { detectImageType } from "../../tools/read-image/image-type.ts"
 import type { LiveScreen } from "./live-screen.ts"
 
 /** Returns whether the terminal draws images. tmux does not pass them on. */
-export function drawsImages(env: NodeJS.ProcessEnv): boolean {
+function drawsImages(env: NodeJS.ProcessEnv): boolean {
   if (env.TMUX) return false
   const isKnown = ["ghostty", "WezTerm"].includes(env.TERM_PROGRAM ?? "")
   return isKnown || env.KITTY_WINDOW_ID !== undefined || /kitty|ghostty/.test(env.TERM ?? "")
@@ -59,7 +59,7 @@ interface ImageSize {
 }
 
 /** Returns undefined if the image is no PNG, the only kind that the protocol takes. */
-export function pngSize(bytes: Buffer): ImageSize | undefined {
+function pngSize(bytes: Buffer): ImageSize | undefined {
   const isPng = bytes.length >= 24 && bytes.toString("latin1", 1, 4) === "PNG"
   const size = isPng ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) } : undefined
   return size && size.width > 0 && size.height > 0 ? size : undefined

@@ -90,7 +90,7 @@ function writeHelp(screen: Screen): undefined {
   }
 }
 
-export const keyHelp = [
+const keyHelp = [
   ["Enter", "sends; during a run the model gets the text at its next step"],
   ["Alt-Enter, \\", "a new line; so do Ctrl-J and a backslash before Enter"],
   ["Tab", "completes a command or an @file"],

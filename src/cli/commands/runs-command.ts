@@ -12,7 +12,7 @@ import { printEmptyList } from "../empty-list.ts"
 import { endSignal } from "../end-signal.ts"
 import { exitCode, printEvent } from "../interruptible-run.ts"
 import { formatTime, printJson, printTable } from "../print-table.ts"
-import { printLine, printToErrors } from "../print-text.ts"
+import { printLine, printNotice, printToErrors } from "../print-text.ts"
 import { wrongIdText } from "../run/wrong-id.ts"
 import { createEventViewer } from "../show-events.ts"
 import {
@@ -166,7 +166,10 @@ function withRun(values: QueueValues, id: string, change: (engine: Engine) => Pr
   return withEngine(values, async (engine) => {
     await requireRun(engine, id)
     await change(engine)
-    printLine(`${id}: ${(await requireRun(engine, id)).status}`)
+    const { status, agent } = await requireRun(engine, id)
+    printLine(`${id}: ${status}`)
+    if (status === "queued")
+      printNotice(`A process that has the agent ${agent} continues it: your program, or karst worker.`)
     return 0
   })
 }

@@ -91,7 +91,7 @@ function markOf({ ok }: Action): string {
   return ok ? "✓" : "✗"
 }
 
-export function actionPreview({ tool, source }: Action): string {
+function actionPreview({ tool, source }: Action): string {
   if (tool !== undefined) return `${safeLine(tool)} ${safeLine(source)}`
   const lines = safeText(source)
     .split("\n")

@@ -198,7 +198,7 @@ function createRegistry({ names, entries, parts, diagnostics, servers, resources
         // Throws if there is no such agent.
         agent()
         throw new ConfigError(
-          `model: the agent "${name}" is made in code. Choose its model there, or leave out \`model\`.`,
+          `The agent "${name}" is made in code: choose its model there, and leave out the option \`model\`.`,
         )
       },
     }

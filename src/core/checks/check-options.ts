@@ -155,10 +155,16 @@ export function missingMethods(value: unknown, methods: readonly string[]): stri
   return methods.filter((name) => typeof Reflect.get(value, name) !== "function")
 }
 
-/** Checks that an object can be used as a workspace, runtime or store. */
-export function mustImplement<T = never>(methods: readonly (keyof T & string)[], what: string): OptionCheck {
+/** Checks that an object can be used as a workspace, runtime or store. `makers` names functions that make one. */
+export function mustImplement<T = never>(
+  methods: readonly (keyof T & string)[],
+  what: string,
+  makers?: string,
+): OptionCheck {
   return (value) => {
     const missing = missingMethods(value, methods)
-    return missing.length === 0 ? undefined : `is not ${what}: it lacks ${missing.join(", ")}`
+    if (missing.length === 0) return undefined
+    const why = isRecord(value) ? `it lacks ${missing.join(", ")}` : `it is ${describeValue(value)}`
+    return `is not ${what}: ${why}${makers === undefined ? "" : `. Make one with ${makers}`}`
   }
 }

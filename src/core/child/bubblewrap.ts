@@ -69,7 +69,7 @@ function probeSandbox(program: string): SandboxFailure | undefined {
 }
 
 /** Returns the full path of bubblewrap, because the child may have another PATH. */
-export function findBubblewrap(): string {
+function findBubblewrap(): string {
   const { PATH = "" } = process.env
   const folders = ["/usr/bin", "/bin", "/usr/local/bin", ...PATH.split(delimiter).filter(isAbsolute)]
   return folders.map((folder) => join(folder, "bwrap")).find((path) => existsSync(path)) ?? "bwrap"

@@ -90,7 +90,7 @@ export async function runProgram(
 }
 
 /** Returns the descriptors of this process, other than the standard streams, that a child would inherit. */
-export function inheritedDescriptors(): number[] {
+function inheritedDescriptors(): number[] {
   if (process.platform !== "linux") return []
   return readdirSync("/proc/self/fd")
     .map(Number)

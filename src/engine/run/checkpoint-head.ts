@@ -15,7 +15,8 @@ export interface CheckpointProgress {
   events: readonly AgentEvent[]
   /** True if a cycle has ended since then. */
   isCycle: boolean
-  unheard: string[]
+  /** Texts of the user that the model has not received. */
+  undeliveredSteers: string[]
   /** The length of a lease without earlier attempts. */
   leaseMs: number
   definition: AgentDefinition | undefined
@@ -47,7 +48,7 @@ export function headAfterSave(head: RunHead, progress: CheckpointProgress): RunH
     told: [...conversation.announcedNames],
     ...(conversation.namesReportedLost.size > 0 && { gone: [...conversation.namesReportedLost] }),
     ...(Object.keys(counts).length > 0 && { artifacts: { ...counts } }),
-    unheard: progress.unheard,
+    unheard: progress.undeliveredSteers,
     stored: head.stored + progress.events.length,
     seq: progress.seq,
     asked: [],

@@ -1,6 +1,6 @@
 // The records of a checkpoint beside its head: events, artifacts, outputs, snapshot.
 import type { AgentEvent } from "../../core/event.ts"
-import type { Json } from "../../core/json.ts"
+import { asJson } from "../../core/json.ts"
 import { encodeValue } from "../../sessions/value-codec.ts"
 import type { Store, StoreChange } from "../../stores/store.ts"
 import type { ReadArtifact } from "../../tools/artifacts.ts"
@@ -23,9 +23,9 @@ export function checkpointChanges(
   const keys = runKeys(id)
   const changes: StoreChange[] = [...snapshot]
   for (const [name, text] of artifacts) changes.push({ type: "put", key: keys.artifacts + name, value: text })
-  if (events.length > 0) changes.push({ type: "append", log: keys.events, items: events as unknown as Json[] })
+  if (events.length > 0) changes.push({ type: "append", log: keys.events, items: events.map(asJson) })
   const outputs = objects && encodeValue(objects)
-  if (outputs) changes.push({ type: "put", key: keys.objects, value: outputs as unknown as Json })
+  if (outputs) changes.push({ type: "put", key: keys.objects, value: asJson(outputs) })
   return changes
 }
 

@@ -2,7 +2,7 @@
 import type { Decision } from "../../core/agent.ts"
 import { errorData } from "../../core/errors.ts"
 import type { AgentEvent, EventBody, EventOf } from "../../core/event.ts"
-import type { Json } from "../../core/json.ts"
+import { asJson, type Json } from "../../core/json.ts"
 import type { StoreChange } from "../../stores/store.ts"
 import { type RunHead, runKeys } from "../checkpoint.ts"
 import { pendingApproval } from "../open-approvals.ts"
@@ -133,7 +133,8 @@ function commitWithEventsFrom(
   eventsOf: (head: RunHead) => readonly (EventBody | AgentEvent)[],
   next: (head: RunHead) => RunHead,
 ): HeadCommit {
-  const items: AgentEvent[] = []
+  // Filled by the first function, which is called before the changes are written.
+  const items: Json[] = []
   const at = Date.now()
   return [
     (head) => {
@@ -143,11 +144,11 @@ function commitWithEventsFrom(
       items.splice(
         0,
         items.length,
-        ...events.map((event) => ("seq" in event ? event : stampEvent(event, run, seq++, at))),
+        ...events.map((event) => asJson("seq" in event ? event : stampEvent(event, run, seq++, at))),
       )
       return next({ ...head, seq, stored: head.stored + events.length })
     },
-    [{ type: "append", log: runKeys(run).events, items: items as unknown as Json[] }],
+    [{ type: "append", log: runKeys(run).events, items }],
   ]
 }
 

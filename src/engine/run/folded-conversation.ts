@@ -2,7 +2,7 @@
 import { type FoldedConversation, foldConversation } from "../../agent/conversation/fold-conversation.ts"
 import type { Conversation } from "../../agent/conversation.ts"
 import type { AgentEvent } from "../../core/event.ts"
-import type { Json } from "../../core/json.ts"
+import { asJson } from "../../core/json.ts"
 import type { Message } from "../../core/message.ts"
 import { createOwnEventFilter, foldMessages } from "../../core/trajectory.ts"
 import type { Store, StoreChange } from "../../stores/store.ts"
@@ -71,7 +71,7 @@ export function createConversationFolder(run: string | undefined, cost: number):
 }
 
 function foldingChanges(stored: FoldedRecord, replaced: string | undefined): StoreChange[] {
-  const put: StoreChange = { type: "put", key: runKeys(stored.run).conversation, value: stored as unknown as Json }
+  const put: StoreChange = { type: "put", key: runKeys(stored.run).conversation, value: asJson(stored) }
   if (replaced === undefined || replaced === stored.run) return [put]
   return [put, { type: "delete", key: runKeys(replaced).conversation }]
 }

@@ -2,7 +2,7 @@
 import type { ApprovalAnswer } from "../../actions/approval.ts"
 import type { Decision } from "../../core/agent.ts"
 import type { AgentEvent, CallPreview } from "../../core/event.ts"
-import type { Json } from "../../core/json.ts"
+import { asJson } from "../../core/json.ts"
 import { maxTimerMs, timerMs } from "../../core/time-limit.ts"
 import { pendingCallKey, type RunHead, runKeys } from "../checkpoint.ts"
 import type { HeldRun } from "./held-run.ts"
@@ -110,7 +110,7 @@ export function createApprovals(
         (head) => ({ ...head, asked: [...head.asked.filter((each) => each.key !== key), entry] }),
         ({ id: run, stored }) => [
           { type: "put", key: pendingCallKey(run, id), value: text },
-          { type: "put", key: runKeys(run).unsaved, value: { stored, events: unsavedEvents() } as unknown as Json },
+          { type: "put", key: runKeys(run).unsaved, value: asJson({ stored, events: unsavedEvents() }) },
         ],
       )
       signal.addEventListener("abort", () => withdraw(key, id), { once: true })
@@ -127,7 +127,7 @@ export function denyExpired(asked: RunHead["asked"], now: number): RunHead["aske
 }
 
 /** Returns true if the approval has no decision and its time is over. */
-export function isExpired({ decision, expiresAt }: RunHead["asked"][number], now: number): boolean {
+function isExpired({ decision, expiresAt }: RunHead["asked"][number], now: number): boolean {
   return decision === undefined && expiresAt !== undefined && expiresAt <= now
 }
 

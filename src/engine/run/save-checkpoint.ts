@@ -36,7 +36,7 @@ export async function saveCheckpoint(execution: RunExecution, progress: RunProgr
       isCycle,
       leaseMs: setup.leaseMs,
       // Texts that arrived after the loop had collected the others.
-      unheard: [...progress.undeliveredSteers, ...(execution.inbox?.steersAfter(received) ?? [])],
+      undeliveredSteers: [...progress.undeliveredSteers, ...(execution.inbox?.steersAfter(received) ?? [])],
       definition: execution.definition,
       snapshot: snapshot?.note,
       pending,

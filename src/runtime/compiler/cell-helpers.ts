@@ -2,7 +2,7 @@
 import type { Scope } from "./compile-cell.ts"
 
 /** Rewrites an engine message so that it quotes the cell's source instead of generated code. */
-export function removeGeneratedNames(text: string): string {
+function removeGeneratedNames(text: string): string {
   if (!text.includes("$$")) return text
   return text
     .replace(/\(0 , (\$\$\w+\.[\w$]+)\)/g, "$1")

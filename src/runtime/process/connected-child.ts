@@ -126,7 +126,7 @@ function hostErrorFrom(error: unknown): AgentError {
   return new AgentError(error.message, { code: isInvalid ? "invalid-snapshot" : "runtime" })
 }
 
-export function endedError({ ending }: PeerProcess): AgentError {
+function endedError({ ending }: PeerProcess): AgentError {
   return new AgentError(`The runtime's process ended before it answered: ${ending?.why ?? "it is gone"}. Try again.`, {
     code: "crash",
     retryable: true,

@@ -162,7 +162,7 @@ export function createPythonCell(setup: CellSetup): PythonCell {
   }
 
   const begin = async (code: string) => {
-    const { times = null, seed = null, tellsEffects: reportsEffects = false } = toRemoteEnv(options.env) ?? {}
+    const { times = null, seed = null, reportsEffects = false } = toRemoteEnv(options.env) ?? {}
     // If the kernel dies, the race in `perform` reports it.
     const { maxPreviewChars = null, allowFinish = false } = options
     const shown = { show: maxPreviewChars, keep: keepName ?? null, finish: allowFinish }

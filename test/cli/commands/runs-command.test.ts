@@ -134,6 +134,19 @@ describe("karst runs", () => {
     assert.equal(await engine.get(id), undefined)
   })
 
+  test("a run that no process works on says what continues it", async () => {
+    const alone = `sqlite:${join(folder, "alone.db")}`
+    const aloneStore = sqliteStore(join(folder, "alone.db"))
+    const program = createEngine({ agents, store: aloneStore, holdMs: 10 })
+    const { id } = await program.submit("payer", "Pay it.")
+    assert.equal((await program.result(id)).status, "waiting")
+    await program.close()
+    await aloneStore.close()
+    const { stdout, stderr } = await karst(["runs", "approve", id, "--store", alone])
+    assert.equal(stdout, `${id}: queued\n`)
+    assert.match(stderr, /A process that has the agent payer continues it: your program, or karst worker\./)
+  })
+
   test("a failed run is retried by a worker elsewhere", { skip: requires("redis") }, async () => {
     await using server = await startRedis()
     await using shared = redisStore(server.url)
@@ -156,7 +169,7 @@ describe("karst runs", () => {
   })
 
   for (const [what, args, says] of [
-    ["no store", ["list"], /--store: there is none/],
+    ["no store", ["list"], /--store is missing\. .*sqlite:karst\.db/],
     ["no such run", ["show", "run_x", "--store", "existing"], /There is no run "run_x"/],
     ["no run to approve", ["approve", "run_x", "--store", "existing"], /There is no run/],
     ["two decisions", ["approve", "run_x", "--deny", "--always"], /exclude each other/],

@@ -16,6 +16,7 @@ import { startRedis } from "../../redis.ts"
 import { requires } from "../../system.ts"
 import { karst, startKarst } from "../karst.ts"
 
+const noAgents = fileURLToPath(new URL("../../property.ts", import.meta.url))
 const module = fileURLToPath(new URL("../../fixtures/backends/agents.ts", import.meta.url))
 
 describe("karst worker", () => {
@@ -117,10 +118,11 @@ describe("karst worker", () => {
 
   for (const [what, args, says] of [
     ["no agents", [], /--agents/],
-    ["no store", ["--agents", module], /--store: there is none/],
-    ["a store of no kind", ["--agents", module, "--store", "karst.db"], /"karst\.db" is not a store.*sqlite:karst\.db/],
+    ["no store", ["--agents", module], /--store is missing\. .*sqlite:karst\.db/],
+    ["a store of no kind", ["--agents", module, "--store", "runs.db"], /"runs\.db" is not a store.*sqlite:runs\.db/],
     ["no such module", ["--agents", "nowhere.ts", "--store", "sqlite::memory:"], /no file nowhere\.ts/],
-    ["a module without agents", ["--agents", "package.json", "--store", "sqlite:x"], /could not be loaded|no agent/],
+    ["a file that is no module", ["--agents", "package.json", "--store", "sqlite:x"], /package\.json is no module/],
+    ["a module without agents", ["--agents", noAgents, "--store", "sqlite:x"], /exports no agent/],
     ["no such backend", ["--agents", module, "--store", "sqlite:x", "--backend", "celery"], /"celery" is not one of/],
     ["no Redis", ["--agents", module, "--store", "sqlite:x", "--backend", "bullmq"], /--redis redis:/],
     ["a prompt", ["--agents", module, "do it"], /takes no arguments/],

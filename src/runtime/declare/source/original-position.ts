@@ -71,7 +71,7 @@ function findOrigin(script: RunningScript): ScriptOrigin | undefined {
 
 /** Returns true if a script is a file in which types were replaced by blanks. Where a type ended a statement, the
  *  loader writes a semicolon; after the text it adds comments. */
-export function isWithoutTypes(script: string, file: string): boolean {
+function isWithoutTypes(script: string, file: string): boolean {
   if (script === file) return true
   if (script.length < file.length) return false
   for (let index = 0; index < file.length; index++) {

@@ -45,16 +45,12 @@ function isLeaf(value: object): boolean {
 /** Returns true if a leaf has only the properties of its kind. A copy would lose others. */
 function hasOnlyIndices(value: object): boolean {
   if (ArrayBuffer.isView(value)) {
-    if (types.isTypedArray(value)) {
-      // A typed array may have millions of index keys, so the keys are listed only for an empty one.
-      const last = value.length > 0 ? undefined : Reflect.ownKeys(value)[0]
-      return last === undefined
-    }
-    return Reflect.ownKeys(value).length === 0
+    // A typed array may have millions of index keys, so the keys are listed only for an empty one.
+    return (types.isTypedArray(value) && value.length > 0) || hasNoProperties(value)
   }
   if (types.isRegExp(value)) return Reflect.ownKeys(value).length === 1
   if (types.isStringObject(value)) return Reflect.ownKeys(value).length === String(value).length + 1
-  return Reflect.ownKeys(value).length === 0
+  return hasNoProperties(value)
 }
 
 const leafPrototypes = new Set<unknown>(

@@ -30,7 +30,7 @@ export function readPath(target: unknown, path: readonly string[], optional: rea
 export const pathEnded = Symbol("the path ended")
 
 /** Returns true if a peer may reach the member. */
-export function isReachable(target: object, key: string): boolean {
+function isReachable(target: object, key: string): boolean {
   if (isReserved(target, key)) return false
   // Only the Proxy itself knows which members it has.
   return types.isProxy(target) ? !isInherited(target, key) : findProperty(target, key) !== undefined

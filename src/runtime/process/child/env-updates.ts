@@ -22,7 +22,7 @@ export function createEnvUpdates(send: (message: WireObject) => void): EnvUpdate
     variables: ExecuteInput["variables"],
     env: RemoteEnv,
   ): Promise<Partial<CellEnv>> => {
-    const { times, seed, tellsEffects } = env
+    const { times, seed, reportsEffects } = env
     // Imported here because only durable runs need it, and loading it takes time.
     const { createRecordedClock, createSeededRandom, unrecordedClockEffect } = await import("../../recorded-clock.ts")
     const effects = new Set<string>()
@@ -32,7 +32,7 @@ export function createEnvUpdates(send: (message: WireObject) => void): EnvUpdate
       ...(variables && { variables }),
       ...(times && { now }),
       ...(seed !== undefined && { random: createSeededRandom(seed) }),
-      ...(tellsEffects && { onEffect: (what: string) => void effects.add(what) }),
+      ...(reportsEffects && { onEffect: (what: string) => void effects.add(what) }),
     }
   }
 
