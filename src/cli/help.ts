@@ -1,6 +1,6 @@
 // Help texts, made from the command table.
 import { wrapWords } from "../core/text/wrap-words.ts"
-import type { Command, CommandGroup, OptionSpec } from "./command.ts"
+import { type Command, type CommandGroup, listOf, type OptionSpec } from "./command.ts"
 import { commandSections, exitCodes } from "./commands.ts"
 import { commonOptions } from "./parse-command-line.ts"
 
@@ -36,7 +36,10 @@ export function groupHelp(group: CommandGroup): string {
     `karst ${group.name}: ${group.summary}`,
     twoColumns(rows),
     `Examples\n${exampleLines(examples)}`,
-    `karst ${group.name} <command> --help shows the options of a command.`,
+    [
+      ...(listOf(group) ? [`karst ${group.name} alone is karst ${group.name} list.`] : []),
+      `karst ${group.name} <command> --help shows the options of a command.`,
+    ].join(" "),
   ].join("\n\n")
 }
 

@@ -3,7 +3,7 @@ import { trustsAll } from "../config/find-files.ts"
 import { refuseProjectPackages } from "../core/optional-package.ts"
 import { ownVersion } from "../core/own-version.ts"
 import { systemErrorText } from "../core/text/system-error-text.ts"
-import type { Command, CommandGroup } from "./command.ts"
+import { type Command, type CommandGroup, listOf } from "./command.ts"
 import { commands, isGroup } from "./commands.ts"
 import { commandHelp, groupHelp, mainHelp } from "./help.ts"
 import { suggestion } from "./parse-command-line.ts"
@@ -57,7 +57,8 @@ interface FoundCommand {
   rest: string[]
 }
 
-/** Finds the command that the first words name. Only help accepts a group without one of its commands. */
+/** Finds the command that the first words name. A group without one of its commands is its list, if it has one; help
+ *  accepts any group. */
 async function findCommand([name = "", ...args]: string[], acceptsGroup: boolean): Promise<FoundCommand> {
   const entry = commands.get(name)
   if (!entry) throw new UsageError(await unknownCommand(name))
@@ -65,8 +66,11 @@ async function findCommand([name = "", ...args]: string[], acceptsGroup: boolean
   const [action, ...rest] = args
   const command = entry.commands.find((each) => each.name === action)
   if (command) return { path: `${name} ${action}`, command, rest }
-  if (acceptsGroup && (action === undefined || action.startsWith("-")))
-    return { path: name, command: entry, rest: args }
+  if (action === undefined || action.startsWith("-")) {
+    if (acceptsGroup) return { path: name, command: entry, rest: args }
+    const list = listOf(entry)
+    if (list) return { path: `${name} list`, command: list, rest: args }
+  }
   const names = entry.commands.map((each) => each.name)
   const hint = await suggestion(action ?? "", names, (near) => `karst ${name} ${near}`)
   const problem = action === undefined ? "Say what to do." : `Unknown command "${name} ${action}".${hint}`

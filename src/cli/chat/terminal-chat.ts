@@ -9,6 +9,7 @@ import { createFullView, maxOutputLines } from "../../display/full-view.ts"
 import { safeText } from "../../display/safe-text.ts"
 import { createStatusLine } from "../../display/status-line.ts"
 import { writeNote } from "../../display/stream-writers.ts"
+import { wrapText } from "../../display/text-flow.ts"
 import { truncateToWidth } from "../../display/text-width.ts"
 import { holdTerminal, type UserTerminal } from "../../providers/terminal/user-terminal.ts"
 import { type ApprovalPrompt, askForApproval } from "./approval-prompt.ts"
@@ -60,8 +61,8 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
 
   function drawInput() {
     if (approval) {
-      const hint = truncateToWidth(approval.prompt.hint(), screen.columns - 2)
-      return { lines: [`${paint.yellow("?")} ${hint}`], row: 0, column: 0 }
+      const hint = wrapText(approval.prompt.hint(), screen.columns - 2)
+      return { lines: hint.map((text, at) => `${at === 0 ? paint.yellow("?") : " "} ${text}`), row: 0, column: 0 }
     }
     const layout = line.layout(leaveOnNextInterrupt ? "Ctrl-C again leaves the chat." : undefined)
     const notes = unreceived.map((text) =>

@@ -41,8 +41,22 @@ async function findUserAgent(text: string, model: string | undefined, config: Lo
   const registry = await loadRegistry({ config, only: [text] })
   // An error of this agent is thrown below; errors of others do not matter here.
   printDiagnostics(registry.diagnostics().filter(({ severity }) => severity === "warning"))
+  if (registry.list().length === 0) {
+    await registry.close()
+    throw noAgentError(text, config)
+  }
   const found = registry.find(text)
   return { agent: model === undefined ? found.agent() : found.withModel(model), close: registry.close }
+}
+
+/** A session can name an agent of a project that is elsewhere. */
+function noAgentError(name: string, { files }: LoadedConfig): UsageError {
+  const existing = files.filter(({ exists }) => exists).map(({ path }) => path)
+  const why = existing.length === 0 ? "there is no configuration" : `none is defined in ${existing.join(" or ")}`
+  return new UsageError(
+    `There is no agent "${name}" here: ${why}, and none in .karst/agents. ` +
+      `Go to the project of the agent, or name its module: --agent ./agents.ts#${name}`,
+  )
 }
 
 async function agentOfModule(path: string, name: string | undefined, model: string | undefined): Promise<Agent> {
