@@ -40,6 +40,9 @@ export function withoutSecrets(check: Check, env: NodeJS.ProcessEnv = process.en
 
 function hideSecrets(text: string, env: NodeJS.ProcessEnv): string {
   const secrets = Object.entries(env).filter(([name, value = ""]) => isSecretName(name) && value.length >= 6)
-  const named = secrets.reduce((shown, [name, value = ""]) => shown.replaceAll(value, `(${name})`), text)
-  return named.replace(/(?<=:\/\/)[^\s/@]*@/g, `${hidden}@`)
+  // The longest first: a secret may contain another one.
+  const sorted = secrets.toSorted(([, one = ""], [, other = ""]) => other.length - one.length)
+  const named = sorted.reduce((shown, [name, value = ""]) => shown.replaceAll(value, () => `(${name})`), text)
+  // A password may contain any character except a space.
+  return named.replace(/(?<=:\/\/)\S*@/g, `${hidden}@`)
 }
