@@ -4,6 +4,7 @@ import { hideInAddresses } from "../core/text/hide-secrets.ts"
 import type { Backend } from "../engine/backends/backend.ts"
 import { bullmqBackend } from "../engine/backends/bullmq.ts"
 import { inlineBackend } from "../engine/backends/inline.ts"
+import { isAddress } from "../sessions/archive-source-check.ts"
 import { redisStore } from "../stores/redis-store.ts"
 import { sqliteStore } from "../stores/sqlite-store.ts"
 import type { Store } from "../stores/store.ts"
@@ -31,6 +32,8 @@ export function openBackend(kind: QueueKind, { store, redis, queue, prefix }: Qu
 /** Throws for a file or folder that does not exist. Commands that only read a store would create it empty. */
 export function requireExistingStore(text: string | undefined): void {
   if (text === undefined || text === "off" || isRedis(text)) return
+  // An address of another kind is refused when it is opened.
+  if (isAddress(text) && sqlitePath(text) === undefined) return
   const path = sqlitePath(text)
   if (path === ":memory:" || existsSync(path ?? text)) return
   throw new UsageError(`--store: there is no ${path === undefined ? `folder ${text}` : `file ${path}`}.`)
@@ -40,7 +43,7 @@ export function openStore(text: string | undefined, prefix: string | undefined):
   const store = findStore(text, prefix)
   if (store) return store
   throw new UsageError(
-    `--store: ${text === undefined ? "there is none" : `"${text}" is not a store`}. Say redis://host:6379 or sqlite:karst.db.`,
+    `--store: ${text === undefined ? "there is none" : `"${storeName(text)}" is not a store`}. Say redis://host:6379 or sqlite:karst.db.`,
   )
 }
 

@@ -12,6 +12,7 @@ import type { RuntimeLoss, RuntimeSnapshot } from "../runtime/runtime.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
 import type { ReadArtifact } from "../tools/artifacts.ts"
 import { checkCalls, checkEvent, checkRecord, damagedSessionError } from "./archive-checks.ts"
+import { requireFolder } from "./archive-source-check.ts"
 import type { LoggedCall } from "./call-log.ts"
 import { sessionDirectory } from "./folder/session-file.ts"
 import { openSessionFolder, type SessionStore } from "./folder/session-folder.ts"
@@ -89,6 +90,7 @@ export interface Archive {
 }
 
 export function openArchive(source: ArchiveSource): Archive {
+  if (typeof source === "string") requireFolder(source, "The archive")
   const folder = typeof source === "string" ? resolve(source) : undefined
   const store = typeof source === "string" ? openSessionFolder(source) : source
   return {
