@@ -329,7 +329,7 @@ describe("the archive", () => {
       assert.throws(() => each.followUp("y"), { code: "read-only" })
     }
     await assert.rejects(loadSession(folder.path), /not the folder of one session/)
-    await assert.rejects(loadSession(join(folder.path, "nothing")), /there is no/)
+    await assert.rejects(loadSession(join(folder.path, "nothing")), /There is no file or folder/)
   })
 })
 

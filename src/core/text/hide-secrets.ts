@@ -40,6 +40,12 @@ function hideInAddress(all: string, id: string | undefined, scheme: string, rest
   return `${id ?? ""}${scheme}${hideInLocation(location)}${model}`
 }
 
+/** Hides the user names and passwords in the addresses of a text, and shows their paths. */
+export function hideUsers(text: string): string {
+  // A password may contain any character except a space.
+  return text.replace(/(?<=:\/\/)\S*@/g, `${hidden}@`)
+}
+
 /** Hides in what follows the scheme. A password may contain any character, so everything before the last `@` is
  *  hidden. */
 function hideInLocation(text: string): string {
