@@ -7,7 +7,7 @@ import { promptLanguages } from "../core/prompt-texts.ts"
 import { nearestWord } from "../core/text/nearest-word.ts"
 import { memoryChecks } from "../memory.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import type { Store } from "../stores/store.ts"
+import { mustBeArchive } from "../sessions/archive-source-check.ts"
 import { builtinNames } from "../tools/builtin-names.ts"
 import { shellChecks } from "../tools/shell/shell-option-checks.ts"
 import type { Tool } from "../tools/tool.ts"
@@ -102,11 +102,7 @@ const runChecks: check.OptionChecks<CodeRunOptions> = {
 const sessionChecks: check.OptionChecks<CodeSessionOptions> = {
   ...agentChecks,
   signal: check.mustBeSignal,
-  archive: check.mustBeEither(
-    "a folder or a store",
-    check.mustBeText,
-    check.mustImplement<Store>(["get", "commit", "keys", "read"], "a store"),
-  ),
+  archive: mustBeArchive,
   id: check.mustBeText,
   budget: mustBeBudget,
   resume: check.mustBeText,

@@ -4,9 +4,10 @@ import { hideInAddresses } from "../core/text/hide-secrets.ts"
 import type { Backend } from "../engine/backends/backend.ts"
 import { bullmqBackend } from "../engine/backends/bullmq.ts"
 import { inlineBackend } from "../engine/backends/inline.ts"
+import { isAddress } from "../sessions/archive-source-check.ts"
 import { findStore } from "../stores/find-store.ts"
 import type { Store } from "../stores/store.ts"
-import { isRedisAddress, sqlitePath } from "../stores/store-names.ts"
+import { isRedisAddress, sqlitePath, storeName } from "../stores/store-names.ts"
 import type { Input } from "./command.ts"
 import { quoteShellWord } from "./shell-words.ts"
 import type { queueOptions } from "./table/worker.ts"
@@ -31,6 +32,8 @@ export function openBackend(kind: QueueKind, { store, redis, queue, prefix }: Qu
 /** Throws for a file or folder that does not exist. Commands that only read a store would create it empty. */
 export function requireExistingStore(text: string | undefined): void {
   if (text === undefined || text === "off" || isRedisAddress(text)) return
+  // An address of another kind is refused when it is opened.
+  if (isAddress(text) && sqlitePath(text) === undefined) return
   const path = sqlitePath(text)
   if (path === ":memory:" || existsSync(path ?? text)) return
   throw new UsageError(`--store: there is no ${path === undefined ? `folder ${text}` : `file ${path}`}.`)
@@ -44,7 +47,9 @@ export function openStore(text: string | undefined, prefix: string | undefined):
       "--store is missing. Name the store of the runs: --store sqlite:karst.db or redis://host:6379.",
     )
   const file = /^[\w./-]+$/.test(text) ? text : "karst.db"
-  throw new UsageError(`--store: "${text}" is not a store. Say sqlite:${file} for a file, or redis://host:6379.`)
+  throw new UsageError(
+    `--store: "${storeName(text)}" is not a store. Say sqlite:${file} for a file, or redis://host:6379.`,
+  )
 }
 
 /** The option for messages, without a password. */

@@ -10,7 +10,7 @@ import { baseUrlOfId, checkModelId, resolveChecks } from "../models/resolve.ts"
 import { cliNameProblem } from "../providers/cli-names.ts"
 import { cliChecks, tierChecks } from "../providers/option-checks.ts"
 import { isAgent } from "../runtime/bindings.ts"
-import type { Store } from "../stores/store.ts"
+import { mustBeNamedArchive } from "../sessions/archive-source-check.ts"
 import { type Workspace, workspaceMethods } from "../workspaces/workspace.ts"
 import type { AgentDefinition, Config, EndpointDefinition, ModelDefinition } from "./define-config.ts"
 
@@ -93,11 +93,7 @@ const configChecks: check.OptionChecks<Config> = {
   mcpServers: check.mustBeRecordOf(mustBeMcpServer),
   providers: mustBeListOf(mustBeCliName),
   tiers: check.mustBeOptions({ claude: mustBeTiers, codex: mustBeTiers, opencode: mustBeTiers, gemini: mustBeTiers }),
-  archive: check.mustBeEither(
-    "a folder or a store",
-    check.mustBeText,
-    check.mustImplement<Store>(["get", "commit", "keys", "read"], "a store"),
-  ),
+  archive: mustBeNamedArchive,
   limits: check.mustBeOptions(limitChecks),
   hooks: check.mustBeEither("an object of hooks or a list of them", check.mustBeObject, check.mustBeList),
 }

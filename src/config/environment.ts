@@ -2,6 +2,7 @@
 import { ConfigError } from "../core/errors.ts"
 import { type PromptLanguage, promptLanguages } from "../core/prompt-texts.ts"
 import { cliNameProblem } from "../providers/cli-names.ts"
+import { mustBeNamedArchive } from "../sessions/archive-source-check.ts"
 import type { Config } from "./define-config.ts"
 import type { Environment } from "./find-files.ts"
 
@@ -62,7 +63,7 @@ export function configOfEnvironment(env: Environment): EnvironmentConfig {
       model: read("KARST_MODEL"),
       agent: read("KARST_AGENT"),
       language: language("KARST_LANGUAGE", read("KARST_LANGUAGE")),
-      archive: read("KARST_ARCHIVE"),
+      archive: archive("KARST_ARCHIVE", read("KARST_ARCHIVE")),
       providers,
       limits: Object.keys(limits).length > 0 ? limits : undefined,
     },
@@ -75,6 +76,12 @@ function names(variable: string, text: string | undefined): string[] | undefined
   const [problem] = given?.flatMap((name) => cliNameProblem(name) ?? []) ?? []
   if (problem !== undefined) throw new ConfigError(`${variable}: ${problem}.`)
   return given
+}
+
+function archive(name: string, text: string | undefined): string | undefined {
+  const problem = text === undefined ? undefined : mustBeNamedArchive(text, name)
+  if (problem !== undefined) throw new ConfigError(`${name}: ${problem}.`)
+  return text
 }
 
 function language(name: string, text: string | undefined): PromptLanguage | undefined {

@@ -1,8 +1,8 @@
 // Imports the model settings of vv-agent: the literal `LLM_SETTINGS` of a Python file, or the same data as JSON.
-import { readFile } from "node:fs/promises"
 import { checkOptionNames } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { isRecord, withoutUndefined } from "../core/object.ts"
+import { readRegularFile } from "../core/read-regular-file.ts"
 import { positionAt } from "../runtime/compiler/text-positions.ts"
 import type { EndpointDefinition, ModelDefinition } from "./define-config.ts"
 import type { Diagnostic } from "./diagnostics.ts"
@@ -17,6 +17,8 @@ export interface ImportedSettings {
   diagnostics: Diagnostic[]
 }
 
+const maxSettingsBytes = 10_000_000
+
 /** Reads the settings of vv-agent from a Python file with a literal `LLM_SETTINGS`, or from a JSON file. No code of the
  *  file runs. With `V_AGENT_ENABLE_BASE64_KEY_DECODE=1` in the environment, keys are decoded. */
 export async function importLlmSettings(
@@ -25,9 +27,9 @@ export async function importLlmSettings(
 ): Promise<ImportedSettings> {
   checkOptionNames("importLlmSettings()", options, "env")
   const { env = process.env } = options
-  const source = await readFile(file, "utf8").catch((cause: Error) => {
-    throw new ConfigError(`The settings "${file}" cannot be read: ${cause.message}`, { cause })
-  })
+  const found = await readRegularFile(file, maxSettingsBytes)
+  if ("problem" in found) throw new ConfigError(`The settings file "${file}" ${found.problem}.`)
+  const source = found.bytes.toString("utf8")
   const settings = settingsIn(
     file,
     file.endsWith(".json") ? parseJsonFile(file, source) : parsePythonSettings(file, source),

@@ -7,6 +7,7 @@ import { limitChecks } from "../core/checks/limit-checks.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { Prompt } from "../core/message.ts"
 import { withoutUndefined } from "../core/object.ts"
+import { mustBeArchive } from "../sessions/archive-source-check.ts"
 import type { ArchiveOptions } from "../sessions/session-archive.ts"
 import {
   type AgentInfo,
@@ -59,7 +60,7 @@ const runChecks: check.OptionChecks<ClientRunOptions> = {
 
 const sessionChecks: check.OptionChecks<ClientSessionOptions> = {
   ...runChecks,
-  archive: check.anything,
+  archive: mustBeArchive,
   id: check.mustBeText,
   resume: check.mustBeText,
 }

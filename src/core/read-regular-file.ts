@@ -36,12 +36,18 @@ export function readProblem(error: unknown): string {
   return reasons[code] ?? `cannot be read (${code || message})`
 }
 
+/** Returns true if there is no such file. */
+export function isNotThere(result: ReadFileResult): boolean {
+  return "problem" in result && result.problem === missing
+}
+
+const missing = "is not there"
 const folder = "is not a file, but a folder"
 const special = "is not a file, but a pipe or a device. Write its content to a file"
 
 const reasons: Record<string, string> = {
-  ENOENT: "is not there",
-  ENOTDIR: "is not there",
+  ENOENT: missing,
+  ENOTDIR: missing,
   EACCES: "may not be read by this user",
   ELOOP: "is a link that leads to itself",
   EISDIR: folder,

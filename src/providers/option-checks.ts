@@ -1,6 +1,7 @@
 // Checks the options that all coding-CLI agents share.
 import * as check from "../core/checks/check-options.ts"
 import { limitChecks, mustBePrice } from "../core/checks/limit-checks.ts"
+import { mustBeArchive } from "../sessions/archive-source-check.ts"
 import type { CliOptions } from "./options.ts"
 import type { TierModels } from "./tiers.ts"
 import { mustBeAutoWait } from "./usage-limits.ts"
@@ -47,7 +48,7 @@ export const cliChecks: check.OptionChecks<CliOptions> = {
 export const cliSessionChecks = {
   ...cliChecks,
   signal: check.mustBeSignal,
-  archive: check.anything,
+  archive: mustBeArchive,
   id: check.mustBeText,
   resume: check.mustBeText,
   recording: check.mustBeBoolean,

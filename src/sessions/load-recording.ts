@@ -1,15 +1,18 @@
 // Loads the recording of a session for a replay.
 import { existsSync } from "node:fs"
-import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
+import { readRegularFile } from "../core/read-regular-file.ts"
 import { checkEvent } from "./archive-checks.ts"
 import { committedLength } from "./folder/session-file.ts"
 import { refuseForeignArchive } from "./handle-trust.ts"
 import type { RecordingEntry } from "./recording-journal.ts"
 import { type ArchiveSource, readRecording, readSession, withArchive } from "./session-archive.ts"
 import { parseSessionHandle } from "./session-handle.ts"
+
+// A longer text is more than one string of JavaScript can hold.
+const maxRecordingBytes = 500_000_000
 
 /** The recording of a session: its events, and the outcomes of everything outside its runs. */
 export interface Recording {
@@ -48,13 +51,14 @@ async function readFromFolder(folder: string): Promise<Recording> {
 
 async function readJsonLines(folder: string, log: string): Promise<unknown[]> {
   const path = join(folder, `${log}.jsonl`)
-  const bytes = await readFile(path).catch((cause: unknown) => {
+  const found = await readRegularFile(path, maxRecordingBytes)
+  if ("problem" in found) {
     throw new ConfigError(
-      `The recording has no "${path}". Give the folder of an archived session, session.directory, or a copy of it.`,
-      { cause },
+      `The recording cannot be read: "${path}" ${found.problem}. Give the folder of an archived session, ` +
+        "session.directory, or a copy of it.",
     )
-  })
-  const lines = String(bytes.subarray(0, await committedLength(folder, log))).split("\n")
+  }
+  const lines = String(found.bytes.subarray(0, await committedLength(folder, log))).split("\n")
   return lines.flatMap((line, index) => {
     try {
       return line.trim() === "" ? [] : [JSON.parse(line)]

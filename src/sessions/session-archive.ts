@@ -10,9 +10,9 @@ import { messageText } from "../core/message.ts"
 import { isRecord } from "../core/object.ts"
 import type { RuntimeLoss, RuntimeSnapshot } from "../runtime/runtime.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
-import { isStoreName, sqlitePath, storeName } from "../stores/store-names.ts"
 import type { ReadArtifact } from "../tools/artifacts.ts"
 import { checkCalls, checkEvent, checkRecord, damagedSessionError } from "./archive-checks.ts"
+import { requireFolder } from "./archive-source-check.ts"
 import type { LoggedCall } from "./call-log.ts"
 import { sessionDirectory } from "./folder/session-file.ts"
 import { openSessionFolder, type SessionStore } from "./folder/session-folder.ts"
@@ -90,7 +90,7 @@ export interface Archive {
 }
 
 export function openArchive(source: ArchiveSource): Archive {
-  if (typeof source === "string" && isStoreName(source)) throw storeNameError(source)
+  if (typeof source === "string") requireFolder(source)
   const folder = typeof source === "string" ? resolve(source) : undefined
   const store = typeof source === "string" ? openSessionFolder(source) : source
   return {
@@ -103,14 +103,6 @@ export function openArchive(source: ArchiveSource): Archive {
 }
 
 /** A folder of this name would be created otherwise. */
-function storeNameError(name: string): ConfigError {
-  const path = sqlitePath(name)
-  const store = path === undefined ? "redisStore(url)" : `sqliteStore(${JSON.stringify(path)})`
-  return new ConfigError(
-    `The archive "${storeName(name)}" is the name of a store, and a text is a folder here. Pass the store: ${store} of karst/stores.`,
-  )
-}
-
 export const sessionKeys = {
   record: (id: string) => `sessions/${id}/session`,
   events: (id: string) => `sessions/${id}/events`,

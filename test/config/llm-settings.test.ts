@@ -125,6 +125,6 @@ describe("importLlmSettings", () => {
       const { folder } = await testProject(t, { "project/s.py": text })
       await assert.rejects(importLlmSettings(join(folder, "s.py")), expected, text)
     }
-    await assert.rejects(importLlmSettings("/none.py"), /The settings "\/none\.py" cannot be read/)
+    await assert.rejects(importLlmSettings("/none.py"), /The settings file "\/none\.py" is not there/)
   })
 })

@@ -1,7 +1,8 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime, tool } from "karst"
+import { setImmediate } from "node:timers/promises"
+import { createAgent, jsRuntime, ModelError, tool } from "karst"
 import { createEngine } from "karst/engine"
 import { type ScriptedStep, scriptedModel } from "karst/models"
 import { memoryStore } from "karst/stores"
@@ -84,5 +85,43 @@ describe("a run shows what it has used", () => {
     const info = await engine.get(id)
     assert.deepEqual(info?.usage, (await engine.result(id)).usage)
     assert.equal(info?.usage.input, 1000)
+  })
+
+  test("after a retry, with the answers that broke off before it", async () => {
+    for (const retryable of [true, false]) {
+      const broken = retryable
+        ? new ModelError("The stream broke off.", { code: "connection", retryable })
+        : new Error("The stream broke off.")
+      const cut: ScriptedStep = [{ type: "text", text: "Half an answer" }, broken]
+      // An answer that fails before its first part uses nothing.
+      const steps = retryable ? [broken, cut, cut, "done"] : [cut, "done"]
+      const agent = createAgent({ model: scriptedModel(steps, { price, usage }), runtime: () => jsRuntime() })
+      const retry = { firstDelayMs: 1 }
+      await using engine = createEngine({ agents: { agent }, store: memoryStore(), retry })
+      const { id } = await engine.submit("agent", "Begin.", { session: "s", budget: { tokens: 100_000 } })
+      const first = await engine.result(id)
+      if (!retryable) {
+        assert.equal(first.status, "failed")
+        await engine.retry(id)
+      }
+      const result = await engine.result(id)
+      assert.equal(result.status, "done")
+      assert.equal(result.usage.complete, false)
+      const { input = 0, output = 0 } = result.usage
+      assert.ok(input > 1000 && output > 100, JSON.stringify(result.usage))
+      assert.deepEqual((await engine.get(id))?.usage, result.usage)
+      assert.equal((await engine.queue("agent", "s")).budgetLeft?.tokens, 100_000 - input - output)
+    }
+  })
+
+  test("after it was aborted while it waited for a retry, as incomplete", async () => {
+    const broken = new ModelError("The stream broke off.", { code: "connection", retryable: true })
+    const model = scriptedModel(() => [{ type: "text", text: "Half an answer" }, broken], { price, usage })
+    const agent = createAgent({ model, runtime: () => jsRuntime() })
+    await using engine = createEngine({ agents: { agent }, store: memoryStore(), retry: { firstDelayMs: 1_000_000 } })
+    const { id } = await engine.submit("agent", "Begin.")
+    while ((await engine.get(id))?.retryAt === undefined) await setImmediate()
+    await engine.abort(id)
+    assert.equal((await engine.result(id)).usage.complete, false)
   })
 })

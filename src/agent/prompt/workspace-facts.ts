@@ -1,8 +1,9 @@
 // Looks at a workspace for the system prompt: the name of its folder, the entries at its top, the state of git.
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
 import { runProgram } from "../../core/child/child-process.ts"
+import { readRegularFile } from "../../core/read-regular-file.ts"
 import { removeFolder } from "../../core/remove-folder.ts"
 import { oneLine } from "../../core/text/tagged-text.ts"
 import type { Workspace } from "../../workspaces/workspace.ts"
@@ -47,7 +48,7 @@ const maxListMs = 3000
 
 async function gitState(root: string): Promise<WorkspaceFacts["git"]> {
   const folder = await gitFolder(root)
-  const head = folder === undefined ? "" : await readFile(join(folder, "HEAD"), "utf8").catch(() => "")
+  const head = folder === undefined ? "" : await readShortFile(join(folder, "HEAD"))
   const [, branch, commit] = /^(?:ref: refs\/heads\/(.+)|([0-9a-f]{40,64}))\s*$/.exec(head) ?? []
   if (folder === undefined || (branch === undefined && commit === undefined)) return undefined
   const changed = await countChangedFiles(root, join(folder, "index")).catch(() => undefined)
@@ -58,11 +59,18 @@ async function gitState(root: string): Promise<WorkspaceFacts["git"]> {
 // In a worktree, `.git` is a file with the path of the folder.
 async function gitFolder(root: string): Promise<string | undefined> {
   const path = join(root, ".git")
-  const link = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => error.code ?? "")
-  if (link === "EISDIR") return path
-  const target = /^gitdir: (.+)\s*$/.exec(link)?.[1]
+  if ((await stat(path).catch(() => undefined))?.isDirectory()) return path
+  const target = /^gitdir: (.+)\s*$/.exec(await readShortFile(path))?.[1]
   return target === undefined ? undefined : resolve(root, target.trim())
 }
+
+/** Returns the text of a file, or nothing if there is none. The model may have written a pipe, whose reading never ends. */
+async function readShortFile(path: string): Promise<string> {
+  const found = await readRegularFile(path, maxShortBytes)
+  return "bytes" in found ? found.bytes.toString("utf8") : ""
+}
+
+const maxShortBytes = 10_000
 
 // Settings of a repository can name programs that git starts (filters, fsmonitor), and the model may have written them.
 // Therefore git gets an empty repository with the index of this one, so that it reads no settings from the workspace.

@@ -4,6 +4,7 @@ import type { Limits, SessionBudget } from "../../core/agent.ts"
 import type { Metadata } from "../../core/event.ts"
 import type { UserMessage } from "../../core/message.ts"
 import type { RunControl } from "../../core/run.ts"
+import type { Usage } from "../../core/usage.ts"
 import type { ReadArtifact } from "../../tools/artifacts.ts"
 import type { StateValues } from "../../tools/tool-state.ts"
 import type { AgentConfig } from "../agent-config.ts"
@@ -31,6 +32,8 @@ export interface DurableRun {
   resumed?: ResumedConversation | undefined
   /** Set if the run continues after a crash that the model does not know of yet. */
   interruption?: Interruption | undefined
+  /** What the answers of the model have used that broke off before a retry of this cycle. */
+  usedByFailedAnswers: Usage
   /** The conversation that a new run continues. */
   earlierConversation?: StoredConversation | undefined
   journal: Journal

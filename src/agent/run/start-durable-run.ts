@@ -33,6 +33,7 @@ export function startDurableRun(options: AgentOptions, durable: DurableRun): Run
     onBodyError: (error) => ({ ...brokenOutcome(id, error, []), suspended: true }),
     async body(control) {
       setJournal(control.context, durable.journal)
+      control.spend(durable.usedByFailedAnswers)
       shareFilesWithChildRuns(control.context, config)
       const stored = resumed ?? earlierConversation
       const { signal } = control

@@ -1,5 +1,5 @@
 // The result of one check of `karst doctor`, and the removal of secrets from its texts.
-import { hidden, isSecretName } from "../../core/text/hide-secrets.ts"
+import { hideUsers, isSecretName } from "../../core/text/hide-secrets.ts"
 
 /** What was checked and found. A check that is not ok says what to do about it. */
 export type Check = CheckedPart & ({ state: "ok"; remedy?: never } | FailedCheck)
@@ -40,6 +40,8 @@ export function withoutSecrets(check: Check, env: NodeJS.ProcessEnv = process.en
 
 function hideSecrets(text: string, env: NodeJS.ProcessEnv): string {
   const secrets = Object.entries(env).filter(([name, value = ""]) => isSecretName(name) && value.length >= 6)
-  const named = secrets.reduce((shown, [name, value = ""]) => shown.replaceAll(value, `(${name})`), text)
-  return named.replace(/(?<=:\/\/)[^\s/@]*@/g, `${hidden}@`)
+  // The longest first: a secret may contain another one.
+  const sorted = secrets.toSorted(([, one = ""], [, other = ""]) => other.length - one.length)
+  const named = sorted.reduce((shown, [name, value = ""]) => shown.replaceAll(value, () => `(${name})`), text)
+  return hideUsers(named)
 }

@@ -4,6 +4,7 @@ import { resolve } from "node:path"
 import { findUser } from "../../config/find-files.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
 import { notStored } from "../../config/named-archive.ts"
+import { isAddress } from "../../sessions/archive-source-check.ts"
 import type { ArchiveSource } from "../../sessions/session-archive.ts"
 import { findStore } from "../../stores/find-store.ts"
 import { storeName } from "../../stores/store-names.ts"
@@ -51,6 +52,10 @@ export function openSessionPlace(given: string | undefined, { config }: LoadedCo
 }
 
 function refuseFile(path: string): void {
+  if (isAddress(path)) {
+    const stores = "a folder, redis://host:6379 or sqlite:karst.db"
+    throw new UsageError(`--store: "${storeName(path)}" is not a store. Say ${stores}.`)
+  }
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? true) return
   throw new UsageError(
     `--store: ${path} is not a folder. A SQLite store is named by --store sqlite:${quoteShellWord(path)}`,

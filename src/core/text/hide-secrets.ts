@@ -20,16 +20,31 @@ const variable = /(\$\{\w+\})/
 const isScheme = /^((Bearer|Basic|token)\s)?\s*$/i
 
 /** Hides what may be secret in every address of a text, and in ids such as `openai-compatible:https://host/v1#model`,
- *  of which the name of the model is shown. Paths of files are shown. */
+ *  of which the name of the model is shown. Paths of files are shown. A text that starts with an address is one address,
+ *  because a password or a path may contain spaces and quotes; elsewhere an address ends with the word. */
 export function hideInAddresses(text: string): string {
-  return text.replace(address, (all, id: string | undefined, scheme: string, rest: string) => {
-    if (/^file:/i.test(scheme)) return all
-    const model = id === undefined ? undefined : /#.*$/.exec(rest)?.[0]
-    return `${id ?? ""}${scheme}${hideInLocation(rest.slice(0, rest.length - (model?.length ?? 0)))}${model ?? ""}`
-  })
+  const whole = addressAtStart.exec(text)
+  if (whole) return hideInAddress(text, whole[1], whole[2] ?? "", text.slice(whole[0].length))
+  return text.replace(addressInText, hideInAddress)
 }
 
-const address = /(openai-compatible:)?\b(https?:\/{0,2}|[a-z][a-z\d+.-]*:\/\/)([^\s"'`<>]+)/gi
+// The length of a scheme is limited, so that a long text without one takes linear time.
+const start = /(openai-compatible:)?(\b(?:https?|rediss?|wss?):\/{0,2}|[a-z][a-z\d+.-]{0,30}:\/\/)/
+const addressAtStart = new RegExp(`^${start.source}`, "i")
+const addressInText = new RegExp(`${start.source}(\\S*[^\\s"'\`<>.,;:!?()\\]}])`, "gi")
+
+function hideInAddress(all: string, id: string | undefined, scheme: string, rest: string): string {
+  if (/^file:/i.test(scheme)) return all
+  const mark = id === undefined ? -1 : rest.indexOf("#")
+  const [location, model] = mark === -1 ? [rest, ""] : [rest.slice(0, mark), rest.slice(mark)]
+  return `${id ?? ""}${scheme}${hideInLocation(location)}${model}`
+}
+
+/** Hides the user names and passwords in the addresses of a text, and shows their paths. */
+export function hideUsers(text: string): string {
+  // A password may contain any character except a space.
+  return text.replace(/(?<=:\/\/)\S*@/g, `${hidden}@`)
+}
 
 /** Hides in what follows the scheme. A password may contain any character, so everything before the last `@` is
  *  hidden. */

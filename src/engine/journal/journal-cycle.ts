@@ -1,5 +1,6 @@
 // The entries of a journal, and the state of one cycle that is read from them.
 import type { CallPreview } from "../../core/event.ts"
+import { addUsage, noUsage, type Usage } from "../../core/usage.ts"
 import { decodeError, type StoredError } from "../../sessions/outcome-codec.ts"
 import { decodeValue, type StoredValue } from "../../sessions/value-codec.ts"
 import type { StateChanges } from "../../tools/tool-state.ts"
@@ -33,10 +34,11 @@ export function createCycle(entries: readonly JournalEntry[], diverged: (what: s
   const calls = new Map<string, PastCall>()
   const answers = new Map<string, RecordedAnswer>()
   const reads = new Map<string, number[]>()
+  let lostUsage = noUsage
   let position = 0
   for (const entry of entries) {
     const { key } = entry
-    if (entry.type === "retry") forgetFailedAnswers(answers)
+    if (entry.type === "retry") lostUsage = addUsage(lostUsage, forgetFailedAnswers(answers))
     else if (entry.type === "model") answers.set(key, entry)
     else if (entry.type === "time") reads.set(key, [...(reads.get(key) ?? []), ...entry.reads])
     else if (entry.type === "started") calls.set(key, { key, name: previewName(entry.call), call: entry.call })
@@ -51,15 +53,19 @@ export function createCycle(entries: readonly JournalEntry[], diverged: (what: s
   const order = createCompletionOrder(() => diverged("calls are asked for in another order than before"))
   const clocks = new Map<string, CellClock>()
   const [asked, made] = [new Set<string>(), new Set<string>()]
-  return { number, calls, answers, reads, order, clocks, ordinals: new Map<string, number>(), asked, made }
+  return { number, calls, answers, lostUsage, reads, order, clocks, ordinals: new Map<string, number>(), asked, made }
 }
 
 // Only the last answers of the run itself are dropped. An earlier failure that the run handled must be replayed.
-function forgetFailedAnswers(answers: Map<string, RecordedAnswer>): void {
-  for (const [key, { error }] of [...answers].filter(([key]) => !key.includes("/model ")).toReversed()) {
-    if (!error) return
+// Returns what the dropped answers have used.
+function forgetFailedAnswers(answers: Map<string, RecordedAnswer>): Usage {
+  let used = noUsage
+  for (const [key, { error, usage }] of [...answers].filter(([key]) => !key.includes("/model ")).toReversed()) {
+    if (!error) break
     answers.delete(key)
+    if (usage) used = addUsage(used, usage)
   }
+  return used
 }
 
 function replayEntry(entry: Extract<JournalEntry, { type: "done" | "failed" }>): unknown {

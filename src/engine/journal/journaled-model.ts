@@ -1,11 +1,15 @@
 // Records the answers of a model in the journal and replays them.
 import { type ErrorData, errorData, isAbortError, ModelError, type ModelErrorCode } from "../../core/errors.ts"
-import type { Model, ModelPart } from "../../models/model.ts"
+import { estimateTokens, type Price, type Usage, withCost } from "../../core/usage.ts"
+import { estimateMessages } from "../../memory/estimate-tokens.ts"
+import type { Model, ModelPart, ModelRequest } from "../../models/model.ts"
 
 /** A recorded answer; with `error`, the answer failed after these parts. */
 export interface RecordedAnswer {
   parts: ModelPart[]
   error?: ErrorData
+  /** The estimated usage of an answer that failed after its first part. */
+  usage?: Usage
 }
 
 /** One call of a model and its place in the journal. */
@@ -35,7 +39,8 @@ export function createJournaledModel(model: Model, recorded: () => JournaledMode
       const save = (error?: ErrorData) => {
         if (isRecorded) return undefined
         isRecorded = true
-        return record({ parts, ...(error && { error }) })
+        if (!error) return record({ parts })
+        return record({ parts, error, ...(parts.length > 0 && { usage: estimatedUsage(request, parts, model.price) }) })
       }
       try {
         for await (const part of model.stream(request)) {
@@ -53,6 +58,20 @@ export function createJournaledModel(model: Model, recorded: () => JournaledMode
       }
     },
   }
+}
+
+// The service counts only the tokens of whole answers.
+function estimatedUsage(
+  { system = "", messages }: ModelRequest,
+  parts: readonly ModelPart[],
+  price: Price | undefined,
+): Usage {
+  const written = parts.map((part) => ("text" in part ? part.text : part.type === "tool-call" ? part.input : ""))
+  const input = estimateTokens(system) + estimateMessages(messages)
+  const output = estimateTokens(
+    written.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join(""),
+  )
+  return withCost({ input, output, complete: false }, price)
 }
 
 // Deltas are merged, so that an entry is as long as the answer and not as its stream.

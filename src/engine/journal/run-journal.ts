@@ -4,6 +4,7 @@ import type { ApprovalAnswer } from "../../actions/approval.ts"
 import type { CallSteps, Journal } from "../../actions/journal-contract.ts"
 import { callName, callSubject, previewCall } from "../../actions/preview-call.ts"
 import type { InterruptedCall } from "../../agent/conversation/interruption.ts"
+import type { Usage } from "../../core/usage.ts"
 import type { UnknownPolicy } from "../../runtime/bindings.ts"
 import type { RuntimeCall } from "../../runtime/runtime.ts"
 import { encodeError } from "../../sessions/outcome-codec.ts"
@@ -50,6 +51,8 @@ export interface RunJournal {
   startCycle(done: number): void
   /** True if the model's answer of the cycle that is executed again is recorded. */
   readonly hasRecordedAnswer: boolean
+  /** What the model's answers have used that failed before the cycle was retried, and that are asked for again. */
+  readonly lostUsage: Usage
   /** The calls recorded before the cycle was executed again, with what is known of their outcomes now. */
   pastCalls(): InterruptedCall[]
   /** Resolves when no call is under way. */
@@ -210,6 +213,7 @@ export function createRunJournal(setup: JournalSetup): RunJournal {
       if (unasked.length === 0) return
       setup.onDiverged(`these calls had been made and were not asked for again: ${unasked.join(", ")}`)
     },
+    lostUsage: cycle.lostUsage,
     hasRecordedAnswer: [...cycle.answers].some(([key, { error }]) => !key.includes("/model ") && !error),
     pastCalls() {
       const { calls, made } = cycle

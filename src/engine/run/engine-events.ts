@@ -90,10 +90,10 @@ export async function failRun(held: HeldRun, failure: unknown): Promise<{ type: 
 }
 
 /** Ends a run that was aborted before, between or outside of its cycles. */
-export function abortCommit({ id, status, state }: RunHead, detail: { detail?: string }): HeadCommit {
+export function abortCommit({ id, status, state, retries }: RunHead, detail: { detail?: string }): HeadCommit {
   const saved = usageOfState(state)
-  // The usage of a cycle that a worker had under way is unknown.
-  const used = status === "running" ? { ...saved, usage: { ...saved.usage, complete: false } } : saved
+  // The usage of a cycle that a worker had under way, or that waits for a retry, is unknown.
+  const used = status === "running" || retries ? { ...saved, usage: { ...saved.usage, complete: false } } : saved
   const { cycles, usage } = used
   const { output = "" } = state ?? {}
   const end: EventBody = { type: "run-end", status: "aborted", output, cycles, usage, ...detail }

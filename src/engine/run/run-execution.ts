@@ -186,6 +186,7 @@ function durableRun(execution: RunExecution, ending: () => Promise<void>): Durab
     firstSeq: seq,
     resumed: loaded.resumed,
     earlierConversation: loaded.earlier,
+    usedByFailedAnswers: journal.lostUsage,
     interruption: interrupted && { answered: journal.hasRecordedAnswer, calls: journal.pastCalls },
     journal: journal.journal,
     readArtifact: runArtifactReader(setup.store, held.head),

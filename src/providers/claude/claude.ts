@@ -17,6 +17,7 @@ import { writePrivateFile } from "../turn/prompt-files.ts"
 import { createClaudeParser } from "./claude-parser.ts"
 import { permissionFlags, terminalPermissionFlags } from "./claude-tools.ts"
 import { readStoredTotal, zeroTotal } from "./claude-usage-total.ts"
+import { readProjectInstructions } from "./project-instructions.ts"
 
 export interface ClaudeOptions extends CliOptions {
   /** How long a turn waits, after its answer, for commands and agents that Claude Code runs in the background. Then
@@ -127,8 +128,7 @@ async function commonArguments(settings: TurnSettings, { key, fork, folder }: Tu
 /** Returns the instructions. Without commands, CLAUDE.md is read here, because `--setting-sources user` skips it. */
 async function readInstructions(settings: TurnSettings): Promise<string | undefined> {
   if (mayRunCommands(settings)) return settings.instructions
-  const files = ["CLAUDE.md", join(".claude", "CLAUDE.md")].map((name) => join(settings.cwd, name))
-  const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")))
+  const texts = await readProjectInstructions(settings.cwd)
   return [...texts, settings.instructions].filter(Boolean).join("\n\n")
 }
 

@@ -165,6 +165,32 @@ describe("karst skills add", () => {
     assert.deepEqual(after, before)
   })
 
+  test("does not wait for a repository whose SKILL.md is a link to a device", async (t) => {
+    const cwd = await temporaryFolder(t, { "repository/readme.md": "x" })
+    await symlink("/dev/zero", join(cwd, "repository/SKILL.md"))
+    for (const args of [
+      ["init", "-q"],
+      ["add", "."],
+      ["commit", "-qm", "skills"],
+    ])
+      git(join(cwd, "repository"), ...args)
+    const { code, stderr } = await skills(cwd, "add", `file://${join(cwd, "repository")}`)
+    assert.notEqual(code, 0)
+    assert.match(stderr, /SKILL\.md.* is a link that leads outside/s)
+  })
+
+  test("shows no password of the address of a repository", async (t) => {
+    const cwd = await temporaryFolder(t, {})
+    for (const url of ["https://ada:s3cret@127.0.0.1:1/a.git", "http://ada:s3cret@127.0.0.1:1/a.git"]) {
+      const { code, stderr } = await skills(cwd, "add", url)
+      assert.deepEqual(
+        [code, stderr.includes("s3cret"), stderr.includes("127.0.0.1:1/a.git")],
+        [2, false, true],
+        stderr,
+      )
+    }
+  })
+
   test("refuses other protocols, what looks like an option, and tells why git failed", async (t) => {
     const cwd = await temporaryFolder(t)
     for (const url of [

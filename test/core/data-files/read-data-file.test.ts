@@ -30,7 +30,7 @@ describe("readRows", () => {
   test("refuses a file that is no list of records, does not exist or has another type", async () => {
     await assert.rejects(readRows(file("one.json", '{"a":1}')), /one\.json"\): the file is not a list of records/)
     await assert.rejects(readRows(file("numbers.json", "[1]")), /is not a list of records/)
-    await assert.rejects(readRows(join(folder, "gone.csv")), /gone\.csv: there is no such file\./)
+    await assert.rejects(readRows(join(folder, "gone.csv")), /gone\.csv is not there\./)
     await assert.rejects(readRows(join(folder, "a.xlsx")), /only \.csv, \.tsv, \.json, \.jsonl, \.ndjson files/)
   })
 })

@@ -19,6 +19,14 @@ describe("what is shown of a text with secrets", () => {
       ["no address, ada@example.org, a/b", "no address, ada@example.org, a/b"],
       ["file:///a/key", "file:///a/key"],
       ['see "https://host/s3cret".', 'see "https://host/(hidden)".'],
+      ["redis://:s3'cret@host:6379/0", "redis://(hidden)@host:6379/0"],
+      ["redis://:s3 <cret>@host", "redis://(hidden)@host"],
+      ["redis:s3cret@host", "redis:(hidden)@host"],
+      ["https://host/v1/s3'cret", "https://host/v1/(hidden)"],
+      [
+        "The store 'redis://:s3\"c'ret@host' (see https://host).",
+        "The store 'redis://(hidden)@host' (see https://host).",
+      ],
     ]
     for (const [text = "", expected] of shown) assert.equal(hideInAddresses(text), expected)
   })
@@ -38,7 +46,7 @@ describe("what is shown of a text with secrets", () => {
   })
 
   test("no part of an address beside its host shows a secret", () => {
-    const secret = fc.stringMatching(/^s3cret[\w:@/?#&=%-]{0,8}$/)
+    const secret = fc.stringMatching(/^s3cret[\w:@/?#&=%'"`<> -]{0,8}x$/)
     const address = fc.tuple(fc.constantFrom("", "ada:", ":"), secret, fc.constantFrom("@", "/", "?k=", "#"))
     fc.assert(
       fc.property(address, ([before, text, sign]) => {
@@ -46,5 +54,15 @@ describe("what is shown of a text with secrets", () => {
         assert.ok(!hideInAddresses(url).includes("s3cret"), `${url} → ${hideInAddresses(url)}`)
       }),
     )
+  })
+
+  test("a long text without an address takes linear time", () => {
+    // In quadratic time, each would take minutes.
+    for (const text of ["a.b", "a-", "http", "#\n"]) {
+      const long = text.repeat(100_000)
+      assert.equal(hideInAddresses(long), long)
+    }
+    const marks = `openai-compatible:https://host/v1${"#".repeat(100_000)}\n`
+    assert.equal(hideInAddresses(marks), marks)
   })
 })

@@ -1,9 +1,11 @@
 // `karst skills add <path | git url>`: checks skills, then copies all or none.
 import { existsSync } from "node:fs"
-import { mkdtemp, readFile, rename, rm } from "node:fs/promises"
+import { mkdtemp, rename, rm } from "node:fs/promises"
 import { devNull, tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
 import { type ProgramFailure, runProgram } from "../../../core/child/child-process.ts"
+import { readRegularFile } from "../../../core/read-regular-file.ts"
+import { hideUsers } from "../../../core/text/hide-secrets.ts"
 import { parseSkillText } from "../../../skills/front-matter.ts"
 import { loadSkills, type Skill } from "../../../skills.ts"
 import type { Input } from "../../command.ts"
@@ -65,7 +67,9 @@ function printFailure(message: string): number {
 function isRepository(source: string): boolean {
   if (/^(https|ssh|file):\/\/[^-]/i.test(source) || /^[\w.][\w.-]*@[\w.][\w.-]*:/.test(source)) return true
   if (/^[a-z+.-]+:(\/\/|:)/i.test(source)) {
-    throw new UsageError(`"${source}" is not fetched: use a path, or a git URL with https://, ssh:// or file://.`)
+    throw new UsageError(
+      `"${hideUsers(source)}" is not fetched: use a path, or a git URL with https://, ssh:// or file://.`,
+    )
   }
   return source.endsWith(".git") && existsSync(join(source, "HEAD"))
 }
@@ -85,16 +89,20 @@ async function cloneRepository(url: string, parent: string): Promise<string> {
   } catch (error) {
     const { code, stderr } = error as Partial<ProgramFailure>
     if (code === "ENOENT") throw new UsageError("git is not installed, and is needed to fetch a repository.")
-    throw new UsageError(`git could not fetch "${url}": ${stderr?.trim() || error}`)
+    throw new UsageError(`git could not fetch "${hideUsers(url)}": ${hideUsers(stderr?.trim() || String(error))}`)
   }
   return renameAfterSkill(folder, parent)
 }
 
 /** Renames a cloned folder to the name of its skill, if the repository itself is the skill. */
 async function renameAfterSkill(folder: string, parent: string): Promise<string> {
-  const text = await readFile(join(folder, "SKILL.md")).then(parseSkillText, () => undefined)
+  // A link of a repository may lead to a device.
+  const file = await readRegularFile(join(folder, "SKILL.md"), maxSkillBytes)
+  const text = "bytes" in file ? await parseSkillText(file.bytes) : undefined
   const name = text && "fields" in text ? text.fields.name : undefined
   if (typeof name !== "string" || !/^[\p{L}\p{N}-]+$/u.test(name) || name === basename(folder)) return folder
   await rename(folder, join(parent, name))
   return join(parent, name)
 }
+
+const maxSkillBytes = 256 * 1024
