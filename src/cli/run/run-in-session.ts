@@ -5,6 +5,8 @@ import type { Metadata } from "../../core/event.ts"
 import type { Prompt } from "../../core/message.ts"
 import { createPalette, wantsColor } from "../../display/paint.ts"
 import { safeLine } from "../../display/safe-text.ts"
+import { createScreen } from "../../display/screen.ts"
+import { wrapText } from "../../display/text-flow.ts"
 import { type DisplayMode, display } from "../../display.ts"
 import type { ArchiveOptions, ArchiveSource } from "../../sessions/session-archive.ts"
 import { exitCode, interruptible, printEvent } from "../interruptible-run.ts"
@@ -59,8 +61,9 @@ const isolationTexts: Record<string, string> = {
 }
 
 function printHeader(prepared: PreparedAgent, runtime: LiveObjects | undefined): void {
-  const { dim } = createPalette(wantsColor(process.stdout))
-  process.stdout.write(`${dim(headerText(prepared.agent, prepared.title, runtime))}\n\n`)
+  const screen = createScreen(process.stdout, { color: wantsColor(process.stdout) })
+  const lines = wrapText(headerText(prepared.agent, prepared.title, runtime), screen.columns)
+  process.stdout.write(`${lines.map(screen.paint.dim).join("\n")}\n\n`)
 }
 
 /** Says who answers, and what isolates the cells of an agent that runs any. */

@@ -64,6 +64,15 @@ describe("the screen of karst chat", { skip: requires("tmux") }, () => {
     assertWidth(chat.screen(), 40)
   })
 
+  test("of 40 columns shows the header of karst run wrapped between words", async (t) => {
+    const chat = await openChat(t, ["Hello."], { size: [40, 30] })
+    chat.type("", "C-d")
+    await chat.sees(/^[$#] *$/m)
+    chat.run("run", "Hi", "--in-process")
+    await chat.sees(/✓ done/)
+    assert.match(chat.screen(), /^karst · openai-compatible\/test · cells\nin this process\n/m)
+  })
+
   test("that becomes narrow while an answer arrives shows all of it once, and wraps the rest", async (t) => {
     const slow = slowAnswer(
       "The first sentence of this long answer is wider than forty columns and ",

@@ -18,6 +18,8 @@ export interface ChatWindow extends Tmux {
   bodies: string[]
   /** Starts the chat again with other arguments. */
   start(...args: string[]): void
+  /** Types another karst command with the same model. */
+  run(...args: string[]): void
 }
 
 type Answers = Parameters<typeof modelServer>[1]
@@ -54,11 +56,13 @@ export async function openChat(
     const model = more.includes("--agent") || more.includes("--session") ? "" : `--model ${id}`
     tmux.type(`clear; ${process.execPath} ${flags} ${bin} chat ${model} ${more.join(" ")}`, "Enter")
   }
+  const run = (...words: string[]) =>
+    tmux.type(`clear; ${process.execPath} ${flags} ${bin} ${words.join(" ")} --model ${id}`, "Enter")
   tmux.resize(...size)
   await writeAgent(folder, id)
   start(...args)
   await tmux.sees(/\/help\s+❯ *$/m)
-  return { ...tmux, folder, home, bodies, start }
+  return { ...tmux, folder, home, bodies, start, run }
 }
 
 /** An agent of the user with a function that needs approval and a tool that asks. */
