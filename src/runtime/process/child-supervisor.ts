@@ -1,5 +1,5 @@
 // Starts a child when one is needed, fills it with the injected bindings, and reports what is lost when it ends.
-import { AgentError } from "../../core/errors.ts"
+import { AgentError, ConfigError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
 import { expectList, expectText, expectTime, ForgedMessage, type WireObject } from "../handles/wire.ts"
 import { formatUncaught } from "../js/cell-errors.ts"
@@ -237,9 +237,20 @@ export function createChildSupervisor(
       for (const name of names) if (!registry.has(name)) createdNames.add(name)
     },
     async reset() {
-      if (!live || live.process.ending) return
-      await live.ask("reset")
-      await live.bind("update", registry.bindings)
+      const child = live
+      if (!child || child.process.ending) return
+      try {
+        await child.ask("reset")
+        await child.bind("update", registry.bindings)
+      } catch (error) {
+        if (error instanceof ConfigError) throw error
+        // A cell may have replaced functions of the platform. The next use starts another child.
+        child.process.kill({ kind: "crash", why: "it could not be reset" })
+        const before = lost.length
+        await forget(child)
+        // A reset takes the names anyway. Files are lost only because the process ended.
+        lost.push(...lost.splice(before).filter(({ name }) => name === options.folder.path()))
+      }
       forgetNames()
     },
     async close() {

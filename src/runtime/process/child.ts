@@ -1,5 +1,7 @@
 // The program of the child process. Descriptor 3 is the socket to its host, 4 the pipe for stop requests.
+import { writeSync } from "node:fs"
 import { Socket } from "node:net"
+import { thrownText } from "../../core/errors.ts"
 import { createSocketLink } from "../handles/socket-frames.ts"
 import { cellStorage } from "../js/running-cell.ts"
 import { writeCompileCache } from "./child/compile-cache.ts"
@@ -15,6 +17,10 @@ const server = serveCells(createSocketLink(new Socket({ fd: 3 }), limits), {
   },
   // The child must end when its host is gone.
   onEnd: () => process.kill(process.pid, "SIGKILL"),
+  onUnanswerable(error) {
+    writeSync(2, `${thrownText(error)}\n`)
+    process.exit(1)
+  },
   listenForStops: (onStop) => listenForStops(4, onStop),
 })
 

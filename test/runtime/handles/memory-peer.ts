@@ -24,7 +24,7 @@ function startMemoryPeer(alter: Alter): StartPeer {
     const [hostEnd, peerEnd] = linkPair(alter)
     const { promise: gone, resolve } = Promise.withResolvers<void>()
     let ending: PeerEnding | undefined
-    serveCells(peerEnd, { onLimit() {}, onEnd() {}, listenForStops: () => () => undefined })
+    serveCells(peerEnd, { onLimit() {}, onEnd() {}, onUnanswerable() {}, listenForStops: () => () => undefined })
     return {
       link: hostEnd,
       get ending() {

@@ -26,6 +26,12 @@ const endings: { title: string; code: string; kind: string; message: RegExp }[] 
   { title: "a segmentation fault", code: `${real}; real.kill(real.pid, 'SIGSEGV')`, kind: "crash", message: /SIGSEGV/ },
   { title: "a kill", code: `${real}; real.kill(real.pid, 'SIGKILL')`, kind: "crash", message: /SIGKILL/ },
   {
+    title: "a function of the platform that was replaced, so that no answer can be sent,",
+    code: "JSON.stringify = () => { throw new TypeError('replaced') }",
+    kind: "crash",
+    message: /it exited with code 1 \(TypeError: replaced\)/,
+  },
+  {
     title: "a full heap",
     code: "const all = []; for (;;) all.push(new Array(100_000).fill(1.5))",
     kind: "memory",

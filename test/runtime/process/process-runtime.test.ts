@@ -158,6 +158,15 @@ test("keep binds a value under a fresh name", async () => {
   assert.deepEqual(await cellValue(runtime, "[output_1, output_2]"), ["long", [1]])
 })
 
+test("reset starts another process if a cell replaced functions of the platform in the old one", async () => {
+  await using runtime = processRuntime({ add: (a: number, b: number) => a + b, lamp: new (class Lamp {})() })
+  await runtime.execute("const made = 1\nMap.prototype.get = () => undefined\nundefined")
+  await runtime.reset()
+  const execution = await runtime.execute("await add(1, 2)")
+  assert.ok(execution.ok)
+  assert.deepEqual([execution.value, execution.lost], [3, undefined])
+})
+
 test("reset empties the namespace and binds again what the host has", async () => {
   await using runtime = processRuntime({ rows: [1], add })
   await cellValue(runtime, "rows.push(2); const own = 1")

@@ -34,6 +34,8 @@ export interface ServerEvents {
   onLimit(maxBytes: number): void
   /** The host is gone. */
   onEnd(): void
+  /** The host cannot be answered, such as after a cell replaced functions of the platform. It would wait forever. */
+  onUnanswerable(error: unknown): void
   /** Listens for requests to stop an execution. Returns a function that reads them without waiting. */
   listenForStops: (onStop: (execution: string, message: string) => void) => () => void
 }
@@ -164,7 +166,11 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
       const value = await requests[String(op)]?.(body)
       host.reply(Number(i), value, op === "retrieve" ? String(body.name) : undefined)
     } catch (error) {
-      host.fail(Number(i), error)
+      try {
+        host.fail(Number(i), error)
+      } catch (cause) {
+        events.onUnanswerable(cause)
+      }
     }
   }
 
