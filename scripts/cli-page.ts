@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Command, CommandGroup } from "../src/cli/command.ts"
+import { type Command, type CommandGroup, listOf } from "../src/cli/command.ts"
 import { commandSections, exitCodes, isGroup } from "../src/cli/commands.ts"
 import { optionHelp, optionUsage, sentence, usageOf } from "../src/cli/help.ts"
 import { wrapText } from "../src/display/text-flow.ts"
@@ -39,7 +39,8 @@ function entryParts(entry: Command | CommandGroup): string[] {
     const title = wrapText(`**\`karst ${path}\`**: ${command.summary}.`, 120).join("\n")
     return [title, ...commandParts(path, command)]
   })
-  return [heading, sentence(entry.summary), ...parts, ...more]
+  const alone = listOf(entry) ? ` \`karst ${entry.name}\` alone is \`karst ${entry.name} list\`.` : ""
+  return [heading, wrapText(`${sentence(entry.summary)}${alone}`, 120).join("\n"), ...parts, ...more]
 }
 
 function commandParts(path: string, command: Command): string[] {

@@ -1,6 +1,7 @@
 // What the engine, replays and the command need from agents made by createAgent, beyond the public interface: one
 // symbol member.
 import type { Limits, Run, SessionBudget } from "../core/agent.ts"
+import type { RuntimeSource } from "../runtime/typed-runtime.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import type { JournalForRun } from "./agent-session.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
@@ -12,6 +13,8 @@ const agentInternals = Symbol("karst.agentInternals")
 export interface AgentInternals {
   /** False: it works by tool calls only, and runs no cells. */
   usesCode: boolean
+  /** Where its cells run; undefined if it runs none. */
+  runtime: RuntimeSource | undefined
   startDurableRun(durable: DurableRun): Run
   /** Throws if the agent cannot have a durable run with these options. */
   checkDurableOptions(options: {

@@ -11,6 +11,7 @@ import type { RunContext } from "../core/run-context.ts"
 import type { WaitForStart } from "../core/run-queue.ts"
 import { compactionRequestKey } from "../memory.ts"
 import type { Bindings } from "../runtime/bindings.ts"
+import { jsRuntime } from "../runtime/js.ts"
 import { runtimeContext } from "../runtime/open-runtime.ts"
 import type { RuntimeOf } from "../runtime/typed-runtime.ts"
 import type { SessionOf } from "../sessions/session.ts"
@@ -149,6 +150,7 @@ export function createAgent<V extends Bindings = Bindings>(options: AgentOptions
   }
   return withInternals(agent, {
     usesCode: config.usesCode,
+    runtime: config.usesCode ? (config.runtime ?? (() => jsRuntime())) : undefined,
     startDurableRun: (durable) => startDurableRun(options, durable),
     checkDurableOptions: (given) => checkDurableOptions(options, given),
     openReplaySession: (journal) => openSession(createSessionDriver(options, {}, undefined), {}, journal),

@@ -37,6 +37,8 @@ export interface CycleServices extends AnswerServices, CodeServices, MemoryServi
   promptTimes: ReadonlyMap<string, PromptTime>
   /** In tokens. */
   contextWindow: number
+  /** Waits for the steers that were stored until now; absent if the run is not durable. */
+  receiveSteers?: (() => Promise<void>) | undefined
   /** Returns and removes the steers since the last cycle. */
   takeSteers(): string[]
   spend(usage: Usage): void
@@ -59,6 +61,7 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
   const { answer, memory } = await requestAnswer(state, services, emit)
   warnIfNearlyFull(answer.usage.input, services, emit)
   const outcome = await performActions(answer, services, emit)
+  if (mayEnd(outcome)) await services.receiveSteers?.()
   let end = decideEnding(outcome, services, emit)
   let { returns: outputReminders } = state
   const problems = end?.status === "done" ? ((await services.findOutputProblems?.()) ?? []) : []
@@ -85,6 +88,11 @@ export async function cycle(state: RunState, services: CycleServices, emit: Emit
   emit({ type: "cycle-end", cycle: number, usage: spent })
   const next: RunState = { ...state, cycle: number, usage, output, returns: outputReminders, memory }
   return end ? { ...next, end } : next
+}
+
+// After these outcomes a steer keeps the run from ending.
+function mayEnd({ code, toolsOutcome, finishText }: ActionsOutcome): boolean {
+  return (!code && !toolsOutcome) || finishText !== undefined
 }
 
 // Performs the cell of an answer, then its tool calls. A skipped action gets a result with the reason.

@@ -86,6 +86,11 @@ export interface CommandGroup {
   commands: readonly Command[]
 }
 
+/** The command of a group that lists its things. */
+export function listOf(group: CommandGroup): Command | undefined {
+  return group.commands.find(({ name }) => name === "list")
+}
+
 export function defineCommand<const O extends OptionSpecs>(spec: CommandSpec<O>): Command {
   const { load, ...described } = spec
   return {

@@ -1,5 +1,6 @@
 // Help texts, made from the command table.
-import type { Command, CommandGroup, OptionSpec } from "./command.ts"
+import { wrapWords } from "../core/text/wrap-words.ts"
+import { type Command, type CommandGroup, listOf, type OptionSpec } from "./command.ts"
 import { commandSections, exitCodes } from "./commands.ts"
 import { commonOptions } from "./parse-command-line.ts"
 
@@ -35,7 +36,10 @@ export function groupHelp(group: CommandGroup): string {
     `karst ${group.name}: ${group.summary}`,
     twoColumns(rows),
     `Examples\n${exampleLines(examples)}`,
-    `karst ${group.name} <command> --help shows the options of a command.`,
+    [
+      ...(listOf(group) ? [`karst ${group.name} alone is karst ${group.name} list.`] : []),
+      `karst ${group.name} <command> --help shows the options of a command.`,
+    ].join(" "),
   ].join("\n\n")
 }
 
@@ -47,10 +51,10 @@ export function commandHelp(path: string, command: Command): string {
   const usage = ["karst", ...group, usageOf(command)].join(" ")
   return [
     `${usage} [options]`,
-    wrap(sentence(command.summary), maxWidth).join("\n"),
+    wrapWords(sentence(command.summary), maxWidth).join("\n"),
     ...(command.examples.length > 0 ? [`Examples\n${exampleLines(command.examples)}`] : []),
     `Options\n${twoColumns(rows)}`,
-    ...(command.notes ?? []).map((note) => wrap(note, maxWidth).join("\n")),
+    ...(command.notes ?? []).map((note) => wrapWords(note, maxWidth).join("\n")),
   ].join("\n\n")
 }
 
@@ -86,21 +90,9 @@ function twoColumns(rows: readonly Row[]): string {
   const column = Math.min(26, Math.max(...rows.map(([left]) => left.length)))
   const indent = " ".repeat(column + 4)
   const lines = rows.flatMap(([left, right]) => {
-    const [first = "", ...rest] = wrap(right, maxWidth - indent.length)
+    const [first = "", ...rest] = wrapWords(right, maxWidth - indent.length)
     const start = left.length > column ? [`  ${left}`, indent + first] : [`  ${left.padEnd(column)}  ${first}`]
     return [...start, ...rest.map((line) => indent + line)]
   })
   return lines.join("\n")
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = []
-  let line = ""
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = word
-    } else line = line === "" ? word : `${line} ${word}`
-  }
-  return [...lines, line]
 }

@@ -2,7 +2,8 @@
 import { trustsAll } from "../config/find-files.ts"
 import { refuseProjectPackages } from "../core/optional-package.ts"
 import { ownVersion } from "../core/own-version.ts"
-import type { Command, CommandGroup } from "./command.ts"
+import { systemErrorText } from "../core/text/system-error-text.ts"
+import { type Command, type CommandGroup, listOf } from "./command.ts"
 import { commands, isGroup } from "./commands.ts"
 import { commandHelp, groupHelp, mainHelp } from "./help.ts"
 import { suggestion } from "./parse-command-line.ts"
@@ -56,7 +57,8 @@ interface FoundCommand {
   rest: string[]
 }
 
-/** Finds the command that the first words name. Only help accepts a group without one of its commands. */
+/** Finds the command that the first words name. A group without one of its commands is its list, if it has one; help
+ *  accepts any group. */
 async function findCommand([name = "", ...args]: string[], acceptsGroup: boolean): Promise<FoundCommand> {
   const entry = commands.get(name)
   if (!entry) throw new UsageError(await unknownCommand(name))
@@ -64,8 +66,11 @@ async function findCommand([name = "", ...args]: string[], acceptsGroup: boolean
   const [action, ...rest] = args
   const command = entry.commands.find((each) => each.name === action)
   if (command) return { path: `${name} ${action}`, command, rest }
-  if (acceptsGroup && (action === undefined || action.startsWith("-")))
-    return { path: name, command: entry, rest: args }
+  if (action === undefined || action.startsWith("-")) {
+    if (acceptsGroup) return { path: name, command: entry, rest: args }
+    const list = listOf(entry)
+    if (list) return { path: `${name} list`, command: list, rest: args }
+  }
   const names = entry.commands.map((each) => each.name)
   const hint = await suggestion(action ?? "", names, (near) => `karst ${name} ${near}`)
   const problem = action === undefined ? "Say what to do." : `Unknown command "${name} ${action}".${hint}`
@@ -96,8 +101,9 @@ function reportError(error: unknown, verbose: boolean): number {
   if (!(error instanceof Error)) throw error
   const { name, message, stack = message } = error
   // Errors of Karst explain themselves; for others the stack is what helps.
-  const hint = usageErrors.includes(name) || "retryable" in error ? "" : " Add --verbose to see where it comes from."
-  printNotice(verbose ? fullStack(stack, error.cause) : `${message}${hint}`)
+  const isKnown = usageErrors.includes(name) || "retryable" in error
+  const text = isKnown ? message : (systemErrorText(error) ?? `${message} Add --verbose to see where it comes from.`)
+  printNotice(verbose ? fullStack(stack, error.cause) : text)
   return usageErrors.includes(name) ? 2 : 1
 }
 

@@ -4,9 +4,9 @@ import { hideInAddresses } from "../core/text/hide-secrets.ts"
 import type { Backend } from "../engine/backends/backend.ts"
 import { bullmqBackend } from "../engine/backends/bullmq.ts"
 import { inlineBackend } from "../engine/backends/inline.ts"
-import { redisStore } from "../stores/redis-store.ts"
-import { sqliteStore } from "../stores/sqlite-store.ts"
+import { findStore } from "../stores/find-store.ts"
 import type { Store } from "../stores/store.ts"
+import { isRedisAddress, sqlitePath } from "../stores/store-names.ts"
 import type { Input } from "./command.ts"
 import { quoteShellWord } from "./shell-words.ts"
 import type { queueOptions } from "./table/worker.ts"
@@ -18,19 +18,19 @@ export type QueueValues = Input<typeof queueOptions>["values"]
 export type QueueKind = "bullmq" | "inline"
 
 export function queueKind({ backend, store }: QueueValues): QueueKind {
-  return backend ?? (isRedis(store) ? "bullmq" : "inline")
+  return backend ?? (isRedisAddress(store) ? "bullmq" : "inline")
 }
 
 export function openBackend(kind: QueueKind, { store, redis, queue, prefix }: QueueValues): Backend {
   if (kind === "inline") return inlineBackend()
-  const url = redis ?? (isRedis(store) ? store : undefined)
+  const url = redis ?? (isRedisAddress(store) ? store : undefined)
   if (!url) throw new UsageError("--backend bullmq needs to know where Redis is: --redis redis://localhost:6379")
   return bullmqBackend({ url, queue, prefix })
 }
 
 /** Throws for a file or folder that does not exist. Commands that only read a store would create it empty. */
 export function requireExistingStore(text: string | undefined): void {
-  if (text === undefined || text === "off" || isRedis(text)) return
+  if (text === undefined || text === "off" || isRedisAddress(text)) return
   const path = sqlitePath(text)
   if (path === ":memory:" || existsSync(path ?? text)) return
   throw new UsageError(`--store: there is no ${path === undefined ? `folder ${text}` : `file ${path}`}.`)
@@ -47,27 +47,7 @@ export function openStore(text: string | undefined, prefix: string | undefined):
   throw new UsageError(`--store: "${text}" is not a store. Say sqlite:${file} for a file, or redis://host:6379.`)
 }
 
-/** Returns undefined for a text that names no store. */
-export function findStore(text: string | undefined, prefix?: string): Store | undefined {
-  if (isRedis(text)) return redisStore(text, { prefix })
-  const path = sqlitePath(text)
-  return path === undefined ? undefined : sqliteStore(path)
-}
-
-function sqlitePath(text: string | undefined): string | undefined {
-  return /^sqlite:(.+)$/.exec(text ?? "")?.[1]
-}
-
-function isRedis(text: string | undefined): text is string {
-  return /^rediss?:\/\//.test(text ?? "")
-}
-
 /** The option for messages, without a password. */
 export function storeOptionText(store: string | undefined): string {
   return ` --store ${store === undefined || hideInAddresses(store) !== store ? "…" : quoteShellWord(store)}`
-}
-
-/** The name of a store for messages, without a password. */
-export function storeName(store: string): string {
-  return hideInAddresses(store)
 }

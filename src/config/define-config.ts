@@ -45,7 +45,8 @@ export interface Config {
   /** The models of coding CLIs for the tiers "strongest" and "fast", by the CLI's names for them. The CLI's own
    *  environment variables have precedence. */
   tiers?: Readonly<Partial<Record<CliName, TierModels>>> | undefined
-  /** Where sessions are stored: a folder, or a store. Default: they are not stored. */
+  /** Where sessions are stored: a folder; a store, or its name, such as "sqlite:karst.db" or "redis://host:6379"; "off":
+   *  nowhere. Default: they are not stored; the karst command stores them in ~/.karst. */
   archive?: ArchiveSource | undefined
   /** Limits of every defined agent. Its own limits have precedence. */
   limits?: Limits | undefined

@@ -19,7 +19,11 @@ export const environmentVariables: readonly EnvironmentVariable[] = [
   { name: "KARST_AGENT", key: "agent", meaning: "The default agent." },
   { name: "KARST_LANGUAGE", key: "language", meaning: "The language of prompts: en or zh." },
   { name: "KARST_PROVIDER", key: "providers", meaning: "Coding CLIs in order of preference, separated by commas." },
-  { name: "KARST_ARCHIVE", key: "archive", meaning: "The folder in which sessions are stored." },
+  {
+    name: "KARST_ARCHIVE",
+    key: "archive",
+    meaning: "Where sessions are stored: a folder, sqlite:karst.db or redis://host:6379; off: nowhere.",
+  },
   { name: "KARST_MAX_CYCLES", key: "limits.cycles", meaning: "The number of cycles of a run." },
   { name: "KARST_MAX_COST_USD", key: "limits.costUsd", meaning: "The cost of a run in US dollars." },
   { name: "KARST_CONFIG", meaning: "The configuration file, instead of the project's." },

@@ -20,6 +20,7 @@ import type { AgentDefinition, Config } from "./define-config.ts"
 import type { Diagnostic } from "./diagnostics.ts"
 import type { LoadedConfig } from "./load-config.ts"
 import { withAbsoluteDefinition } from "./merge-config.ts"
+import { createNamedArchive } from "./named-archive.ts"
 
 export interface LocalClientOptions extends LoadAgentsOptions {
   /** More agents. They replace agents of the configuration and discovered ones with the same names. */
@@ -79,7 +80,8 @@ export interface LocalClient extends AsyncDisposable {
   diagnostics(): readonly Diagnostic[]
   /** The configuration with the origin of each value. */
   readonly config: LoadedConfig
-  /** Ends the MCP servers that were started. Runs and sessions are not ended. */
+  /** Ends the MCP servers that were started, and closes the store that `archive` of the configuration names. Runs and
+   *  sessions are not ended: close sessions before. */
   close(): Promise<void>
 }
 
@@ -95,6 +97,12 @@ export async function createLocalClient(options: LocalClientOptions = {}): Promi
     config,
     overrides: agents ? { ...overrides, agents: { ...overrides?.agents, ...agents } } : overrides,
   })
+
+  const archived = createNamedArchive(registry.config.config.archive)
+  const close = async () => {
+    await registry.close()
+    await archived.close()
+  }
 
   function start(use: string, prompt: Prompt, runOptions: ClientRunOptions): { name: string; run: Run } {
     check.checkOptions(use, runOptions, runChecks)
@@ -114,15 +122,15 @@ export async function createLocalClient(options: LocalClientOptions = {}): Promi
     },
     async session(sessionOptions = {}) {
       check.checkOptions("client.session()", sessionOptions, sessionChecks)
-      const { agent: choice, model, archive = registry.config.config.archive, ...changes } = sessionOptions
+      const { agent: choice, model, archive = archived.source(), ...changes } = sessionOptions
       const { agent } = chooseAgent(registry, { agent: choice, model }, cwd)
       const opening: SessionOptions & ArchiveOptions = { ...changes, ...withoutUndefined({ archive }) }
       return agent.session(opening)
     },
     diagnostics: registry.diagnostics,
     config: registry.config,
-    close: registry.close,
-    [Symbol.asyncDispose]: registry.close,
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -6,6 +6,7 @@ import { isRecord, withoutUndefined } from "../core/object.ts"
 import { isAgent } from "../runtime/bindings.ts"
 import type { SkillSource } from "../skills.ts"
 import type { AgentDefinition, Config } from "./define-config.ts"
+import { absoluteArchive } from "./named-archive.ts"
 
 /** Where a value comes from, in order of precedence. */
 export type ConfigSource = "option" | "environment" | "project" | "user" | "default"
@@ -94,7 +95,7 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
   return {
     ...config,
     ...(skills && { skills: absoluteSkills(skills, absolute) }),
-    ...(typeof archive === "string" && { archive: absolute(archive) }),
+    ...(typeof archive === "string" && { archive: absoluteArchive(archive, absolute) }),
     ...(agents && {
       agents: mapValues(agents, (each) =>
         isAgent(each) ? each : withAbsoluteDefinition(each as AgentDefinition, folder),

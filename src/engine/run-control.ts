@@ -82,10 +82,15 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
   }
 
   /** Sends a message to the worker of a run; false if no worker has it. */
-  async function send(id: string, message: InboxMessage): Promise<boolean> {
+  function send(id: string, message: InboxMessage): Promise<boolean> {
+    return appendWhile(id, message, (head) => head.status === "running")
+  }
+
+  /** Adds a message to the inbox of a run; false if the run is not in the state that is required for it. */
+  async function appendWhile(id: string, message: InboxMessage, canReceive: (head: RunHead) => boolean) {
     for (;;) {
       const { head, revision } = await requireRun(id)
-      if (head.status !== "running") return false
+      if (!canReceive(head)) return false
       const change: StoreChange = { type: "append", log: runKeys(id).inbox, items: [asJson(message)] }
       try {
         const guard = { key: runKeys(id).head, ifRevision: revision }
@@ -116,10 +121,9 @@ export function createRunControl({ store, leaseObserver, push, pushNext }: RunCo
 
   /** Sends a text to the model, also if no worker has the run. */
   async function steer(id: string, text: string): Promise<void> {
-    const { head } = await requireRun(id)
-    if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nothing would read it.`, { code: "ended" })
     const message: InboxMessage = { type: "steer", text: checkSteerText(text) }
-    await store.commit([{ type: "append", log: runKeys(id).inbox, items: [asJson(message)] }])
+    if (await appendWhile(id, message, (head) => !hasEnded(head))) return
+    throw new AgentError(`Run ${id} has ended; nothing would read it.`, { code: "ended" })
   }
 
   /** Ends a run and resolves when it has ended. Its worker does it; if the worker is gone, or gives no sign of life for

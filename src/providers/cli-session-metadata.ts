@@ -1,6 +1,7 @@
 // The metadata stored with a session of a coding CLI, and checks of session keys and handles.
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
+import { createHiddenField } from "../core/values/hidden-field.ts"
 import type { CliOptions } from "./options.ts"
 import type { Provider } from "./provider.ts"
 import { objectAt, textAt, textsAt, valueAt } from "./read-json.ts"
@@ -55,6 +56,15 @@ export function readSessionMetadata(head: Json | undefined): CliSessionMetadata 
     },
   }
 }
+
+/** What a session needs to be resumed that has sent nothing yet: the conversation that its first turn copies. */
+export interface UnsentFork {
+  forkOf: string
+  cwd: string | undefined
+}
+
+/** Set for every session of a CLI. The function returns undefined if the session is no fork, or has sent something. */
+export const unsentForkOfSession = createHiddenField<() => UnsentFork | undefined>()
 
 /** Returns the key of a conversation if it is safe as a command argument: no option, no glob pattern, no `..`. */
 export function requireSafeKey(key: string | undefined): string | undefined {

@@ -30,6 +30,7 @@ import {
   requireSameProvider,
   sessionMetadata,
   sessionNotFoundError,
+  unsentForkOfSession,
 } from "./cli-session-metadata.ts"
 import { requireFolder } from "./find-program.ts"
 import { type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
@@ -134,6 +135,10 @@ function createCliSession(
         }
       : undefined,
     close: conversation.close,
+  })
+  unsentForkOfSession.set(created, () => {
+    const { key, forkOf } = conversation.session
+    return key === undefined && forkOf !== undefined ? { forkOf, cwd: options.cwd } : undefined
   })
   if (options.trajectoryPath !== undefined)
     mirrorTrajectoryToFile(conversation, options.trajectoryPath, created.trajectory)

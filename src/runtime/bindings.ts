@@ -256,8 +256,12 @@ export function isBinding(value: unknown): value is Binding {
   return typeof value === "object" && value !== null && bindingMark in value
 }
 
+/** Never throws: a Proxy whose traps throw is no class. */
 export function isClass(value: unknown): boolean {
-  if (typeof value !== "function") return false
+  return typeof value === "function" && attempt(() => hasClassPrototype(value)) === true
+}
+
+function hasClassPrototype(value: object): boolean {
   // A class's `prototype` is not writable; a plain function's is. Built-in constructors count as classes too.
   const prototype = Object.getOwnPropertyDescriptor(value, "prototype")
   return prototype !== undefined && !prototype.writable && typeof prototype.value === "object" && !isGenerator(value)

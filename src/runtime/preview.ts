@@ -1,5 +1,6 @@
 // Short texts of values for messages, and their sizes.
 import { types } from "node:util"
+import { attempt } from "../core/attempt.ts"
 import { inspectSafely } from "./show/inspect-safely.ts"
 
 /** A short text of a value, for messages. */
@@ -8,11 +9,21 @@ export function inspectShort(value: unknown): string {
   return text.length > 1000 ? `${text.slice(0, 1000)}…` : text
 }
 
-/** Length, size or byte length of a value; undefined if it has none, or if reading it would run a Proxy's traps. */
+/** Length, size or byte length of a value; undefined if it has none. Runs no code of the value: a class may override
+ *  these members. */
 export function sizeOf(value: unknown): number | undefined {
   if (types.isProxy(value)) return undefined
   if (typeof value === "string" || Array.isArray(value)) return value.length
-  if (value instanceof Map || value instanceof Set) return value.size
-  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return value.byteLength
+  if (types.isMap(value)) return readSize(Map.prototype, "size", value)
+  if (types.isSet(value)) return readSize(Set.prototype, "size", value)
+  if (types.isArrayBuffer(value)) return readSize(ArrayBuffer.prototype, "byteLength", value)
+  if (types.isTypedArray(value)) return readSize(Object.getPrototypeOf(Uint8Array.prototype), "byteLength", value)
+  // The length of a DataView cannot be read once its buffer was transferred.
+  if (types.isDataView(value)) return attempt(() => readSize(DataView.prototype, "byteLength", value))
   return undefined
+}
+
+/** Reads a member by the accessor of the platform. */
+function readSize(platform: object, key: string, value: object): number {
+  return Number(Reflect.get(platform, key, value))
 }

@@ -93,9 +93,10 @@ async function readTrajectory(path: string): Promise<Trajectory> {
   const read = attempt((): { value: unknown } => ({ value: JSON.parse(found.bytes.toString("utf8")) }))
   const record = read && attempt(() => (isTrajectory(read.value) ? read.value : readCawTrajectory(read.value)))
   if (record) return record
-  const problem = found.bytes.length === 0 ? "is empty" : read ? "is JSON, but no trajectory" : "is no JSON"
+  const problem =
+    found.bytes.length === 0 ? "is empty" : read ? "is no trajectory of version 1, and none of caw" : "is no JSON"
   throw new ConfigError(
-    `"${path}" ${problem}. A trajectory is a file that \`session.save(path)\` or \`karst sessions export\` wrote, or one of caw.`,
+    `"${path}" ${problem}. A trajectory is a file that \`session.save(path)\` or \`karst sessions export\` wrote.`,
   )
 }
 

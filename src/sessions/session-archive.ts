@@ -10,6 +10,7 @@ import { messageText } from "../core/message.ts"
 import { isRecord } from "../core/object.ts"
 import type { RuntimeLoss, RuntimeSnapshot } from "../runtime/runtime.ts"
 import type { Store, StoreChange } from "../stores/store.ts"
+import { isStoreName, sqlitePath, storeName } from "../stores/store-names.ts"
 import type { ReadArtifact } from "../tools/artifacts.ts"
 import { checkCalls, checkEvent, checkRecord, damagedSessionError } from "./archive-checks.ts"
 import type { LoggedCall } from "./call-log.ts"
@@ -89,6 +90,7 @@ export interface Archive {
 }
 
 export function openArchive(source: ArchiveSource): Archive {
+  if (typeof source === "string" && isStoreName(source)) throw storeNameError(source)
   const folder = typeof source === "string" ? resolve(source) : undefined
   const store = typeof source === "string" ? openSessionFolder(source) : source
   return {
@@ -98,6 +100,15 @@ export function openArchive(source: ArchiveSource): Archive {
     directory: (id) => (folder === undefined ? undefined : sessionDirectory(folder, id)),
     close: async () => (folder === undefined ? undefined : await store.close()),
   }
+}
+
+/** A folder of this name would be created otherwise. */
+function storeNameError(name: string): ConfigError {
+  const path = sqlitePath(name)
+  const store = path === undefined ? "redisStore(url)" : `sqliteStore(${JSON.stringify(path)})`
+  return new ConfigError(
+    `The archive "${storeName(name)}" is the name of a store, and a text is a folder here. Pass the store: ${store} of karst/stores.`,
+  )
 }
 
 export const sessionKeys = {

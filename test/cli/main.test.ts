@@ -45,6 +45,14 @@ test("the help of a command is the same by --help, -h and help; a group lists it
   assert.match(within.stdout, /^karst skills add <path \| git url> \[options\][\s\S]*--force/)
 })
 
+test("a group that has a list prints it if no command of the group is named", async () => {
+  const listed = await karst(["models", "list", "--json"])
+  assert.equal(listed.code, 0)
+  assert.deepEqual(await karst(["models", "--json"]), listed)
+  assert.deepEqual(await karst(["models"]), await karst(["models", "list"]))
+  assert.match((await karst(["models", "--help"])).stdout, /\nkarst models alone is karst models list\./)
+})
+
 test("the examples of the command table name commands and options that exist", () => {
   for (const [path, { examples }] of allCommands()) {
     for (const { line } of examples) {
@@ -78,7 +86,8 @@ const wrong: [what: string, args: string[], says: RegExp][] = [
   ],
   ["no prompt", ["run"], /There is no prompt/],
   ["a command that a group does not have", ["skills", "lst"], /"skills lst"\. Did you mean karst skills list\?/],
-  ["a group without a command", ["skills"], /Say what to do\. There are: karst skills list, /],
+  ["a group without a command", ["config"], /Say what to do\. There are: karst config path, /],
+  ["an option that no list has", ["models", "--zzz"], /Unknown option --zzz\. See: karst models list --help/],
   ["help for no command", ["help", "rnu"], /Did you mean karst run\?/],
   ["an option that does not exist", ["run", "x", "--zzzzz"], /Unknown option --zzzzz\. See: karst run --help/],
   ["a misspelt option", ["run", "x", "--max-cycle", "3"], /Unknown option --max-cycle\. Did you mean --max-cycles\?/],

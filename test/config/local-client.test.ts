@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
@@ -6,6 +7,7 @@ import { AgentError, createAgent, type Hooks } from "karst"
 import { type Config, createLocalClient, loadAgents, loadConfig } from "karst/config"
 import { type ModelPart, scriptedModel } from "karst/models"
 import { listSessions } from "karst/sessions"
+import { sqliteStore } from "karst/stores"
 import { connectMcpServers } from "../../src/config/agents/mcp-servers.ts"
 import { testProject } from "./project-folder.ts"
 
@@ -189,6 +191,30 @@ describe("client.session", () => {
     )
     await using resumed = await client.session({ resume: session.id })
     assert.equal((await resumed.send("Two")).output, "3 messages.")
+  })
+
+  test("is stored in the store that `archive` of the configuration names, which the client closes; off stores nothing", async (t) => {
+    const { folder, env } = await testProject(t, {
+      "project/karst.config.json": { model: "m", agents: { ada: { runtime: "js" } }, archive: "sqlite:./k.db" },
+    })
+    const overrides = { models: { m: says("Hello.") } }
+    {
+      await using client = await createLocalClient({ cwd: folder, env, overrides })
+      await using session = await client.session({ id: "user-42" })
+      await session.send("One")
+    }
+    const store = sqliteStore(join(folder, "k.db"))
+    const stored = await listSessions(store)
+    await store.close()
+    assert.deepEqual(
+      stored.map(({ id }) => id),
+      ["user-42"],
+    )
+    await using off = await createLocalClient({ cwd: folder, env: { ...env, KARST_ARCHIVE: "off" }, overrides })
+    await using session = await off.session()
+    await session.send("One")
+    assert.equal(session.directory, undefined)
+    assert.deepEqual((await readdir(folder)).sort(), [".git", "k.db", "karst.config.json"])
   })
 })
 

@@ -7,8 +7,10 @@ import { type Hooks, totalTokens } from "karst"
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { type CodeAgent, createAgent, fn, jsRuntime, tool, type Usage, variable } from "karst"
+import { createEngine } from "karst/engine"
 import { scriptedModel } from "karst/models"
-import { inTemporaryFolder } from "./in-temporary-folder.ts"
+import { memoryStore } from "karst/stores"
+import { workIn } from "./surroundings.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
@@ -142,7 +144,7 @@ describe("docs/budgets.md", () => {
   })
 
   test("limits the runs of a session together, also those of an earlier process", async (t) => {
-    await inTemporaryFolder(t)
+    await workIn(t)
     const model = scriptedModel(() => cell("1"), {
       usage: { input: 300_000, output: 0, complete: true },
       contextWindow: 1_000_000,
@@ -168,6 +170,21 @@ describe("docs/budgets.md", () => {
     await session.send("Go on")
     const [asked] = model.requests.slice(2)
     assert.equal(JSON.stringify(asked?.messages).match(/Sort the inbox/g)?.length, 1, "the second prompt is not stored")
+  })
+
+  test("has a budget for a session of durable runs, which later runs of the session count against", async () => {
+    const usage = { input: 16_000, output: 4_000, complete: true }
+    const model = { ...scriptedModel(() => "Sorted.", { usage }), price: { input: 25, output: 100 } }
+    const helper = createAgent({ model })
+    await using engine = createEngine({ agents: { helper }, store: memoryStore() })
+    // #region engine
+    await engine.submit("helper", "Sort the inbox", { session: "user-42", budget: { costUsd: 5 } })
+    const { budgetLeft } = await engine.queue("helper", "user-42") // { costUsd: 4.2 }, after a run that cost 0.8
+    // #endregion
+    assert.deepEqual(budgetLeft, { costUsd: 5 })
+    const { id } = await engine.submit("helper", "And again", { session: "user-42" })
+    await engine.result(id)
+    assert.equal((await engine.queue("helper", "user-42")).budgetLeft?.costUsd?.toFixed(2), "3.40")
   })
 
   test("has a hook that asks the model to finish, and then stops the run", async () => {

@@ -16,13 +16,13 @@ import { localWorkspace } from "karst/workspaces"
 import { cellValue } from "../runtime/cell-results.ts"
 import { listen } from "../server/loopback.ts"
 import { requires } from "../system.ts"
-import { inTemporaryFolder } from "./in-temporary-folder.ts"
+import { workIn } from "./surroundings.ts"
 
 const orders = [{ total: 20 }, { total: 22 }]
 
 describe("docs/choosing-a-runtime.md", () => {
   test("changes the runtime in one line", { skip: requires("bwrap", "python", "pandas") }, async (t) => {
-    const workspace = localWorkspace(await inTemporaryFolder(t))
+    const workspace = localWorkspace(await workIn(t))
     const called: unknown[] = []
     const addUp = tool({
       name: "add_up",
@@ -58,7 +58,7 @@ describe("docs/choosing-a-runtime.md", () => {
   })
 
   test("lets a sandbox read the folders that it names", { skip: requires("bwrap") }, async (t) => {
-    const folder = await inTemporaryFolder(t)
+    const folder = await workIn(t)
     await mkdir("reports")
     await writeFile("reports/may.txt", "fine")
     await writeFile("secret.txt", "secret")

@@ -15,7 +15,7 @@ import { memoryStore } from "../../src/stores/memory-store.ts"
 import { askTool } from "../../src/tools/finish-and-ask.ts"
 import { cell } from "../agent/scripted-agents.ts"
 import { until } from "../waiting.ts"
-import { workInTemporaryFolder } from "./working-folder.ts"
+import { workIn } from "./surroundings.ts"
 
 /** Answers by how far the conversation is, as a model does that another process asks. */
 const answering = (steps: readonly ScriptedStep[]) =>
@@ -25,7 +25,7 @@ const asks: ScriptedStep = [{ type: "tool-call", id: "1", name: "ask", input: { 
 
 describe("a durable run", () => {
   test("that a process has submitted and left is done by the first program, once for its key", async (t) => {
-    await workInTemporaryFolder(t)
+    await workIn(t)
     const db = { sumOf: (month: string) => `12,400 in ${month}` }
     const model = answering([cell("db.sumOf('May')"), "May is closed."])
 
@@ -101,7 +101,7 @@ describe("a durable run", () => {
   })
 
   test("is watched from a position on, listed while it waits, and left to others by a drain", async (t) => {
-    await workInTemporaryFolder(t)
+    await workIn(t)
     const log = t.mock.method(console, "log", () => {})
     const gate = Promise.withResolvers<void>()
     const called = Promise.withResolvers<void>()

@@ -10,19 +10,21 @@ import { openai } from "@ai-sdk/openai"
 import { tool as aiTool } from "@ai-sdk/provider-utils"
 import { scriptedModel } from "karst/models"
 import { z } from "zod"
-import { answerAsServices } from "./answer-as-services.ts"
+import { modelServices, setVariables } from "./surroundings.ts"
 
 const orders = { find: (id: number) => (id === 7 ? "two lamps" : undefined) }
 
 describe("docs/migrating-from-ai-sdk.md", () => {
   test("shows the same tool in Karst, and the same model with code instead", async (t) => {
     const description = "Finds an order."
-    const { server } = await answerAsServices(t, "OPENAI_API_KEY", [
+    setVariables(t, { OPENAI_API_KEY: "a-key" })
+    const { requests } = await modelServices(
+      t,
       { toolCalls: [{ id: "call_1", name: "look_up", arguments: '{"id":7}' }], finish: "tool-calls" },
-      "Two lamps.",
-      "```ts\norders.find(7)\n```",
-      "It was two lamps.",
-    ])
+      { text: ["Two lamps."] },
+      { text: ["```ts\norders.find(7)\n```"] },
+      { text: ["It was two lamps."] },
+    )
     // #region program
     // Karst, with the same tool
     const agent = createAgent({
@@ -39,8 +41,8 @@ describe("docs/migrating-from-ai-sdk.md", () => {
     const result = await coder.run("What was in order 7?")
     // #endregion
     assert.deepEqual([output, cycles, result.output], ["Two lamps.", 2, "It was two lamps."])
-    assert.match(JSON.stringify(server.requests[1]?.body), /two lamps/)
-    assert.match(JSON.stringify(server.requests[3]?.body), /two lamps/)
+    assert.match(JSON.stringify(requests[1]?.body), /two lamps/)
+    assert.match(JSON.stringify(requests[3]?.body), /two lamps/)
   })
 
   test("shows an agent of Karst as a tool of the AI SDK", async () => {

@@ -8,15 +8,14 @@ import { test } from "node:test"
 import { codingAgent } from "karst/providers"
 // #endregion
 import { fakeCliMachine } from "../providers/cli-machines.ts"
-import { inTemporaryFolder } from "./in-temporary-folder.ts"
-import { useEnvironment } from "./use-environment.ts"
+import { setVariables, workIn } from "./surroundings.ts"
 
 test("docs/migrating-from-caw.md shows the same program in Karst, and a handle to resume it", async (t) => {
-  await inTemporaryFolder(t)
+  await workIn(t)
   await mkdir("project")
   await using machine = await fakeCliMachine()
   const PATH = [join(machine.folder, "bin"), "/usr/bin", "/bin"].join(delimiter)
-  useEnvironment(t, { PATH, HOME: machine.folder, CODEX_HOME: undefined, KARST_PROVIDER: undefined })
+  setVariables(t, { PATH, HOME: machine.folder, CODEX_HOME: undefined, KARST_PROVIDER: undefined })
   // #region program
   const agent = codingAgent({
     provider: ["claude", "codex"],

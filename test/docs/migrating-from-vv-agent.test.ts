@@ -6,18 +6,19 @@ import { test } from "node:test"
 import { createAgent } from "karst"
 import { localWorkspace } from "karst/workspaces"
 // #endregion
-import { answerAsServices } from "./answer-as-services.ts"
-import { inTemporaryFolder } from "./in-temporary-folder.ts"
+import { modelServices, setVariables, workIn } from "./surroundings.ts"
 
 test("docs/migrating-from-vv-agent.md shows the same program in Karst", async (t) => {
-  await inTemporaryFolder(t)
+  await workIn(t)
   await mkdir("work")
   await writeFile("work/notes.md", "pen\napple\n")
-  const { addresses, server } = await answerAsServices(t, "MOONSHOT_API_KEY", [
+  setVariables(t, { MOONSHOT_API_KEY: "a-key" })
+  const { asked, requests } = await modelServices(
+    t,
     { toolCalls: [call("1", "read_file", { path: "notes.md" })], finish: "tool-calls" },
     { toolCalls: [call("2", "write_file", { path: "notes.md", content: "apple\npen\n" })], finish: "tool-calls" },
-    "Sorted.",
-  ])
+    { text: ["Sorted."] },
+  )
   const logged = t.mock.method(console, "log", () => {})
   // #region program
   const agent = createAgent({
@@ -31,8 +32,8 @@ test("docs/migrating-from-vv-agent.md shows the same program in Karst", async (t
   // #endregion
   assert.deepEqual(logged.mock.calls[0]?.arguments, ["done", "Sorted."])
   assert.equal(await readFile("work/notes.md", "utf8"), "apple\npen\n")
-  assert.equal(addresses[0], "https://api.moonshot.ai/v1/chat/completions")
-  assert.match(JSON.stringify(server.requests[0]?.body), /kimi-k2\.5[\s\S]*You are helpful\./)
+  assert.equal(asked[0], "https://api.moonshot.ai/v1/chat/completions")
+  assert.match(JSON.stringify(requests[0]?.body), /kimi-k2\.5[\s\S]*You are helpful\./)
 })
 
 const call = (id: string, name: string, input: object) => ({ id, name, arguments: JSON.stringify(input) })

@@ -15,7 +15,7 @@ import { jsRuntime } from "../../src/runtime/js.ts"
 import { delegateTools } from "../../src/tools/delegate.ts"
 import { cell } from "../agent/scripted-agents.ts"
 import { delegate } from "../tools/delegate-case.ts"
-import { workInTemporaryFolder } from "./working-folder.ts"
+import { workIn } from "./surroundings.ts"
 
 test("a run is a tree of spans of the registered provider, as the page shows it", async (t) => {
   const exporter = new InMemorySpanExporter()
@@ -52,7 +52,7 @@ test("a run is a tree of spans of the registered provider, as the page shows it"
 })
 
 test("events are written as lines of JSON, without deltas", async (t) => {
-  await workInTemporaryFolder(t)
+  await workIn(t)
   const { trajectory } = await import("./observability/event-log.ts")
   const lines = (await readFile("events.jsonl", "utf8")).trimEnd().split("\n")
   const events: AgentEvent[] = lines.map((line) => JSON.parse(line))

@@ -8,7 +8,7 @@ import { suite } from "karst/evals"
 // #endregion
 import { scriptedModel } from "karst/models"
 import { z } from "zod"
-import { inTemporaryFolder } from "./in-temporary-folder.ts"
+import { workIn } from "./surroundings.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
@@ -57,7 +57,7 @@ describe("docs/outputs.md", () => {
   })
 
   test("scores many cases, each several times", async (t) => {
-    await inTemporaryFolder(t)
+    await workIn(t)
     const agent = createAgent({
       model: scriptedModel(({ messages }) => (messages.length === 1 ? cell("brightness = 20") : "Dimmed.")),
       runtime: () => jsRuntime({ brightness: variable(100) }),

@@ -8,7 +8,7 @@ import { claude, codex, fallback } from "karst/providers"
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createPlannedCliMachine } from "../providers/planned-clis.ts"
-import { useEnvironment } from "./use-environment.ts"
+import { setVariables } from "./surroundings.ts"
 
 for (const [reason, installed] of [
   ["is missing", ["codex"]],
@@ -17,7 +17,7 @@ for (const [reason, installed] of [
   test(`the recipe for two coding CLIs uses the second one if the first one ${reason}`, async (t) => {
     const plan = { "claude: Make": [{ fail: 401 }], "codex: Make": ["It passes now."] }
     await using machine = await createPlannedCliMachine(plan, [...installed])
-    useEnvironment(t, machine.env)
+    setVariables(t, machine.env)
     const { cwd } = machine
     // #region fallback
     const coder = fallback(claude({ cwd }), codex({ cwd }))

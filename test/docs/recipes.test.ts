@@ -32,13 +32,13 @@ import { createAgent, jsRuntime, readRows } from "karst"
 import { scriptedModel } from "karst/models"
 import { z } from "zod"
 import { until } from "../waiting.ts"
-import { inTemporaryFolder } from "./in-temporary-folder.ts"
+import { workIn } from "./surroundings.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
 describe("the recipe", () => {
   test("for a CSV file reads its rows, and those of the other formats", async (t) => {
-    await inTemporaryFolder(t)
+    await workIn(t)
     await writeFile("sales.csv", "month,amount\nMay,40\nJune,25\n")
     const model = scriptedModel([cell("finish(sales.toSorted((a, b) => b.amount - a.amount)[0].month)")])
     // #region csv
@@ -132,7 +132,7 @@ describe("the recipe", () => {
   })
 
   test("for one conversation per user keeps each apart, also for a second call", async (t) => {
-    await inTemporaryFolder(t)
+    await workIn(t)
     const agent = createAgent({
       model: scriptedModel(({ messages }) => `message ${messages.filter(({ role }) => role === "user").length}`),
     })
@@ -207,7 +207,7 @@ describe("the recipe", () => {
   })
 
   test("for every night runs once a day", async (t) => {
-    await inTemporaryFolder(t)
+    await workIn(t)
     const model = scriptedModel(() => "Closed.")
     const analyst = createAgent({ model, runtime: () => jsRuntime({}) })
     async function startNightly() {
@@ -228,7 +228,7 @@ describe("the recipe", () => {
   })
 
   test("for saving writes what happened", async (t) => {
-    await inTemporaryFolder(t)
+    await workIn(t)
     const agent = createAgent({ model: scriptedModel(["May."]) })
     // #region save
     await using session = await agent.session({ archive: ".karst" })

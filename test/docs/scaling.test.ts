@@ -11,14 +11,14 @@ import { promisify } from "node:util"
 import { startRedis } from "../redis.ts"
 import { requires } from "../system.ts"
 import { until } from "../waiting.ts"
-import { workInTemporaryFolder } from "./working-folder.ts"
+import { workIn } from "./surroundings.ts"
 
 const flags = ["--conditions=karst-source", "--disable-warning=ExperimentalWarning"]
 const fileOf = (name: string) => fileURLToPath(new URL(`./scaling/${name}`, import.meta.url))
 
 describe("a backend decides where runs are executed", () => {
   test("in this process, in a pool, or by a queue in Redis", { skip: requires("redis") }, async (t) => {
-    const folder = await workInTemporaryFolder(t)
+    const folder = await workIn(t)
     await using redis = await startRedis()
     const program = `
       import { alone, engine, shared } from ${JSON.stringify(fileOf("backends.ts"))}
@@ -44,7 +44,7 @@ describe("a backend decides where runs are executed", () => {
   })
 
   test("a server that works with a pool has four worker processes, which end with it", async (t) => {
-    const folder = await workInTemporaryFolder(t)
+    const folder = await workIn(t)
     const server = spawn(process.execPath, [...flags, fileOf("server.ts")], {
       cwd: folder,
       stdio: ["ignore", "pipe", "inherit"],

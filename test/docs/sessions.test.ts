@@ -12,13 +12,13 @@ import { deleteSession, listSessions, loadSession, toAtif } from "karst/sessions
 // #endregion
 import { messageText } from "../../src/core/message.ts"
 import { askTool } from "../../src/tools/finish-and-ask.ts"
-import { workInTemporaryFolder } from "./working-folder.ts"
+import { workIn } from "./surroundings.ts"
 
 const cellOf = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
 describe("a session", () => {
   test("continues with its conversation and its objects from a handle", async (t) => {
-    await workInTemporaryFolder(t)
+    await workIn(t)
     const log = t.mock.method(console, "log", () => {})
     // #region intro
     const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
@@ -63,7 +63,7 @@ describe("a session", () => {
   })
 
   test("has an id of its own: the same line creates and resumes it", async (t) => {
-    await workInTemporaryFolder(t)
+    await workIn(t)
     const agent = createAgent({ model: scriptedModel(({ messages }) => `message ${messages.length}`) })
     const outputs: string[] = []
     for (const prompt of ["Hi", "And now?"]) {
@@ -94,7 +94,7 @@ describe("a session", () => {
   })
 
   test("is listed, loaded from four places, converted and deleted", async (t) => {
-    await workInTemporaryFolder(t)
+    await workIn(t)
     const agent = createAgent({ name: "analyst", model: scriptedModel(["May."]) })
     const session = await agent.session({ archive: ".karst" })
     await session.send("Which month had the best sales?")

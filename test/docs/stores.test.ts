@@ -4,10 +4,11 @@ import { test } from "node:test"
 // #region intro
 import { memoryStore, redisStore, sqliteStore } from "karst/stores"
 // #endregion
-import { workInTemporaryFolder } from "./working-folder.ts"
+
+import { workIn } from "./surroundings.ts"
 
 test("a store changes values and logs together if its guard holds, lists keys, and yields what is appended", async (t) => {
-  await workInTemporaryFolder(t)
+  await workIn(t)
   // #region intro
   const store = sqliteStore("karst.db") // one machine, any number of processes
   const shared = redisStore("redis://localhost:6379") // many machines; npm install ioredis

@@ -6,7 +6,7 @@ import type { TestContext } from "node:test"
 import { type Behaviour, type ModelServer, modelServer } from "../fixtures/model-server.ts"
 
 /** Makes a temporary folder with these files the working directory until the test ends. Returns its path. */
-export async function workIn(t: TestContext, files: Record<string, string> = {}): Promise<string> {
+export async function workIn(t: Pick<TestContext, "after">, files: Record<string, string> = {}): Promise<string> {
   const before = process.cwd()
   const folder = await realpath(await mkdtemp(join(tmpdir(), "karst-docs-")))
   for (const [path, text] of Object.entries(files)) {

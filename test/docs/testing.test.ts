@@ -15,13 +15,13 @@ import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { cell } from "../agent/scripted-agents.ts"
 import { modelServer } from "../fixtures/model-server.ts"
+import { workIn } from "./surroundings.ts"
 import { Light } from "./testing/light.ts"
-import { workInTemporaryFolder } from "./working-folder.ts"
 
 const page = await readFile(new URL("../../docs/testing.md", import.meta.url), "utf8")
 
 test("a model is recorded once, replayed without a key, and a changed prompt is shown", async (t) => {
-  await workInTemporaryFolder(t)
+  await workIn(t)
   await using server = await modelServer({ text: [cell("light.dim(20)")] }, { text: ["Dimmed."] })
   const env = { ...process.env }
   t.after(() => Object.assign(process.env, env))
@@ -51,7 +51,7 @@ test("a model is recorded once, replayed without a key, and a changed prompt is 
 })
 
 test("an archived session is a test in one line, and a difference fails it", async (t) => {
-  await workInTemporaryFolder(t)
+  await workIn(t)
   let calls = 0
   const openTasks = () => {
     calls++

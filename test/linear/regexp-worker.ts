@@ -9,6 +9,32 @@ const { at, from }: LinearWork = workerData
 /** How often one regular expression is tried with the longest texts. */
 const mostTries = 5
 
+/** Runs of one mark, ends of lines of all kinds, rows of tables, and mixtures that texts of models have. */
+const commonPieces = [
+  ..."|-:`~*_[]()<>&#=+.,\"'/\\ \t\n\r",
+  ...["\r\n", "\u2028", "\n\n", " \n", "\t\n", "a\n", "a\r\n", "\n ", "- "],
+  ...["|a|b|", "|a|b|\n", "| a | b |\n", "|-", "|-|", "|:-:|", "| --- ", " |", "| ", "||a"],
+  ...[
+    "[a](",
+    "[a]: ",
+    "![",
+    "<a ",
+    "<a>",
+    "&a;",
+    "**a",
+    "*a*",
+    "_a_",
+    "``a",
+    "a: ",
+    "a, ",
+    "'a' ",
+    '"a" ',
+    "a.b",
+    "=a",
+    "# ",
+  ],
+]
+
 for (const [number, regexp] of regexpsOfSource().entries()) {
   if (number < from) continue
   at[0] = number
@@ -35,12 +61,9 @@ function timeOf(pattern: RegExp, text: string): number {
 
 function* texts({ source, flags }: Found): Generator<(size: number) => string> {
   const samples = samplesOf(source, flags)
-  const characters = [...new Set([...source.replaceAll(/\\[a-zA-Z]|[\\^$*+?()|{}]/g, ""), ..." \n\t1a_-("])].slice(
-    0,
-    24,
-  )
+  const characters = [...new Set([...charactersOf(source), ..." \n\t1a_-("])].slice(0, 24)
   const literals = source.split(/\\[a-zA-Z].|[\\^$*+?()|{}[\].]+/).filter((text) => text.length > 1)
-  const some = characters.slice(0, 4)
+  const some = characters.slice(0, 5)
   const pieces = new Set([
     ...characters,
     ...literals,
@@ -60,6 +83,24 @@ function* texts({ source, flags }: Found): Generator<(size: number) => string> {
       }
     }
   }
+  for (const piece of commonPieces) {
+    if (!pieces.has(piece)) yield (size) => `${piece.repeat(Math.ceil(size / piece.length))}\0!`
+  }
+}
+
+/** The characters that the source names: those written as they are, as `\\|` or as `\\u2028`, and the ends of lines for
+ *  `\\s`. */
+function charactersOf(source: string): string[] {
+  const escapes: Record<string, string> = { n: "\n", t: "\t", r: "\r", s: "\u2028", d: "1", w: "a" }
+  const escaped = [...source.matchAll(/\\(?:u([\da-f]{4})|x([\da-f]{2})|(.))/gi)].map(
+    ([, unicode, byte, other = ""]) => {
+      const code = unicode ?? byte
+      if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16))
+      return escapes[other] ?? (/[a-z\d]/i.test(other) ? "" : other)
+    },
+  )
+  const plain = source.replaceAll(/\\(?:u[\da-f]{4}|x[\da-f]{2}|.)|[\\^$*+?()|{}]/gi, "")
+  return [...escaped, ...plain].filter((character) => character !== "")
 }
 
 /** Texts that fit; none where the generator does not know a part of the syntax. */

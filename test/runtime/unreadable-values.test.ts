@@ -11,6 +11,7 @@ import { cellValue, errorOf } from "./cell-results.ts"
 
 const traps = ["get", "has", "ownKeys", "getOwnPropertyDescriptor", "getPrototypeOf", "isExtensible"]
 const throwing = traps.map((trap) => `${trap}() { throw new Error("${trap}") }`).join(", ")
+const proxy = `new Proxy({}, { ${throwing} })`
 const unreadable: Record<string, string> = {
   "a Proxy of an object": `new Proxy({}, { ${throwing} })`,
   "a Proxy of a list": `new Proxy([], { ${throwing} })`,
@@ -19,6 +20,19 @@ const unreadable: Record<string, string> = {
   "an object whose getter throws": `{ get name() { throw new Error("name") }, get size() { throw new Error("size") } }`,
   "an instance whose getters throw": `new (class { get name() { throw new Error("name") } get length() { throw new Error("length") } })()`,
   "a class whose static getter throws": `class { static get name() { throw new Error("name") } }`,
+  "a revoked Proxy": `(() => { const { proxy, revoke } = Proxy.revocable(function () {}, {}); revoke(); return proxy })()`,
+  "an object that inherits from a Proxy": `Object.create(${proxy})`,
+  "a list that inherits from a Proxy": `Object.setPrototypeOf([1], ${proxy})`,
+  "an error that inherits from a Proxy": `Object.setPrototypeOf(new Error("x"), ${proxy})`,
+  "a function that inherits from a Proxy": `Object.setPrototypeOf(() => 1, ${proxy})`,
+  "an object whose constructor is a Proxy": `Object.create({ constructor: new Proxy(class {}, { ${throwing} }) })`,
+  "an error whose message throws": `Object.defineProperty(new Error("x"), "message", { get() { throw new Error("message") } })`,
+  "an error whose stack throws": `Object.defineProperty(new Error("x"), "stack", { get() { throw new Error("stack") } })`,
+  "a Map whose size throws": `new (class extends Map { get size() { throw new Error("size") } })()`,
+  "a Map whose size is a text": `new (class extends Map { get size() { return "large" } })()`,
+  "bytes whose length throws": `new (class extends Uint8Array { get byteLength() { throw new Error("length") } })(2)`,
+  "an object that looks like a Map": "Object.create(Map.prototype)",
+  "a view of a transferred buffer": `(() => { const view = new DataView(new ArrayBuffer(8)); structuredClone(view.buffer, { transfer: [view.buffer] }); return view })()`,
 }
 
 /** Everything that reads all names of a runtime. */
@@ -28,6 +42,8 @@ async function useAllNames(runtime: Runtime): Promise<string[]> {
   await runtime.describe(names)
   const taken = await runtime.snapshot?.()
   assert.ok(taken)
+  const first = await runtime.snapshot?.({ since: "" })
+  await runtime.snapshot?.({ since: first?.hash })
   assert.equal((await runtime.execute("throw new Error('undone')", { transaction: true })).ok, false)
   return names
 }
@@ -66,6 +82,34 @@ test("pythonRuntime goes on after cells that made objects that cannot be read", 
     assert.deepEqual(lost?.map(({ name }) => name).sort(), ["Made", "made", "table", "values"])
   }
   assert.equal(await cellValue(runtime, "total"), 3)
+})
+
+test("jsRuntime goes on after a cell that put values of all these kinds into an object of the host", async () => {
+  for (const [title, code] of Object.entries(unreadable)) {
+    class Box {
+      held: unknown = 1
+    }
+    const box = new Box()
+    const runtime = jsRuntime({ box })
+    await runtime.execute(`box.held = ${code}\nundefined`)
+    assert.deepEqual(await useAllNames(runtime), ["box", "Box"], title)
+    assert.equal(await cellValue(jsRuntime({ box }), "typeof box"), "object", title)
+  }
+})
+
+test("retrieve names the value that cannot be read and says what to do", async () => {
+  const code = `const made = ${proxy}\nundefined`
+  const runtime = jsRuntime({})
+  await runtime.execute(code)
+  await assert.rejects(runtime.retrieve("made"), {
+    name: "ConfigError",
+    message:
+      '"made" cannot be read: its getter or Proxy threw Error: get. Let a cell put plain data under another name, and ' +
+      "retrieve that.",
+  })
+  await using child = processRuntime({})
+  await child.execute(code)
+  await assert.rejects(child.retrieve("made"), /"made" cannot be read: its getter or Proxy threw Error: get\./)
 })
 
 describe("after a cell that forgot an `await`", () => {

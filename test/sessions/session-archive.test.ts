@@ -15,6 +15,19 @@ import { memoryStore } from "../../src/stores/memory-store.ts"
 import type { Store } from "../../src/stores/store.ts"
 import { cell, freshFolder } from "./session-fixtures.ts"
 
+test("the name of a store is refused as an archive, without its password and with the cure", async () => {
+  const agent = createAgent({ model: scriptedModel(["Hello."]) })
+  await assert.rejects(agent.session({ archive: "sqlite:karst.db" }), {
+    name: "ConfigError",
+    message:
+      /"sqlite:karst\.db" is the name of a store.* Pass the store: sqliteStore\("karst\.db"\) of karst\/stores\.$/,
+  })
+  await assert.rejects(listSessions("redis://me:geheim@localhost:6379"), (error: Error) => {
+    assert.match(error.message, /Pass the store: redisStore\(url\)/)
+    return !error.message.includes("geheim")
+  })
+})
+
 describe("an archived session", () => {
   test("is a folder of events, a line each, without deltas", async () => {
     await using folder = await freshFolder()

@@ -145,6 +145,7 @@ export function createCycleServices(
     resultStorage: valueStore === runtime ? "variable" : "artifact",
     keepResult: (text, position) => keepValue(outputPrefix(position), text, { valueStore, reservedNames, signal }),
     hasNewSteers: () => steers.collect() > 0,
+    receiveSteers: durable?.readInbox,
     takeSteers: steers.takeAll,
     reservedNames,
     keptNames: () => outputsToDrop(conversation),

@@ -42,6 +42,8 @@ export interface DurableRun {
   /** Commits what is new: before the first side effect, after each cycle, and at the end. Queues the next job if the
    *  slice's time is over. Throws if another process owns the run or saving fails; the run is then `isSuspended`. */
   saveAndRequeue(progress: RunProgress): Promise<void>
+  /** Passes everything on that was sent to the run until now. */
+  readInbox(): Promise<void>
   /** Called with the error that ended the run. If the run will be retried, it is `isSuspended` from then on. */
   planRetry(error: unknown): void
   /** Returns true if the run must stop between two cycles; it is then `isSuspended`. */

@@ -1,7 +1,10 @@
 // The state of a chat apart from the terminal: its session, the model of the next prompt, and what it has used.
 import type { Run, RunOptions, Session } from "../../core/agent.ts"
+import { errorData } from "../../core/errors.ts"
 import type { AgentEvent, Pending } from "../../core/event.ts"
 import type { Message, Prompt } from "../../core/message.ts"
+import { hideInAddresses } from "../../core/text/hide-secrets.ts"
+import { systemErrorText } from "../../core/text/system-error-text.ts"
 import { addUsage, noUsage, type Usage } from "../../core/usage.ts"
 import { splitActionText } from "../../display/event-text.ts"
 import type { Model } from "../../models/model.ts"
@@ -119,7 +122,7 @@ export function createChat(opened: OpenedChat, services: ChatServices): Chat {
       if (event.pending?.kind === "question") question = event.pending
     },
     async setModel(id) {
-      model = { id, value: isCodingCli() ? id : await services.findModel(id) }
+      model = { id: hideInAddresses(id), value: isCodingCli() ? id : await services.findModel(id) }
     },
     compactNext() {
       isCompactionRequested = true
@@ -136,6 +139,11 @@ export function createChat(opened: OpenedChat, services: ChatServices): Chat {
       await prepared.close()
     },
   }
+}
+
+/** An error of a command or a run, for the person. */
+export function errorText(error: unknown): string {
+  return systemErrorText(error) ?? errorData(error).message
 }
 
 /** Returns the newest answer that contains a cell. */

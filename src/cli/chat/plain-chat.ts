@@ -1,14 +1,13 @@
 // The chat without a terminal, or with `--plain`: one prompt a line, and plain text. Nothing is redrawn.
 import { createInterface } from "node:readline/promises"
 import { StringDecoder } from "node:string_decoder"
-import { errorData } from "../../core/errors.ts"
 import { safeText } from "../../display/safe-text.ts"
 import { createScreen } from "../../display/screen.ts"
 import { writeNote } from "../../display/stream-writers.ts"
 import { display } from "../../display.ts"
 import { interruptible } from "../interruptible-run.ts"
 import { UsageError } from "../usage-error.ts"
-import type { Chat } from "./chat.ts"
+import { type Chat, errorText } from "./chat.ts"
 import { readMentions } from "./mentions.ts"
 import { answerTo } from "./question-answer.ts"
 import { runSlash } from "./slash-actions.ts"
@@ -51,7 +50,7 @@ export async function chatInPlainText(chat: Chat, { color, cwd, header }: PlainC
 
   for await (const prompt of readPrompts(screen.paint.bold("❯ "))) {
     const next = await perform(prompt).catch((error: unknown) => {
-      writeNote(screen, "✗ ", safeText(errorData(error).message), screen.paint.red)
+      writeNote(screen, "✗ ", safeText(errorText(error)), screen.paint.red)
       return undefined
     })
     if (next === "leave") return

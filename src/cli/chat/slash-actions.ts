@@ -1,6 +1,7 @@
 // Runs the slash commands of the chat. Each writes its result to the screen.
 import type { AgentEvent } from "../../core/event.ts"
 import { typedText } from "../../core/mentioned-files.ts"
+import { nearestWord } from "../../core/text/nearest-word.ts"
 import { drawTable } from "../../display/draw-table.ts"
 import { callText, plural, toolText, usageTexts } from "../../display/event-text.ts"
 import { safeLine, safeText } from "../../display/safe-text.ts"
@@ -58,7 +59,7 @@ export async function runSlash(
       return say(
         argument === ""
           ? headerText(chat.prepared.agent, chat.title, chat.session.runtime)
-          : `From now on: ${argument}`,
+          : `From now on: ${chat.model}`,
       )
     case "compact":
       if (chat.isCodingCli) return say("A coding CLI shortens its conversation by itself.")
@@ -114,6 +115,13 @@ async function writeVariables({ runtime }: Chat, screen: Screen, say: Say): Prom
 async function showVariable(name: string, { runtime }: Chat, screen: Screen, say: Say): Promise<undefined> {
   if (name === "") return say("Say which: /show <name>. /vars lists the names.")
   if (!runtime) return say("This session has no variables.")
+  const names = (await runtime.names()).map((each) => each.name)
+  if (!names.includes(name)) {
+    const near = nearestWord(name, names)
+    return say(
+      `There is no variable "${name}".${near === undefined ? "" : ` Did you mean /show ${near}?`} /vars lists them.`,
+    )
+  }
   const value = await runtime.retrieve(name)
   screen.writeLines(...drawData(value, screen.columns, screen.paint))
 }
@@ -166,6 +174,7 @@ async function save(argument: string, { session }: Chat, say: Say): Promise<unde
 }
 
 async function resume(argument: string, chat: Chat, screen: Screen, say: Say): Promise<undefined> {
+  if (chat.services.continueCommand === undefined) return say(noSessionsText(chat))
   if (argument !== "") {
     await chat.switchTo(await chat.services.open(argument))
     return say(`${headerText(chat.prepared.agent, chat.title, chat.session.runtime)} · session ${chat.session.id}`)

@@ -25,10 +25,19 @@ export type SlashLine = { name: SlashName; argument: string } | { problem: strin
 export function parseSlash(line: string): SlashLine | undefined {
   const [found, name = "", argument = ""] = /^\/([\w-]*)(?:\s+([\s\S]*))?$/.exec(line.trim()) ?? []
   if (found === undefined) return undefined
-  if (isSlashName(name)) return { name, argument: argument.trim() }
+  if (isSlashName(name)) return checkArgument(name, argument.trim())
   const near = nearestWord(name, Object.keys(slashCommands))
   const hint = near === undefined ? "" : ` Did you mean /${near}?`
   return { problem: `There is no command /${name}.${hint} /help lists them.` }
+}
+
+/** Refuses arguments that a command would ignore: `/undo 3` would go back by one cell. */
+function checkArgument(name: SlashName, argument: string): SlashLine {
+  const { usage } = slashCommands[name]
+  const most = usage.includes("<file>") ? Infinity : usage.includes("<") ? 1 : 0
+  const words = argument.split(/\s+/).filter((word) => word !== "")
+  if (words.length <= most) return { name, argument }
+  return { problem: `Leave out "${words.slice(most).join(" ")}". Write: ${usage}` }
 }
 
 /** Returns the commands that begin with what is written. */

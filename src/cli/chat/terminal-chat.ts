@@ -9,10 +9,11 @@ import { createFullView, maxOutputLines } from "../../display/full-view.ts"
 import { safeText } from "../../display/safe-text.ts"
 import { createStatusLine } from "../../display/status-line.ts"
 import { writeNote } from "../../display/stream-writers.ts"
+import { wrapText } from "../../display/text-flow.ts"
 import { truncateToWidth } from "../../display/text-width.ts"
 import { holdTerminal, type UserTerminal } from "../../providers/terminal/user-terminal.ts"
 import { type ApprovalPrompt, askForApproval } from "./approval-prompt.ts"
-import type { Chat } from "./chat.ts"
+import { type Chat, errorText } from "./chat.ts"
 import type { InputHistory } from "./history.ts"
 import { createImageView } from "./images.ts"
 import { createInputLine } from "./input-line.ts"
@@ -51,6 +52,8 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
   let active: Run | undefined
   let isBusy = false
   let leaveOnNextInterrupt = false
+  /** A prompt was sent, and its run has not begun: the mentioned files are being read. */
+  let isPreparing = false
   let isAborting = false
   let isFirstInput = true
 
@@ -58,8 +61,8 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
 
   function drawInput() {
     if (approval) {
-      const hint = truncateToWidth(approval.prompt.hint(), screen.columns - 2)
-      return { lines: [`${paint.yellow("?")} ${hint}`], row: 0, column: 0 }
+      const hint = wrapText(approval.prompt.hint(), screen.columns - 2)
+      return { lines: hint.map((text, at) => `${at === 0 ? paint.yellow("?") : " "} ${text}`), row: 0, column: 0 }
     }
     const layout = line.layout(leaveOnNextInterrupt ? "Ctrl-C again leaves the chat." : undefined)
     const notes = unreceived.map((text) =>
@@ -96,6 +99,7 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
   async function follow(run: Run): Promise<void> {
     allowReadersToApprove(run)
     active = run
+    if (isAborting) run.abort("Interrupted.")
     const show = createFullView(screen, run.id)
     const progress = createStatusLine(screen, run.id)
     for await (const event of run) {
@@ -141,9 +145,10 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
   function start(work: () => Promise<void>): void {
     isBusy = true
     void work()
-      .catch((error: unknown) => writeNote(screen, "✗ ", safeText(errorData(error).message), paint.red))
+      .catch((error: unknown) => writeNote(screen, "✗ ", safeText(errorText(error)), paint.red))
       .finally(() => {
         isBusy = false
+        isPreparing = false
         isAborting = false
         active = undefined
         screen.setStatus(undefined)
@@ -162,9 +167,11 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
     const { question } = chat
     const answer = question ? answerTo(question, text) : { answer: text }
     if ("problem" in answer) return note(answer.problem, paint.yellow)
+    isPreparing = true
     start(async () => {
       const { prompt, problems } = await readMentions(answer.answer, cwd)
       for (const problem of problems) note(problem, paint.yellow)
+      isPreparing = false
       await follow(chat.send(prompt))
     })
   }
@@ -191,17 +198,17 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
     // During a run, the run goes on and the command only shows something.
     if (!active && isBusy) return void queued.push(`/${name} ${argument}`)
     if (!active) return start(run)
-    void run().catch((error: unknown) => writeNote(screen, "✗ ", safeText(errorData(error).message), paint.red))
+    void run().catch((error: unknown) => writeNote(screen, "✗ ", safeText(errorText(error)), paint.red))
   }
 
   function interrupt(): void {
-    if (active && !isAborting) {
+    if ((active || isPreparing) && !isAborting) {
       isAborting = true
-      active.abort("Interrupted.")
+      active?.abort("Interrupted.")
       return
     }
     if (!active && line.clear()) return screen.redraw()
-    if (leaveOnNextInterrupt || active) return leaving.resolve()
+    if (leaveOnNextInterrupt || active || isPreparing) return leaving.resolve()
     leaveOnNextInterrupt = true
     screen.redraw()
   }
@@ -209,9 +216,11 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
   function press(key: Key): void {
     if (key.type === "key" && key.name === "interrupt") return interrupt()
     leaveOnNextInterrupt = false
-    if (approval) return answerApproval(key)
+    const isEnd = key.type === "key" && key.name === "end-of-input"
+    if (approval && !isEnd) return answerApproval(key)
     if (key.type === "key" && key.name === "clear-screen") return screen.clear()
-    if (key.type === "key" && key.name === "end-of-input" && line.isEmpty) {
+    // While a call waits for approval, the line is not shown, and Ctrl-D cannot be meant for it.
+    if (isEnd && (line.isEmpty || approval)) {
       active?.abort("The chat was left.")
       return leaving.resolve()
     }

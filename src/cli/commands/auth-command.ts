@@ -10,7 +10,7 @@ import { printLine, printNotice } from "../print-text.ts"
 import { quoteShellWord } from "../shell-words.ts"
 import type { authOptions, dockerOptions } from "../table/auth.ts"
 import { UsageError } from "../usage-error.ts"
-import { stageFolder } from "./auth-stage-command.ts"
+import { printLeftOut, stageFolder } from "./auth-stage-command.ts"
 
 export async function authStatusCommand({ values }: Input<typeof authOptions>): Promise<number> {
   const found = await checkAuth(values.agents ?? authProviders)
@@ -23,8 +23,7 @@ export async function dockerFlagsCommand({ values }: Input<typeof dockerOptions>
   const found = await checkAuth(values.agents ?? authProviders)
   const ready = found.filter(({ state }) => state === "ready")
   printFlags(ready, values.home ?? "/root", values.json)
-  // CLIs that were not asked for by name need not be signed in.
-  if (values.agents !== undefined || ready.length === 0) warnAboutMissing(found)
+  printLeftOut(found, { isNamed: values.agents !== undefined })
   return ready.length > 0 ? 0 : 1
 }
 
@@ -57,12 +56,6 @@ function fileStatus({ state, expiresAt, renewedByCli }: AuthFile): string {
   const when = expiresAt === undefined ? "" : new Date(expiresAt).toISOString().slice(0, 16).replace("T", " ")
   const until = when === "" ? "is there" : `${state === "expired" ? "expired" : "until"} ${when} UTC`
   return renewedByCli ? `${until}, renews itself` : until
-}
-
-function warnAboutMissing(found: readonly ProviderAuth[]): void {
-  for (const { provider, state, cure } of found.filter((each) => each.state !== "ready")) {
-    printNotice(`${provider} is left out: its credentials are ${state}; ${cure}`)
-  }
 }
 
 function printFlags(ready: readonly ProviderAuth[], home: string, json: boolean): void {

@@ -33,13 +33,13 @@ export async function chatCommand({ values }: Input<typeof chatOptions>): Promis
   const config = await loadProjectConfig(values.config)
   const place = openSessionPlace(store, config)
   try {
-    const open = (id: string) => resumeSession(id, agentValues, config, place)
+    const open = (id: string, list?: string) => resumeSession(id, agentValues, config, place, list)
     if (wanted !== undefined) await reportMissingOptions(wanted, agentValues, place)
     const opened = wanted === undefined ? await newSession(agentValues, config, place) : await open(wanted)
     const services: ChatServices = {
-      open,
+      open: (id) => open(id, "/resume"),
       listSessions: async () => (place.source === undefined ? [] : await listSessions(place.source)),
-      findModel: (id) => chooseModel(id, config, values.reasoning),
+      findModel: (id) => chooseModel(id, config, values.reasoning, "/model"),
       continueCommand:
         place.source === undefined
           ? undefined
@@ -96,8 +96,9 @@ async function resumeSession(
   values: AgentValues,
   config: LoadedConfig,
   place: SessionPlace,
+  list?: string,
 ): Promise<OpenedChat> {
-  const stored = await findSession(place.source, wanted)
+  const stored = await findSession(place.source, wanted, list)
   const { record } = stored
   const options = place.isUserFolder ? mergeStoredOptions(values, record.metadata.command) : values
   const prepared = await prepareSessionAgent(stored, options, config)

@@ -1,11 +1,13 @@
 // `karst init [template]`: creates a project from a template, without overwriting any file.
 import { existsSync, readFileSync, statSync } from "node:fs"
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, join, relative, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { trustConfig } from "../../config/trust.ts"
+import { namedIfFull } from "../../core/full-disk.ts"
 import { isRecord } from "../../core/object.ts"
 import { ownVersion } from "../../core/own-version.ts"
+import { replacePrivateFile } from "../../core/private-files.ts"
 import type { Input } from "../command.ts"
 import { suggestion } from "../parse-command-line.ts"
 import { printLine } from "../print-text.ts"
@@ -31,11 +33,10 @@ export async function initProjectCommand({
   refuseOverwriting(existing, folder)
   const manifest = projectManifest(folder)
   const written = Object.entries(files).filter(([path]) => !existing.includes(path))
-  for (const [path, text] of written) {
-    await mkdir(dirname(join(folder, path)), { recursive: true })
-    await writeFile(join(folder, path), text, { flag: "wx" })
-  }
-  await writeFile(join(folder, "package.json"), manifest)
+  const manifestFile = join(folder, "package.json")
+  const hasManifest = existsSync(manifestFile)
+  await writeAll({ ...Object.fromEntries(written), ...(!hasManifest && { "package.json": manifest }) }, folder)
+  if (hasManifest) await replacePrivateFile(manifestFile, manifest)
   // The user asked for these files, so the command need not ask whether it may load them.
   await trustConfig(join(folder, "karst.config.ts"))
   for (const path of existing) printLine(`kept     ${path}`)
@@ -43,6 +44,22 @@ export async function initProjectCommand({
   const steps = [...(folder === process.cwd() ? [] : [`cd ${quoteShellWord(relative(".", folder))}`]), "npm install"]
   printLine(`\nNext: ${[...steps, "npm test"].join(" && ")}\nThe README.md of the project says more.`)
   return 0
+}
+
+/** Writes new files. If one cannot be written, those before it are removed. */
+async function writeAll(files: Readonly<Record<string, string>>, folder: string): Promise<void> {
+  const begun: string[] = []
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, name)
+    try {
+      await mkdir(dirname(path), { recursive: true })
+      begun.push(path)
+      await writeFile(path, text, { flag: "wx" })
+    } catch (error) {
+      for (const each of begun) await rm(each, { force: true })
+      throw namedIfFull(error, path)
+    }
+  }
 }
 
 async function checkTemplate(name: string): Promise<void> {

@@ -6,6 +6,7 @@ import { safeLine } from "../../display/safe-text.ts"
 import type { Engine } from "../../engine/engine.ts"
 import { createEngine } from "../../engine/engine.ts"
 import type { RunInfo } from "../../engine/run-info.ts"
+import { storeName } from "../../stores/store-names.ts"
 import type { Input } from "../command.ts"
 import { commandName } from "../command-name.ts"
 import { printEmptyList } from "../empty-list.ts"
@@ -21,7 +22,6 @@ import {
   type QueueValues,
   queueKind,
   requireExistingStore,
-  storeName,
   storeOptionText,
 } from "../store-option.ts"
 import type { approveOptions, listRunsOptions, pruneOptions, showRunOptions, watchRunOptions } from "../table/runs.ts"

@@ -9,6 +9,7 @@ import type { Input } from "../command.ts"
 import { endSignal } from "../end-signal.ts"
 import { printNotice } from "../print-text.ts"
 import { loadProjectConfig } from "../project-config.ts"
+import { printDiagnostics } from "../run/print-diagnostics.ts"
 import { loadAgentModule } from "../run/user-agent.ts"
 import { openBackend, openStore, type QueueKind, queueKind } from "../store-option.ts"
 import type { workerOptions } from "../table/worker.ts"
@@ -58,7 +59,7 @@ async function loadWorkerAgents(path: string | undefined): Promise<WorkerAgents>
   if (path !== undefined) return { agents: await loadAgentModule(path, "--agents"), async [Symbol.asyncDispose]() {} }
   const loaded = await loadAgents({ config: await loadProjectConfig(undefined) })
   const errors = loaded.diagnostics().filter(({ severity }) => severity === "error")
-  for (const { path, message } of errors) printNotice(`${path}: ${message}`)
+  printDiagnostics(errors)
   if (Object.keys(loaded.agents).length > 0) return loaded
   await loaded.close()
   throw new UsageError(

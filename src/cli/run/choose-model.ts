@@ -6,16 +6,18 @@ import type { Model, ReasoningEffort } from "../../models/model.ts"
 import { resolveModel } from "../../models/resolve.ts"
 import { UsageError } from "../usage-error.ts"
 
-/** Returns the model. A missing key or package of a model that is named by its id is reported now. */
+/** Returns the model. A missing key or package of a model that is named by its id is reported now. `use` says in error
+ *  messages where the model was named. */
 export async function chooseModel(
   requested: string | undefined,
   loaded: LoadedConfig,
   reasoning: ReasoningEffort | undefined,
+  use = "--model",
 ): Promise<Model> {
   const id = requested ?? loaded.config.model ?? firstWithKey(process.env)
   if (id === undefined) throw noModelError(process.env)
   const isName = Object.hasOwn(loaded.config.models ?? {}, id) || !isModelId(id)
-  const model = isName ? findModel(requested, loaded, "--model") : await resolveModel(id)
+  const model = isName ? findModel(requested, loaded, use) : await resolveModel(id)
   return reasoning === undefined ? model : withReasoning(model, reasoning)
 }
 

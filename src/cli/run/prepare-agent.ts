@@ -42,7 +42,7 @@ export async function prepareAgent(values: AgentValues, config: LoadedConfig): P
       definedByAgent,
       `the agent ${name} runs as it is defined; --agent ${builtInName} is the built-in one`,
     )
-    const { agent, close } = await loadUserAgent(name, values.model, config)
+    const { agent, close } = await loadUserAgent(name, values, config)
     return { agent, title: `agent ${agent.name}`, limits, skills: [], close }
   }
   if (values.provider !== undefined) {
@@ -76,7 +76,6 @@ type OptionName = keyof AgentValues
 
 const definedByAgent: readonly OptionName[] = [
   "provider",
-  "data",
   "skill",
   "tools",
   "workspace",

@@ -46,7 +46,9 @@ export async function runInSession(
   })
   const result = await interruptible(run, () => (json ? run.settled : display(run, { mode })))
   await closing.disposeAsync()
-  if (continueCommand) printHint(result, continueCommand(session.id), isShown)
+  // A session whose first commit failed is not stored.
+  const isStored = session.messages().length > 0
+  if (continueCommand && isStored) printHint(result, continueCommand(session.id), isShown)
   return exitCode(result)
 }
 

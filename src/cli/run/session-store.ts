@@ -3,9 +3,12 @@ import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import { findUser } from "../../config/find-files.ts"
 import type { LoadedConfig } from "../../config/load-config.ts"
+import { notStored } from "../../config/named-archive.ts"
 import type { ArchiveSource } from "../../sessions/session-archive.ts"
+import { findStore } from "../../stores/find-store.ts"
+import { storeName } from "../../stores/store-names.ts"
 import { quoteShellWord } from "../shell-words.ts"
-import { findStore, requireExistingStore, storeName, storeOptionText } from "../store-option.ts"
+import { requireExistingStore, storeOptionText } from "../store-option.ts"
 import { UsageError } from "../usage-error.ts"
 
 export interface SessionPlace {
@@ -29,16 +32,16 @@ export function openExistingSessionPlace(given: string | undefined, loaded: Load
 
 /** Opens the place that `--store` names, or the default one. It is created with the first session. */
 export function openSessionPlace(given: string | undefined, { config }: LoadedConfig): SessionPlace {
-  if (given === "off")
-    return { source: undefined, name: "nowhere", isUserFolder: false, option: "", close: async () => {} }
   const userFolder = findUser(process.env).folder
-  const store = findStore(given)
+  const place = given ?? config.archive ?? userFolder
+  if (place === notStored)
+    return { source: undefined, name: "nowhere", isUserFolder: false, option: "", close: async () => {} }
+  const store = typeof place === "string" ? findStore(place) : undefined
   if (store === undefined && given !== undefined) refuseFile(given)
-  const source = store ?? (given === undefined ? (config.archive ?? userFolder) : resolve(given))
+  const source = store ?? (typeof place === "string" ? resolve(place) : place)
   return {
     source,
-    name:
-      typeof source === "string" ? source : given === undefined ? "the store of the configuration" : storeName(given),
+    name: typeof place !== "string" ? "the store of the configuration" : store ? storeName(place) : resolve(place),
     isUserFolder: source === userFolder,
     option: given === undefined ? "" : storeOptionText(given),
     async close() {

@@ -8,6 +8,7 @@ import { isAgent } from "../../runtime/bindings.ts"
 import { importNamedModule } from "../load/import-named-module.ts"
 import { suggestion } from "../parse-command-line.ts"
 import { UsageError } from "../usage-error.ts"
+import { withData } from "./agent-data.ts"
 import { printDiagnostics } from "./print-diagnostics.ts"
 
 export interface UserAgent {
@@ -16,16 +17,46 @@ export interface UserAgent {
   close(): Promise<void>
 }
 
-/** Finds `./agents.ts`, which exports one agent, `./agents.ts#name`, or an agent of the configuration. */
-export async function loadUserAgent(text: string, model: string | undefined, config: LoadedConfig): Promise<UserAgent> {
+/** Finds `./agents.ts`, which exports one agent, `./agents.ts#name`, or an agent of the configuration. `data`: files for
+ *  variables of its runtime. */
+export async function loadUserAgent(
+  text: string,
+  { model, data }: { model?: string | undefined; data: readonly string[] },
+  config: LoadedConfig,
+): Promise<UserAgent> {
+  const found = await findUserAgent(text, model, config)
+  if (data.length === 0) return found
+  try {
+    return { ...found, agent: await withData(found.agent, data) }
+  } catch (error) {
+    await found.close()
+    throw error
+  }
+}
+
+async function findUserAgent(text: string, model: string | undefined, config: LoadedConfig): Promise<UserAgent> {
   const [, path = "", name] = /^(.*\.[cm]?[jt]s)(?:#(.+))?$/s.exec(text) ?? []
   if (path !== "") return { agent: await agentOfModule(path, name, model), close: async () => {} }
   if (/[\\/]/.test(text)) throw new UsageError(`--agent: ${text} is no module. Name a .ts or .js file, or an agent.`)
   const registry = await loadRegistry({ config, only: [text] })
   // An error of this agent is thrown below; errors of others do not matter here.
   printDiagnostics(registry.diagnostics().filter(({ severity }) => severity === "warning"))
+  if (registry.list().length === 0) {
+    await registry.close()
+    throw noAgentError(text, config)
+  }
   const found = registry.find(text)
   return { agent: model === undefined ? found.agent() : found.withModel(model), close: registry.close }
+}
+
+/** A session can name an agent of a project that is elsewhere. */
+function noAgentError(name: string, { files }: LoadedConfig): UsageError {
+  const existing = files.filter(({ exists }) => exists).map(({ path }) => path)
+  const why = existing.length === 0 ? "there is no configuration" : `none is defined in ${existing.join(" or ")}`
+  return new UsageError(
+    `There is no agent "${name}" here: ${why}, and none in .karst/agents. ` +
+      `Go to the project of the agent, or name its module: --agent ./agents.ts#${name}`,
+  )
 }
 
 async function agentOfModule(path: string, name: string | undefined, model: string | undefined): Promise<Agent> {

@@ -47,7 +47,11 @@ export const agentOptions = {
       "the language of the instructions that Karst gives the model. Default: KARST_LANGUAGE, else the configuration, " +
       "else en",
   },
-  "max-cycles": { type: "integer", value: "<n>", help: "stop after this many model calls. Default: 10" },
+  "max-cycles": {
+    type: "integer",
+    value: "<n>",
+    help: "stop after this many model calls. Default: the agent's own limit, else KARST_MAX_CYCLES, else the configuration, else 10",
+  },
   agent: {
     type: "text",
     value: "<agent>",

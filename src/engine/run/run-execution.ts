@@ -195,6 +195,7 @@ function durableRun(execution: RunExecution, ending: () => Promise<void>): Durab
       execution.savedEvents = conversation.events.length
       await checkDefinition(execution, config, conversation)
     },
+    readInbox: async () => await execution.inbox?.catchUp(),
     saveAndRequeue: (progress) => saveCheckpoint(execution, progress),
     planRetry(error) {
       if (nextRetry(held.head, error, setup.retry)) execution.stop = "retry"

@@ -1,5 +1,6 @@
 // The inbox of a run: messages that any process sends to the worker of the run.
 import type { Decision } from "../../core/agent.ts"
+import type { Json } from "../../core/json.ts"
 import type { Store } from "../../stores/store.ts"
 import { type RunHead, runKeys } from "../checkpoint.ts"
 import { followLog } from "../follow-log.ts"
@@ -26,6 +27,8 @@ export interface Inbox {
   steersAfter(received: number): string[]
   /** How many texts were passed to the run. */
   readonly received: number
+  /** Acts on everything that is in the inbox now. The store may report new messages late. */
+  catchUp(): Promise<void>
   close(): Promise<void>
 }
 
@@ -34,7 +37,20 @@ export interface Inbox {
 export function followInbox(store: Store, held: HeldRun, actions: InboxActions): Inbox {
   const controller = new AbortController()
   const steers: string[] = []
+  const log = runKeys(held.head.id).inbox
   let received = 0
+  let position = held.head.inbox
+  // One message at a time: `catchUp` and the follower read the same log.
+  let taking: Promise<"go on" | "stop"> = Promise.resolve("go on")
+
+  function takeAt(index: number, item: Json): Promise<"go on" | "stop"> {
+    taking = taking.then((last) => {
+      if (last === "stop" || index < position) return last
+      position = index + 1
+      return take(parseInboxMessage(item, held.head.id))
+    })
+    return taking
+  }
 
   async function take(message: InboxMessage): Promise<"go on" | "stop"> {
     if (message.type === "abort") {
@@ -60,8 +76,9 @@ export function followInbox(store: Store, held: HeldRun, actions: InboxActions):
   }
 
   const reading = (async () => {
-    for await (const item of followLog(store, runKeys(held.head.id).inbox, held.head.inbox, controller.signal)) {
-      if ((await take(parseInboxMessage(item, held.head.id))) === "stop") return
+    let index = position
+    for await (const item of followLog(store, log, index, controller.signal)) {
+      if ((await takeAt(index++, item)) === "stop") return
     }
     // A store that fails here also fails the next commit of the run, and that failure is reported.
   })().catch(() => undefined)
@@ -71,6 +88,17 @@ export function followInbox(store: Store, held: HeldRun, actions: InboxActions):
       return received
     },
     steersAfter: (count) => steers.slice(count),
+    async catchUp() {
+      try {
+        await taking
+        let index = position
+        for await (const item of store.read(log, index)) {
+          if ((await takeAt(index++, item)) === "stop") return
+        }
+      } catch {
+        // A store that fails here also fails the next commit of the run, and that failure is reported.
+      }
+    },
     async close() {
       controller.abort()
       await reading

@@ -8,6 +8,8 @@ export interface FallbackConversation
   extends Pick<CliConversation, "events" | "messages" | "record" | "save" | "warnings"> {
   /** The index of the candidate that has the conversation, once one has answered. */
   committedIndex: number | undefined
+  /** The agent that had the conversation, if it cannot be resumed. The next run passes on the record as text. */
+  handoffFrom?: string | undefined
   /** Files known to be created or changed. */
   readonly files: Set<string>
 }

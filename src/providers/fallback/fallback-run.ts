@@ -4,7 +4,7 @@ import { rejectOnAbort } from "../../core/abort.ts"
 import type { Run, RunResult } from "../../core/agent.ts"
 import { abortDetail, errorData, ProviderError } from "../../core/errors.ts"
 import type { AgentEvent, EventBody, EventOf } from "../../core/event.ts"
-import { newId, type PromptPart, userMessage } from "../../core/message.ts"
+import { type Message, newId, type PromptPart, userMessage } from "../../core/message.ts"
 import { abortError, type RunBodyResult, type RunControl, runEndEvent, startRun } from "../../core/run.ts"
 import type { WaitForStart } from "../../core/run-queue.ts"
 import { trajectory } from "../../core/trajectory.ts"
@@ -131,19 +131,34 @@ async function tryCandidates(control: RunControl, setup: FallbackRunSetup, relay
     return false
   }
 
-  function switchCandidate(from: Candidate, to: Candidate, reason: string): void {
+  /** Tells the candidate what was said before, if the agent that had the conversation cannot resume it. */
+  function passOnLostConversation(): void {
+    const { handoffFrom: from } = conversation
+    if (from === undefined) return
+    conversation.handoffFrom = undefined
+    const past = conversation.messages.slice()
     relay.ensureStarted()
-    control.emit({ type: "provider-changed", from: from.name, to: to.name, reason })
-    const { messages, files } = conversation
-    const acted = messages.slice(before).some(({ role }) => role === "result")
-    if (!acted && conversation.committedIndex === undefined) return
-    // The current prompt is sent after the handoff text, so it is left out there.
-    const past = messages.filter(({ id }) => id !== relay.promptId())
-    const text = handoffText({ from: from.name, reason, messages: past, files, maxChars: setup.maxHandoffChars })
+    handOver(from, "Its conversation was not stored.", past)
+  }
+
+  function handOver(from: string, reason: string, messages: readonly Message[]): void {
+    const text = handoffText({ from, reason, messages, files: conversation.files, maxChars: setup.maxHandoffChars })
     control.emit({ type: "prompt-steered", message: userMessage(text, "host") })
     prompt = [{ type: "text", text }, ...setup.prompt]
   }
 
+  function switchCandidate(from: Candidate, to: Candidate, reason: string): void {
+    relay.ensureStarted()
+    control.emit({ type: "provider-changed", from: from.name, to: to.name, reason })
+    const { messages } = conversation
+    const acted = messages.slice(before).some(({ role }) => role === "result")
+    if (!acted && conversation.committedIndex === undefined) return
+    // The current prompt is sent after the handoff text, so it is left out there.
+    const past = messages.filter(({ id }) => id !== relay.promptId())
+    handOver(from.name, reason, past)
+  }
+
+  passOnLostConversation()
   let attempted: Attempt = {}
   for (const [nth, candidate] of order.entries()) {
     const next = order[nth + 1]

@@ -2,7 +2,7 @@
 import { combineSignals } from "../../core/abort.ts"
 import type { Run, Session } from "../../core/agent.ts"
 import { attempt } from "../../core/attempt.ts"
-import { ConfigError, UnsupportedError } from "../../core/errors.ts"
+import { ConfigError } from "../../core/errors.ts"
 import { newId, type Prompt, userMessage } from "../../core/message.ts"
 import type { WaitForStart } from "../../core/run-queue.ts"
 import { createSession } from "../../sessions/session.ts"
@@ -27,10 +27,11 @@ import {
   readSessionMetadata,
   sessionMetadata,
   sessionNotFoundError,
+  unsentForkOfSession,
 } from "../cli-session-metadata.ts"
 import type { CliOptions } from "../options.ts"
 import { mirrorTrajectoryToFile } from "../trajectory-file.ts"
-import { type CandidateSessions, createCandidateSessions } from "./candidate-sessions.ts"
+import { type CandidateSessions, createCandidateSessions, forkOf } from "./candidate-sessions.ts"
 import type { FallbackOptions } from "./fallback.ts"
 import type { Candidate } from "./fallback-candidates.ts"
 import { createFallbackConversation, type FallbackConversation } from "./fallback-conversation.ts"
@@ -51,7 +52,7 @@ export async function openFallbackSession(setup: FallbackSessionSetup, opening: 
     const { id, parts } = await identifySession(archive, location, setup.name)
     const stored = archive && parts ? await findStoredSession(archive, parts.id) : undefined
     const earlier = parts && resumePartsOf(parts, stored)
-    if (parts && !earlier && location.givenId === undefined) throw sessionNotFoundError(id, archive?.name)
+    if (parts && !earlier && !stored) throw sessionNotFoundError(id, archive?.name)
     const first = earlier ? requireCandidate(setup, earlier) : firstInstalled(setup)
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const conversation = createFallbackConversation({ events: stored?.events })
@@ -59,7 +60,11 @@ export async function openFallbackSession(setup: FallbackSessionSetup, opening: 
     const sessions = createCandidateSessions(changes)
     try {
       // Opened now, so that wrong options are reported here and not by the first run.
-      await sessions.open(first, earlier && { resume: cliSessionHandle({ ...earlier, id }) })
+      const resume = earlier && cliSessionHandle({ ...earlier, id })
+      if (resume !== undefined && earlier?.isUnsentFork) await sessions.openFork(first, resume)
+      else await sessions.open(first, resume === undefined ? {} : { resume })
+      if (!earlier && conversation.messages.length > 0)
+        conversation.handoffFrom = readSessionMetadata(stored?.record.head)?.provider ?? first.name
       if (earlier) conversation.committedIndex = setup.candidates.indexOf(first)
       if (stored) conversation.warnings.push(...(await restoreOwnRuntime(sessions.runtimeOf(first), stored.snapshot)))
       if (archive) await trackOwnRuntime(sessions.runtimeOf(first))
@@ -83,10 +88,10 @@ function createFallbackSession(
   const current = () => candidates[conversation.committedIndex ?? -1] ?? sessions.first()
   if (storage) {
     storeConversation(storage.writer, conversation, () => {
-      const { provider = "", key, cwd } = candidateHandleParts(current(), sessions)
+      const { provider = "", key, cwd, forkOf } = candidateHandleParts(current(), sessions)
       const { model, reasoning, instructions } = setup.changes
       const options = { model, reasoning, instructions, systemPrompt: undefined }
-      const head = sessionMetadata({ provider, key, cwd, approved: [], options })
+      const head = sessionMetadata({ provider, key, forkOf, cwd, approved: [], options })
       return { head, ...sessions.runtimeOf(current()) }
     })
   }
@@ -117,8 +122,10 @@ function createFallbackSession(
     id,
     storage,
     handle() {
-      if (conversation.events.length === 0) throw noHandleYetError(id)
-      return cliSessionHandle({ ...candidateHandleParts(current(), sessions), id, folder: storage?.archive.folder })
+      const { provider, key, cwd, forkOf } = candidateHandleParts(current(), sessions)
+      const isUnknown = conversation.events.length === 0 || (forkOf !== undefined && !storage)
+      if (isUnknown) throw noHandleYetError(id)
+      return cliSessionHandle({ id, provider, key, cwd, folder: storage?.archive.folder })
     },
     runtime: sessions.runtimeOf(current()).runtime,
     start,
@@ -140,9 +147,9 @@ async function forkFallbackSession(
   storage: SessionStorage | undefined,
 ): Promise<CliSession> {
   const session = sessions.get(current)
-  if (!current || !session?.fork) throw new UnsupportedError(`fork: ${current?.name} cannot fork a conversation.`)
+  const copied = await forkOf(current, session)
   const copies = createCandidateSessions(setup.changes)
-  copies.add(current, await session.fork())
+  if (current) copies.add(current, copied)
   const copy = createFallbackConversation({ events })
   copy.committedIndex = committedIndex
   for (const file of files) copy.files.add(file)
@@ -155,11 +162,18 @@ async function forkFallbackSession(
 
 /** The provider, key and folder to resume with: the stored ones, else those of the handle. Undefined if no CLI has
  *  named the conversation. */
-function resumePartsOf(parts: SessionHandleParts, stored: StoredSession | undefined): SessionHandleParts | undefined {
+function resumePartsOf(parts: SessionHandleParts, stored: StoredSession | undefined): ResumeParts | undefined {
   const head = readSessionMetadata(stored?.record.head)
-  const key = head?.key ?? parts.key
+  const ownKey = head?.key ?? parts.key
+  const key = ownKey ?? head?.forkOf
   if (key === undefined) return undefined
-  return { id: parts.id, provider: head?.provider ?? parts.provider, key, cwd: head?.cwd ?? parts.cwd }
+  const [provider, cwd] = [head?.provider ?? parts.provider, head?.cwd ?? parts.cwd]
+  return { id: parts.id, provider, key, cwd, isUnsentFork: ownKey === undefined }
+}
+
+interface ResumeParts extends SessionHandleParts {
+  /** True if the key is that of the conversation to copy. */
+  isUnsentFork: boolean
 }
 
 function requireCandidate({ candidates }: FallbackSessionSetup, { id, provider }: SessionHandleParts): Candidate {
@@ -181,10 +195,11 @@ function firstInstalled({ candidates }: FallbackSessionSetup): Candidate {
 function candidateHandleParts(
   candidate: Candidate | undefined,
   sessions: CandidateSessions,
-): Omit<SessionHandleParts, "id"> {
+): Omit<SessionHandleParts, "id"> & { forkOf?: string | undefined } {
   const session: Session | undefined = sessions.get(candidate)
-  const { provider = candidate?.name, key, cwd } = (session && handlePartsOf(session)) ?? {}
-  return { provider, key, cwd }
+  const fork = session && unsentForkOfSession.get(session)?.()
+  const { provider = candidate?.name, key, cwd = fork?.cwd } = (session && handlePartsOf(session)) ?? {}
+  return { provider, key, cwd, forkOf: fork?.forkOf }
 }
 
 // A session has no handle until its CLI has named the conversation.

@@ -91,6 +91,8 @@ function inspectValue(value: unknown, state: InspectorState, depth: number): Typ
   if (typeof value === "function") return inspectFunction(value, state)
   if (typeof value !== "object" || value === null) return primitiveType(value)
   if (types.isProxy(value) || state.openObjects.has(value) || state.remainingTypes-- <= 0) return state.fallback
+  // Collections in collections have no names to show, so they may be deeper than objects.
+  if (depth < -maxDepth) return state.fallback
   state.openObjects.add(value)
   // If inspecting an exotic object throws, only its own type falls back.
   const type = attempt(() => inspectObject(value, state, depth)) ?? state.fallback

@@ -170,16 +170,16 @@ export function createJsRuntime(
       requireOpen("trackInjected()").digests.track()
     },
     async snapshot(limit) {
-      lazyModules.snapshot ??= await import("../snapshot.ts")
-      const { takeSnapshot } = lazyModules.snapshot
-      return scheduler.runExclusive("snapshot()", async () =>
-        takeSnapshot(context, {
+      // The module is loaded in the turn of the snapshot: a cell that comes later must wait.
+      return scheduler.runExclusive("snapshot()", async () => {
+        lazyModules.snapshot ??= await import("../snapshot.ts")
+        return lazyModules.snapshot.takeSnapshot(context, {
           codecs,
           maxBytes: snapshotBytes(options.maxSnapshotBytes, limit),
           since: limit?.since,
           base: snapshotBase,
-        }),
-      )
+        })
+      })
     },
     async restore(snapshot) {
       return scheduler.replaceNames("restore()", async () => {
@@ -188,8 +188,10 @@ export function createJsRuntime(
       })
     },
     async fork() {
-      const { takeLocalCopy } = await import("../snapshot.ts")
-      const copy = await scheduler.runExclusive("fork()", async () => takeLocalCopy(context, codecs))
+      const copy = await scheduler.runExclusive("fork()", async () => {
+        const { takeLocalCopy } = await import("../snapshot.ts")
+        return takeLocalCopy(context, codecs)
+      })
       const other = createJsRuntime(namespace.injectedBindings(), options, new Map(loaded))
       if (namespace.digests.isTracking) await other.trackInjected()
       await other.restore(copy)

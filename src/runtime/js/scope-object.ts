@@ -1,6 +1,6 @@
 // The object whose properties are the names of a namespace, and the detection of names that a cell changed.
 import { types } from "node:util"
-import { ConfigError } from "../../core/errors.ts"
+import { ConfigError, thrownText } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
 import { isThenable } from "../bindings/binding-names.ts"
 import type { Scope } from "../compiler/compile-cell.ts"
@@ -22,9 +22,18 @@ export function createScopeObject(): Scope {
 /** Returns a value that the host asked for. Throws if the host could not await the answer without calling its code. */
 export function refuseThenable(name: string, value: unknown): unknown {
   if (types.isPromise(value)) throw new ConfigError(`"${name}" is a promise: await it in a cell first.`)
-  if (!isThenable(value)) return value
+  if (!hasThen(name, value)) return value
   const cure = "Await it in a cell first, or rename the key."
   throw new ConfigError(`"${name}" has a function under "then", which the language would call. ${cure}`)
+}
+
+function hasThen(name: string, value: unknown): boolean {
+  try {
+    return isThenable(value)
+  } catch (thrown) {
+    const cure = "Let a cell put plain data under another name, and retrieve that."
+    throw new ConfigError(`"${name}" cannot be read: its getter or Proxy threw ${thrownText(thrown)}. ${cure}`)
+  }
 }
 
 /** Updates the known values of a scope and returns what has changed. Runs after every cell, so it makes one pass over

@@ -22,7 +22,8 @@ const inferredMark = / \/\/ (inferred(?: from (?:1 row|all [\d,]+ rows|the first
 const tableNotes = new RegExp(` // ${tableNotePattern}$`, "gm")
 
 function hasComment(type: string): boolean {
-  const withoutStrings = type.replaceAll(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, "")
+  // A string without an end is removed as well: looking for its end from each quote would take too long.
+  const withoutStrings = type.replaceAll(/"(?:[^"\\\n]|\\(?:\r\n|.))*"?|'(?:[^'\\\n]|\\(?:\r\n|.))*'?/gs, "")
   return /\/[/*]|`/.test(withoutStrings)
 }
 

@@ -9,7 +9,7 @@ import { createAmbient } from "../js/ambient/cell-env.ts"
 import { createCellTimers } from "../js/ambient/cell-timers.ts"
 import { createCellScheduler } from "../js/cell-scheduler.ts"
 import { notStartedExecution } from "../js/execute-cell.ts"
-import { createSharedCellState, RunningCell } from "../js/running-cell.ts"
+import { cellStorage, createSharedCellState, RunningCell } from "../js/running-cell.ts"
 import type { ProcessRuntime, ProcessRuntimeOptions } from "../process.ts"
 import { refuseUnsupportedEnv, toRemoteEnv } from "../remote-env.ts"
 import { checkRules } from "../rules/check-rules.ts"
@@ -70,6 +70,12 @@ export function createProcessRuntime<B extends Bindings>(
     return host.connect()
   }
   const scheduler = createCellScheduler(shared, refuseClosed)
+
+  /** Returns the execution of the cell whose call the host is answering. */
+  const askingExecution = () => {
+    const cell = cellStorage.getStore()
+    return cell && host.executionOf(cell)
+  }
 
   let gate: RemoteTypeGate | undefined
   const gated = async (code: string, { typeGate = "off" }: CellOptions, run: () => Promise<CellExecution>) => {
@@ -178,7 +184,8 @@ export function createProcessRuntime<B extends Bindings>(
     async snapshot(limit) {
       return scheduler.runExclusive("snapshot()", async () => {
         const maxBytes = snapshotBytes(options.maxSnapshotBytes, limit)
-        return takeChildSnapshot(await host.connect(), { maxBytes, since: limit?.since }, registry, hostState)
+        const wanted = { maxBytes, since: limit?.since, within: askingExecution() }
+        return takeChildSnapshot(await host.connect(), wanted, registry, hostState)
       })
     },
     async restore(snapshot) {
@@ -189,7 +196,7 @@ export function createProcessRuntime<B extends Bindings>(
     async fork() {
       const { bindings } = registry
       const copy = await scheduler.runExclusive("fork()", async () =>
-        takeChildSnapshot(await host.connect(), { maxBytes: Number.POSITIVE_INFINITY }, registry),
+        takeChildSnapshot(await host.connect(), { maxBytes: Infinity, within: askingExecution() }, registry),
       )
       const given = rebindAll(bindings, await hostState.copy(bindings))
       const other = createProcessRuntime(given, options, startPeer)

@@ -10,10 +10,17 @@ import type { ChildSupervisor } from "./child-supervisor.ts"
 import type { ConnectedChild } from "./connected-child.ts"
 import { listChildNames } from "./describe-child-names.ts"
 
+export interface ChildSnapshotOptions {
+  maxBytes: number
+  since?: string | undefined
+  /** The execution of the cell that asks, by a call of the host. The child then does not wait for its end. */
+  within: string | undefined
+}
+
 /** The host never decodes the bytes of the child. */
 export async function takeChildSnapshot(
   child: ConnectedChild,
-  { maxBytes, since }: { maxBytes: number; since?: string | undefined },
+  { maxBytes, since, within }: ChildSnapshotOptions,
   registry: BindingRegistry,
   hostState?: HostObjectState,
 ): Promise<RuntimeSnapshot> {
@@ -22,7 +29,7 @@ export async function takeChildSnapshot(
   const left = Math.max(0, maxBytes - (data?.length ?? 0))
   // Only whole snapshots can contain the state of host objects.
   const sinceWhole = since !== undefined && data === undefined ? { since } : {}
-  const snapshot = parseSnapshot(await child.ask("snapshot", { maxBytes: left, ...sinceWhole }))
+  const snapshot = parseSnapshot(await child.ask("snapshot", { maxBytes: left, ...sinceWhole, within }))
   if (!snapshot) throw child.killForViolation("an invalid snapshot")
   const ofChild = snapshot.lost.filter(({ name, asInjected }) => !asInjected || livesInChild(bindings.get(name)))
   return prependHostState({ ...snapshot, lost: [...ofChild, ...lost, ...lostUsedObjects(registry)] }, data)

@@ -1,5 +1,6 @@
 // Decides how each object goes into a snapshot: as data, as a reference to recreate or find it, or not at all.
 import { types } from "node:util"
+import { attempt } from "../../core/attempt.ts"
 import { isObject } from "../../core/object.ts"
 import { codecOf } from "../bindings/used-objects.ts"
 import type { BoundValue } from "../js/namespace.ts"
@@ -146,9 +147,8 @@ export function createClassifier({ bound, origins, codecs }: ClassifierOptions) 
     const at = addToTrail(walk.trail, error, parent)
     for (const key of Object.getOwnPropertyNames(error)) {
       const property = Object.getOwnPropertyDescriptor(error, key)
-      // `stack` is the engine's accessor; other accessors belong to the program and are not called.
-      if (key === "stack") walkValue(walk, properties, key, error.stack, at)
-      else if (property && "value" in property) walkValue(walk, properties, key, property.value, at)
+      const read = property && readErrorProperty(error, property)
+      if (read) walkValue(walk, properties, key, read.value, at)
       else reportLoss(walk, at, "an accessor", { key })
     }
   }
@@ -245,6 +245,15 @@ const platformDecisions = Array.from(platformObjects, ([value, name]): [object, 
   value,
   name ? { type: "global", name } : "an object of the platform",
 ])
+
+/** Reads a property of an error. Returns undefined for an accessor of the program, which is not called. `stack` is the
+ *  engine's accessor; it may call accessors of the program for the name and the message, and these may throw. */
+function readErrorProperty(error: Error, property: PropertyDescriptor): { value: unknown } | undefined {
+  if ("value" in property) return { value: property.value }
+  return property.get === engineStackGetter ? attempt(() => ({ value: error.stack })) : undefined
+}
+
+const engineStackGetter = Object.getOwnPropertyDescriptor(new Error(), "stack")?.get
 
 const reasons: { [kind in ObjectKind]?: string } = {
   promise: "a promise",

@@ -177,6 +177,8 @@ function mergeGroups(one: SharingGroup, other: SharingGroup): SharingGroup {
 }
 
 function imageOf(object: object, kinds: KindCache): ObjectImage | undefined {
+  // Reading a Proxy would run its traps.
+  if (types.isProxy(object)) return undefined
   const prototype: object | null = Object.getPrototypeOf(object)
   if (!Object.isExtensible(object)) return undefined
   switch (kindOf(kinds, object)) {

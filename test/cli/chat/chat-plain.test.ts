@@ -72,6 +72,40 @@ describe("karst chat without a terminal", () => {
     assert.doesNotMatch(ended.stdout, /inside/, ended.stderr)
   })
 
+  test("answers wrong, missing and superfluous arguments of commands with texts that fit a chat", async (t) => {
+    const folder = await temporaryFolder(t)
+    await mkdir(join(folder, "taken"))
+    const env = { KARST_HOME: join(folder, "home") }
+    const { id } = await modelServer(t, [cell("const total = 15"), "It is 15."])
+    const answers: [line: string, says: RegExp][] = [
+      ["/resume nonsense", /There is no session "nonsense" in .*\. See: \/resume/],
+      ["/resume run_1", /"run_1" is the id of a run, not of a session/],
+      ["/resume a b", /Leave out "b"\. Write: \/resume \[<id>\]/],
+      ["/model nonsense", /\/model names the model "nonsense", which is neither/],
+      ["/show", /Say which: \/show <name>\. \/vars lists the names\./],
+      ["/show totl", /There is no variable "totl"\. Did you mean \/show total\? \/vars lists them\./],
+      ["/undo 3", /Leave out "3"\. Write: \/undo/],
+      ["/exit now", /Leave out "now"\. Write: \/exit/],
+      ["/save taken", /taken cannot be used: it is a folder\. Name a file \(EISDIR\)\./],
+      ["/vars", /total {2}variable {2}number/],
+    ]
+    const { code, stdout, stderr } = await talk(
+      folder,
+      ["--model", id],
+      ["Count", ...answers.map(([line]) => line)],
+      env,
+    )
+    assert.equal(code, 0, stderr)
+    const shown = stdout
+      .replace(/\s+/g, " ")
+      .replaceAll("variable number", "variable  number")
+      .replaceAll("total variable", "total  variable")
+    for (const [line, says] of answers) assert.match(shown, says, line)
+    assert.doesNotMatch(stdout, /--model|sessions list/)
+    const off = await talk(folder, ["--model", id, "--store", "off"], ["/resume x"], env)
+    assert.match(off.stdout, /Sessions of this chat are not stored: it was started with --store off\./)
+  })
+
   test("saves, copies and lists sessions, and goes on with one of them", async (t) => {
     const folder = await temporaryFolder(t)
     const env = { KARST_HOME: join(folder, "home") }

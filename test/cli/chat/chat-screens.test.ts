@@ -5,6 +5,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, type TestContext, test } from "node:test"
+import { setTimeout } from "node:timers/promises"
 import { waitUntil } from "../../providers/cli-machines.ts"
 import { requires } from "../../system.ts"
 import { modelServer } from "../karst.ts"
@@ -40,6 +41,26 @@ describe("the screen of karst chat", { skip: requires("tmux") }, () => {
     await chat.sees(/❯ \/vars\nname +kind +type +size\n/)
     chat.type("/und")
     await chat.sees(/\/undo +goes back to before.*…/)
+    assertWidth(chat.screen(), 40)
+  })
+
+  test("of 40 columns shows every key that answers the question for approval", async (t) => {
+    const many = Array.from({ length: 40 }, (_, at) => `"file ${at}"`).join(",\n")
+    const chat = await openChat(t, [cell(`await wipe(${many})`), "Kept."], {
+      args: ["--agent", "./agents.ts#wiper"],
+      size: [40, 30],
+    })
+    chat.type("Wipe them", "Enter")
+    await chat.sees(/\? \d+ more lines of the call: space\s+shows them · n denies it/)
+    // Keys count a moment after the question is on the screen.
+    while (!/Allow this call\?/.test(chat.screen())) {
+      chat.type("", "Space")
+      await setTimeout(50)
+    }
+    await chat.sees(/\? Allow this call\? y yes · n no · a\s+always/)
+    chat.type("n")
+    await chat.sees(/● Kept\./)
+    assert.doesNotMatch(chat.screen(), /always|denies it/)
     assertWidth(chat.screen(), 40)
   })
 

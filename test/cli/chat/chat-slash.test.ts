@@ -91,7 +91,7 @@ describe("the commands of karst chat in a terminal", { skip: requires("tmux") },
     await say(chat, "And now")
     assert.doesNotMatch(messagesOf(chat.bodies.at(-1)), /Change it/)
     chat.type("/resume nowhere", "Enter")
-    await chat.sees(/✗ There is no session "nowhere" in .*\n?.*karst sessions list/)
+    await chat.sees(/✗ There is no session "nowhere" in .*\n?.*See:\s+\/resume/)
   })
 
   test("/model names the model, changes it from the next prompt on, and refuses one that cannot be", async (t) => {
@@ -99,7 +99,7 @@ describe("the commands of karst chat in a terminal", { skip: requires("tmux") },
     const chat = await openChat(t, ["From the first."])
     await command(chat, "/model", /· karst · openai-compatible\/test · cells /)
     chat.type("/model nonsense", "Enter")
-    await chat.sees(/✗ --model names the model "nonsense"/)
+    await chat.sees(/✗ \/model names the model "nonsense"/)
     await say(chat, "Who", "● From the first\\.")
     const id = other.id.replace("#test", "#other")
     chat.type(`/model ${id}`, "Enter")

@@ -1,32 +1,11 @@
 // test lane: newcomer, long
 import assert from "node:assert/strict"
 import { readFile, writeFile } from "node:fs/promises"
-import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { setTimeout } from "node:timers/promises"
 import { requires } from "../../system.ts"
-import { cell, openChat, slowAnswer } from "./open-chat.ts"
-
-const askCall = {
-  tool_calls: [
-    {
-      index: 0,
-      id: "t1",
-      type: "function",
-      function: { name: "ask", arguments: '{"question":"Which colour?","options":["red","green"]}' },
-    },
-  ],
-}
-
-function toolAnswer(response: ServerResponse): void {
-  response.writeHead(200, { "content-type": "text/event-stream" })
-  const chunk = (choices: object[]) =>
-    `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", choices })}\n\n`
-  response.write(chunk([{ index: 0, delta: { role: "assistant", ...askCall } }]))
-  response.write(chunk([{ index: 0, delta: {}, finish_reason: "tool_calls" }]))
-  response.end("data: [DONE]\n\n")
-}
+import { cell, openChat, slowAnswer, toolAnswer } from "./open-chat.ts"
 
 describe("karst chat in a terminal", { skip: requires("tmux") }, () => {
   test("a prompt runs cells, its variables are shown, undone and gone", async (t) => {

@@ -91,3 +91,23 @@ export function slowAnswer(first: string, rest: string) {
   }
   return { answer, go: resolve }
 }
+
+const askCall = {
+  tool_calls: [
+    {
+      index: 0,
+      id: "t1",
+      type: "function",
+      function: { name: "ask", arguments: '{"question":"Which colour?","options":["red","green"]}' },
+    },
+  ],
+}
+
+export function toolAnswer(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream" })
+  const chunk = (choices: object[]) =>
+    `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", choices })}\n\n`
+  response.write(chunk([{ index: 0, delta: { role: "assistant", ...askCall } }]))
+  response.write(chunk([{ index: 0, delta: {}, finish_reason: "tool_calls" }]))
+  response.end("data: [DONE]\n\n")
+}

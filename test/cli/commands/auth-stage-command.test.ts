@@ -121,6 +121,26 @@ describe("karst auth setup", () => {
     assert.equal((await karst(["auth", "setup", "--workdir", "relative"], { HOME, KARST_HOME })).code, 2)
   })
 
+  test("names the CLIs that it left out, and the command that uses the folder of choice", async (t) => {
+    const { HOME, KARST_HOME } = await home(t)
+    const expired = { claudeAiOauth: { accessToken: "sk-1", expiresAt: 1 } }
+    await writeFile(join(HOME, ".claude/.credentials.json"), JSON.stringify(expired))
+    const folder = join(HOME, "my stage")
+    const args = ["auth", "setup", "--agents", "claude,codex", "--folder", folder]
+    const { code, stdout, stderr } = await karst(args, { HOME, KARST_HOME })
+    assert.equal(code, 0)
+    assert.match(stderr, /^karst: claude is left out: its credentials are expired; run `claude setup-token`.*\n$/)
+    const use = /docker run \$\(karst (auth docker-flags --staged --folder '(.*)')\)/.exec(stdout)
+    assert.equal(use?.[2], folder, stdout)
+    const flags = await karst(["auth", "docker-flags", "--staged", "--folder", folder], { HOME, KARST_HOME })
+    assert.equal(flags.code, 0)
+    const all = await karst(["auth", "docker-flags"], { HOME, KARST_HOME })
+    assert.match(all.stderr, /^karst: claude is left out: its credentials are expired; [^\n]*\n$/)
+    const none = await karst(["auth", "setup", "--agents", "claude"], { HOME, KARST_HOME })
+    assert.equal(none.code, 1)
+    assert.match(none.stderr, /claude is left out: its credentials are expired/)
+  })
+
   test("gives docker-flags --staged its mounts", async (t) => {
     const { HOME, KARST_HOME, stage } = await home(t)
     assert.equal((await karst(["auth", "docker-flags", "--staged"], { HOME, KARST_HOME })).code, 1)

@@ -67,6 +67,14 @@ describe("karst resume", () => {
       assert.equal(code, 2)
       assert.match(stderr, /is a session of the agent "pirate", and the agent here is "karst"\..*--agent pirate/)
     }
+    // Its option --agent is stored with the session.
+    const byName = await karst(["run", "Ahoy.", "--agent", "pirate"], { KARST_TRUST_CONFIG: "1" }, project)
+    const elsewhere = await karst(["resume", sessionIn(byName.stdout), "More.", "--model", id])
+    assert.equal(elsewhere.code, 2)
+    assert.match(
+      elsewhere.stderr,
+      /no agent "pirate" here: .* Go to the project of the agent, or name its module: --agent \.\/agents\.ts#pirate\n$/,
+    )
     const named = await karst(["resume", session, "More.", "--model", id, "--agent", "karst", "--mode", "result"])
     assert.equal(named.stdout, "Aye.\n", named.stderr)
   })

@@ -97,6 +97,37 @@ describe("the options of karst run", () => {
     }
   })
 
+  test("--data gives the agent of a module or of the configuration its variables, also after a resume", async (t) => {
+    await writeFile(join(folder, "sales.csv"), "month,total\nMay,4\nJune,5\n")
+    const cell = code(
+      "var total = sales.reduce((sum, row) => sum + row.total, 0); sales[0].total = 104; `sum ${total}`",
+    )
+    await writeFile(
+      join(folder, "summer.ts"),
+      `import { createAgent } from ${source("agent/create-agent.ts")}
+       import { scriptedModel } from ${source("models/scripted.ts")}
+       import { jsRuntime } from ${source("runtime/js.ts")}
+       const model = scriptedModel(({ messages }) =>
+         messages.at(-1).role === "user" ? ${JSON.stringify(cell)} : /sum [0-9]+/.exec(JSON.stringify(messages.at(-1)))[0])
+       export const summer = createAgent({ name: "summer", model, runtime: () => jsRuntime() })`,
+    )
+    const stored = { KARST_HOME: join(folder, "home") }
+    const summing = await run(["Sum it.", "--agent", "./summer.ts", "--data", "sales.csv"], stored)
+    assert.equal(summing.code, 0, summing.stderr + summing.stdout)
+    assert.match(summing.stderr, /sales: 2 records from sales\.csv/)
+    assert.match(summing.stdout, /● sum 9\b/)
+    const resumed = await karst(["resume", "last", "Again."], { KARST_TRUST_CONFIG: "1", ...stored }, folder)
+    assert.equal(resumed.code, 0, resumed.stderr + resumed.stdout)
+    assert.match(resumed.stdout, /● sum 109\b/)
+    const { id, bodies } = await modelServer(t, ["Arr."])
+    const pirate = await run(["Hi", "--agent", "pirate", "--model", id, "--data", "sales.csv"])
+    assert.equal(pirate.code, 0, pirate.stderr)
+    assert.match(bodies[0] ?? "", /sales: .*month/)
+    const withoutVariables = await run(["Hi", "--agent", "./agents.ts#caller", "--data", "sales.csv"])
+    assert.equal(withoutVariables.code, 2)
+    assert.match(withoutVariables.stderr, /--data cannot be used here: the agent caller has no runtime.*Give it one/)
+  })
+
   test("--agent and --model also take names of the configuration", async (t) => {
     const { id, bodies } = await modelServer(t, ["Arr."])
     const pirate = await run(["Hi", "--agent", "pirate", "--model", id])

@@ -9,7 +9,7 @@ import { createAgent } from "../../../src/agent/create-agent.ts"
 import { scriptedModel } from "../../../src/models/scripted.ts"
 import { type ArchiveSource, listSessions } from "../../../src/sessions/session-archive.ts"
 import { sqliteStore } from "../../../src/stores/sqlite-store.ts"
-import { karst } from "../karst.ts"
+import { karst, modelServer } from "../karst.ts"
 
 for (const kind of ["a folder", "a SQLite file"] as const) {
   describe(`karst sessions in ${kind}`, () => {
@@ -116,4 +116,34 @@ test("commands that read a store refuse one that does not exist, and do not crea
     assert.equal(stderr, "karst: --store: there is no folder ./tpyo.\n")
   }
   assert.deepEqual(await readdir(folder), [])
+})
+
+test("KARST_ARCHIVE and `archive` of the configuration take what --store takes: a folder, a store by name, off", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "karst-sessions-"))
+  t.after(() => rm(folder, { recursive: true }))
+  const { id: model } = await modelServer(t, ["Hello."])
+  const trusted = { KARST_TRUST_CONFIG: "1" }
+  const listed = async (env: Record<string, string>, cwd: string) =>
+    JSON.parse((await karst(["sessions", "list", "--json"], env, cwd)).stdout).length
+
+  const byVariable = { KARST_ARCHIVE: "sqlite:variable.db" }
+  const run = await karst(["run", "Hi", "--model", model], byVariable, folder)
+  assert.equal(run.code, 0, run.stderr)
+  assert.equal(await listed(byVariable, folder), 1)
+  assert.deepEqual((await readdir(folder)).sort(), ["variable.db"])
+
+  const off = await karst(["run", "Hi", "--model", model], { KARST_ARCHIVE: "off" }, folder)
+  assert.doesNotMatch(off.stdout, /Continue:/)
+  assert.deepEqual(await readdir(folder), ["variable.db"])
+
+  const project = join(folder, "project")
+  await mkdir(join(project, "inner"), { recursive: true })
+  await writeFile(join(project, "karst.config.json"), JSON.stringify({ archive: "sqlite:./project.db" }))
+  const inProject = await karst(["run", "Hi", "--model", model], trusted, join(project, "inner"))
+  assert.equal(inProject.code, 0, inProject.stderr)
+  const id = /Continue: .*resume (s_\w+)/.exec(inProject.stdout)?.[1] ?? ""
+  const resumed = await karst(["resume", id, "Again", "--model", model], trusted, project)
+  assert.equal(resumed.code, 0, resumed.stderr)
+  assert.equal(await listed(trusted, project), 1)
+  assert.deepEqual((await readdir(project)).sort(), ["inner", "karst.config.json", "project.db"])
 })

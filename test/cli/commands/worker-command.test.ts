@@ -47,6 +47,17 @@ describe("karst worker", () => {
     assert.match(stderr, /working for echo\./)
   })
 
+  test("reports agents of the configuration that cannot be made with file and line", async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), "karst-worker-"))
+    context.after(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, "karst.config.json")
+    writeFileSync(file, '{\n  "agents": {\n    "ada": { "model": "nonsense" }\n  }\n}')
+    const env = { KARST_TRUST_CONFIG: "1", KARST_HOME: join(folder, "home") }
+    const { code, stderr } = await karst(["worker", "--store", "sqlite:runs.db"], env, folder)
+    assert.equal(code, 2)
+    assert.ok(stderr.startsWith(`karst: ${file}:3: The agent "ada" names the model "nonsense"`), stderr)
+  })
+
   test("leaves a run at the end of its cycle on SIGTERM, and another goes on with it", async (context) => {
     const { store, steps, start, release } = sqlite(context)
     await using engine = createEngine({ agents, store, backend: inlineBackend() })

@@ -28,18 +28,20 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
-/** Each line: the arguments, and what the command says before it ends with exit code 2. */
-async function check(cases: readonly (readonly [args: string, says: RegExp])[]): Promise<void> {
+/** Tests each line: the arguments, and what the command says before it ends with exit code 2. */
+function check(cases: readonly (readonly [args: string, says: RegExp])[]): void {
   for (const [args, says] of cases) {
-    const { code, stdout, stderr } = await karst(args.split(" "), env, folder)
-    assert.equal(code, 2, `karst ${args}\n${stdout}${stderr}`)
-    assert.match(stderr, says, `karst ${args}`)
-    assert.doesNotMatch(stderr, /loadSession|--verbose|import attribute/, `karst ${args}`)
+    test(`karst ${args}`, async () => {
+      const { code, stdout, stderr } = await karst(args.split(" "), env, folder)
+      assert.equal(code, 2, `${stdout}${stderr}`)
+      assert.match(stderr, says)
+      assert.doesNotMatch(stderr, /loadSession|--verbose|import attribute/)
+    })
   }
 }
 
 describe("a command that gets the wrong kind of file or id", () => {
-  test("reads no pipe, device, folder or huge file as --image, --system or --data, and waits for nothing", () =>
+  describe("reads no pipe, device, folder or huge file as --image, --system or --data, and waits for nothing", () =>
     check([
       ["run x --model ollama/x --image pipe", /--image pipe is not a file, but a pipe or a device\. Write its content/],
       ["run x --model ollama/x --image zero.png", /--image zero\.png is not a file, but a pipe or a device/],
@@ -53,7 +55,7 @@ describe("a command that gets the wrong kind of file or id", () => {
       ["run x --model ollama/x --data huge.csv", /--data huge\.csv has 3000000000 bytes; the most is 100000000\./],
     ]))
 
-  test("imports no pipe, folder or other file as a module or a configuration", () =>
+  describe("imports no pipe, folder or other file as a module or a configuration", () =>
     check([
       ["run x --agent ./pipe.ts", /--agent: \.\/pipe\.ts is not a file\. Name a module: a \.ts or \.js file\./],
       ["run x --agent ./other.json", /--agent: \.\/other\.json is no module/],
@@ -66,14 +68,14 @@ describe("a command that gets the wrong kind of file or id", () => {
       ["init --to other.json", /--to: other\.json is not a folder/],
     ]))
 
-  test("names a file that is no trajectory, and what was expected", () =>
+  describe("names a file that is no trajectory, and what was expected", () =>
     check([
       [
         "trajectory show binary",
         /^karst: "binary" is no JSON\. A trajectory is a file that `session\.save\(path\)` or/,
       ],
       ["trajectory show empty.json", /^karst: "empty\.json" is empty\. A trajectory is/],
-      ["trajectory show other.json", /^karst: "other\.json" is JSON, but no trajectory\./],
+      ["trajectory show other.json", /^karst: "other\.json" is no trajectory of version 1, and none of caw\./],
       [
         "trajectory show empty.jsonl",
         /^karst: empty\.jsonl contains no events\. `karst run --json` writes such a file\./,
@@ -84,7 +86,7 @@ describe("a command that gets the wrong kind of file or id", () => {
       ["trajectory show store.db", /^karst: store\.db is a store\. .* <id> --store sqlite:store\.db$/m],
     ]))
 
-  test("says what an id or a path is that names no session, run or store", () =>
+  describe("says what an id or a path is that names no session, run or store", () =>
     check([
       ["sessions show run_1", /"run_1" is the id of a run, not of a session\. See: karst runs show run_1/],
       ["resume other.json", /other\.json is a path, not the id of a session\. .*karst trajectory show other\.json/],

@@ -17,7 +17,7 @@ describe("what is shown of a text with secrets", () => {
       ["https:s3cret@host", "https:(hidden)@host"],
       ["redis://:s3cret@host:6379/0", "redis://(hidden)@host:6379/0"],
       ["no address, ada@example.org, a/b", "no address, ada@example.org, a/b"],
-      ["file:///home/ada/key", "file:///home/ada/key"],
+      ["file:///a/key", "file:///a/key"],
       ['see "https://host/s3cret".', 'see "https://host/(hidden)".'],
     ]
     for (const [text = "", expected] of shown) assert.equal(hideInAddresses(text), expected)

@@ -10,12 +10,12 @@ import { classType } from "karst"
 import { py, pythonRuntime } from "karst/python"
 // #endregion
 import { python, requires } from "../../system.ts"
-import { inTemporaryFolder } from "../in-temporary-folder.ts"
+import { workIn } from "../surroundings.ts"
 
 const needs = { skip: requires("python") }
 
 test("docs/python-notebook.md shows objects and classes of the reader's own Python modules", needs, async (t) => {
-  await inTemporaryFolder(t)
+  await workIn(t)
   await mkdir("analysis/shop", { recursive: true })
   await promisify(execFile)(python() ?? "", ["-m", "venv", "--system-site-packages", "--without-pip", "venv"])
   await writeFile(

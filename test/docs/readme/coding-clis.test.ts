@@ -7,7 +7,7 @@ import { jsRuntime, variable } from "karst"
 import { claude, codex, fallback } from "karst/providers"
 // #endregion
 import { createPlannedCliMachine } from "../../providers/planned-clis.ts"
-import { useEnvironment } from "../use-environment.ts"
+import { setVariables } from "../surroundings.ts"
 
 const orders = [{ id: "a7", bills: 2 }]
 const work = [
@@ -27,7 +27,7 @@ describe("README.md shows two coding CLIs on live objects", () => {
   ] as const) {
     test(title, async (t) => {
       await using machine = await createPlannedCliMachine(plan, [...installed])
-      useEnvironment(t, machine.env)
+      setVariables(t, machine.env)
       const { cwd } = machine
       // #region program
       const runtime = jsRuntime({ orders, report: variable("") })

@@ -8,10 +8,10 @@ import { sqliteStore } from "karst/stores"
 import { createAgent, fn, jsRuntime } from "../../../src/index.ts"
 import { scriptedModel } from "../../../src/models.ts"
 import { until } from "../../waiting.ts"
-import { inTemporaryFolder } from "../in-temporary-folder.ts"
+import { workIn } from "../surroundings.ts"
 
 test("README.md shows durable runs: those that another engine left are continued, and an approval is given later", async (t) => {
-  await inTemporaryFolder(t)
+  await workIn(t)
   const booked: string[] = []
   const book = (month: string) => void booked.push(month)
   const steps = ["```ts\nawait book('May')\n```", "May is closed."]

@@ -7,13 +7,12 @@ import { createAgent, fn, jsRuntime, variable } from "karst"
 import { z } from "zod"
 // #endregion
 import type { AgentEvent } from "../../../src/index.ts"
-import { answerAsServices } from "../answer-as-services.ts"
-import { inTemporaryFolder } from "../in-temporary-folder.ts"
+import { modelServices, setVariables, workIn } from "../surroundings.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 
 test("README.md shows an agent on live objects: approvals, limits, typed results and a stored conversation", async (t) => {
-  await inTemporaryFolder(t)
+  await workIn(t)
   const records = [
     { month: "May", amount: 40 },
     { month: "June", amount: 25 },
@@ -24,22 +23,24 @@ test("README.md shows an agent on live objects: approvals, limits, typed results
   const mail = (to: string) => void sent.push(to)
   const shown: AgentEvent[] = []
   const render = (event: AgentEvent) => void shown.push(event)
+  const best =
+    "const [best] = sales.toSorted((a, b) => b.amount - a.amount)\nreport = { month: best.month, total: best.amount }"
   const seven = "for (let n = 1; n <= 7; n++) await mail('ada ' + n)"
-  const { addresses } = await answerAsServices(t, "OPENAI_API_KEY", [
-    cell(
-      "const [best] = sales.toSorted((a, b) => b.amount - a.amount)\nreport = { month: best.month, total: best.amount }",
-    ),
-    "May.",
-    cell("sales.at(-1).month"),
-    "June.",
-    cell("db.exec('DROP TABLE notes')"),
-    cell(seven),
-    "I may do neither.",
-    cell("db.exec('DROP TABLE notes')"),
-    cell(seven),
-    "Five mails are sent.",
-    "It was June.",
-  ])
+  setVariables(t, { OPENAI_API_KEY: "a-key" })
+  const services = await modelServices(
+    t,
+    { text: [cell(best)] },
+    { text: ["May."] },
+    { text: [cell("sales.at(-1).month")] },
+    { text: ["June."] },
+    { text: [cell("db.exec('DROP TABLE notes')")] },
+    { text: [cell(seven)] },
+    { text: ["I may do neither."] },
+    { text: [cell("db.exec('DROP TABLE notes')")] },
+    { text: [cell(seven)] },
+    { text: ["Five mails are sent."] },
+    { text: ["It was June."] },
+  )
   const logged = t.mock.method(console, "log", () => {})
   // #region program
   const runtime = jsRuntime({
@@ -83,5 +84,5 @@ test("README.md shows an agent on live objects: approvals, limits, typed results
   await session.close()
   await using resumed = await agent.session({ archive: ".karst", resume: handle })
   assert.equal((await resumed.send("Which one was it?")).output, "It was June.")
-  assert.deepEqual(new Set(addresses), new Set(["https://api.openai.com/v1/responses"]))
+  assert.deepEqual(new Set(services.asked), new Set(["https://api.openai.com/v1/responses"]))
 })

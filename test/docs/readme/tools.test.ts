@@ -10,10 +10,10 @@ import { z } from "zod"
 // #endregion
 import { scriptedModel } from "../../../src/models.ts"
 import { call, resultIn } from "../../tools/delegate-case.ts"
-import { inTemporaryFolder } from "../in-temporary-folder.ts"
+import { workIn } from "../surroundings.ts"
 
 test("README.md shows an agent with files, a shell, tools, sub-agents, skills, a guardrail and limits", async (t) => {
-  await inTemporaryFolder(t)
+  await workIn(t)
   await mkdir("project")
   await mkdir("skills/release", { recursive: true })
   const description = "How to release. Use before a deployment."

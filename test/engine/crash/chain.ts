@@ -69,10 +69,11 @@ async function chain(runs: PlannedRun[], check: (run: PlannedRun, told: Told) =>
   return kills
 }
 
-/** The points before and after each write, named by the first fact that it stores. */
+/** The points before and after each write, named by the first fact that it stores. A write without one renews a lease
+ *  or notes in which order calls ended; on a busy machine there are more of them. */
 function allPoints(writes: readonly string[][]): Point[] {
-  return writes.flatMap(([fact], index): Point[] => {
-    assert.ok(fact !== undefined, `write ${index + 1} stores nothing new: ${JSON.stringify(writes)}`)
+  return writes.flatMap(([fact]): Point[] => {
+    if (fact === undefined) return []
     return [
       { at: fact, before: true },
       { at: fact, before: false },

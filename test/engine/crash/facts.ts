@@ -10,6 +10,8 @@ export function createFactReader(): (changes: readonly StoreChange[]) => string[
   /** Answers in saved cycles, and those in the journal of the cycle under way. */
   const told = new Map<string, number>()
   const answered = new Map<string, number>()
+  const claimed = new Map<string, number>()
+  let claims = 0
   let messages = 0
 
   const add = (counts: Map<string, number>, label: string): number => {
@@ -36,17 +38,20 @@ export function createFactReader(): (changes: readonly StoreChange[]) => string[
     }
   }
 
+  // Named by the cycle and not by the number of the claim: a job that is handled once more claims its run once more.
+  function* headFacts({ status, fence, state, asked, inbox }: RunHead): Generator<string> {
+    const cycle = `in cycle ${state?.cycle ?? "none"}`
+    if (fence > claims) yield `claim ${add(claimed, cycle)} ${cycle}`
+    claims = fence
+    if (status !== "running") yield `${status} ${cycle}`
+    if (state) yield `cycle ${state.cycle}`
+    yield `${inbox} messages read`
+    for (const { call, decision } of asked) yield `${call.binding}(${call.args}) ${decision ?? "asked"}`
+  }
+
   return (changes) => {
     const added = new Set(factsOf(changes)).difference(known)
     for (const fact of added) known.add(fact)
     return [...added]
   }
-}
-
-function* headFacts({ status, fence, state, asked, inbox }: RunHead): Generator<string> {
-  yield `claim ${fence} is ${status}`
-  if (state) yield `cycle ${state.cycle} in claim ${fence}`
-  if (state?.end) yield "the end"
-  yield `${inbox} messages read`
-  for (const { call, decision } of asked) yield `${call.binding}(${call.args}) ${decision ?? "asked"}`
 }

@@ -45,7 +45,7 @@ async function carryOut(order: Order): Promise<Told> {
   const make = kinds[kind]
   if (!make) throw new Error(`There is no kind "${kind}".`)
   const writes = countWrites(order, ledger)
-  const { store, backend } = openPlace(order)
+  const { store, backend } = openPlace(order, { mayDie: order.kill !== undefined })
   await using inner = store
   await using engine = createEngine({
     agents: { agent: make(ledger) },

@@ -324,6 +324,55 @@ describe("a session with a fallback", () => {
     assert.equal(again.trajectory().runs.length, 3)
   })
 
+  test("a fork that has sent nothing yet can be closed and resumed, and has its own conversation then", async () => {
+    await using place = await fakeCliMachine()
+    const archive = join(place.folder, "archive")
+    const runtime = () => jsRuntime({ notes: variable<string[]>([]) })
+    const agent = fallback(claude({ ...place.options, runtime }), codex(place.options))
+    const session = await agent.session({ archive })
+    await session.runtime?.update({ notes: ["one"] })
+    await session.send("say one")
+    const fork = await session.fork?.()
+    assert.ok(fork)
+    await fork.close()
+    await session.close()
+    for (const resume of [fork.id, fork.handle]) {
+      await using resumed = await agent.session({ archive, resume })
+      assert.deepEqual(await resumed.runtime?.retrieve("notes"), ["one"])
+      assert.equal(resumed.messages().length, 2)
+    }
+    await using resumed = await agent.session({ archive, id: fork.id })
+    assert.equal((await resumed.send("say other")).output, "other 2", "it goes on with the conversation")
+    await using again = await agent.session({ archive, resume: session.id })
+    assert.equal((await again.send("say two")).output, "two 2", "the original has nothing of its fork")
+  })
+
+  test("a fork without an archive that has sent nothing yet has no handle", async () => {
+    await using place = await fakeCliMachine()
+    await using session = await fallback(claude(place.options)).session()
+    await session.send("say one")
+    await using fork = await session.fork?.()
+    assert.throws(() => fork?.handle, /handle/)
+  })
+
+  test("passes on the record as text if the agent that had the conversation cannot resume it", async () => {
+    await using place = await fakeCliMachine()
+    const archive = join(place.folder, "archive")
+    await place.tell("claude", "fail 500")
+    const model = scriptedModel(({ messages }) => `heard ${messages.length}`)
+    const agent = fallback(claude(place.options), createAgent({ name: "own", model }))
+    const session = await agent.session({ archive, id: "user-42" })
+    assert.equal((await session.send("Remember 7.")).output, "heard 1")
+    await session.close()
+    await place.tell("claude", "")
+    await using resumed = await agent.session({ archive, id: "user-42" })
+    assert.equal((await resumed.send("say hello")).status, "done")
+    await resumed.send("say more")
+    const handedOver = (await place.heard("claude")).flat().filter((prompt) => /You take over/.test(prompt))
+    assert.equal(handedOver.length, 1)
+    assert.match(handedOver[0] ?? "", /another agent \(own\)[\s\S]*Remember 7\.[\s\S]*heard 1[\s\S]*say hello/)
+  })
+
   test("passes on what is said to it meanwhile", async () => {
     await using place = await fakeCliMachine()
     await using session = await fallback(codex(place.options)).session()

@@ -212,3 +212,10 @@ test("a description in a few words stays short", () => {
   assert.equal(describeType(wide), "object")
   assert.equal(describeType([wide]), "object[]")
 })
+
+test("a list of lists of lists is shown to a limited depth", () => {
+  const nested = (levels: number) => Array.from({ length: levels }).reduce((inner) => [inner], 1)
+  assert.equal(shown(nested(6)), "number[][][][][][]")
+  assert.equal(shown(nested(1000)), shown(nested(100)))
+  assert.ok(shown(nested(1000)).length < 60)
+})

@@ -180,6 +180,15 @@ test("a key named __proto__ crosses as a key and changes no prototype", async ()
   assert.equal(Reflect.get({}, "polluted"), undefined)
 })
 
+test("a regular expression with any lastIndex crosses, and the names of cells stay", async () => {
+  await using runtime = processRuntime({})
+  await runtime.execute("const kept = 1")
+  const execution = await runtime.execute("const found = /a/g\nfound.lastIndex = 'bcd'.indexOf('a')\nfound")
+  assert.ok(execution.ok)
+  assert.deepEqual([execution.value, execution.lost], [/a/g, undefined])
+  assert.equal(await runtime.retrieve("kept"), 1)
+})
+
 test("a value nested too deeply is refused, and nothing breaks", async () => {
   await using runtime = processRuntime()
   await cellValue(runtime, "let deep = []; for (let i = 0; i < 200_000; i++) deep = [deep]; 1")

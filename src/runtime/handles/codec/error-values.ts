@@ -1,4 +1,5 @@
 // Reads the parts of an error that are sent to another process, and builds an error from such parts.
+import { attempt } from "../../../core/attempt.ts"
 import { inspectShort } from "../../preview.ts"
 
 /** `fields` are the error's own enumerable properties, `cause` and `errors`. */
@@ -9,14 +10,17 @@ export interface ErrorParts {
   fields: [key: string, value: unknown][]
 }
 
-/** Reads an error without running its accessors or methods. */
+/** Reads an error. Accessors are called only for the name, the message and the stack; one that throws counts as
+ *  absent. */
 export function errorParts(error: Error): ErrorParts {
   const fields: [string, unknown][] = []
   for (const key of new Set([...Object.keys(error), "cause", "errors"])) {
     const property = Object.getOwnPropertyDescriptor(error, key)
     if (property && "value" in property && !standardKeys.has(key)) fields.push([key, property.value])
   }
-  const { name, message, stack } = error
+  const name = attempt(() => error.name) ?? "Error"
+  const message = attempt(() => error.message) ?? ""
+  const stack = attempt(() => error.stack)
   return { name: asText(name), message: asText(message), fields, ...(typeof stack === "string" && { stack }) }
 }
 

@@ -87,11 +87,15 @@ class Encoding {
     if (form === "live") return this.#reference(value, where)
     const number = this.#count++
     this.#seen.set(value, number)
-    if (form === "leaf") return this.#leaf(value)
-    if (++this.#depth > maxJavaScriptDepth) throw new wire.CannotCross(`${where} is nested too deeply: ${flatten}.`)
+    if (form === "leaf") return this.#leaf(value, where)
+    if (++this.#depth > maxJavaScriptDepth) this.#refuseDepth(where)
     const json = this.#container(value, form, where, number)
     this.#depth--
     return json
+  }
+
+  #refuseDepth(where: string): never {
+    throw new wire.CannotCross(`${shortPath(where)} is nested too deeply: ${flatten}.`)
   }
 
   #container(value: object, form: "array" | "object" | "map" | "set" | "error", where: string, number: number): Json {
@@ -196,12 +200,15 @@ class Encoding {
     return this.#tagged("e", { name, message, e: entries, ...(this.#withStacks && stack !== undefined && { stack }) })
   }
 
-  #leaf(value: object): Json {
+  #leaf(value: object, where: string): Json {
+    if (isTransferred(value)) {
+      throw new wire.CannotCross(`${where} has no bytes any more: its buffer was transferred. Copy them before that.`)
+    }
     if (types.isDate(value)) {
       const time = Date.prototype.getTime.call(value)
       return this.#tagged("d", { v: Number.isNaN(time) ? null : time })
     }
-    if (types.isRegExp(value)) return this.#tagged("x", { s: value.source, f: value.flags, l: value.lastIndex })
+    if (types.isRegExp(value)) return this.#tagged("x", { s: value.source, f: value.flags, l: searchStart(value) })
     if (types.isArrayBuffer(value)) return this.#tagged("ab", { i: this.#add(new Uint8Array(value)) })
     if (ArrayBuffer.isView(value)) return this.#view(value)
     return this.#tagged("w", { v: this.value(value.valueOf(), "the value") })
@@ -237,6 +244,22 @@ class Encoding {
 /** Returns a key for an error message. Bigints are left out: converting a large one to text is slow. */
 function shortKeyText(key: unknown): string {
   return typeof key === "string" || typeof key === "number" ? inspectShort(key) : "…"
+}
+
+/** Returns where a pattern continues to search, as the engine reads it: a program may assign anything to `lastIndex`. */
+function searchStart({ lastIndex }: RegExp): number {
+  const start: unknown = lastIndex
+  return typeof start === "number" && start > 0 ? Math.min(Math.trunc(start), Number.MAX_SAFE_INTEGER) : 0
+}
+
+function isTransferred(value: object): boolean {
+  const buffer = ArrayBuffer.isView(value) ? value.buffer : value
+  return types.isArrayBuffer(buffer) && buffer.detached
+}
+
+/** The first part of a long path. */
+function shortPath(where: string): string {
+  return where.length > 100 ? `${where.slice(0, 100)}…` : where
 }
 
 function viewName(view: ArrayBufferView): string {

@@ -91,7 +91,8 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
     describe: ({ names }: { names: string[] }) => core.describe(names),
     undo: () => undoLast(),
     // The message has other fields too.
-    snapshot: ({ maxBytes, since }: SnapshotLimit) => core.snapshot({ maxBytes, since }),
+    snapshot: ({ maxBytes, since, within }: SnapshotLimit & { within?: string }) =>
+      runWithin(within, () => core.snapshot({ maxBytes, since })),
     restore: ({ snapshot }: { snapshot: RuntimeSnapshot }) => core.restore(snapshot),
     keep: ({ prefix, value }: { prefix: string; value: unknown }) => core.keep(prefix, value),
     forget: ({ names }: { names: string[] }) => core.forget(names),
@@ -114,6 +115,12 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
     return isObject(value) ? { ...name, handle: host.idOf(Object(unwrapProxy(value))) } : name
   }
 
+  /** Runs work that a cell waits for as a part of that cell, so that it does not wait for the cell's end. */
+  const runWithin = <T>(execution: string | undefined, work: () => T): T => {
+    const cell = execution === undefined ? undefined : host.cellOf(execution)
+    return cell ? cellStorage.run(cell, work) : work()
+  }
+
   const execute = async (i: number, input: ExecuteInput & { x: string }): Promise<void> => {
     const { x, code, timeoutMs, within, transaction, maxPreviewChars, keepCutValue, allowFinish } = input
     const controller = new AbortController()
@@ -124,7 +131,6 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
     if (input.trackInjected) await core.trackInjected()
     const env = await envUpdates.environmentFor(x, input)
     const before = process.getActiveResourcesInfo()
-    const parent = within === undefined ? undefined : host.cellOf(within)
     const run = () =>
       core.execute(code, {
         signal: controller.signal,
@@ -141,7 +147,7 @@ export function serveCells(link: FrameLink, events: ServerEvents) {
         transaction: transaction === "check" ? { check: () => host.requestTransactionCheck(x) } : transaction === "on",
         onOutput: (chunk) => output.print(x, chunk),
       })
-    const execution = await (parent ? cellStorage.run(parent, run) : run())
+    const execution = await runWithin(within, run)
     controllers.delete(x)
     envUpdates.endExecution(x)
     if (execution.ok && execution.undo) undoLast = execution.undo

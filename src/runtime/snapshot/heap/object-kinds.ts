@@ -67,8 +67,8 @@ export function isPlatformPrototype({ platform }: KindCache, prototype: object):
 /** Returns the class name of an object without running its code. */
 export function classNameOf(value: object): string {
   for (let at: object | null = value; at && !types.isProxy(at); at = Object.getPrototypeOf(at)) {
-    const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
-    const owner: unknown = Object.getOwnPropertyDescriptor(at, "constructor")?.value
+    const tag: unknown = ownProperty(at, Symbol.toStringTag)?.value
+    const owner: unknown = ownProperty(at, "constructor")?.value
     if (typeof owner === "function" && at !== value) return functionName(owner)
     if (typeof tag === "string") return tag
   }
@@ -77,23 +77,27 @@ export function classNameOf(value: object): string {
 
 /** Returns the class whose instances have this prototype, without running code. */
 export function classOfPrototype(prototype: object): object | undefined {
-  const owner: unknown = Object.getOwnPropertyDescriptor(prototype, "constructor")?.value
-  if (typeof owner !== "function" || types.isProxy(owner)) return undefined
-  return Object.getOwnPropertyDescriptor(owner, "prototype")?.value === prototype ? owner : undefined
+  const owner: unknown = ownProperty(prototype, "constructor")?.value
+  if (typeof owner !== "function") return undefined
+  return ownProperty(owner, "prototype")?.value === prototype ? owner : undefined
 }
 
 /** Returns the global name of a function, class or object of the platform. */
 export function globalName(value: object): string | undefined {
   if (typeof value !== "function") return platformObjects.get(value)
-  if (types.isProxy(value)) return undefined
-  const name: unknown = Object.getOwnPropertyDescriptor(value, "name")?.value
+  const name: unknown = ownProperty(value, "name")?.value
   // Looked up by name: enumerating all globals would load lazy ones.
   if (typeof name !== "string" || !Object.hasOwn(globalThis, name)) return undefined
   return Object.getOwnPropertyDescriptor(globalThis, name)?.value === value ? name : undefined
 }
 
+/** Returns an own property without running code; undefined if the object is a Proxy. */
+function ownProperty(object: object, key: PropertyKey): PropertyDescriptor | undefined {
+  return types.isProxy(object) ? undefined : Object.getOwnPropertyDescriptor(object, key)
+}
+
 function functionName(value: object): string {
-  const name: unknown = Object.getOwnPropertyDescriptor(value, "name")?.value
+  const name: unknown = ownProperty(value, "name")?.value
   return typeof name === "string" && name !== "" ? name : "a nameless class"
 }
 

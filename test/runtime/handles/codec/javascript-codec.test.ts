@@ -186,6 +186,36 @@ test("a Buffer crosses without the memory that it shares with other Buffers", ()
   )
 })
 
+test("a regular expression continues where the engine would, whatever a program assigned to its lastIndex", () => {
+  const starts: [assigned: unknown, start: number][] = [
+    [-1, 0],
+    [2.7, 2],
+    [Number.NaN, 0],
+    [Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER],
+    [undefined, 0],
+    [{ valueOf: () => assert.fail("valueOf was called") }, 0],
+  ]
+  for (const [assigned, start] of starts)
+    assert.equal(crossed(Object.assign(/a/g, { lastIndex: assigned })).lastIndex, start)
+})
+
+test("bytes whose buffer was transferred, and values that are too deep, are refused in a few words", () => {
+  const bytes = new Uint8Array(8)
+  const views = [bytes, new DataView(bytes.buffer), Buffer.from(bytes.buffer), bytes.buffer]
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
+  for (const view of views) {
+    assert.throws(() => crossed({ view }), {
+      name: "CannotCross",
+      message: /view has no bytes any more: its buffer was transferred\. Copy them before that\.$/,
+    })
+  }
+  const deep = Array.from({ length: 2000 }).reduce((inner) => ({ inner }), 1)
+  assert.throws(
+    () => crossed({ deep }),
+    (error) => error instanceof CannotCross && /…/.test(error.message) && error.message.length < 200,
+  )
+})
+
 test("an error whose field cannot cross arrives without the field, and the rest of the value is right", () => {
   const shared = { n: 1 }
   const error = Object.assign(new Error("x"), { bad: [{ a: 1 }, new Uint8Array(2), Symbol("no")], good: shared })
