@@ -121,7 +121,7 @@ describe("the packed tarball in an empty folder", () => {
     assert.match(await run(process.execPath, ["threads.ts"]), /"value":\["notes.md"\]/)
   })
 
-  test("has one class of errors, whichever door it comes by", async () => {
+  test("has one class of errors, whichever public module it is imported from", async () => {
     assert.match(await run(process.execPath, ["runtimes.ts"]), /\ntrue\n$/)
   })
 
@@ -240,9 +240,9 @@ describe("the packed tarball in an empty folder", () => {
   describe("on a Node that is too old", { skip: oldNode ? false : "there is no Node older than 24 in PATH" }, () => {
     const says = /Karst needs Node 24 or newer; this is v\d+\.\d+\.\d+\. Install /
 
-    for (const door of doors()) {
-      test(`import "${door}" says which Node is needed`, async () => {
-        assert.match(await failure(oldNode, ["--input-type=module", "-e", `import "${door}"`]), says)
+    for (const specifier of publicSpecifiers()) {
+      test(`import "${specifier}" says which Node is needed`, async () => {
+        assert.match(await failure(oldNode, ["--input-type=module", "-e", `import "${specifier}"`]), says)
       })
     }
 
@@ -317,11 +317,11 @@ describe("the packed tarball in an empty folder", () => {
 })
 
 /** Every specifier that package.json lets others import. */
-function doors(): string[] {
+function publicSpecifiers(): string[] {
   const { exports }: { exports: object } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"))
   return Object.keys(exports)
-    .filter((door) => door !== "./package.json")
-    .map((door) => door.replace(".", "karst"))
+    .filter((path) => path !== "./package.json")
+    .map((path) => path.replace(".", "karst"))
 }
 
 /** A Node before 24 on this machine. */

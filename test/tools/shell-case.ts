@@ -16,7 +16,7 @@ export interface ShellCase {
   shell: Tool
   check: Tool
   /** The progress reports of the commands. */
-  told: string[]
+  progressTexts: string[]
   /** An environment entry of everything started here. */
   mark: string
   run(input: object, context?: Partial<ToolContext>): Promise<Reported>
@@ -34,13 +34,13 @@ export function shellCase(test: TestContext, options: ShellOptions = {}): ShellC
   const workspace = localWorkspace(root)
   const [shell, check] = tools.tools
   if (!shell || !check) throw new Error("shellTools gives two tools")
-  const told: string[] = []
+  const progressTexts: string[] = []
   const context: ToolContext = {
     call: "call",
     signal: new AbortController().signal,
     workspace,
     state: { get: () => undefined, set: () => undefined },
-    progress: (text) => void told.push(text),
+    progress: (text) => void progressTexts.push(text),
   }
   test.after(async () => {
     await tools.close()
@@ -52,7 +52,7 @@ export function shellCase(test: TestContext, options: ShellOptions = {}): ShellC
     (tool: Tool) =>
     async (input: object, more: Partial<ToolContext> = {}) =>
       reported(await tool.run(input, { ...context, ...more }))
-  return { root, workspace, tools, shell, check, told, mark, run: use(shell), checkUp: use(check) }
+  return { root, workspace, tools, shell, check, progressTexts, mark, run: use(shell), checkUp: use(check) }
 }
 
 /** The processes with an entry in their environment, as `number:name`, without zombies. */

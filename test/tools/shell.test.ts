@@ -122,8 +122,8 @@ describe("a command", () => {
     )
   })
 
-  test("is told to who watches while it runs, and never after", async (t) => {
-    const { run, told, root } = shellCase(t)
+  test("is reported as progress while the command runs, and never after", async (t) => {
+    const { run, progressTexts, root } = shellCase(t)
     const seen: string[] = []
     const progress = (text: string) => {
       seen.push(text)
@@ -133,7 +133,7 @@ describe("a command", () => {
     const command = "echo first; while [ ! -e go ]; do sleep 0.01; done; echo last; (sleep 0.3; echo late) &"
     await run({ command }, { progress })
     assert.equal(seen.join(""), "first\nlast\n")
-    assert.deepEqual(told, [])
+    assert.deepEqual(progressTexts, [])
   })
 
   test("runs with a hundred others at once, each with its own output", async (t) => {

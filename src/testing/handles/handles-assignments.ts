@@ -27,7 +27,7 @@ export const assignmentCases = {
       assert.deepEqual(light.data, { at: new Date(5), map, n: 2n ** 70n, bytes: new Uint8Array([1]) })
     },
   }),
-  153: defineHostCase("a field accepts a host object and holds that very object", {
+  153: defineHostCase("a field accepts a host object and holds the same object", {
     typescript: "$light.data = [$other]",
     holds({ host: { light, other } }) {
       assert.ok(Array.isArray(light.data))
@@ -51,7 +51,7 @@ export const assignmentCases = {
     error: /level/,
     holds: ({ host: { frozen } }) => assert.equal(frozen.level, 1),
   }),
-  157: defineHostCase("what a setter throws fails the cell with its message", {
+  157: defineHostCase("an error that a setter throws fails the cell with its message", {
     typescript: "$light.percent = 101\n1",
     error: /at most 100/,
     holds: ({ host: { light } }) => assert.equal(light.level, 1),
@@ -121,7 +121,7 @@ export const assignmentCases = {
     value: 4,
     holds: ({ host: { light } }) => assert.equal(light.inner.depth, 4),
   }),
-  166: defineHostCase("a field is increased by what was read before", {
+  166: defineHostCase("a field can be set to a value computed from its current one", {
     typescript: "$light.level = (await $light.level) + 2\n$light.level = (await $light.level) * 3\nawait $light.level",
     python: "$light.level += 2\n$light.level *= 3\n$light.level",
     value: 9,

@@ -9,7 +9,7 @@ const copiesDerived = { python: "Python gets a copy of every array, Map and Set,
 type Callback = (...args: unknown[]) => unknown
 
 export const callbackCases = {
-  200: defineCase("a host function calls back into the cell and uses what it gets", {
+  200: defineCase("a host function calls back into the cell and uses the result", {
     host: () => ({ twice: async (callback: Callback) => Number(await callback(1)) + Number(await callback(2)) }),
     typescript: "await $twice((n) => n * 10)",
     python: "$twice(lambda n: n * 10)",

@@ -58,7 +58,7 @@ export const classCases = {
     notApplicable: { python: "Python makes an instance by a call" },
     error: /constructor/,
   }),
-  355: defineCase("an agent is run from a cell and gives its result", {
+  355: defineCase("an agent is run from a cell and returns its result", {
     host: () => agent(),
     inject: ({ cleaner }) => ({ cleaner }),
     typescript: "const result = await $cleaner.run('tidy up')\nresult.output",

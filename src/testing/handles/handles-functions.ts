@@ -58,13 +58,13 @@ export const functionCases = {
       "$bus.on('e', $wipe)\nbefore = $bus.listenerCount('e')\n$bus.off('e', $wipe)\n[before, $bus.listenerCount('e')]",
     value: [1, 0],
   }),
-  236: defineCase("a function binding that the host gives back is the binding again", {
+  236: defineCase("a function binding that the host returns is the same binding", {
     ...withWipe(() => ({})),
     typescript: "[(await $echo($wipe)) === $wipe, (await $echo([$wipe]))[0] === $wipe]",
     python: "[$echo($wipe) is $wipe, $echo([$wipe])[0] is $wipe]",
     value: [true, true],
   }),
-  237: defineCase("a field that holds a function binding gives the binding back to a cell", {
+  237: defineCase("a cell that reads a function binding from a field gets the same binding", {
     ...withWipe(() => ({ light: new Button() })),
     typescript: "$light.handler = $wipe\nconst found = await $light.handler\n;[found === $wipe, await found(4)]",
     python: "$light.handler = $wipe\nfound = $light.handler\n[found is $wipe, found(4)]",

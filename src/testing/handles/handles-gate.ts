@@ -42,7 +42,7 @@ export const gateCases = {
     errors: /not approved/,
     holds: ({ host: { light } }) => assert.equal(light.level, 1),
   }),
-  253: defineCase("the gate is told what holds for a function: approval, most calls and time", {
+  253: defineCase("the gate receives the options of a function: approval, number of calls and time", {
     host: () => ({}),
     inject: () => ({ act: fn(() => 1, { approve: true, maxCalls: 3, timeoutMs: 5000, idempotent: true }) }),
     typescript: "await $act()",

@@ -9,7 +9,7 @@ const guard = { wipe: { approve: true, maxCalls: 2 } } satisfies MethodGuard<Dis
 const defineGuardedCase = casesWith(guarded())
 
 export const guardCases = {
-  270: defineGuardedCase("the gate is told what holds for a guarded method, and for no other", {
+  270: defineGuardedCase("the gate receives the options of a guarded method, and of no other method", {
     typescript: "await $disk.read()\nawait $disk.wipe(1)",
     value: "wiped 1",
     holds({ calls }) {
@@ -66,7 +66,7 @@ export const guardCases = {
     value: "wiped 1",
     holds: asksForWipe,
   }),
-  278: defineCase("a guard on a Proxy guards what is called through it", {
+  278: defineCase("a guard on a Proxy guards the methods that are called through it", {
     host: () => ({ disk: new Proxy(new Disk(), {}) }),
     inject: ({ disk }) => ({ disk: variable(disk, { guard }) }),
     typescript: "await $disk.wipe(1)",

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { defineCase } from "./handles-case.ts"
 
 export const iterationCases = {
-  330: defineCase("a host object that can be iterated gives its items in order", {
+  330: defineCase("a host object that can be iterated yields its items in order", {
     host: () => ({ bag: new Bag(["a", "b", "c"]) }),
     typescript: "const seen = []\nfor await (const item of $bag) seen.push(item)\nseen",
     python: "[item for item in $bag]",
@@ -61,13 +61,13 @@ export const iterationCases = {
     python: "for n in $broken: n",
     error: /out of paper/,
   }),
-  338: defineCase("what cannot be iterated says so", {
+  338: defineCase("iterating over an object that cannot be iterated is an error that says so", {
     host: () => ({ light: { level: 1, dim: () => 1 } }),
     typescript: "for await (const n of $light) n",
     python: "for n in $light: n",
     error: /itera/,
   }),
-  339: defineCase("an object of a library that gives pairs is iterated as pairs", {
+  339: defineCase("an object of a library that yields pairs is iterated as pairs", {
     host: () => ({ headers: new Headers({ a: "b", c: "d" }) }),
     typescript: "const pairs = []\nfor await (const pair of $headers) pairs.push(pair)\npairs",
     python: "[list(pair) for pair in $headers]",

@@ -89,12 +89,12 @@ export const memberCases = {
     typescript: "[await $mirror.name, await $mirror.greet(), await $mirror.address.city]",
     value: ["Eve", "I am Eve", "Bern"],
   }),
-  63: defineCase("a Proxy that invents its members gives each of them", {
+  63: defineCase("every member that a Proxy computes can be read", {
     host: () => ({ any: new Proxy({}, { get: (_, key) => (key === "then" ? undefined : `value of ${String(key)}`) }) }),
     typescript: "[await $any.anything, await $any.length, await $any.name]",
     value: ["value of anything", "value of length", "value of name"],
   }),
-  64: defineCase("a Proxy that invents methods has each of them called with its arguments", {
+  64: defineCase("every method that a Proxy computes can be called with arguments", {
     host: () => ({
       client: new Proxy({}, { get: (_, key) => (key === "then" ? undefined : (n: number) => `${String(key)} ${n}`) }),
     }),

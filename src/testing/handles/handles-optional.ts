@@ -56,7 +56,7 @@ export const optionalCases = {
     errors: /Cannot read|is not a function|write `await\b/,
     notApplicable: readsAtOnce,
   }),
-  144: defineCase("optional chains over objects of the cell itself mean what they mean in JavaScript", {
+  144: defineCase("optional chains over objects of the cell itself work as in JavaScript", {
     typescript: `const calls = []
       const local = { n: 2, nothing: null, get() { calls.push("get"); return this.n }, inner: { get: function () { return this?.n }, n: 3 } }
       const none = undefined
@@ -91,7 +91,7 @@ export const optionalCases = {
     "try { throw { note: $order.missing } } catch ({ note = 1 }) { await note }",
     "for (let { start = 1 } = { start: $order.missing }, i = 0; i < 1; i++) await start",
   ]),
-  147: defineHostCase("default values apply to what was awaited, and to functions, handles and results of calls", {
+  147: defineHostCase("default values apply to awaited values, functions, handles and results of calls", {
     typescript: `const first = ({ note = "none", total = 1 }) => [note, total]
       const second = async (order = 5, result = 6, callback = 7) => [await order.total, await result, typeof callback]
       const { a = 1, b = 2 } = { a: await $order.total, b: await $order.missing }

@@ -68,7 +68,7 @@ export const peerCases = {
       assert.equal(memberOf(taken[1], "0"), model)
     },
   }),
-  185: defineCase("an object of a cell that the host gives back is the very object", {
+  185: defineCase("an object of a cell that the host returns is the same object", {
     host: () => ({ kept: [] as unknown[] }),
     inject: ({ kept }) => ({ keep: (value: unknown) => void kept.push(value), kept: () => kept[0] }),
     typescript:
@@ -76,7 +76,7 @@ export const peerCases = {
     python: "class Point: x = 1\npoint = Point()\n$keep(point)\n[$kept() is point, $echo(point) is point]",
     value: [true, true],
   }),
-  186: defineCase("a function of a cell that the host gives back is the very function", {
+  186: defineCase("a function of a cell that the host returns is the same function", {
     typescript: "const own = () => 1\n;[(await $echo(own)) === own, (await $echo([own]))[0] === own]",
     python: "own = lambda: 1\n[$echo(own) is own, $echo([own])[0] is own]",
     value: [true, true],

@@ -74,7 +74,7 @@ export const shapeCases = {
       assert.deepEqual(await retrieve("box"), [1])
     },
   }),
-  31: defineCase("what looks like a handle in a cell's data is only data", {
+  31: defineCase("data of a cell that looks like a handle is only data", {
     typescript: "await $take({ $: 'h', id: 1 }, [{ $: 'p', id: 1 }], { $: 'sh' })",
     python: "$take({'$': 'h', 'id': 1}, [{'$': 'p', 'id': 1}], {'$': 'sh'})",
     holds: ({ taken }) => assert.deepEqual(taken, [{ $: "h", id: 1 }, [{ $: "p", id: 1 }], { $: "sh" }]),

@@ -94,7 +94,7 @@ export const callCases = {
   }),
 
   "gate-guards": runtimeCase(
-    "what is said of a method that is guarded is told to the gate, and the host keeps its own object",
+    "the gate receives the options of a guarded method, and the host keeps its own object",
     async (trial) => {
       const counter = new Counter()
       const guard = { up: { approve: true, maxCalls: 2, timeoutMs: 1000 } }
@@ -141,7 +141,7 @@ export const callCases = {
   ),
 
   "call-errors": runtimeCase(
-    "what a function of the host throws, the cell can catch, with its name and message",
+    "a cell can catch an error that a host function throws, with its name and message",
     async (trial) => {
       await trial.runtime.inject({
         fail() {
@@ -201,7 +201,7 @@ export const callCases = {
   }),
 
   "call-with-host-objects": runtimeCase(
-    "an object of the host that a cell hands to a function arrives as that very object",
+    "a host object that a cell passes to a function arrives as the same object",
     async (trial) => {
       const counter = new Counter()
       const given: unknown[] = []
@@ -214,7 +214,7 @@ export const callCases = {
   ),
 
   "call-results-with-behaviour": runtimeCase(
-    "an object with behaviour that a function gives can be used as well",
+    "a cell can use an object with behaviour that a function returns",
     async (trial) => {
       const made: Counter[] = []
       const open = () => {

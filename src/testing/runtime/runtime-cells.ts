@@ -83,7 +83,7 @@ export const cellCases = {
     },
   ),
 
-  "unknown-name": runtimeCase("using a name that is not there is an error that tells it", async (trial) => {
+  "unknown-name": runtimeCase("using an unknown name is an error that names it", async (trial) => {
     const { error } = await trial.failed(sameInBoth("nowhere"))
     assert.equal(error.kind, "throw")
     assert.match(error.message, /nowhere/)
@@ -99,19 +99,22 @@ export const cellCases = {
     await assert.rejects(trial.runtime.retrieve("ran"))
   }),
 
-  "error-half-way": runtimeCase("what a cell did before it failed stays, and the runtime goes on", async (trial) => {
-    const { changes } = await trial.failed({
-      typescript: "let before = 1\nthrow 'no'\nconst after = 2",
-      python: "before = 1\nraise Exception('no')\nafter = 2",
-    })
-    assert.deepEqual(changes.created, ["before"])
-    assert.equal(
-      await trial.value({ typescript: "const after = before + 1\nafter", python: "after = before + 1\nafter" }),
-      2,
-    )
-  }),
+  "error-half-way": runtimeCase(
+    "changes that a cell made before it failed stay, and the runtime still works",
+    async (trial) => {
+      const { changes } = await trial.failed({
+        typescript: "let before = 1\nthrow 'no'\nconst after = 2",
+        python: "before = 1\nraise Exception('no')\nafter = 2",
+      })
+      assert.deepEqual(changes.created, ["before"])
+      assert.equal(
+        await trial.value({ typescript: "const after = before + 1\nafter", python: "after = before + 1\nafter" }),
+        2,
+      )
+    },
+  ),
 
-  changes: runtimeCase("an execution tells which names the cell created, reassigned and removed", async (trial) => {
+  changes: runtimeCase("an execution reports which names the cell created, reassigned and removed", async (trial) => {
     const first = await trial.ran({ typescript: "let a = 1\nfunction b() {}", python: "a = 1\ndef b(): pass" })
     assert.deepEqual(first.changes.created.toSorted(), ["a", "b"])
     assert.deepEqual([first.changes.reassigned, first.changes.removed], [[], []])
@@ -123,7 +126,7 @@ export const cellCases = {
     assert.deepEqual(equal.changes, { created: [], reassigned: ["a"], removed: [] })
   }),
 
-  output: runtimeCase("what a cell prints is captured by stream and in order, for that cell alone", async (trial) => {
+  output: runtimeCase("printed text is captured by stream and in order, for each cell alone", async (trial) => {
     const { stdout, stderr, output } = await trial.ran({
       typescript: "console.log('one', 1)\nconsole.error('two')\nprocess.stdout.write('thrée')",
       python: "import sys\nprint('one', 1)\nprint('two', file=sys.stderr)\nsys.stdout.write('thrée')\nNone",
@@ -137,7 +140,7 @@ export const cellCases = {
     assert.equal(failed.stdout, "so far\n")
   }),
 
-  "output-streaming": runtimeCase("output is told while the cell runs", async (trial) => {
+  "output-streaming": runtimeCase("output is reported while the cell runs", async (trial) => {
     const seen = Promise.withResolvers<void>()
     const chunks: CellOutput[] = []
     const text = (stream: CellOutput["stream"]) =>

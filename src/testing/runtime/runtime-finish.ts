@@ -33,23 +33,29 @@ export const finishCases = {
     assert.equal((await trial.ran(sameInBoth("1"), allowed)).finishText, undefined)
   }),
 
-  "finish-refusals": runtimeCase("`finish` refuses what cannot be an answer, and a second call", async (trial) => {
-    const refusals: [Code, RegExp][] = [
-      [sameInBoth("finish('  ')"), /The text is empty/],
-      [{ typescript: "finish(undefined)", python: "finish(None)" }, /takes the answer, not (?:undefined|None)/],
-      [
-        { typescript: "finish(Promise.resolve(1))", python: "import asyncio\nfinish(asyncio.sleep(0))" },
-        /await it first/,
-      ],
-      [{ typescript: "finish('x'.repeat(1_000_001))", python: "finish('x' * 1_000_001)" }, /at most 1,000,000/],
-      [
-        { typescript: "finish(Array.from({ length: 200_000 }, (_, i) => i))", python: "finish(list(range(200_000)))" },
-        /too large to be shown whole/,
-      ],
-      [sameInBoth("finish('a')\nfinish('b')"), /already called in this cell/],
-    ]
-    for (const [code, message] of refusals) assert.match((await trial.failed(code, allowed)).error.message, message)
-  }),
+  "finish-refusals": runtimeCase(
+    "`finish` refuses a value that cannot be an answer, and a second call",
+    async (trial) => {
+      const refusals: [Code, RegExp][] = [
+        [sameInBoth("finish('  ')"), /The text is empty/],
+        [{ typescript: "finish(undefined)", python: "finish(None)" }, /takes the answer, not (?:undefined|None)/],
+        [
+          { typescript: "finish(Promise.resolve(1))", python: "import asyncio\nfinish(asyncio.sleep(0))" },
+          /await it first/,
+        ],
+        [{ typescript: "finish('x'.repeat(1_000_001))", python: "finish('x' * 1_000_001)" }, /at most 1,000,000/],
+        [
+          {
+            typescript: "finish(Array.from({ length: 200_000 }, (_, i) => i))",
+            python: "finish(list(range(200_000)))",
+          },
+          /too large to be shown whole/,
+        ],
+        [sameInBoth("finish('a')\nfinish('b')"), /already called in this cell/],
+      ]
+      for (const [code, message] of refusals) assert.match((await trial.failed(code, allowed)).error.message, message)
+    },
+  ),
 
   "finish-not-allowed": runtimeCase("`finish` fails in a cell that belongs to no run", async (trial) => {
     assert.match((await trial.failed(sameInBoth("finish('x')"))).error.message, /belongs to no run/)

@@ -47,7 +47,7 @@ export const keepingCases = {
   }),
 
   snapshot: runtimeCase(
-    "what a snapshot holds comes back in another runtime, where it replaces what is there",
+    "a snapshot is restored in another runtime, where it replaces the names that exist",
     async (trial) => {
       const { runtime } = trial
       const other = await trial.another()

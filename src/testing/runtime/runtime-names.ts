@@ -97,7 +97,7 @@ export const nameCases = {
     assert.deepEqual(await trial.runtime.retrieve("total"), { sum: 3, parts: [1, 2] })
   }),
 
-  "retrieve-unknown": runtimeCase("an unknown name is an error that lists what there is", async (trial) => {
+  "retrieve-unknown": runtimeCase("an unknown name is an error that lists the names that exist", async (trial) => {
     await trial.runtime.inject({ given: 1 })
     await trial.ran({ typescript: "const made = 2", python: "made = 2" })
     await assert.rejects(trial.runtime.retrieve("missing"), (error: unknown) => {
@@ -125,7 +125,7 @@ export const nameCases = {
     })
   }),
 
-  names: runtimeCase("names tells what there is: kind, size and who put it there", async (trial) => {
+  names: runtimeCase("`names` lists each name with its kind, its size and whether it was injected", async (trial) => {
     await trial.runtime.inject({ list: [1, 2, 3], add: (a: number) => a })
     await trial.ran({
       typescript: "const word = 'abcd'\nfunction double(x) { return 2 * x }\nclass Thing {}",
@@ -208,7 +208,7 @@ export const nameCases = {
   ),
 
   reset: runtimeCase(
-    "reset empties the namespace and binds again what was injected, as last updated",
+    "reset empties the namespace and binds the injected values again, as last updated",
     async (trial) => {
       const { runtime } = trial
       await runtime.inject({ count: 1, label: "old", add: (a: number) => a + 1 })

@@ -26,7 +26,7 @@ export const stopCases = {
   }),
 
   "timeout-loop": runtimeCase(
-    "a time-out ends an endless loop, the runtime goes on, and what was injected is there",
+    "a time-out ends an endless loop; the runtime still works and has the injected values",
     async (trial) => {
       await trial.runtime.inject({ given: 41 })
       const { error } = await trial.failed(endless, { timeoutMs: 200 })
@@ -91,7 +91,7 @@ note("end")`,
   }),
 
   "timeout-signal": runtimeCase(
-    "a call in flight hears of the time-out, and is not made when it still waits at the gate",
+    "a time-out aborts the signal of a call, and a call that still waits at the gate is not made",
     async (trial) => {
       let made = 0
       const heard = Promise.withResolvers<unknown>()
@@ -133,19 +133,22 @@ note("end")`,
     },
   ),
 
-  abort: runtimeCase("a signal ends a running cell, with what it printed, and the runtime goes on", async (trial) => {
-    const controller = new AbortController()
-    await trial.runtime.inject({ leave: () => controller.abort(new Error("the user left")) })
-    const code = {
-      typescript: "console.log('before')\nawait leave()\nwhile (true) await 1",
-      python: "print('before', flush=True)\nleave()\nwhile True: pass",
-    }
-    const { error, output } = await trial.failed(code, { signal: controller.signal })
-    assert.equal(error.kind, "aborted")
-    assert.match(error.message, /the user left/)
-    assert.equal(output, "before\n")
-    assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
-  }),
+  abort: runtimeCase(
+    "a signal ends a running cell; its printed text is kept, and the runtime still works",
+    async (trial) => {
+      const controller = new AbortController()
+      await trial.runtime.inject({ leave: () => controller.abort(new Error("the user left")) })
+      const code = {
+        typescript: "console.log('before')\nawait leave()\nwhile (true) await 1",
+        python: "print('before', flush=True)\nleave()\nwhile True: pass",
+      }
+      const { error, output } = await trial.failed(code, { signal: controller.signal })
+      assert.equal(error.kind, "aborted")
+      assert.match(error.message, /the user left/)
+      assert.equal(output, "before\n")
+      assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
+    },
+  ),
 
   "abort-before": runtimeCase("with a signal that fired before, nothing runs", async (trial) => {
     const { error } = await trial.failed(

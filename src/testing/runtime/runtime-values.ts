@@ -56,7 +56,7 @@ export const valueCases = {
     )
   }),
 
-  "inject-bigints": runtimeCase("whole numbers beyond what a number holds", async (trial) => {
+  "inject-bigints": runtimeCase("whole numbers that are too large for a number", async (trial) => {
     const big = 2n ** 80n + 1n
     await comesAndGoes(trial, { big }, { typescript: "big === 2n ** 80n + 1n", python: "big == 2**80 + 1" })
   }),
@@ -119,7 +119,7 @@ export const valueCases = {
   ),
 
   "inject-functions": runtimeCase(
-    "a function is called with what the cell gives it and answers with what it returns",
+    "a function receives the cell's arguments and the cell receives its result",
     async (trial) => {
       const given: unknown[] = []
       const describe = (...args: unknown[]) => {
@@ -183,7 +183,7 @@ export const valueCases = {
     assert.equal(await trial.runtime.retrieve("cleaner"), agent)
   }),
 
-  "inject-aliases": runtimeCase("what is one object in two places is one object in the runtime", async (trial) => {
+  "inject-aliases": runtimeCase("one object in two places is one object in the runtime", async (trial) => {
     const shared = { n: 1 }
     await trial.runtime.inject({ pair: { left: shared, right: shared } })
     await trial.holds({

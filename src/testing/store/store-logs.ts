@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { itemsOf, keysOf, storeCase } from "./store-case.ts"
 
 export const logCases = {
-  log: storeCase("a log has what was appended, in order, from any position on", async (trial) => {
+  log: storeCase("a log has all appended items in order and can be read from any position", async (trial) => {
     const store = await trial.open()
     assert.deepEqual(await itemsOf(store, "l"), [])
     await store.commit([{ type: "append", log: "l", items: [1, { two: "2" }] }])

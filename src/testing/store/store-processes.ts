@@ -64,7 +64,7 @@ export const processCases = {
 
   kill: storeCaseNeeding(
     "module",
-    "a process killed at any moment leaves each of its commits whole or not begun, and none that it was told of undone",
+    "after a process is killed at any moment, each commit is complete or absent, and every acknowledged commit is complete",
     async (trial) => {
       const store = await trial.open()
       for (const [round, blobBytes] of [10, 200_000, 2_000_000, 10, 200_000, 2_000_000, 50_000, 70_000].entries()) {

@@ -86,7 +86,7 @@ export const troubleCases = {
 
   damage: storeCaseNeeding(
     "damage",
-    "damage is told as such, and neither reading nor a commit makes it worse",
+    "damage is reported as such, and neither reading nor a commit makes it worse",
     async (trial) => {
       const store = await trial.open()
       await store.commit([

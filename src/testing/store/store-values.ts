@@ -27,7 +27,7 @@ export const valueCases = {
     assert.deepEqual(await keysOf(store), ["k"])
   }),
 
-  unicode: storeCase("every text is kept to the character, also what is no valid Unicode", async (trial) => {
+  unicode: storeCase("every text is stored exactly, also if it is not valid Unicode", async (trial) => {
     const store = await trial.open()
     const text = 'Grüße 你好 👩‍👩‍👧 e\u0301 \u0000 \u2028 \ufeff "\\\n\r \ud800 é'
     await store.commit([
@@ -54,28 +54,31 @@ export const valueCases = {
     assert.ok(first === text && second === 2)
   }),
 
-  copies: storeCase("neither who wrote nor who read it can change what is stored", async (trial) => {
-    const store = await trial.open()
-    const value = { tags: ["a"] }
-    const bytes = Uint8Array.of(1)
-    const items: Json[] = [["a"]]
-    const done = store.commit([
-      { type: "put", key: "k", value },
-      { type: "put", key: "bytes", value: bytes },
-      { type: "append", log: "l", items },
-    ])
-    value.tags.push("b")
-    bytes[0] = 2
-    items.push("b")
-    await done
-    const read = (await valueAt(store, "k")) as typeof value
-    read.tags.push("c")
-    const readBytes = (await valueAt(store, "bytes")) as Uint8Array
-    readBytes[0] = 3
-    assert.deepEqual(await valueAt(store, "k"), { tags: ["a"] })
-    assert.deepEqual(await valueAt(store, "bytes"), Uint8Array.of(1))
-    assert.deepEqual(await Array.fromAsync(store.read("l")), [["a"]])
-  }),
+  copies: storeCase(
+    "changing an object after it was written or read does not change the stored value",
+    async (trial) => {
+      const store = await trial.open()
+      const value = { tags: ["a"] }
+      const bytes = Uint8Array.of(1)
+      const items: Json[] = [["a"]]
+      const done = store.commit([
+        { type: "put", key: "k", value },
+        { type: "put", key: "bytes", value: bytes },
+        { type: "append", log: "l", items },
+      ])
+      value.tags.push("b")
+      bytes[0] = 2
+      items.push("b")
+      await done
+      const read = (await valueAt(store, "k")) as typeof value
+      read.tags.push("c")
+      const readBytes = (await valueAt(store, "bytes")) as Uint8Array
+      readBytes[0] = 3
+      assert.deepEqual(await valueAt(store, "k"), { tags: ["a"] })
+      assert.deepEqual(await valueAt(store, "bytes"), Uint8Array.of(1))
+      assert.deepEqual(await Array.fromAsync(store.read("l")), [["a"]])
+    },
+  ),
 
   keys: storeCase(
     "any text is a key of its own, and keys are listed by their beginning, in the order of code points",
@@ -104,7 +107,7 @@ export const valueCases = {
     assert.deepEqual(await keysOf(store, "k/"), keys)
   }),
 
-  "bad-keys": storeCase("what can be no key is refused with the reason, and nothing is changed", async (trial) => {
+  "bad-keys": storeCase("an invalid key is refused with the reason, and nothing is changed", async (trial) => {
     const store = await trial.open()
     for (const key of ["", "half \ud83d", "é".repeat(501)]) {
       const put = { type: "put", key: "good", value: 1 } as const
@@ -118,7 +121,7 @@ export const valueCases = {
     await refused("config", Array.fromAsync(store.read("good", -1)))
   }),
 
-  "not-json": storeCase("what is not JSON is refused, and nothing of its commit is done", async (trial) => {
+  "not-json": storeCase("a value that is not JSON is refused, and nothing of its commit is stored", async (trial) => {
     const store = await trial.open()
     const circle: { [key: string]: unknown } = {}
     circle.self = circle

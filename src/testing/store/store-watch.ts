@@ -6,7 +6,7 @@ import { type StoreTrial, storeCase } from "./store-case.ts"
 
 export const watchCases = {
   watch: storeCase(
-    "a watcher gets what is there from its position on, then what comes, each once and in order",
+    "a watcher yields the items from its position on, then new items, each once and in order",
     async (trial) => {
       const store = await trial.open()
       const add = (...items: Json[]) => store.commit([{ type: "append", log: "l", items }])
@@ -103,7 +103,7 @@ export const watchCases = {
   }),
 
   "watch-elsewhere": storeCase(
-    "a watcher sees what another opening of the same store appends",
+    "a watcher yields items that were appended through another connection to the store",
     async (trial: StoreTrial) => {
       const [reader, writer] = [await trial.open(), await trial.open()]
       const watcher = watch(reader, "l", 0)

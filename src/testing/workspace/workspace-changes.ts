@@ -4,7 +4,7 @@ import { ConflictError, isAbortError } from "../../core/errors.ts"
 import { bytesOf, conflicts, inChunks, pathsIn, refused, streamed, textAt, workspaceCase } from "./workspace-case.ts"
 
 export const changeCases = {
-  append: workspaceCase("an append adds to what is there, and makes what is not", async (workspace) => {
+  append: workspaceCase("an append adds to a file, and creates a file that does not exist", async (workspace) => {
     await workspace.write("log", "one\n", { append: true })
     const before = await workspace.stat("log")
     await workspace.write("log", new TextEncoder().encode("two\n"), { append: true })

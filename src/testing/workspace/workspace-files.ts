@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { bytesOf, inChunks, listed, pathsIn, refused, streamed, textAt, workspaceCase } from "./workspace-case.ts"
 
 export const fileCases = {
-  bytes: workspaceCase("what is read is what was written, byte for byte", async (workspace) => {
+  bytes: workspaceCase("reading a file returns the written bytes", async (workspace) => {
     const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
     const info = await workspace.write("a/bytes.bin", bytes)
     assert.equal(info.path, "a/bytes.bin")
@@ -41,7 +41,7 @@ export const fileCases = {
     assert.deepEqual(await workspace.read("large.bin", middle), bytes.slice(middle.start, middle.end))
   }),
 
-  info: workspaceCase("write, stat and list tell the same version, size and path", async (workspace) => {
+  info: workspaceCase("write, stat and list report the same version, size and path", async (workspace) => {
     const from = Date.now() - 5000
     const written = await workspace.write("notes/a.txt", "hello")
     const stat = await workspace.stat("notes/a.txt")
@@ -64,15 +64,18 @@ export const fileCases = {
     assert.deepEqual(await pathsIn(workspace), ["a.txt"])
   }),
 
-  ownership: workspaceCase("neither what was given nor what was read is the file itself", async (workspace) => {
-    const given = Buffer.from("given")
-    await workspace.write("a.txt", given)
-    given.fill(0)
-    const read = await workspace.read("a.txt")
-    read.fill(0)
-    for await (const chunk of workspace.stream("a.txt")) chunk.fill(0)
-    assert.equal(await textAt(workspace, "a.txt"), "given")
-  }),
+  ownership: workspaceCase(
+    "changing bytes after they were written or read does not change the file",
+    async (workspace) => {
+      const given = Buffer.from("given")
+      await workspace.write("a.txt", given)
+      given.fill(0)
+      const read = await workspace.read("a.txt")
+      read.fill(0)
+      for await (const chunk of workspace.stream("a.txt")) chunk.fill(0)
+      assert.equal(await textAt(workspace, "a.txt"), "given")
+    },
+  ),
 
   ranges: workspaceCase(
     "a range is from the first byte to before the last, cut at the end of the file",
@@ -108,7 +111,7 @@ export const fileCases = {
   }),
 
   "stream-version": workspaceCase(
-    "a stream gives one version of the file, also when it is replaced meanwhile",
+    "a stream yields one version of the file, also if the file is replaced meanwhile",
     async (workspace) => {
       const bytes = bytesOf(6 * 2 ** 20)
       await workspace.write("a.bin", bytes)
@@ -122,7 +125,7 @@ export const fileCases = {
     },
   ),
 
-  "stream-stop": workspaceCase("whoever stops reading a stream leaves nothing behind", async (workspace) => {
+  "stream-stop": workspaceCase("a reader that stops early leaves nothing open", async (workspace) => {
     await workspace.write("a.bin", bytesOf(2 ** 20))
     for (let round = 0; round < 20; round++) {
       for await (const chunk of workspace.stream("a.bin")) {
@@ -136,7 +139,7 @@ export const fileCases = {
   }),
 
   "failing-source": workspaceCase(
-    "when the source of a write fails, its own error is told and the file is as it was",
+    "if the source of a write fails, the write rejects with its error and the file is unchanged",
     async (workspace) => {
       const trouble = Object.assign(new Error("the source is gone"), { code: "ENOENT" })
       async function* failing() {
@@ -154,7 +157,7 @@ export const fileCases = {
   ),
 
   "odd-data": workspaceCase(
-    "what is neither text nor bytes is refused, and the file is as it was",
+    "content that is neither text nor bytes is refused, and the file is unchanged",
     async (workspace) => {
       await workspace.write("old.txt", "old")
       async function* texts() {
@@ -168,7 +171,7 @@ export const fileCases = {
   ),
 
   missing: workspaceCase(
-    "what is not there is undefined to stat, not-found to read, and nothing to list or remove",
+    "a missing file: stat returns undefined, read fails with not-found, list and remove do nothing",
     async (workspace) => {
       assert.equal(await workspace.stat("nothing"), undefined)
       assert.equal(await workspace.stat("no/such/file"), undefined)

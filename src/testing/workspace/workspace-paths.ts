@@ -99,7 +99,7 @@ export const pathCases = {
   }),
 
   below: workspaceCase(
-    "listing a folder gives what is below it, and no folder that only begins alike",
+    "listing a folder returns the files below it, and none of a folder whose name only starts alike",
     async (workspace) => {
       for (const path of ["src/a", "src/b/c", "src2/d", "src.e", "f"]) await workspace.write(path, "")
       assert.deepEqual(await pathsIn(workspace, "src"), ["src/a", "src/b/c"])
