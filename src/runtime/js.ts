@@ -5,6 +5,7 @@ import type { Bindings } from "./bindings.ts"
 import type { JsCore } from "./js/js-core.ts"
 import type { Rule } from "./rules/rules.ts"
 import { checkingOptions, type Runtime } from "./runtime.ts"
+import type { RuntimeLoss } from "./runtime-loss.ts"
 import { mustBeNonEmptyText, mustBeRules } from "./runtime-options.ts"
 import type { Codecs } from "./snapshot/codec.ts"
 import type { TypedRuntime } from "./typed-runtime.ts"
@@ -53,8 +54,9 @@ export function jsRuntime<B extends Bindings = Bindings>(
 type WithCore = <T>(job: (core: JsCore) => Promise<T>) => Promise<T>
 
 // Forks are created here too, so that they are the same kind of runtime.
-function createRuntime(withCore: WithCore, options: JsRuntimeOptions): Runtime {
+function createRuntime(withCore: WithCore, options: JsRuntimeOptions, notCopied?: readonly RuntimeLoss[]): Runtime {
   const runtime: Runtime = {
+    ...(notCopied && { notCopied }),
     language: "typescript",
     isolation: "none",
     access: { rules: options.rules ?? [], network: true, packages: true, remote: false },
@@ -72,7 +74,7 @@ function createRuntime(withCore: WithCore, options: JsRuntimeOptions): Runtime {
     restore: (snapshot) => withCore((core) => core.restore(snapshot)),
     async fork() {
       const copy = await withCore((core) => core.fork())
-      return createRuntime((job) => job(copy), options)
+      return createRuntime((job) => job(copy), options, copy.notCopied)
     },
     reset: () => withCore((core) => core.reset()),
     close: () => withCore((core) => core.close()),

@@ -213,8 +213,8 @@ export function pythonRuntime<B extends Bindings = Bindings>(
       const other = pythonRuntime(newBindings, options)
       for (const file of kernel.loadedFiles) await other.load?.(file)
       if (isTracking) await other.trackInjected?.()
-      await whenIdle("fork()", () => other.restore?.({ ...snapshot, exact: true }) ?? Promise.resolve([]))
-      return other
+      const restored = () => other.restore?.({ ...snapshot, exact: true }) ?? Promise.resolve([])
+      return Object.assign(other, { notCopied: await whenIdle("fork()", restored) })
     },
     reset: () =>
       whenIdle("reset()", async () => {

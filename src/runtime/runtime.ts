@@ -55,8 +55,11 @@ export interface Runtime extends AsyncDisposable {
    *  value that no cell had changed is this runtime's own value; one that cells had changed is as stored. Returns what
    *  could not be restored, and the names whose data differs from the data injected before. */
   restore?(snapshot: RuntimeSnapshot): Promise<RuntimeLoss[]>
-  /** Creates another runtime with the same bindings and a copy of the namespace. */
+  /** Creates another runtime with the same bindings and a copy of the namespace. What cannot be copied is in its
+   *  `notCopied`. */
   fork?(): Promise<Runtime>
+  /** In a runtime that `fork` created: what it lacks of the runtime it was copied from. */
+  readonly notCopied?: readonly RuntimeLoss[] | undefined
   /** Empties the namespace and binds what was injected again. */
   reset(): Promise<void>
   /** Closes the runtime. May be called twice. */

@@ -96,7 +96,7 @@ describe("what a child, a file or another agent supplies stays in its block:", (
     ]
     const text = lostObjectsText(lost)
     const [head, ...rest] = text.split("<output>\n")
-    assert.match(head ?? "", /^The session was interrupted[^\n]*\n$/)
+    assert.match(head ?? "", /^The session goes on in a new runtime[^\n]*\n$/)
     assert.equal(rest.length, 1)
     const [, behind] = (rest[0] ?? "").split("\n</output>\n")
     assert.equal(behind, "Look before you rely on any of these; make again what you need.")

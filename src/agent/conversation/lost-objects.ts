@@ -11,7 +11,7 @@ export function lostObjectsText(lost: readonly RuntimeLoss[]): string {
   const paragraphs: string[] = []
   if (gone.length > 0) {
     paragraphs.push(
-      "The session was interrupted and goes on in a fresh runtime. What you made before is there, except:",
+      "The session goes on in a new runtime. What you made before is there, except:",
       taggedText("output", listFirst(gone, maxListed, describe, "- ").join("\n")),
       "Look before you rely on any of these; make again what you need.",
     )

@@ -119,7 +119,8 @@ export async function copyConversation(shared: Conversation, point?: EarlierPoin
   const copy = rebuildConversation({ events: own, folded, head: headOf(shared) }, copied, true)
   for (const [name, text] of artifacts.unsaved()) copy.artifacts.put(name, text)
   // The model of the copy does not know of these either.
-  return Object.assign(copy, { lost: notRestored ?? shared.lost, interrupted: shared.interrupted })
+  const lost = notRestored ?? [...shared.lost, ...(copied.notCopied ?? [])]
+  return Object.assign(copy, { lost, interrupted: shared.interrupted })
 }
 
 function rebuildConversation(

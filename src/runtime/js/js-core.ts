@@ -1,4 +1,5 @@
 // The implementation of `jsRuntime`, also used by the child process of processRuntime to run its cells.
+
 import { ambientNames } from "../bindings/binding-names.ts"
 import type { Bindings } from "../bindings.ts"
 import { closedRuntimeError } from "../cell-queue.ts"
@@ -6,6 +7,7 @@ import { describeAgentRuntimes } from "../declare/declare-agent.ts"
 import { declareBindings } from "../declare/declare-bindings.ts"
 import type { JsRuntimeOptions } from "../js.ts"
 import { type CellOptions, type Runtime, snapshotBytes } from "../runtime.ts"
+import type { RuntimeLoss } from "../runtime-loss.ts"
 import { validateRetrieved } from "../schema.ts"
 import type { FullSnapshot } from "../snapshot.ts"
 import type { OpenCellTypeGate } from "../type-gate/in-process-type-gate.ts"
@@ -21,8 +23,10 @@ import type { Transaction } from "./transaction.ts"
 import { captureCellRejections } from "./unhandled-rejections.ts"
 
 /** A runtime with all optional methods. */
-export interface JsCore extends Required<Omit<Runtime, "access" | "warnings" | "writableFolders" | "fork">> {
+export interface JsCore
+  extends Required<Omit<Runtime, "access" | "warnings" | "writableFolders" | "fork" | "notCopied">> {
   fork(): Promise<JsCore>
+  notCopied?: readonly RuntimeLoss[]
 }
 
 // Modules that only some runtimes need, loaded at first use. A repeated `import()` costs more than a small cell.
@@ -194,7 +198,7 @@ export function createJsRuntime(
       })
       const other = createJsRuntime(namespace.injectedBindings(), options, new Map(loaded))
       if (namespace.digests.isTracking) await other.trackInjected()
-      await other.restore(copy)
+      other.notCopied = await other.restore(copy)
       return other
     },
     reset: () =>

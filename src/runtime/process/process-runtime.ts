@@ -202,8 +202,7 @@ export function createProcessRuntime<B extends Bindings>(
       const other = createProcessRuntime(given, options, startPeer)
       for (const file of registry.modules.keys()) await other.load?.(file)
       if (isTracking) await other.trackInjected?.()
-      await other.restore({ ...copy, exact: true })
-      return other
+      return Object.assign(other, { notCopied: await other.restore({ ...copy, exact: true }) })
     },
     reset: () =>
       scheduler.replaceNames("reset()", async () => {

@@ -140,7 +140,7 @@ describe("OS isolation", { skip: requires("bwrap") }, () => {
     rmSync(cwd, { recursive: true })
   })
 
-  test("has the host's network when it is given", async () => {
+  test("has the host's network only when it is given", async () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"))
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     const address = server.address()
