@@ -1,5 +1,6 @@
 // Which run, session and metadata hooks see, also in child runs.
 import type { Metadata } from "../core/event.ts"
+import { toFrozenJson } from "../core/json.ts"
 import { findInherited, type RunContext } from "../core/run-context.ts"
 import type { HookContext } from "./hooks.ts"
 
@@ -24,10 +25,16 @@ export function setHookCaller(run: RunContext, agent: string, { session, metadat
   const outer = findInherited(run.parent, "hookFacts")
   const facts = {
     session: outer?.replaces ? outer.session : (session ?? outer?.session),
-    metadata: Object.freeze({ ...outer?.metadata, ...metadata }),
+    metadata: frozenMetadata({ ...outer?.metadata, ...metadata }),
   }
   run.inherited.hookFacts = facts
   return { run: run.id, parent: run.parent?.id, agent, ...facts }
+}
+
+// A copy: the objects in it belong to the caller, and all runs of an agent share those of its definition.
+function frozenMetadata(metadata: Metadata): Metadata {
+  const members = Object.entries(metadata).filter(([, value]) => value !== undefined)
+  return Object.freeze(Object.fromEntries(members.map(([name, value]) => [name, toFrozenJson(value, "metadata")])))
 }
 
 /** Makes hooks of child runs see this session instead of their own: a fallback runs its agents in hidden sessions. */

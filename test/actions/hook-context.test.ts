@@ -47,6 +47,29 @@ describe("a hook is told the session and the metadata of its run", () => {
     }
   })
 
+  test("and cannot change them for the agent, the caller or later runs", async () => {
+    const limits = { rows: 1 }
+    const seen: unknown[] = []
+    const hooks: Hooks = {
+      beforeRun(_, { metadata }) {
+        seen.push(structuredClone(metadata))
+        for (const part of [metadata, metadata.limits, metadata.roles]) assert.ok(Object.isFrozen(part))
+        assert.throws(() => Object.assign(metadata.limits ?? {}, { rows: 2 }), TypeError)
+      },
+    }
+    const agent = createAgent({ model: scriptedModel(() => "ok"), hooks, metadata: { limits } })
+    for (const role of ["reader", "writer"]) {
+      const roles = [role]
+      const { status, error } = await agent.run("Begin.", { metadata: { roles } })
+      assert.deepEqual([status, error, roles, Object.isFrozen(roles)], ["done", undefined, [role], false])
+    }
+    assert.deepEqual(seen, [
+      { limits: { rows: 1 }, roles: ["reader"] },
+      { limits: { rows: 1 }, roles: ["writer"] },
+    ])
+    assert.deepEqual([limits, Object.isFrozen(limits)], [{ rows: 1 }, false])
+  })
+
   test("in a session, also in one that was resumed", async () => {
     const { seen, hooks } = notingHooks()
     const archive = await mkdtemp(join(tmpdir(), "karst-hooks-"))

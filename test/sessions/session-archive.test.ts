@@ -70,7 +70,7 @@ describe("an archived session", () => {
     await using resumed = await createAgent({ model }).session({ resume: session.id, archive: folder.path })
     await resumed.send("y")
     await resumed.send("z")
-    const told = model.requests.map(({ messages }) => JSON.stringify(messages).match(/in a fresh runtime/g)?.length)
+    const told = model.requests.map(({ messages }) => JSON.stringify(messages).match(/in a new runtime/g)?.length)
     assert.deepEqual(told, [1, 1], "once, and it stays in the conversation")
     assert.match(JSON.stringify(model.requests[0]?.messages), /- pending/)
     assert.equal(await resumed.runtime?.retrieve("n"), 1)

@@ -3,6 +3,7 @@ import { readdir, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { mentionedFileText } from "../../core/mentioned-files.ts"
 import type { Prompt, PromptPart } from "../../core/message.ts"
+import { isInFolder } from "../../core/path-within.ts"
 import { readRegularFile } from "../../core/read-regular-file.ts"
 import { detectImageType } from "../../tools/read-image/image-type.ts"
 import { maxImageBytes } from "../run/read-prompt.ts"
@@ -50,22 +51,46 @@ export function commonStart(paths: readonly string[]): string {
 }
 
 const maxFileBytes = 200_000
+const maxFiles = 20
 
-/** Returns the prompt with the contents of the mentioned files, and what could not be read. Names without a file stay
- *  text: `@deprecated` is a word. */
+/** Returns the prompt with the contents of the mentioned files, and what the person should know: what could not be
+ *  read, and which files outside of `cwd` are sent, because pasted text may mention any. Names without a file stay text:
+ *  `@deprecated` is a word. */
 export async function readMentions(text: string, cwd: string): Promise<{ prompt: Prompt; problems: string[] }> {
-  const paths = new Set([...text.matchAll(mention)].map(([, quoted, plain = ""]) => quoted ?? plain))
   const parts: PromptPart[] = []
   const problems: string[] = []
+  for (const { path, file, size } of await mentionedFiles(text, cwd)) {
+    if (parts.length === maxFiles) {
+      problems.push(`A prompt can have ${maxFiles} files. The contents of @${path} and later ones are not sent.`)
+      break
+    }
+    const part = await readPart(path, file, size)
+    if (typeof part === "string") problems.push(part)
+    else {
+      parts.push(part)
+      if (!isInFolder(cwd, file)) problems.push(`The content of @${path}, which is outside of this folder, is sent.`)
+    }
+  }
+  return { prompt: parts.length === 0 ? text : [{ type: "text", text }, ...parts], problems }
+}
+
+interface MentionedFile {
+  /** As it is written. */
+  path: string
+  file: string
+  size: number
+}
+
+/** Returns the files that a text mentions and that are there. */
+export async function mentionedFiles(text: string, cwd: string): Promise<MentionedFile[]> {
+  const paths = new Set([...text.matchAll(mention)].map(([, quoted, plain = ""]) => quoted ?? plain))
+  const files: MentionedFile[] = []
   for (const path of paths) {
     const file = resolve(cwd, path)
     const found = await stat(file).catch(() => undefined)
-    if (!found?.isFile()) continue
-    const part = await readPart(path, file, found.size)
-    if (typeof part === "string") problems.push(part)
-    else parts.push(part)
+    if (found?.isFile()) files.push({ path, file, size: found.size })
   }
-  return { prompt: parts.length === 0 ? text : [{ type: "text", text }, ...parts], problems }
+  return files
 }
 
 async function readPart(path: string, file: string, size: number): Promise<PromptPart | string> {

@@ -19,7 +19,7 @@ import { createImageView } from "./images.ts"
 import { createInputLine } from "./input-line.ts"
 import { createKeyReader, type Key } from "./keys.ts"
 import { createLiveScreen } from "./live-screen.ts"
-import { readMentions } from "./mentions.ts"
+import { mentionedFiles, readMentions } from "./mentions.ts"
 import { answerTo } from "./question-answer.ts"
 import { runSlash } from "./slash-actions.ts"
 import { parseSlash } from "./slash-commands.ts"
@@ -181,6 +181,10 @@ export async function chatInTerminal(chat: Chat, terminal: UserTerminal, options
       run.steer(text)
       unreceived.push(text)
       screen.redraw()
+      // A message during a run is text only.
+      void mentionedFiles(text, cwd).then(([first]) => {
+        if (first) note(`During a run only the name of @${first.path} is sent, and not its content.`, paint.yellow)
+      })
     } catch (error) {
       // Not every coding CLI accepts a message during a run.
       note(errorData(error).message, paint.yellow)

@@ -1,5 +1,4 @@
-// Executes a claimed run with its agent until it ends, waits or yields to other jobs. Between two slices the run may
-// stay warm.
+// Executes a claimed run until it ends, waits or yields to other jobs. Between two slices the run may stay warm.
 import type { AgentConfig } from "../../agent/agent-config.ts"
 import type { Conversation } from "../../agent/conversation.ts"
 import type { DurableRun } from "../../agent/run/durable-run.ts"

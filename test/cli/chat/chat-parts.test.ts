@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { describe, test } from "node:test"
@@ -83,6 +83,24 @@ describe("mentions of files", () => {
     assert.deepEqual(huge, { prompt: "@notes.md", problems: [huge.problems[0]] })
     assert.match(huge.problems[0] ?? "", /@notes\.md is too long to send \(30000000 bytes/)
     assert.deepEqual(await readMentions("no files", folder), { prompt: "no files", problems: [] })
+  })
+
+  test("of files outside of the folder are named, because pasted text may have them; there are at most 20", async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "karst-mentions-"))
+    t.after(() => rm(folder, { recursive: true, force: true }))
+    const project = join(folder, "project")
+    await mkdir(project)
+    await writeFile(join(folder, "secret.txt"), "s3cret")
+    await symlink("../secret.txt", join(project, "link.txt"))
+    for (const path of ["../secret.txt", join(folder, "secret.txt"), "link.txt"]) {
+      const { problems } = await readMentions(`pasted @${path}`, project)
+      assert.deepEqual(problems, [`The content of @${path}, which is outside of this folder, is sent.`])
+    }
+    const names = Array.from({ length: 30 }, (_, index) => `${index}.txt`)
+    for (const name of names) await writeFile(join(project, name), "x")
+    const { prompt, problems } = await readMentions(names.map((name) => `@${name}`).join(" "), project)
+    assert.equal(prompt.length, 21)
+    assert.deepEqual(problems, ["A prompt can have 20 files. The contents of @20.txt and later ones are not sent."])
   })
 })
 
