@@ -41,7 +41,7 @@ async function findUserAgent(text: string, model: string | undefined, config: Lo
   const registry = await loadRegistry({ config, only: [text] })
   // An error of this agent is thrown below; errors of others do not matter here.
   printDiagnostics(registry.diagnostics().filter(({ severity }) => severity === "warning"))
-  if (registry.list().length === 0) {
+  if (registry.isEmpty) {
     await registry.close()
     throw noAgentError(text, config)
   }

@@ -56,6 +56,8 @@ export interface LoadedAgents extends AsyncDisposable {
 
 /** What the client needs besides the public part. */
 export interface AgentRegistry extends LoadedAgents {
+  /** True if no agent is defined at all, whatever `only` says. */
+  readonly isEmpty: boolean
   /** Finds an agent by its name; without a name, the default agent or the only one. `agent()` throws what is wrong with
    *  it. */
   find(name: string | undefined): FoundAgent
@@ -239,6 +241,7 @@ function createRegistry({ names, entries, parts, diagnostics, servers, resources
     config: loaded,
     list,
     diagnostics: () => [...diagnostics],
+    isEmpty: entries.size === 0,
     find,
     define: (name, definition) => build(name, definition, { source: "option" }, []),
     close: servers.close,
