@@ -28,8 +28,10 @@ export function failedCheck(
   { state = "broken", remedy }: { state?: FailedCheck["state"]; remedy: string },
 ): Check {
   const message = error instanceof Error ? error.message : String(error)
-  const [, cause = message, cure] = /^(.*?[^.\s]{2,}[.?!])\s+(?=["`(]?[A-Z])(.+)$/.exec(message) ?? []
-  return { name, state, text: cause, remedy: cure ?? remedy }
+  const end = /[^.\s]{2}[.?!](?=\s+["`(]?[A-Z])/.exec(message)
+  if (!end) return { name, state, text: message, remedy }
+  const length = end.index + end[0].length
+  return { name, state, text: message.slice(0, length), remedy: message.slice(length).trimStart() }
 }
 
 /** Replaces the values of keys, tokens and passwords in the environment, and passwords in addresses, by their names. */
