@@ -41,7 +41,7 @@ export async function submitRun(
   const input = userMessage(prompt)
   const options = encodeRunOptions(run)
   for (;;) {
-    const reserved = key === undefined ? undefined : await findByKey(store, agent, key, input, session)
+    const reserved = key === undefined ? undefined : await findByKey(store, agent, key, { input, session, options })
     if (reserved?.isStored) return { id: reserved.id, isNew: false }
     const head = createHead(agent, metadata, reserved?.id)
     if (budget) head.budget = finiteLimits(budget)
@@ -58,19 +58,32 @@ export async function submitRun(
 
 /** Finds the run that reserved a key. In a session, one commit reserves the key for a run id and a second one stores
  *  the run, because a commit has only one guard: the process may have ended in between. */
-async function findByKey(store: Store, agent: string, key: string, input: UserMessage, session: string | undefined) {
+async function findByKey(
+  store: Store,
+  agent: string,
+  key: string,
+  { input, session, options }: Pick<NewRun, "input" | "session" | "options">,
+) {
   const entry = await store.get(submitKeyKey(agent, key))
   if (!entry) return undefined
   const { run: id, session: usedSession } = parseKeyRecord(entry.value, key)
   const stored = await store.get(runKeys(id).input)
   const before = stored && parsePrompt(stored.value, id)
   const isOther = before && !isDeepStrictEqual(before.parts, jsonCopy(input.parts))
-  const what = isOther ? "prompt" : usedSession === session ? undefined : "session"
-  if (what === undefined) return { id, isStored: !!before }
+  const what = isOther ? "another prompt" : usedSession === session ? undefined : "another session"
+  const difference = what ?? (before && (await hasOtherOptions(store, id, options)) ? optionNames : undefined)
+  if (difference === undefined) return { id, isStored: !!before }
   throw new ConflictError(
-    `The key "${key}" was used for run ${id} with another ${what}. Use another key for another run.`,
+    `The key "${key}" was used for run ${id} with ${difference}. Use another key for another run.`,
     { retryable: false, details: { key, run: id } },
   )
+}
+
+const optionNames = "other limits, outputs, values or state"
+
+async function hasOtherOptions(store: Store, id: string, options: StoredRunOptions | undefined): Promise<boolean> {
+  const stored = await store.get(runKeys(id).options)
+  return !isDeepStrictEqual(stored?.value, options && jsonCopy(options))
 }
 
 // Drops what JSON does not store, for a comparison with a stored value.

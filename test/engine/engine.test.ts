@@ -43,6 +43,25 @@ test("the same key twice is the same run", async () => {
   assert.equal((await Array.fromAsync(engine.list())).length, 1)
 })
 
+test("the same key with other options is a conflict, and with equal ones the same run", async () => {
+  const agent = createAgent({ model: scriptedModel(["Done."]), runtime: () => jsRuntime({ rows: [1] }) })
+  await using engine = createEngine({ agents: { agent }, store: memoryStore() })
+  const options = () => ({
+    limits: { cycles: 3, tokens: Infinity },
+    values: { rows: [new Date(0), 2n] },
+    state: { a: 1 },
+  })
+  const { id } = await engine.submit("agent", "Go", { key: "one", ...options() })
+  assert.equal((await engine.submit("agent", "Go", { key: "one", ...options() })).id, id)
+  await engine.result(id)
+  assert.equal((await engine.submit("agent", "Go", { key: "one", ...options() })).id, id)
+  for (const other of [{}, { ...options(), values: { rows: [3] } }, { ...options(), limits: { cycles: 4 } }])
+    await assert.rejects(
+      engine.submit("agent", "Go", { key: "one", ...other }),
+      /other limits, outputs, values or state/,
+    )
+})
+
 test("a watcher sees events as they come, before the run has ended", async () => {
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
   const agent = createAgent({
