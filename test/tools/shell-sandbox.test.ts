@@ -136,7 +136,7 @@ describe("where a sandbox cannot be had", () => {
   test('"auto" does without, and says so', () => {
     assert.equal(
       ask("auto").stdout,
-      "none Commands run without a sandbox: bubblewrap needs Linux, and this is darwin.\n",
+      "none Commands run without a sandbox: bubblewrap needs Linux, and this is darwin. Run code that you do not trust in a container or on Linux.\n",
     )
   })
 })
