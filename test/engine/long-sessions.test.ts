@@ -210,7 +210,7 @@ async function conversed(seed: number, store: Store, kept: "with snapshots" | "w
 
 // Ids and times are of each run alone.
 const withoutIds = (text: string) =>
-  text.replaceAll(/\b(?:m|c|r|run|call|s)_[\w-]+/g, "id").replaceAll(/\d{4}-\d\d-\d\d[^\s]*( \d\d:\d\d UTC)?/g, "time")
+  text.replaceAll(/\b(?:m|c|r|run|call|s)_[\w-]+/g, "id").replaceAll(/\d{4}-\d\d-\d\d[^\s]*( \d\d:\d\d)?/g, "time")
 
 async function said(engine: Engine<"agent">, prompt: string) {
   const { id } = await engine.submit("agent", prompt, { session: "s" })
