@@ -252,7 +252,7 @@ function logFile(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "karst-mcp-"))
   context.after(() => rmSync(folder, { recursive: true }))
   const log = join(folder, "log")
-  return { log, lines: () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []) }
+  return { log, lines: (): string[] => (existsSync(log) ? (readFileSync(log, "utf8").match(/^.+(?=\n)/gm) ?? []) : []) }
 }
 
 function isAlive(pid: number): boolean {

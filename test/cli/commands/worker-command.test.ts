@@ -150,7 +150,7 @@ function place(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "karst-worker-"))
   context.after(() => rmSync(folder, { recursive: true }))
   const file = join(folder, "steps")
-  const steps = () => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [])
+  const steps = () => (existsSync(file) ? (readFileSync(file, "utf8").match(/^.+(?=\n)/gm) ?? []) : [])
   return { folder, steps, env: { KARST_TEST_STEPS: file }, release: () => writeFileSync(`${file}.go`, "") }
 }
 
