@@ -85,17 +85,18 @@ function countsOf(used: readonly { name: string; ok?: boolean | undefined }[]): 
 
 export function overviewRows(overview: Overview): [label: string, text: string][] {
   const { session, agent, models, runs, status, startedAt, durationMs, turns, steps, nestedSteps, usage } = overview
+  const hasBegun = runs > 0
   const rows: [string, string | undefined][] = [
     ["session", session],
-    ["agent", agent],
-    ["model", models.join(", ") || "unknown"],
-    ["begun", formatTime(startedAt)],
+    ["agent", agent || undefined],
+    ["model", hasBegun ? models.join(", ") || "unknown" : undefined],
+    ["begun", hasBegun ? formatTime(startedAt) : undefined],
     ["runs", `${runs}${status === undefined ? "" : `, the last one ${status}`}`],
     ["turns", String(turns)],
     ["steps", `${steps}${nestedSteps === 0 ? "" : `, ${nestedSteps} of them of sub-agents`}`],
-    ["tokens", tokensText(usage)],
+    ["tokens", hasBegun ? tokensText(usage) : undefined],
     ["cost", costText(usage)],
-    ["duration", formatSeconds(durationMs)],
+    ["duration", hasBegun ? formatSeconds(durationMs) : undefined],
     ["cells", overview.cells.count === 0 ? undefined : countText({ ...overview.cells, name: "" }).trim()],
     ["tools", overview.tools.map(countText).join(", ") || undefined],
     ["calls", overview.calls.map(countText).join(", ") || undefined],

@@ -63,6 +63,16 @@ describe("karst trajectory show", () => {
 
   const show = (...args: string[]) => karst(["trajectory", "show", ...args, "--store", folder])
 
+  test("of a session that has sent nothing yet shows its id, and no time and no usage", async () => {
+    const session = await createAgent({ model: scriptedModel([]) }).session({ archive: join(folder, "unsent") })
+    await session.close()
+    const saved = join(folder, "unsent.json")
+    await session.save(saved)
+    const { stdout, code } = await karst(["trajectory", "show", saved])
+    assert.equal(code, 0)
+    assert.match(stdout, /^session +s_\w+\nruns +0\nturns +0\nsteps +0\n\s*$/)
+  })
+
   test("begins with the model, tokens, cost and counts, and lists every step with its address", async () => {
     const { code, stdout, stderr } = await show("last")
     assert.equal(code, 0, stderr)
