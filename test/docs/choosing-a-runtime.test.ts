@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // The programs of docs/choosing-a-runtime.md, each run as it is shown there.
 // #region runtimes
 import { createAgent, jsRuntime } from "karst"

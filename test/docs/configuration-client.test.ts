@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // The programs and files of docs/configuration.md whose agents run code, each run as it is shown there.
 import assert from "node:assert/strict"
 import { readFile } from "node:fs/promises"

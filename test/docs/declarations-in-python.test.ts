@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // The Python declaration of docs/declarations.md, as it is shown there.
 import assert from "node:assert/strict"
 import { readFile } from "node:fs/promises"

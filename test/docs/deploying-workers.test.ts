@@ -1,4 +1,4 @@
-// test lane: durable
+// test lane: durable, long
 // The programs of docs/deploying-workers.md, which are in test/docs/deploying-workers, run as they are shown there.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"

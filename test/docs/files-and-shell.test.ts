@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // The program of docs/files-and-shell.md, run as it is shown there.
 import assert from "node:assert/strict"
 import { readFile } from "node:fs/promises"

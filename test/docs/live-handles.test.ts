@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // The program of docs/live-handles.md, run as it is shown there.
 
 // #region order

@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 // The programs and files of docs/mcp.md, each run as it is shown there.
 
 // #region serve

@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 // The program of docs/migrating-from-caw.md that is Karst's, run as it is shown there.
 import assert from "node:assert/strict"
 import { mkdir } from "node:fs/promises"

@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 // The programs of docs/providers.md, each run as it is shown there, with small programs in the place of the CLIs.
 
 // #region acp

@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 // The program of docs/recipes.md that needs coding CLIs, run as it is shown there.
 
 // #region fallback

@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // The programs of docs/runtimes.md that need another process, each run as it is shown there.
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"

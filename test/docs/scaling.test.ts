@@ -1,4 +1,4 @@
-// test lane: durable
+// test lane: durable, long
 // The programs of docs/scaling.md, which are in test/docs/scaling, run as they are shown there.
 import assert from "node:assert/strict"
 import { execFile, spawn, spawnSync } from "node:child_process"

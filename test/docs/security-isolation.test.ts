@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // The program of docs/security.md that needs a sandbox, run as it is shown there.
 
 // #region isolation

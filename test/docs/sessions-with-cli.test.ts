@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 // The program with a coding CLI in docs/sessions.md, run as it is shown there.
 import assert from "node:assert/strict"
 import { mkdir } from "node:fs/promises"

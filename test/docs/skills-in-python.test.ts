@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // The Python module of docs/skills.md, in a kernel.
 import assert from "node:assert/strict"
 import { join } from "node:path"

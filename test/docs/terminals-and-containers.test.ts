@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 // The program of docs/terminals-and-containers.md, run as it is shown there in a terminal, with small programs in the
 // place of the CLIs.
 import assert from "node:assert/strict"

@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 // The programs of docs/usage-limits.md, each run as it is shown there, with a small program in the place of Claude Code.
 import assert from "node:assert/strict"
 import { rm } from "node:fs/promises"

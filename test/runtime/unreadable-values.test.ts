@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // Names, declarations and snapshots of a runtime do not depend on whether a value of a cell can be looked at.
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"

@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // The snippet of docs/python-notebook.md about modules, run as it is shown there.
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"

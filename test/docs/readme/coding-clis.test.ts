@@ -1,4 +1,4 @@
-// test lane: clis
+// test lane: clis, long
 // The fourth of the five ways in README.md, run as it is shown there.
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"

@@ -1,4 +1,4 @@
-// test lane: runtimes
+// test lane: runtimes, long
 // The second of the five ways in README.md, run as it is shown there.
 import assert from "node:assert/strict"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
